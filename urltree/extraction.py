@@ -1,0 +1,142 @@
+"""What comes out: one Extraction for each page, with the fields of the topic clean-text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from urltree.document import Document
+from urltree.page import Page, PageError, Reason
+from urltree.row import Verdict
+
+Status = Literal["ok", "duplicate", "error"]
+Blocks = Literal["none", "content", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedBlock:
+    """A block of the output.
+
+    Attributes:
+        position: its index among the page's blocks.
+        tag, heading: of the element it stands in.
+        verdict: content or boilerplate.
+        count: documents at the judging node that contain it; None where counts are not kept.
+        reason: why, for heuristics that have more than one.
+    """
+
+    position: int
+    text: str
+    tag: str
+    heading: int
+    verdict: Literal["content", "boilerplate"]
+    count: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """The outcome for one page.
+
+    Attributes:
+        status: `ok`, `duplicate` or `error`.
+        text: the kept blocks joined by newlines, nothing prepended; None unless `ok`.
+        blocks: with a setting, the kept blocks, or with another all of them.
+        node: the node that judged, as domain/segment/…; support: its support then.
+        versions: of tokenizer, key and heuristic.
+        duplicate_of: origin of the first copy; duplicate_step: what revealed it.
+        error: a reason code; message: what is wrong, for a person.
+    """
+
+    status: Status
+    url: str | None
+    origin: str
+    meta: Mapping[str, str]
+    response_url: str | None = None
+    id: str | None = None
+    revision: int = 0
+    domain: str | None = None
+    url_key: str | None = None
+    title: str | None = None
+    description: str | None = None
+    published: str | None = None
+    fetched_at: str | None = None
+    text: str | None = None
+    blocks: tuple[ExtractedBlock, ...] | None = None
+    node: str | None = None
+    support: int | None = None
+    heuristic: str | None = None
+    versions: Mapping[str, int] | None = None
+    language: str | None = None
+    author: str | None = None
+    canonical: str | None = None
+    duplicate_of: str | None = None
+    duplicate_step: str | None = None
+    error: Reason | None = None
+    message: str | None = None
+
+
+def clean_text(document: Document, verdict: Verdict, blocks: Blocks = "none") -> Extraction:
+    """The clean text of a judged document. A replay gives the same, to the byte."""
+    kept = [
+        block.text
+        for block, boilerplate in zip(document.blocks, verdict.boilerplate, strict=True)
+        if not boilerplate and block.text
+    ]
+    return Extraction(
+        status="ok",
+        url=document.url,
+        origin=document.origin,
+        meta=document.meta,
+        response_url=document.response_url,
+        id=document.id,
+        domain=document.domain,
+        url_key=document.url_key,
+        title=document.title,
+        description=document.description,
+        published=document.published,
+        fetched_at=document.fetched_at,
+        text="\n".join(kept),
+        blocks=None if blocks == "none" else _extracted(document, verdict, blocks),
+        node="/".join((document.domain, *document.branch[: verdict.depth])),
+        support=verdict.support,
+        heuristic=verdict.heuristic,
+        versions={
+            "tokenizer": document.tokenizer,
+            "key": document.key_version,
+            "heuristic": verdict.version,
+        },
+        language=document.language,
+        author=document.author,
+        canonical=document.canonical,
+    )
+
+
+def failure(page: Page | None, origin: str, error: PageError) -> Extraction:
+    """The outcome for a page at fault."""
+    return Extraction(
+        status="error",
+        url=page.url if page else None,
+        origin=origin,
+        meta=page.meta if page else {},
+        error=error.reason,
+        message=error.message,
+    )
+
+
+def _extracted(
+    document: Document, verdict: Verdict, blocks: Blocks
+) -> tuple[ExtractedBlock, ...]:
+    return tuple(
+        ExtractedBlock(
+            position,
+            block.text,
+            document.elements[block.element].tag,
+            block.heading,
+            "boilerplate" if verdict.boilerplate[position] else "content",
+            verdict.counts[position] if verdict.counts else None,
+        )
+        for position, block in enumerate(document.blocks)
+        if blocks == "all" or not verdict.boilerplate[position]
+    )

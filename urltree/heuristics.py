@@ -1,0 +1,114 @@
+"""Who decides what is boilerplate: heuristics by name (paper, sections 4 and 5.4).
+
+A heuristic gets a document's blocks and its leaf, after the document was inserted, and says for
+each block whether it is boilerplate. To change what counts as boilerplate, write one and add a
+line to `_FAMILIES`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from urltree.text_block import TextBlock
+from urltree.tree import Node
+
+N_MIN = 5  # paper, section 5.4: support from which a node may judge
+C_MAX = 1  # paper, section 5.4: documents in which a block may occur and still be content
+
+
+class Judgement(NamedTuple):
+    """What a heuristic says of a document.
+
+    Attributes:
+        depth: of the node that judged, 0 for the root.
+        support: of that node, when it judged.
+        boilerplate: one verdict for each block.
+        counts: c(hash) of each block at that node.
+    """
+
+    depth: int
+    support: int
+    boilerplate: tuple[bool, ...]
+    counts: tuple[int, ...]
+
+
+class Heuristic(Protocol):
+    """What every heuristic is: named, versioned, and a pure function of blocks and branch."""
+
+    @property
+    def name(self) -> str:
+        """As written in settings and in clean-text."""
+
+    @property
+    def version(self) -> int:
+        """Rises when the same input may get another verdict."""
+
+    def judge(self, blocks: Sequence[TextBlock], leaf: Node) -> Judgement:
+        """Judge each block of a document that was inserted at `leaf`."""
+
+
+class Repetition(NamedTuple):
+    """The paper's heuristics: select one node on the branch, compare c with c_max there.
+
+    Attributes:
+        select: from the leaf to the node that judges.
+        c_max: from that node's support to the largest count of content.
+    """
+
+    name: str
+    select: Callable[[Node], Node]
+    c_max: Callable[[int], int]
+    version: int = 1
+
+    def judge(self, blocks: Sequence[TextBlock], leaf: Node) -> Judgement:
+        """A block is boilerplate iff c > c_max at the selected node."""
+        node = self.select(leaf)
+        counts, c_max = node.counts(), self.c_max(node.support)
+        found = tuple([counts[block.hash] for block in blocks])
+        return Judgement(node.depth, node.support, tuple([c > c_max for c in found]), found)
+
+
+def first_with(n_min: int) -> Callable[[Node], Node]:
+    """Select the first node from the leaf rootward with support >= n_min, else the root."""
+
+    def select(leaf: Node) -> Node:
+        node = leaf
+        while node.support < n_min and node.parent is not None:
+            node = node.parent
+        return node
+
+    return select
+
+
+_at_domain = first_with(2**63)  # no support is that large: always the root
+
+_FAMILIES: dict[str, Callable[[int], Repetition]] = {
+    "strict": lambda _: Repetition("strict", first_with(N_MIN), lambda _: C_MAX),
+    "strict-support": lambda n: Repetition(
+        f"strict-support-{n}", first_with(n + 1), lambda _: C_MAX
+    ),
+    "strict-at-domain": lambda _: Repetition("strict-at-domain", _at_domain, lambda _: C_MAX),
+    "relaxed-at-domain": lambda n: Repetition(
+        f"relaxed-at-domain-{n}", _at_domain, lambda support: C_MAX + (support > n)
+    ),
+}
+_DEFAULT_N = {"strict-support": 100, "relaxed-at-domain": 500}  # tuned in the paper, section 5.5
+
+NAMES = tuple(name + (f"-{_DEFAULT_N[name]}" if name in _DEFAULT_N else "") for name in _FAMILIES)
+DEFAULT = "strict"
+
+
+def heuristic(name: str) -> Heuristic:
+    """The heuristic of that name, such as `strict` or `strict-support-100`.
+
+    Raises:
+        ValueError: there is none; the message lists those that are.
+    """
+    match = re.fullmatch(r"([a-z-]+?)(?:-(\d+))?", name)
+    family = match.group(1) if match else ""
+    number = match.group(2) if match else None
+    if family not in _FAMILIES or (number is None) == (family in _DEFAULT_N):
+        raise ValueError(f"no heuristic {name!r}; there are {', '.join(NAMES)} (any N)")
+    return _FAMILIES[family](int(number or 0))

@@ -1,0 +1,174 @@
+"""What is learned of one domain: its rows, as a window and a tree in memory.
+
+    document ──▶ learn ──▶ Lesson: what is said of it, the row to put, the ids to evict
+                  │ ▲
+                  ▼ │ made from rows alone, again at any time
+                window, tree
+
+`learn` only decides: the caller (an agent, or the library) puts the row and deletes the evicted.
+Rows are the truth. A domain whose caller failed half-way is dropped from memory and rebuilt.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from urltree.document import Document
+from urltree.heuristics import Heuristic
+from urltree.row import Row, Verdict
+from urltree.tokenizer import TOKENIZER_VERSION
+from urltree.tree import Node, UrlTree
+from urltree.window import Eviction, Window
+
+
+class Kind(Enum):
+    """How a document relates to what is stored under its id."""
+
+    NEW = "new"
+    REPLAY = "replay"  # same origin: Kafka delivered the same record again
+    REPLACEMENT = "replacement"  # another origin, e.g. after `seen` forgot the first
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """The outcome of learning one document.
+
+    Attributes:
+        verdict: what to publish; for a replay what was said first.
+        row: encoded, to be put under the document's id, also for a replay: RocksDB may have run
+            ahead of the changelog, and a row that is not put again would be missing after a move.
+        evicted: ids to delete now, the document's own among them if it is too old.
+    """
+
+    kind: Kind
+    verdict: Verdict
+    row: bytes
+    evicted: tuple[bytes, ...]
+
+
+class LearnedDomain:
+    """The tree of one domain with its window.
+
+    Args:
+        heuristic: decides what is boilerplate.
+        eviction: None keeps every document.
+        keep_counts: store the counts of a verdict, for a job that publishes them.
+    """
+
+    __slots__ = ("_eviction", "_heuristic", "_keep_counts", "_times", "tree", "window")
+
+    def __init__(
+        self, heuristic: Heuristic, eviction: Eviction | None, *, keep_counts: bool = False
+    ) -> None:
+        self._heuristic = heuristic
+        self._eviction = eviction
+        self._keep_counts = keep_counts
+        self._times: dict[bytes, int] = {}
+        self.tree = UrlTree()
+        self.window = Window(eviction)
+
+    @property
+    def memory(self) -> int:
+        """Estimated bytes in memory."""
+        return self.tree.memory + 200 * len(self._times)
+
+    def rebuild(self, rows: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
+        """Fill an empty domain from its stored rows, in any order.
+
+        Args:
+            rows: (id, encoded row) pairs.
+
+        Returns:
+            Ids whose rows are to be deleted: outside the window (a crash came between the row and
+            its tombstone), or of another tokenizer, which count nowhere.
+
+        Raises:
+            RowError: a row of a version that this release does not know.
+        """
+        stale: list[bytes] = []
+        for document_id, stored in rows:
+            row = Row.decode(stored)
+            if row.tokenizer == TOKENIZER_VERSION:
+                self._insert(document_id, row.branch, row.hashes, row.time)
+            else:
+                stale.append(document_id)
+        return stale + self._evict()
+
+    def learn(self, document: Document, stored: bytes | None) -> Lesson:
+        """Insert a document, then judge it (paper, section 4: in this order).
+
+        Args:
+            document: of this domain.
+            stored: the row under its id, None where there is none.
+        """
+        former = None if stored is None else Row.decode(stored)
+        kind, digest = _kind(document, former), document.digest()
+        if stored is not None and former is not None and kind is Kind.REPLAY:
+            if (former.tokenizer, former.digest) == (document.tokenizer, digest):
+                return Lesson(kind, former.verdict, stored, ())
+        if document.key_bytes in self.tree:
+            self._remove(document.key_bytes)
+        row = self._insert_and_judge(document, digest, self._time(document, kind, former))
+        return Lesson(kind, row.verdict, row.encode(), tuple(self._evict()))
+
+    def judge(self, document: Document) -> Verdict:
+        """Judge a document that was learned before, by all that is known now."""
+        return self._verdict(document, self.tree.leaf(document.key_bytes))
+
+    def _insert_and_judge(self, document: Document, digest: int, time: int) -> Row:
+        document_id, hashes = document.key_bytes, document.distinct_hashes()
+        if document.tokenizer == TOKENIZER_VERSION:
+            self._insert(document_id, document.branch, hashes, time)
+            verdict = self.judge(document)
+        else:
+            # In flight while the tokenizer was upgraded: its hashes compare with nothing here,
+            # so it is judged as a domain's first page, and its row counts nowhere.
+            verdict = self._verdict(document, UrlTree().insert(document_id, (), hashes))
+        return Row(
+            document.tokenizer, time, digest, document.origin, document.branch, hashes, verdict
+        )
+
+    def _verdict(self, document: Document, leaf: Node) -> Verdict:
+        judgement = self._heuristic.judge(document.blocks, leaf)
+        return Verdict(
+            self._heuristic.name,
+            self._heuristic.version,
+            judgement.depth,
+            judgement.support,
+            judgement.boilerplate,
+            judgement.counts if self._keep_counts else None,
+        )
+
+    def _time(self, document: Document, kind: Kind, former: Row | None) -> int:
+        if document.time is not None:
+            return document.time
+        if former is not None and kind is Kind.REPLAY:
+            return former.time
+        return self.window.newest_time()
+
+    def _insert(
+        self, document_id: bytes, branch: tuple[str, ...], hashes: array[int], time: int
+    ) -> None:
+        self.tree.insert(document_id, branch, hashes)
+        self.window.add(time, document_id)
+        self._times[document_id] = time
+
+    def _remove(self, document_id: bytes) -> None:
+        self.tree.remove(document_id)
+        self.window.remove(self._times.pop(document_id), document_id)
+
+    def _evict(self) -> list[bytes]:
+        evicted = self.window.evict()
+        for document_id in evicted:
+            self.tree.remove(document_id)
+            del self._times[document_id]
+        return evicted
+
+
+def _kind(document: Document, former: Row | None) -> Kind:
+    if former is None:
+        return Kind.NEW
+    return Kind.REPLAY if former.origin == document.origin else Kind.REPLACEMENT
