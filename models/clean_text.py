@@ -1,0 +1,50 @@
+"""clean-text, the public output: what a page says, without what its site repeats.
+
+The order of the fields is fixed and there is no processing time, so that a replay has the same
+bytes. The topic is compacted, its key is the document's id.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import Any
+
+from models.record import SCHEMA, malformed, read, write
+from urltree.extraction import ExtractedBlock, Extraction
+
+FIELDS = (
+    *("id", "revision", "domain", "url", "response_url", "url_key", "title", "description"),
+    *("published", "fetched_at", "text", "blocks", "node", "support", "heuristic", "versions"),
+    *("origin", "language", "author", "canonical", "meta"),
+)
+BLOCK_FIELDS = tuple(f.name for f in fields(ExtractedBlock))
+
+
+def encode(extraction: Extraction) -> bytes:
+    """The record of an extraction whose status is `ok`; fields that are not set are left out."""
+    if extraction.status != "ok":
+        raise ValueError(f"{extraction.origin}: status {extraction.status} has no clean text")
+    record: dict[str, Any] = {name: getattr(extraction, name) for name in FIELDS}
+    record["response_url"] = extraction.response_url or extraction.url
+    record["meta"] = dict(extraction.meta)
+    if extraction.versions is not None:
+        record["versions"] = dict(extraction.versions)
+    if extraction.blocks is not None:
+        record["blocks"] = [_block(block) for block in extraction.blocks]
+    return write({"schema": SCHEMA, **record})
+
+
+def decode(value: bytes | None) -> dict[str, Any]:
+    """The fields of a record; those that are not set are missing.
+
+    Raises:
+        PageError: `malformed`: it is no record of this topic.
+    """
+    record = read(value)
+    if record.get("schema") != SCHEMA:
+        raise malformed(f"schema: should be {SCHEMA}, is {record.get('schema')!r}")
+    return record
+
+
+def _block(block: ExtractedBlock) -> dict[str, Any]:
+    return {name: value for name, value in asdict(block).items() if value is not None}

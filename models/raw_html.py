@@ -1,0 +1,90 @@
+"""raw-html, the public input: one fetched page.
+
+A record has one of two forms:
+
+- The value is a JSON object with the fields of `schemas/raw-html.json`.
+- The value is the page itself, the bytes of the response, and the same fields are headers of the
+  same names as UTF-8 text. A header `url` or `response_url` is what makes it this form. `status`
+  and `schema` are decimal, `redirects` is a JSON array of strings, and each of the user's own
+  strings is a header `meta.NAME`. Other headers are ignored.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from models.headers import Headers
+from models.record import SCHEMA, malformed, read, write
+from urltree.page import FIELDS, Page
+
+META = "meta."
+_MARKS = ("url", "response_url")
+
+
+def decode(value: bytes | None, headers: Headers | None = ()) -> Page:
+    """Read a page in either form.
+
+    Raises:
+        PageError: `malformed`, saying what is wrong.
+    """
+    if any(name in _MARKS for name, _ in headers or ()):
+        return Page.from_fields(_from_headers(value, headers or ()))
+    return Page.from_fields(read(value))
+
+
+def encode(page: Page) -> bytes:
+    """The JSON form; bytes travel as base64."""
+    fields = {name: getattr(page, name) or None for name in FIELDS if name != "html"}
+    if isinstance(page.html, bytes):
+        content = {"html_base64": base64.b64encode(page.html).decode()}
+    else:
+        content = {"html": page.html}
+    return write({"schema": SCHEMA, **fields, "status": page.status, **content})
+
+
+def _from_headers(value: bytes | None, headers: Headers) -> dict[str, Any]:
+    if value is None:
+        raise malformed("the value is null, should be the page")
+    fields: dict[str, Any] = {}
+    meta: dict[str, str] = {}
+    for name, content in headers:
+        if content is None:
+            continue
+        if name.startswith(META):
+            meta[name.removeprefix(META)] = _text(name, content)
+        elif name in _READ:
+            fields[name] = _READ[name](name, content)
+    # the value is the page: a header that says otherwise does not count
+    return fields | {"html": value, "meta": meta}
+
+
+def _text(name: str, content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise malformed(f"header {name}: should be UTF-8: {error}") from None
+
+
+def _integer(name: str, content: bytes) -> int:
+    if not content.isdigit() or len(content) > 9:
+        raise malformed(f"header {name}: should be an integer, is {content[:20]!r}")
+    return int(content)
+
+
+def _json(name: str, content: bytes) -> Any:
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise malformed(f"header {name}: is not JSON: {error}") from None
+
+
+_READ: dict[str, Callable[[str, bytes], Any]] = {
+    **{name: _text for name in FIELDS if name not in ("html", "meta")},
+    "schema": _integer,
+    "status": _integer,
+    "redirects": _json,
+}
