@@ -1,0 +1,139 @@
+"""A URL, normalised: one spelling for each address (paper, section 3; RFC 3986; WHATWG URL).
+
+    http://u:p@EXAMPLE.com.:80/a/../%7Eb%2fc?z=1&a=%E4#top
+    http://example.com/~b%2Fc?a=%E4&z=1
+
+`can_ada` parses as browsers do: dot segments, IDN as punycode, IP addresses, default ports. The
+rest is done here: escapes are decoded where that changes nothing (RFC 3986, section 2.3), and
+never twice. `w3lib.url.canonicalize_url` is not used, though issue 3 names it: it decodes
+reserved characters in the path too (`%5B`, `%2B`), which are other addresses.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import parse_qsl, urlencode
+
+import can_ada
+
+from urltree.page import PageError, Reason
+
+MAX_URL = 8_192  # characters, as given and normalised
+
+Parameter = tuple[str, str]
+
+_SCHEMES = {"http:", "https:"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+# an escape, or what may not stand in a path (RFC 3986, section 3.3: pchar)
+_TO_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]")
+
+
+@dataclass(frozen=True, slots=True)
+class NormalUrl:
+    """The parts of a normalised URL; as a string it is the URL.
+
+    Attributes:
+        scheme: `http` or `https`.
+        host: lower case, punycode, no trailing dot; IPv6 in brackets.
+        port: digits, empty where it is the scheme's default.
+        path: begins with `/`, percent-encoded, case kept.
+        query: parameters, decoded, in the order of their names; bytes that are not UTF-8 are
+            surrogate escapes.
+        fragment: begins with `#!`, or empty: other fragments name no page.
+    """
+
+    scheme: str
+    host: str
+    port: str
+    path: str
+    query: tuple[Parameter, ...]
+    fragment: str
+
+    @property
+    def netloc(self) -> str:
+        """Host, and port where it is not the default."""
+        return f"{self.host}:{self.port}" if self.port else self.host
+
+    def __str__(self) -> str:
+        query = encode_query(self.query)
+        return f"{self.scheme}://{self.netloc}{self.path}{query}{self.fragment}"
+
+
+def normalise(url: str) -> NormalUrl:
+    """Normalise a URL; normalising the result again gives the same.
+
+    Raises:
+        PageError: `bad-url`: it is no http or https URL, or is longer than MAX_URL.
+    """
+    if len(url) > MAX_URL:
+        raise _bad(url, f"has {len(url)} characters, more than {MAX_URL}")
+    try:
+        parsed = can_ada.parse(_SURROGATE.sub("\ufffd", url))
+    except ValueError:
+        raise _bad(url, "is no absolute URL") from None
+    scheme: str = parsed.protocol
+    if scheme not in _SCHEMES:
+        raise _bad(url, "is no http or https URL")
+    fragment = _escape(parsed.hash[2:]) if parsed.hash.startswith("#!") else None
+    normal = NormalUrl(
+        scheme[:-1],
+        _host(url, parsed.hostname),
+        parsed.port,
+        _escape(parsed.pathname),
+        _parameters(parsed.search[1:]),
+        "" if fragment is None else "#!" + fragment,
+    )
+    if len(str(normal)) > MAX_URL:
+        raise _bad(url, f"has more than {MAX_URL} characters once it is percent-encoded")
+    return normal
+
+
+def encode_query(query: tuple[Parameter, ...]) -> str:
+    """`?a=1&b` for parameters, empty for none; an empty value has no equals sign."""
+    if not query:
+        return ""
+    encoded = urlencode(query, errors="surrogateescape")
+    return "?" + encoded.replace("=&", "&").removesuffix("=")
+
+
+def _bad(url: str, problem: str) -> PageError:
+    shown = url if len(url) <= 200 else url[:200] + "…"
+    return PageError(Reason.BAD_URL, f"url: {shown!r} {problem}")
+
+
+def _host(url: str, hostname: str) -> str:
+    host = hostname.removesuffix(".")
+    if not host or host.startswith(".") or host.endswith(".") or ".." in host:
+        raise _bad(url, "has a host with an empty label")
+    return host
+
+
+def _parameters(search: str) -> tuple[Parameter, ...]:
+    """Parameters by name; those of one name keep their order, which may have a meaning."""
+    if not search:
+        return ()
+    pairs = parse_qsl(search, keep_blank_values=True, errors="surrogateescape")
+    return tuple(sorted((pair for pair in pairs if pair != ("", "")), key=_name))
+
+
+def _name(parameter: Parameter) -> str:
+    return parameter[0]
+
+
+def _escape(path: str) -> str:
+    return _TO_ESCAPE.sub(_escaped, path)
+
+
+@lru_cache(maxsize=1_024)
+def _escape_of(found: str) -> str:
+    if len(found) == 3:
+        character = chr(int(found[1:], 16))
+        return character if character in _UNRESERVED else found.upper()
+    return "".join(f"%{byte:02X}" for byte in found.encode())
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return _escape_of(match.group())
