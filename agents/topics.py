@@ -1,0 +1,193 @@
+"""`python -m agents topics apply|check`: topics.yaml is what Kafka should look like.
+
+The number of partitions is fixed for good: growing it would send a domain's pages to a partition
+where its tree is not (docs/operations.md). So `apply` makes topics and alters their config, and
+refuses to change partitions or replicas.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+
+import click
+import orjson
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from aiokafka.errors import for_code
+
+from agents.kafka_client import admin
+from agents.settings import Settings, SettingsError, load
+from agents.topics_file import Topic, declared
+
+_PATIENCE = 30  # seconds
+_SET_ON_TOPIC = 1  # Kafka's ConfigSource DYNAMIC_TOPIC_CONFIG: not a default of the broker
+_NO_SUCH_TOPIC = 3  # error code UNKNOWN_TOPIC_OR_PARTITION
+
+
+class Difference(NamedTuple):
+    """A point in which Kafka is not as declared; `found` is None where there is nothing."""
+
+    topic: str
+    what: str
+    declared: str
+    found: str | None
+
+    def __str__(self) -> str:
+        if self.what == "topic":
+            return f"{self.topic} does not exist"
+        return f"{self.topic}: {self.what} should be {self.declared}, is {self.found}"
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether `apply` leaves it to a person."""
+        return self.what in ("partitions", "replicas")
+
+
+async def check(settings: Settings) -> list[str]:
+    """In which points Kafka differs from topics.yaml, a sentence each; workers ask at start."""
+    async with admin(settings) as client:
+        return [str(difference) for difference in await differences(client, declared(settings))]
+
+
+async def differences(client: AIOKafkaAdminClient, topics: tuple[Topic, ...]) -> list[Difference]:
+    """Compare; more replicas than declared are no difference: a reassignment adds them."""
+    names = [topic.name for topic in topics]
+    described = {found["topic"]: found for found in await client.describe_topics(names)}
+    existing = [name for name in names if described[name]["error_code"] != _NO_SUCH_TOPIC]
+    configs = await _configs(client, existing)
+    found = []
+    for topic in topics:
+        if topic.name not in configs:
+            found.append(Difference(topic.name, "topic", "there", None))
+            continue
+        layout = described[topic.name]["partitions"]
+        replicas = min((len(partition["replicas"]) for partition in layout), default=0)
+        if len(layout) != topic.partitions:
+            found.append(_difference(topic, "partitions", topic.partitions, len(layout)))
+        if replicas < topic.replicas:
+            found.append(_difference(topic, "replicas", topic.replicas, replicas))
+        actual = configs[topic.name]
+        found += [
+            _difference(topic, name, value, actual.get(name, ("nothing", 0))[0])
+            for name, value in topic.config.items()
+            if actual.get(name, (None, 0))[0] != value
+        ]
+    return found
+
+
+async def apply(settings: Settings) -> tuple[list[Difference], list[Difference]]:
+    """Make what is missing, alter configs that differ; what is done already is not done again.
+
+    Returns:
+        What was mended, and what was refused.
+    """
+    topics = declared(settings)
+    async with admin(settings) as client:
+        found = await differences(client, topics)
+        missing = {d.topic for d in found if d.what == "topic"}
+        await _create(client, [topic for topic in topics if topic.name in missing])
+        altered = {d.topic for d in found if not d.is_refused} - missing
+        await _alter(client, [topic for topic in topics if topic.name in altered])
+        await _wait(client, topics)
+    return [d for d in found if not d.is_refused], [d for d in found if d.is_refused]
+
+
+@click.group()
+def topics() -> None:
+    """The job's topics, as declared in topics.yaml."""
+
+
+@topics.command("apply")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def apply_command(*, as_json: bool) -> None:
+    """Make missing topics, alter configs that differ. Exit 1: something needs a person."""
+    done, refused = asyncio.run(apply(load()))
+    if as_json:
+        click.echo(orjson.dumps({"done": _rows(done), "refused": _rows(refused)}))
+    else:
+        for difference in done:
+            click.echo(f"done: {difference}" if difference.found else f"made: {difference.topic}")
+        for difference in refused:
+            click.echo(f"refused: {difference}; {_ADVICE[difference.what]}", err=True)
+        if not done and not refused:
+            click.echo("every topic is as declared")
+    raise SystemExit(1 if refused else 0)
+
+
+@topics.command("check")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def check_command(*, as_json: bool) -> None:
+    """Compare Kafka with topics.yaml. Exit 1: they differ."""
+    found = asyncio.run(check(load()))
+    if as_json:
+        click.echo(orjson.dumps({"differences": found}))
+    else:
+        click.echo("\n".join(found) or "every topic is as declared")
+    raise SystemExit(1 if found else 0)
+
+
+_ADVICE = {
+    "partitions": "they are fixed for good, see docs/operations.md, Repartition",
+    "replicas": "reassign them with Kafka's own tool",
+}
+
+
+def _difference(topic: Topic, what: str, declared: object, found: object) -> Difference:
+    return Difference(topic.name, what, str(declared), str(found))
+
+
+async def _configs(
+    client: AIOKafkaAdminClient, names: list[str]
+) -> dict[str, dict[str, tuple[str, int]]]:
+    """For each topic, the value of each setting and where it was set."""
+    if not names:
+        return {}
+    asked = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
+    configs = {}
+    for response in await client.describe_configs(asked):
+        for code, message, _, name, entries in response.resources:
+            _raise(code, f"{name}: {message}")
+            configs[name] = {entry[0]: (entry[1], entry[3]) for entry in entries}
+    return configs
+
+
+async def _create(client: AIOKafkaAdminClient, topics: list[Topic]) -> None:
+    if topics:
+        wanted = [
+            NewTopic(t.name, t.partitions, t.replicas, topic_configs=dict(t.config)) for t in topics
+        ]
+        for name, code, message in (await client.create_topics(wanted)).topic_errors:
+            _raise(code, f"{name}: {message}")
+
+
+async def _alter(client: AIOKafkaAdminClient, topics: list[Topic]) -> None:
+    """Set what is declared; what others set on the topic stays."""
+    configs = await _configs(client, [topic.name for topic in topics])
+    wanted = []
+    for topic in topics:
+        kept = {n: v for n, (v, source) in configs[topic.name].items() if source == _SET_ON_TOPIC}
+        merged = {**kept, **topic.config}
+        wanted.append(ConfigResource(ConfigResourceType.TOPIC, topic.name, merged))
+    if wanted:
+        for response in await client.alter_configs(wanted):
+            for code, message, *_ in response.resources:
+                _raise(code, str(message))
+
+
+async def _wait(client: AIOKafkaAdminClient, topics: tuple[Topic, ...]) -> None:
+    """Until a broker has heard of what the controller did, so that a worker may start at once."""
+    for _ in range(_PATIENCE * 10):
+        if all(difference.is_refused for difference in await differences(client, topics)):
+            return
+        await asyncio.sleep(0.1)
+    raise SettingsError(f"the topics were altered, but no broker knows after {_PATIENCE} s")
+
+
+def _raise(code: int, what: str) -> None:
+    if code:
+        raise SettingsError(f"Kafka refuses: {what} ({for_code(code).__name__})")
+
+
+def _rows(differences: list[Difference]) -> list[dict[str, str | None]]:
+    return [difference._asdict() for difference in differences]

@@ -1,0 +1,151 @@
+"""Topics: made, compared and mended as topics.yaml says."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import orjson
+import pytest
+import yaml
+from aiokafka.admin import NewPartitions
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from click.testing import CliRunner
+
+from agents.kafka_client import admin
+from agents.settings import Settings, SettingsError
+from agents.topics import apply, check, topics
+from agents.topics_file import declared
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "topics.yaml"
+
+
+@pytest.fixture
+def settings(kafka: str, prefix: str) -> Settings:
+    """Settings of a job whose topics nobody else has."""
+    return Settings.model_validate({"brokers": kafka, "prefix": prefix})
+
+
+def with_admin(settings: Settings, work: Callable[[Any], Awaitable[Any]]) -> Any:
+    """What comes of some work with an admin client."""
+
+    async def run() -> Any:
+        async with admin(settings) as client:
+            return await work(client)
+
+    return asyncio.run(run())
+
+
+def seen(settings: Settings) -> list[str]:
+    """What `check` finds, as soon as a broker has heard of a change: at most 10 s later."""
+    for _ in range(100):
+        if found := asyncio.run(check(settings)):
+            return found
+        time.sleep(0.1)
+    return []
+
+
+def declared_in(tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> Settings:
+    """Settings that name a changed copy of topics.yaml."""
+    file = yaml.safe_load(FILE.read_text())
+    change(file)
+    (tmp_path / "topics.yaml").write_text(yaml.safe_dump(file))
+    return Settings.model_validate({"topics_file": tmp_path / "topics.yaml"})
+
+
+def test_the_file_is_as_its_schema_says() -> None:
+    """topics.yaml validates against models/schemas/topics.json."""
+    schema = orjson.loads((ROOT / "models/schemas/topics.json").read_bytes())
+    jsonschema.validate(yaml.safe_load(FILE.read_text()), schema)
+
+
+def test_the_prefix_stands_before_every_name_changelogs_included() -> None:
+    """Two jobs with different prefixes share no topic."""
+    names = [topic.name for topic in declared(Settings.model_validate({"prefix": "blue-"}))]
+    assert "blue-raw-html" in names
+    assert "blue-urltree-extract-rows-changelog" in names
+    assert all(name.startswith("blue-") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda file: file["topics"][0].update(partitions=7), r"same partitions, have \[6, 7\]"),
+        (lambda file: file["topics"][0].pop("name"), "KeyError: 'name'"),
+        (lambda file: file["topics"][0].update(name="a b"), "not a topic's name"),
+        (lambda file: file["topics"][0].update(retention=1), "unknown: retention"),
+        (lambda file: file["topics"].append(file["topics"][0]), "declared twice"),
+        (lambda file: file["defaults"]["config"].update(a=1), "should be strings"),
+        (lambda file: file.clear(), "KeyError: 'topics'"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_one_sentence(
+    tmp_path: Path, change: Callable[[dict[str, Any]], None], sentence: str
+) -> None:
+    """What the schema forbids stops every command, with the reason."""
+    with pytest.raises(SettingsError, match=sentence):
+        declared(declared_in(tmp_path, change))
+
+
+@pytest.mark.kafka
+def test_apply_makes_what_check_misses_and_does_nothing_twice(settings: Settings) -> None:
+    """After `apply` Kafka is as declared, and a second `apply` finds nothing to do."""
+    missing = asyncio.run(check(settings))
+    assert missing == [f"{topic.name} does not exist" for topic in declared(settings)]
+    done, refused = asyncio.run(apply(settings))
+    assert len(done) == len(missing)
+    assert refused == []
+    assert asyncio.run(check(settings)) == []
+    assert asyncio.run(apply(settings)) == ([], [])
+
+
+@pytest.mark.kafka
+def test_apply_mends_a_config_and_leaves_what_others_set(settings: Settings) -> None:
+    """A retention changed by hand is set back; a setting that is not declared stays."""
+    asyncio.run(apply(settings))
+    name = settings.topic("raw-html")
+
+    async def change(client: Any) -> None:
+        config = {"retention.ms": "1000", "segment.bytes": "1048576"}
+        await client.alter_configs([ConfigResource(ConfigResourceType.TOPIC, name, config)])
+
+    async def segment(client: Any) -> str:
+        asked = [ConfigResource(ConfigResourceType.TOPIC, name, {"segment.bytes": ""})]
+        (response,) = await client.describe_configs(asked)
+        return str(response.resources[0][4][0][1])
+
+    with_admin(settings, change)
+    assert f"{name}: retention.ms should be 604800000, is 1000" in seen(settings)
+    asyncio.run(apply(settings))
+    assert asyncio.run(check(settings)) == []
+    assert with_admin(settings, segment) == "1048576"
+
+
+@pytest.mark.kafka
+def test_apply_never_changes_partitions(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another number of partitions is refused with exit code 1, and stays as it is."""
+    asyncio.run(apply(settings))
+    name = settings.topic("documents")
+    with_admin(settings, lambda client: client.create_partitions({name: NewPartitions(7)}))
+    assert seen(settings) == [f"{name}: partitions should be 6, is 7"]
+    monkeypatch.setenv("URLTREE_BROKERS", ",".join(settings.brokers))
+    monkeypatch.setenv("URLTREE_PREFIX", settings.prefix)
+    result = CliRunner().invoke(topics, ["apply"])
+    assert result.exit_code == 1
+    assert f"refused: {name}: partitions should be 6, is 7; they are fixed" in result.output
+    result = CliRunner().invoke(topics, ["check", "--json"])
+    assert orjson.loads(result.stdout) == {"differences": [f"{name}: partitions should be 6, is 7"]}
+
+
+def test_without_a_broker_a_command_says_so() -> None:
+    """A broker that is not there is a sentence, not a traceback."""
+    settings = Settings.model_validate({"brokers": "127.0.0.1:1"})
+    with pytest.raises(SettingsError, match=r"no Kafka at 127\.0\.0\.1:1"):
+        asyncio.run(check(settings))
