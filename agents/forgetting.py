@@ -1,0 +1,45 @@
+"""What the stages do with `forget`: each deletes its rows and passes the command on.
+
+forget ──raw-html──▶ normalize ──documents──▶ extract ──clean-text──▶ tombstones, the last
+                     rows of `seen`           rows, tree              of them the answer
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from agents.table import id_of, key_of, prefix_of
+from models.command import FORGET, Forget
+from models.headers import COMMAND
+
+HEADERS = [(COMMAND, FORGET.encode())]
+
+
+class Scannable(Protocol):
+    """A table, as far as forgetting needs it."""
+
+    def scan(self, partition: int, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Keys and values of a prefix."""
+
+
+def keys_to_delete(table: Scannable, partition: int, forget: Forget) -> list[bytes]:
+    """The rows to delete, each by a tombstone, before the command is passed on."""
+    if forget.ids is None:
+        return [key for key, _ in table.scan(partition, prefix_of(forget.domain))]
+    return [key_of(forget.domain, bytes.fromhex(name)) for name in forget.ids]
+
+
+def tombstones(deleted: list[bytes], origin: str) -> list[bytes]:
+    """Keys of clean-text to publish nulls under, in this order: the documents, then the answer.
+
+    Args:
+        deleted: keys of the rows that `extract` deleted.
+        origin: of the command.
+    """
+    return [*(id_of(key).hex().encode() for key in deleted), answer(origin)]
+
+
+def answer(origin: str) -> bytes:
+    """The key that no document has, whose tombstone says that the command was obeyed."""
+    return f"{FORGET}/{origin}".encode()
