@@ -1,0 +1,68 @@
+"""What tags and attributes mean to the tokenizer: the pinned tables of issue 3, section 1.
+
+A change to any table changes the blocks of ordinary pages: raise TOKENIZER_VERSION with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+
+def _tags(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+# Text runs on through these. Every other tag delimits a block, custom elements too.
+INLINE = _tags(
+    "a abbr acronym b basefont bdi bdo big blink cite code data del dfn em font i img ins kbd mark"
+    " nobr q rp rt ruby s samp small span strike strong sub sup time tt u var wbr"
+)
+# Not text, whatever stands inside. noembed and noframes (ours): their content is raw markup.
+DROPPED = _tags(
+    "script style noscript template svg math textarea select iframe object canvas noembed noframes"
+)
+# Delimit where they stand and hold nothing.
+VOID = _tags("area base br col embed frame hr input link meta param source track")
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+
+PATH = 24  # innermost elements of a block's path that evidence may look at
+MAX_TOKENS = 12  # of one element
+MAX_TOKEN = 40  # characters; longer ones are generated, never written by a person
+
+_MAX_ATTRIBUTE = 1_000  # characters of class or id that are read
+_VOLATILE = re.compile(
+    r"\d{3}"  # post-1234, 20131027, hexadecimal digests
+    r"|(?:attachment|comment|id|image|item|node|page|post|reply|widget)[-_]?\d+$"
+    r"|[a-z]\d+[a-z]+\d|\d[a-z]+\d+[a-z]",  # css-1q2w3e, uuids
+    re.IGNORECASE,
+)
+_DISPLAY_NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+
+
+def tokens(attributes: Mapping[str, str]) -> tuple[str, ...]:
+    """Class tokens of an element, then its id as `#id`; volatile and overlong ones left out.
+
+    Volatile is what differs between pages of one template: `post-123`, digests, dates, uuids.
+    """
+    names, identifier = attributes.get("class", ""), attributes.get("id", "")
+    if not names and not identifier:
+        return ()
+    return _tokens(names[:_MAX_ATTRIBUTE], identifier[:_MAX_ATTRIBUTE])
+
+
+def is_hidden(attributes: Mapping[str, str]) -> bool:
+    """Whether an element says of itself that no reader sees it; style sheets are not read."""
+    return (
+        "hidden" in attributes
+        or attributes.get("aria-hidden", "").lower() == "true"
+        or ("style" in attributes and _DISPLAY_NONE.search(attributes["style"]) is not None)
+    )
+
+
+@lru_cache(maxsize=4096)  # the pages of a site repeat their templates
+def _tokens(names: str, identifier: str) -> tuple[str, ...]:
+    found = dict.fromkeys([*names.split(), *(f"#{name}" for name in identifier.split())])
+    kept = [name for name in found if len(name) <= MAX_TOKEN and not _VOLATILE.search(name)]
+    return tuple(kept[:MAX_TOKENS])
