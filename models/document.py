@@ -151,5 +151,5 @@ def _columns(name: str, rows: Any, width: int) -> list[tuple[Any, ...]]:
 
 
 def _are(values: Iterable[Any], *kinds: type) -> bool:
-    """Whether all are of exactly these types: to Python a bool is an int, to the wire it is none."""
+    """Whether all are of exactly these types: to Python a bool is an int, on the wire it is not."""
     return set(map(type, values)).issubset(kinds)

@@ -68,7 +68,7 @@ def decode(value: bytes | None) -> Duplicate:
             step=Step(record["step"]),
             urls=_urls(record["urls"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise malformed(f"no record of duplicates: {error!r}") from None
 
 

@@ -1,0 +1,188 @@
+"""documents: compact, and checked enough that no record breaks a worker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from models.document import FIELDS, decode, encode
+from urltree.document import Document
+from urltree.page import PageError, Reason
+from urltree.text_block import Element, TextBlock
+
+SCHEMA = orjson.loads((Path(__file__).parents[2] / "models/schemas/documents.json").read_bytes())
+
+words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
+blocks = st.builds(
+    TextBlock,
+    text=words,
+    element=st.integers(0, 1),
+    heading=st.integers(0, 6),
+    link_share=st.integers(0, 100).map(lambda percent: percent / 100),
+    hidden=st.booleans(),
+    hash=st.integers(0, 2**64 - 1),
+)
+documents = st.builds(
+    Document,
+    id=st.binary(min_size=16, max_size=16).map(bytes.hex),
+    domain=words,
+    url=st.none() | words,
+    response_url=st.none() | words,
+    url_key=words,
+    title=st.none() | words,
+    description=st.none() | words,
+    published=st.none() | st.just("2013-05-01T00:00:00Z"),
+    fetched_at=st.none() | st.just("9999-12-31T23:59:59-14:00"),
+    origin=st.just("raw-html/3/1042"),
+    meta=st.dictionaries(words, words, max_size=3),
+    tokenizer=st.integers(0, 65_535),
+    key_version=st.integers(0, 65_535),
+    language=st.none() | words,
+    canonical=st.none() | words,
+    author=st.none() | words,
+    json_ld=st.lists(words, max_size=2).map(tuple),
+    blocks=st.lists(blocks, max_size=5).map(tuple),
+    elements=st.just((Element("body", -1, ()), Element("div", 0, ("nav", "top")))),
+    blocks_over_cap=st.integers(0, 9),
+)
+
+DOCUMENT = Document(
+    id="0123456789abcdef" * 2,
+    domain="example.org",
+    url="http://example.org/a?utm_source=x",
+    response_url=None,
+    url_key="https://example.org/a",
+    title=None,
+    description=None,
+    published="2013-05-01T00:00:00Z",
+    fetched_at=None,
+    origin="raw-html/3/1042",
+    meta={},
+    tokenizer=1,
+    key_version=1,
+    language="en",
+    canonical=None,
+    author=None,
+    json_ld=(),
+    blocks=(TextBlock("Hello", 0, 1, 0.25, hidden=False, hash=2**64 - 1),),
+    elements=(Element("h1", -1, ("title",)),),
+    blocks_over_cap=0,
+)
+
+
+def changed(**fields: Any) -> bytes:
+    """The record of DOCUMENT with some fields replaced, of whatever type."""
+    return orjson.dumps(orjson.loads(encode(DOCUMENT)) | fields)
+
+
+@given(documents)
+def test_a_document_survives_the_wire(document: Document) -> None:
+    """What was encoded is decoded to an equal document, and validates."""
+    value = encode(document)
+    assert decode(value) == document
+    Draft202012Validator(SCHEMA).validate(orjson.loads(value))
+
+
+def test_the_bytes_are_pinned() -> None:
+    """Records of one release are read by the next: this must not change with the schema kept."""
+    assert encode(DOCUMENT) == (
+        b'{"schema":1,"id":"0123456789abcdef0123456789abcdef","domain":"example.org",'
+        b'"url":"http://example.org/a?utm_source=x","url_key":"https://example.org/a",'
+        b'"published":"2013-05-01T00:00:00Z","origin":"raw-html/3/1042","tokenizer":1,'
+        b'"key_version":1,"language":"en",'
+        b'"blocks":[["Hello",0,1,0.25,false,18446744073709551615]],'
+        b'"elements":[["h1",-1,["title"]]],"blocks_over_cap":0}'
+    )
+
+
+def test_the_schema_has_the_fields_of_a_document() -> None:
+    """The schema and the dataclass say the same."""
+    assert set(SCHEMA["properties"]) == {*FIELDS, "schema"}
+    for name, record in (("blocks", TextBlock), ("elements", Element)):
+        described = SCHEMA["properties"][name]
+        assert f"[{', '.join(record._fields)}]" in described["description"]
+        assert len(described["items"]["prefixItems"]) == len(record._fields)
+
+
+def test_unknown_fields_are_ignored() -> None:
+    """A newer `normalize` may say more."""
+    assert decode(changed(simhash=7)) == DOCUMENT
+
+
+BLOCK = ["Hello", 0, 1, 0.25, False, 7]
+ELEMENT = ["h1", -1, []]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"schema": 2},
+        {"id": "xyz"},
+        {"id": "A" * 32},
+        {"id": None},
+        {"domain": ""},
+        {"domain": 7},
+        {"url": 7},
+        {"url_key": None},
+        {"origin": "raw-html/3"},
+        {"origin": None},
+        {"published": "May"},
+        {"fetched_at": 7},
+        {"meta": {"a": 1}},
+        {"meta": ["a"]},
+        {"tokenizer": 65_536},
+        {"tokenizer": True},
+        {"key_version": -1},
+        {"json_ld": "a"},
+        {"json_ld": [1]},
+        {"blocks_over_cap": None},
+        {"blocks": None},
+        {"blocks": {}},
+        {"blocks": "Hello"},
+        {"blocks": [None]},
+        {"blocks": ["Hello!"]},
+        {"blocks": [{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6}]},
+        {"blocks": [BLOCK, BLOCK[:5]]},
+        {"blocks": [BLOCK[:5]]},
+        *({"blocks": [[*BLOCK[:at], None, *BLOCK[at + 1 :]]]} for at in range(6)),
+        {"blocks": [["Hello", 1, 1, 0.25, False, 7]]},
+        {"blocks": [["Hello", -1, 1, 0.25, False, 7]]},
+        {"blocks": [["Hello", 0, True, 0.25, False, 7]]},
+        {"blocks": [["Hello", 0, 1, 0.25, 0, 7]]},
+        {"blocks": [["Hello", 0, 1, 0.25, False, -1]]},
+        {"blocks": [["Hello", 0, 1, 0.25, False, 2.0**64]]},
+        {"elements": None},
+        {"elements": [["h1", -1]]},
+        *({"elements": [[*ELEMENT[:at], None, *ELEMENT[at + 1 :]]]} for at in range(3)),
+        {"elements": [["h1", -2, []]]},
+        {"elements": [["h1", 0, []]]},
+        {"elements": [["h1", -1, "ab"]]},
+        {"elements": [["h1", -1, [1]]]},
+    ],
+)
+def test_a_record_that_is_no_document_is_malformed(fields: dict[str, Any]) -> None:
+    """Whatever is wrong with it, it is a dead letter and never a crash."""
+    with pytest.raises(PageError) as error:
+        decode(changed(**fields))
+    assert error.value.reason is Reason.MALFORMED
+
+
+@pytest.mark.parametrize("value", [None, b"", b"[]", b"{}", b"\xff", b"[" * 100_000])
+def test_a_value_that_is_no_record_is_malformed(value: bytes | None) -> None:
+    """Nulls and bytes of others are dead letters too."""
+    with pytest.raises(PageError) as error:
+        decode(value)
+    assert error.value.reason is Reason.MALFORMED
+
+
+def test_a_page_without_text_is_a_document() -> None:
+    """No blocks and no elements are fine."""
+    empty = replace(DOCUMENT, blocks=(), elements=())
+    assert decode(encode(empty)) == empty

@@ -1,0 +1,181 @@
+"""raw-html: what users publish, in both forms, good and bad."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from models.raw_html import decode, encode
+from urltree.page import FIELDS, Page, PageError, Reason
+
+SCHEMA = orjson.loads((Path(__file__).parents[2] / "models/schemas/raw-html.json").read_bytes())
+URL = "https://example.org/a"
+
+words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
+times = st.sampled_from(["2013-05-01T00:00:00Z", "0001-01-01T00:00:00+14:00"])
+pages = st.builds(
+    Page,
+    url=words,
+    html=st.text(st.characters(codec="utf-8")) | st.binary(),
+    response_url=st.none() | words,
+    content_type=st.none() | words,
+    status=st.none() | st.integers(0, 999),
+    title=st.none() | words,
+    description=st.none() | words,
+    published=st.none() | times,
+    fetched_at=st.none() | times,
+    redirects=st.lists(words, max_size=20).map(tuple),
+    feed=st.none() | words,
+    meta=st.dictionaries(words, words, max_size=5),
+)
+
+
+def as_headers(page: Page) -> list[tuple[str, bytes]]:
+    """A page's fields in the form whose value is the page."""
+    headers = [(f"meta.{name}", text.encode()) for name, text in page.meta.items()]
+    for name in FIELDS:
+        value = getattr(page, name)
+        if name == "redirects":
+            headers.append((name, orjson.dumps(value)))
+        elif name not in ("html", "meta") and value is not None:
+            headers.append((name, str(value).encode()))
+    return headers
+
+
+@given(pages)
+def test_a_page_survives_the_wire(page: Page) -> None:
+    """What was encoded is decoded to the same page, and validates."""
+    value = encode(page)
+    assert decode(value) == page
+    Draft202012Validator(SCHEMA).validate(orjson.loads(value))
+
+
+@given(pages)
+def test_the_form_with_headers_gives_the_same_page(page: Page) -> None:
+    """The page's bytes as value and its fields as headers are the same page."""
+    html = page.html if isinstance(page.html, bytes) else page.html.encode()
+    found = decode(html, as_headers(page))
+    assert {name: getattr(found, name) for name in FIELDS if name != "html"} == {
+        name: getattr(page, name) for name in FIELDS if name != "html"
+    }
+    assert found.html == html
+
+
+def test_the_schema_has_the_fields_of_a_page() -> None:
+    """Nothing is accepted that is not documented, nothing documented that is not accepted."""
+    assert set(SCHEMA["properties"]) == {*FIELDS, "html_base64", "schema"}
+    assert all("description" in field for field in SCHEMA["properties"].values())
+
+
+def test_unknown_fields_and_headers_are_ignored() -> None:
+    """A producer may write more than we read."""
+    assert decode(b'{"url": "u", "html": "h", "crawler": {"a": 1}}') == Page(url="u", html="h")
+    assert decode(b"h", [("url", b"u"), ("traceparent", b"\xff")]) == Page(url="u", html=b"h")
+
+
+def test_headers_of_others_do_not_make_a_record_the_second_form() -> None:
+    """A JSON record with tracing headers, or our own, is still a JSON record."""
+    headers = [("traceparent", b"00-1"), ("urltree-origin", b"raw-html/0/1")]
+    assert decode(b'{"url": "u", "html": "h"}', headers) == Page(url="u", html="h")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "null"),
+        (b"", "not JSON"),
+        (b"  \n", "not JSON"),
+        (b"<html>", "not JSON"),
+        (b'{"url": "u", "html": "h"', "not JSON"),
+        (b'{"url": "u", "html": "\xff"}', "not JSON"),
+        (bytes(range(256)), "not JSON"),
+        (b"[1]", "should be a JSON object, is list"),
+        (b"null", "should be a JSON object, is NoneType"),
+        (b"[" * 100_000, "not JSON"),
+        (b'{"a":' * 100_000, "not JSON"),
+        (b'["\\ud800",' + b"[" * 100_000, "not JSON"),
+        (b'{"url": "u"}', "exactly one of html and html_base64"),
+        (b'{"url": 1, "html": "h"}', "url: should be a string, is int"),
+        (b'{"url": "u", "html_base64": "@"}', "html_base64: is not base64"),
+        (b'{"url": "u", "html": "h", "schema": 2}', "schema: should be 1"),
+        (b'{"url": "u", "html": "h", "published": "May"}', "published: should be an RFC 3339"),
+    ],
+)
+def test_a_value_that_is_no_page_is_malformed(value: bytes | None, words: str) -> None:
+    """Each is the page's fault, says what is wrong, and crashes nothing."""
+    with pytest.raises(PageError, match=words) as error:
+        decode(value)
+    assert error.value.reason is Reason.MALFORMED
+
+
+@pytest.mark.parametrize(
+    ("value", "header", "words"),
+    [
+        (None, ("title", b"t"), "null"),
+        (b"h", ("title", b"\xff"), "header title: should be UTF-8"),
+        (b"h", ("meta.a", b"\xff"), r"header meta\.a: should be UTF-8"),
+        (b"h", ("status", b"ok"), "header status: should be an integer"),
+        (b"h", ("status", b"9" * 5_000), "header status: should be an integer"),
+        (b"h", ("redirects", b"http://a"), "header redirects: is not JSON"),
+        (b"h", ("redirects", b"7"), "redirects: should be a list of strings"),
+    ],
+)
+def test_headers_that_are_no_page_are_malformed(
+    value: bytes | None, header: tuple[str, bytes], words: str
+) -> None:
+    """The form with headers is checked like the other."""
+    with pytest.raises(PageError, match=words) as error:
+        decode(value, [("url", b"u"), header])
+    assert error.value.reason is Reason.MALFORMED
+
+
+@pytest.mark.parametrize(
+    ("escaped", "text"),
+    [
+        (r"a\ud800b", "a\ufffdb"),
+        (r"\udc00\ud800", "\ufffd\ufffd"),
+        (r"\ud83d\ude00 \uDBFF", "\U0001f600 \ufffd"),
+        (r"\ud800\ud83d\ude00", "\ufffd\U0001f600"),
+        (r"\\ud800 \udfff", "\\ud800 \ufffd"),
+        (r"\"\n\u00e9\ud800", '"\né\ufffd'),
+    ],
+)
+def test_lone_surrogates_become_replacement_characters(escaped: str, text: str) -> None:
+    """JSON's grammar allows their escapes; the rest of the page is unharmed."""
+    assert decode(f'{{"url": "u", "html": "{escaped}"}}'.encode()).html == text
+
+
+def test_lone_surrogates_in_a_page_are_written_as_replacement_characters() -> None:
+    """A page read by a lenient reader can be published."""
+    page = Page(url="u", html="a\ud800b\ud83d\ude00", meta={"k": "\udfff"})
+    assert decode(encode(page)) == Page(url="u", html="a\ufffdb\U0001f600", meta={"k": "\ufffd"})
+
+
+def test_unset_fields_are_not_written() -> None:
+    """A small page is a small record."""
+    assert orjson.loads(encode(Page(url=URL, html=b"\xff", status=0))) == {
+        "schema": 1,
+        "url": URL,
+        "status": 0,
+        "html_base64": base64.b64encode(b"\xff").decode(),
+    }
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | words, st.lists))
+def test_any_json_in_any_field_is_a_page_or_malformed(value: Any) -> None:
+    """No type in any field leads to another error."""
+    for name in (*FIELDS, "html_base64", "schema"):
+        record = {"url": "u", "html": "h", name: value}
+        try:
+            decode(orjson.dumps(record, option=orjson.OPT_PASSTHROUGH_DATACLASS))
+        except PageError as error:
+            assert error.reason is Reason.MALFORMED  # noqa: PT017
+        except orjson.JSONEncodeError:
+            pass  # an integer of more than 64 bits, which orjson does not write
