@@ -106,17 +106,27 @@ class LearnedDomain:
         """
         former = None if stored is None else Row.decode(stored)
         kind, digest = _kind(document, former), document.digest()
-        if stored is not None and former is not None and kind is Kind.REPLAY:
-            if (former.tokenizer, former.digest) == (document.tokenizer, digest):
+        if former is not None and stored is not None and kind is Kind.REPLAY:
+            said_of, now = (former.tokenizer, former.digest), (document.tokenizer, digest)
+            if said_of == now:
                 return Lesson(kind, former.verdict, stored, ())
         if document.key_bytes in self.tree:
-            self._remove(document.key_bytes)
+            self.remove(document.key_bytes)
         row = self._insert_and_judge(document, digest, self._time(document, kind, former))
         return Lesson(kind, row.verdict, row.encode(), tuple(self._evict()))
 
     def judge(self, document: Document) -> Verdict:
-        """Judge a document that was learned before, by all that is known now."""
+        """Judge a document in the window by all that is known now.
+
+        Raises:
+            KeyError: it is not in the window: evicted, or of another tokenizer.
+        """
         return self._verdict(document, self.tree.leaf(document.key_bytes))
+
+    def remove(self, document_id: bytes) -> None:
+        """Forget a document that is in the window: the exact inverse of inserting it."""
+        self.tree.remove(document_id)
+        self.window.remove(self._times.pop(document_id), document_id)
 
     def _insert_and_judge(self, document: Document, digest: int, time: int) -> Row:
         document_id, hashes = document.key_bytes, document.distinct_hashes()
@@ -155,10 +165,6 @@ class LearnedDomain:
         self.tree.insert(document_id, branch, hashes)
         self.window.add(time, document_id)
         self._times[document_id] = time
-
-    def _remove(self, document_id: bytes) -> None:
-        self.tree.remove(document_id)
-        self.window.remove(self._times.pop(document_id), document_id)
 
     def _evict(self) -> list[bytes]:
         evicted = self.window.evict()

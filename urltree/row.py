@@ -3,7 +3,8 @@
     version tokenizer flags │ time │ digest │ origin │ branch │ verdict │ distinct hashes (│ counts)
 
 Stored bytes outlive every deploy: they begin with a version, and a test pins them literally.
-Integers are little-endian. Strings and arrays are preceded by their length.
+Integers are little-endian. Strings and arrays are preceded by their length; a branch is one string,
+its names parted by NUL, which no normalised URL contains.
 """
 
 from __future__ import annotations
@@ -72,9 +73,7 @@ class Row:
         flags = 0 if verdict.counts is None else _WITH_COUNTS
         parts = [
             _HEAD.pack(ROW_VERSION, self.tokenizer, flags, self.time, self.digest),
-            _string(self.origin),
-            _string("\0".join(self.branch)),
-            _string(verdict.heuristic),
+            *map(_string, (self.origin, "\0".join(self.branch), verdict.heuristic)),
             _U16.pack(verdict.version),
             _VERDICT.pack(verdict.depth, verdict.support, len(verdict.boilerplate)),
             _pack_bits(verdict.boilerplate),
@@ -108,18 +107,15 @@ def _decode(stored: bytes) -> Row:
     name, at = _read_string(stored, at)
     (version,) = _U16.unpack_from(stored, at)
     depth, support, blocks = _VERDICT.unpack_from(stored, at + _U16.size)
-    at += _U16.size + _VERDICT.size
-    end = at + (blocks + 7) // 8
-    boilerplate = _unpack_bits(stored[at:end], blocks)
-    (distinct,) = _U32.unpack_from(stored, end)
-    at = end + _U32.size
-    end = at + 8 * distinct
-    hashes = _little_endian(array("Q", stored[at:end]))
-    counts = None
-    if flags & _WITH_COUNTS:
-        counts = tuple(_little_endian(array("I", stored[end : end + 4 * blocks])))
-    if len(hashes) != distinct or (counts is not None and len(counts) != blocks):
-        raise ValueError("cut short")
+    bits = at + _U16.size + _VERDICT.size
+    (distinct,) = _U32.unpack_from(stored, at := bits + (blocks + 7) // 8)
+    start = at + _U32.size
+    end = start + 8 * distinct
+    if len(stored) != end + (4 * blocks if flags & _WITH_COUNTS else 0):
+        raise ValueError("its length is not that of its parts")
+    boilerplate = _unpack_bits(stored[bits:at], blocks)
+    hashes = _little_endian(array("Q", stored[start:end]))
+    counts = tuple(_little_endian(array("I", stored[end:]))) if flags & _WITH_COUNTS else None
     return Row(
         tokenizer,
         time,

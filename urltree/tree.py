@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 SMALL = 8  # documents up to which a node keeps them and counts only when it is asked
 
@@ -62,8 +62,8 @@ class Node:
             yield node
             node = node.parent
 
-    def counts(self) -> Mapping[int, int]:
-        """c(hash) for every hash below this node; hashes that are not there are missing."""
+    def counts(self) -> Counter[int]:
+        """c(hash) for every hash at or below this node, 0 for all others; to be read only."""
         return self._count() if self._counts is None else self._counts
 
     def add(self, hashes: array[int]) -> int:

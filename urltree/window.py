@@ -11,7 +11,7 @@ before. Measuring age against the fifth-newest lets four pages dated in the futu
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 DAY = 86_400 * 1_000_000  # microseconds
@@ -35,15 +35,15 @@ class Eviction:
     def __post_init__(self) -> None:
         if not REFERENCE <= self.keep <= self.max_documents:
             raise ValueError(
-                f"eviction: keep should be from {REFERENCE} to max_documents ({self.max_documents}),"
-                f" is {self.keep}"
+                f"eviction: keep should be from {REFERENCE} to max_documents"
+                f" ({self.max_documents}), is {self.keep}"
             )
         if self.max_age < 0:
             raise ValueError(f"eviction: max_age should not be negative, is {self.max_age}")
 
 
 class Window:
-    """The documents of a domain in the order of (time, id).
+    """The documents of a domain in the order of (time, id), which is also that of iteration.
 
     Args:
         eviction: None keeps everything.
@@ -59,6 +59,9 @@ class Window:
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        return iter(self._entries)
 
     def newest_time(self) -> int:
         """Time of the newest document in microseconds, 0 where there is none."""

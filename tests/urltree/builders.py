@@ -1,0 +1,65 @@
+"""Documents for tests, made by hand: a block is named by its hash."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from urltree.document import Document
+from urltree.text_block import Element, TextBlock
+from urltree.tokenizer import TOKENIZER_VERSION
+from urltree.tree import Node
+
+DOMAIN = "example.org"
+BODY = Element("p", -1, ())
+
+
+def text_block(block_hash: int, text: str | None = None) -> TextBlock:
+    """A paragraph whose text, unless given, is `block HASH`."""
+    return TextBlock(
+        f"block {block_hash}" if text is None else text, 0, 0, 0.0, hidden=False, hash=block_hash
+    )
+
+
+def document(  # noqa: PLR0913 - what a test does not name has a default
+    number: int,
+    hashes: Sequence[int],
+    path: str = "",
+    *,
+    origin: str | None = None,
+    published: str | None = None,
+    tokenizer: int = TOKENIZER_VERSION,
+) -> Document:
+    """A document of example.org whose id is its number."""
+    return Document(
+        id=f"{number:032x}",
+        domain=DOMAIN,
+        url=f"https://{DOMAIN}/{path}",
+        response_url=None,
+        url_key=f"https://{DOMAIN}/{path}",
+        title=None,
+        description=None,
+        published=published,
+        fetched_at=None,
+        origin=origin or f"raw-html/0/{number}",
+        meta={},
+        tokenizer=tokenizer,
+        key_version=1,
+        language=None,
+        canonical=None,
+        author=None,
+        json_ld=(),
+        blocks=tuple(map(text_block, hashes)),
+        elements=(BODY,),
+        blocks_over_cap=0,
+    )
+
+
+def nodes(root: Node) -> Mapping[tuple[str, ...], tuple[int, dict[int, int]]]:
+    """Every node of a tree by its branch: its support and its counts."""
+    found = {}
+    waiting: list[tuple[tuple[str, ...], Node]] = [((), root)]
+    while waiting:
+        branch, node = waiting.pop()
+        found[branch] = (node.support, dict(node.counts()))
+        waiting += [((*branch, name), child) for name, child in node.children.items()]
+    return found

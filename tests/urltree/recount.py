@@ -1,0 +1,108 @@
+"""A domain's stupid twin: a dict of documents, counted afresh with plain Counters when asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from urltree.document import Document
+from urltree.tokenizer import TOKENIZER_VERSION
+from urltree.window import Eviction
+
+Branch = tuple[str, ...]
+
+
+class Said(NamedTuple):
+    """What is said of a document."""
+
+    depth: int
+    support: int
+    boilerplate: tuple[bool, ...]
+
+
+class Known(NamedTuple):
+    """What is remembered of a document."""
+
+    time: int
+    document: Document
+    said: Said
+
+
+class Recount:
+    """Insert first, then judge by `first node with n >= n_min, else the root; c > c_max`.
+
+    Attributes:
+        known: the documents in the window by id.
+        foreign: those of another tokenizer, which count nowhere.
+    """
+
+    def __init__(self, eviction: Eviction | None, n_min: int, c_max: int = 1) -> None:
+        self.eviction, self.n_min, self.c_max = eviction, n_min, c_max
+        self.known: dict[str, Known] = {}
+        self.foreign: dict[str, Known] = {}
+
+    def learn(self, page: Document) -> Said:
+        """What is said of a page; the window afterwards is in `known`."""
+        first = self.known.pop(page.id, None) or self.foreign.pop(page.id, None)
+        is_replay = first is not None and first.document.origin == page.origin
+        others = [each.time for each in self.known.values()]
+        time = page.time
+        if time is None:
+            time = first.time if first and is_replay else max(others, default=0)
+        if page.tokenizer != TOKENIZER_VERSION:
+            said = Said(0, 1, (False,) * len(page.blocks))
+            if first and is_replay and _same_blocks(first.document, page):
+                said = first.said
+            self.foreign[page.id] = Known(time, page, said)
+            return said
+        said = self._judge(page)
+        if first and is_replay and _same_blocks(first.document, page):
+            time, said = first.time, first.said
+        self.known = self._window({**self.known, page.id: Known(time, page, said)})
+        return said
+
+    def nodes(self) -> Mapping[Branch, tuple[int, dict[int, int]]]:
+        """Every node of the tree by its branch: its support and its counts."""
+        return _count(each.document for each in self.known.values())
+
+    def _judge(self, page: Document) -> Said:
+        nodes = _count([*(each.document for each in self.known.values()), page])
+        depth = len(page.branch)
+        while depth and nodes[page.branch[:depth]][0] < self.n_min:
+            depth -= 1
+        support, counts = nodes[page.branch[:depth]]
+        boilerplate = tuple(counts[block.hash] > self.c_max for block in page.blocks)
+        return Said(depth, support, boilerplate)
+
+    def _window(self, known: dict[str, Known]) -> dict[str, Known]:
+        """The window by its definition in issue 3, one document at a time."""
+        if self.eviction is None or len(known) <= self.eviction.keep:
+            return known
+        newest_first = sorted(known, key=lambda id_: (known[id_].time, id_), reverse=True)
+        oldest = known[newest_first[4]].time - self.eviction.max_age
+        return {
+            id_: known[id_]
+            for rank, id_ in enumerate(newest_first)
+            if rank < self.eviction.keep
+            or (rank < self.eviction.max_documents and known[id_].time >= oldest)
+        }
+
+
+def _same_blocks(one: Document, other: Document) -> bool:
+    return (one.tokenizer, [block.hash for block in one.blocks]) == (
+        other.tokenizer,
+        [block.hash for block in other.blocks],
+    )
+
+
+def _count(documents: Iterable[Document]) -> dict[Branch, tuple[int, dict[int, int]]]:
+    supports: Counter[Branch] = Counter()
+    counts: dict[Branch, Counter[int]] = {(): Counter()}
+    for document in documents:
+        hashes = {block.hash for block in document.blocks}
+        for depth in range(len(document.branch) + 1):
+            node = document.branch[:depth]
+            supports[node] += 1
+            counts.setdefault(node, Counter()).update(hashes)
+    return {node: (supports[node], dict(counts[node])) for node in counts}
