@@ -31,6 +31,7 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
 _COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
 _META = re.compile(rb"<meta\s[^>]*?charset\s*=\s*[\"']?\s*([^\s\"'/>;]+)", re.IGNORECASE)
 _XML = re.compile(rb"\s*<\?xml\s[^>]*?encoding\s*=\s*[\"']([^\"']+)", re.IGNORECASE)
+_UNBELIEVED = frozenset({"utf-16le", "utf-16be", "replacement", "x-user-defined"})
 _NO_TEXT = re.compile(rb"<(script|style)\b.*?(?:</\1|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 
@@ -48,6 +49,10 @@ _SIGNATURES = (
     *(b"wOFF", b"wOF2", b"\x00\x01\x00\x00", b"\xd0\xcf\x11\xe0", b"\x7fELF", b"\x00asm"),
 )
 _MARKUP = re.compile(rb"[\t\n\f\r ]*<[A-Za-z!?]")
+_UTF_16_MARKUP = (
+    ("utf-16-le", re.compile(rb"(?:[\t\n\f\r ]\x00)*<\x00[A-Za-z!?]\x00")),
+    ("utf-16-be", re.compile(rb"(?:\x00[\t\n\f\r ])*\x00<\x00[A-Za-z!?]")),
+)
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # section 3, "binary data byte"
 
 
@@ -98,13 +103,19 @@ def is_binary(html: bytes) -> bool:
 
 
 def _utf_16(html: bytes) -> str | None:
-    """UTF-16 without a mark: markup has a NUL in nearly every second byte, and only there."""
+    """UTF-16 without a mark: it begins like markup, or its NULs stand on one side of the pairs.
+
+    Ideographs with a NUL on the other side are rare: 一 is U+4E00.
+    """
+    for name, markup in _UTF_16_MARKUP:
+        if markup.match(html):
+            return name
     head = html[:META_BYTES]
     even, odd = head[0::2].count(0), head[1::2].count(0)
-    pairs = len(head) // 2
-    if odd * 4 > pairs and even * 10 < odd:
+    few = len(head) // 20  # a tenth of all pairs
+    if odd > few and even * 4 < odd:
         return "utf-16-le"
-    return "utf-16-be" if even * 4 > pairs and odd * 10 < even else None
+    return "utf-16-be" if even > few and odd * 4 < even else None
 
 
 def _utf_8(html: bytes) -> str | None:
@@ -170,14 +181,10 @@ def _sample(html: bytes) -> bytes:
 def _by_label(html: bytes, label: str | None) -> str | None:
     """The text by a label of WHATWG Encoding; None where the label means nothing here.
 
-    UTF-16 is not believed: where it holds, its NULs have shown it (WHATWG HTML does the same).
+    UTF-16 is not believed: where it holds, its NULs have shown it.
     """
     encoding = webencodings.lookup(label) if label else None
-    if encoding is None or encoding.name == "replacement":
+    if encoding is None or encoding.name in _UNBELIEVED:
         return None
-    if encoding.name in ("utf-16le", "utf-16be"):
-        return html.decode("utf-8", "replace")
-    if encoding.name == "x-user-defined":
-        return html.decode("cp1252", "replace")
     text: str = encoding.codec_info.decode(html, "replace")[0]
     return text

@@ -34,6 +34,7 @@ class Reason(StrEnum):
     MALFORMED = "malformed"
     TOO_LARGE = "too-large"
     MISPLACED = "misplaced"
+    INTERNAL = "internal"  # our fault, twice for the same record: kept, so that it can be replayed
 
 
 class PageError(Exception):
@@ -118,7 +119,7 @@ def microseconds(stamp: str) -> int:
     Raises:
         ValueError: it is no RFC 3339 time, or has no offset.
     """
-    moment = datetime.fromisoformat(stamp)
+    moment = datetime.fromisoformat(stamp.upper())  # section 5.6: `t` and `z` may be small
     offset = moment.utcoffset()
     if offset is None:
         raise ValueError("has no offset from UTC")
