@@ -1,0 +1,133 @@
+"""Normalisation: is this page a new document, a replay, or a duplicate? (Paper, section 3).
+
+    page ──▶ keys ──▶ look up `seen` ──▶ parse ──▶ Forward: document, and what to put in `seen`
+                            │
+                            └──▶ Duplicate: of which page, and the step that reveals it
+
+The job's agent and the library both call `normalise`, so that they cannot differ. It decides
+only: the caller puts `seen`, and only when the document is forwarded. Pages are parsed last, for
+half of the paper's stream were duplicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from urltree.deduplication import Horizon, Seen, Step, duplicate_step
+from urltree.document import Document
+from urltree.page import Page
+from urltree.text_block import TokenizedPage
+from urltree.tokenizer import tokenize
+from urltree.url_key import KeyScheme, UrlKey
+
+LookUp = Callable[[UrlKey], bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """A page that goes on as a document.
+
+    Attributes:
+        seen: to be put under the document's domain and id, also for a replay: the first write may
+            have been lost behind us.
+        is_new: False for a replay. Only a new page's time is added to the domain's horizon.
+    """
+
+    document: Document
+    seen: Seen
+    is_new: bool
+
+
+class Onward(NamedTuple):
+    """The decision that a page goes on: its key, what to put in `seen`, and whether it is new."""
+
+    key: UrlKey
+    seen: Seen
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A page that was seen before, under another origin.
+
+    Attributes:
+        key: under which the first copy is stored.
+        first_origin: of the first copy.
+        step: the first step that reveals it.
+    """
+
+    key: UrlKey
+    first_origin: str
+    step: Step
+
+
+def normalise(
+    page: Page, origin: str, schemes: Sequence[KeyScheme], horizon: Horizon, look_up: LookUp
+) -> Forward | Duplicate:
+    """Decide what becomes of a page, and take it apart if it goes on.
+
+    Args:
+        page: admitted, with a URL.
+        origin: topic/partition/offset of its first copy.
+        schemes: the one in force first; then, for as long as `seen` remembers, those before it.
+        horizon: of the page's domain.
+        look_up: what is stored in `seen` under a key, encoded.
+
+    Raises:
+        PageError: the page's fault.
+        SeenError: stored bytes that this release cannot read.
+    """
+    parsed = _Parsed(page)
+    url = page.final_url or ""
+    keys = [scheme.key(url, parsed.title) for scheme in schemes]
+    decision = decide(page, keys, origin, horizon, look_up)
+    if isinstance(decision, Duplicate):
+        return decision
+    document = Document.of(page, decision.key, parsed.tokens, origin)
+    return Forward(document, decision.seen, decision.is_new)
+
+
+def decide(
+    page: Page, keys: Sequence[UrlKey], origin: str, horizon: Horizon, look_up: LookUp
+) -> Onward | Duplicate:
+    """Compare a page with what was seen under its keys.
+
+    What was seen longer ago than the horizon is unseen. An undated page has the newest time of
+    its domain. A replay keeps the key and the time under which it was forwarded first, so that it
+    is the same document after a switch of schemes.
+    """
+    time = horizon.newest_time() if page.time is None else page.time
+    for key in keys:
+        stored = look_up(key) if key.domain == keys[0].domain else None
+        if stored is None:
+            continue
+        first = Seen.decode(stored)
+        step = duplicate_step(first, _seen(page, key, origin, time))
+        if step is None:
+            return Onward(key, first, is_new=False)
+        if not horizon.is_past(first.time):
+            return Duplicate(key, first.origin, step)
+    return Onward(keys[0], _seen(page, keys[0], origin, time), is_new=True)
+
+
+def _seen(page: Page, key: UrlKey, origin: str, time: int) -> Seen:
+    response = page.final_url or ""
+    return Seen.of(origin, time, page.url or response, response, key.canonical)
+
+
+class _Parsed:
+    """A page's tokens, made when they are first asked for."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+
+    @cached_property
+    def tokens(self) -> TokenizedPage:
+        return tokenize(self._page.html, self._page.content_type)
+
+    def title(self) -> str | None:
+        """The input's title, else the page's own; asked for where a rule retains `_cid_`."""
+        return self._page.title or self.tokens.title
