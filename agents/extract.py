@@ -1,0 +1,122 @@
+"""extract: a document becomes clean text. Keyed by domain.
+
+    documents ──▶ decode ──▶ sizes ──▶ learn: insert, judge ──▶ row ──▶ clean-text
+                                         ▲                       └▶ tombstones of the evicted
+                                         └── tree in memory, made from the rows when cold
+
+Decides nothing: `urltree.learning` does. A row is put for every document, also for a replay: after
+kill -9 RocksDB is ahead of the changelog, and what is not put again would be missing after a move.
+"""
+
+from __future__ import annotations
+
+from faust.types.tuples import Message
+
+from agents.app import make_table
+from agents.delivery import OnFailure, Work
+from agents.forgetting import keys_to_delete, tombstones
+from agents.memory import Memory
+from agents.settings import Settings
+from agents.stage import Key, Stage
+from agents.table import id_of, key_of, prefix_of
+from models import clean_text as clean_texts
+from models import document as documents
+from models.command import Forget
+from urltree.document import Document
+from urltree.extraction import clean_text
+from urltree.heuristics import heuristic
+from urltree.learning import Kind, LearnedDomain
+from urltree.page import PageError, Reason
+from urltree.row import Verdict
+
+_MAX_BRANCH_BYTES = 65_535  # a row has two bytes for its length
+
+
+class Extract(Stage):
+    """The stage from documents to clean-text."""
+
+    name = "extract"
+    reads = "documents"
+
+    def __init__(self, settings: Settings, on_failure: OnFailure) -> None:
+        super().__init__(settings, on_failure)
+        self.table = make_table(self.app, "rows")
+        self._heuristic = heuristic(settings.heuristic)
+        self._keeps_counts = settings.blocks != "none"
+        self._trees: Memory[LearnedDomain] = Memory(
+            settings.trees_bytes, lambda learned: learned.memory
+        )
+        self.metrics.gauge("domains", "Domains in memory.", lambda: len(self._trees))
+        self.metrics.gauge("memory_bytes", "Their trees, estimated.", lambda: self._trees.size)
+
+    async def take(self, message: Message, origin: str, work: Work) -> None:  # noqa: ARG002
+        """Learn a document, put its row, publish its clean text."""
+        document = documents.decode(message.value)
+        self._check(document, message)
+        partition, domain = message.partition, document.domain
+        learned = await self._learned(partition, domain, work)
+        key = key_of(domain, document.key_bytes)
+        lesson = learned.learn(document, self.table.get(partition, key))
+        value = clean_texts.encode(clean_text(document, lesson.verdict, self.settings.blocks))
+        work.wait_for(await self.table.put(partition, key, lesson.row), len(lesson.row))
+        await self.send(work, "clean-text", Key(partition, document.id.encode()), value)
+        evicted = [key_of(domain, evicted) for evicted in lesson.evicted]
+        await self.delete(self.table, partition, evicted, work)
+        self._trees.measure(partition, domain)
+        self._count(lesson.kind, lesson.verdict)
+
+    async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
+        """Delete rows and clean text; the last tombstone is the answer."""
+        keys = keys_to_delete(self.table, partition, forget)
+        await self.delete(self.table, partition, keys, work)
+        for key in tombstones(keys, origin):
+            await self.send(work, "clean-text", Key(partition, key), None)
+
+    def drop(self, partition: int, domain: str) -> None:
+        """A tree is made again from the rows."""
+        self._trees.drop(partition, domain)
+
+    def forget(self) -> None:
+        """Trees are made again from the rows."""
+        self._trees.clear()
+
+    async def _learned(self, partition: int, domain: str, work: Work) -> LearnedDomain:
+        """The tree of a domain; a cold one is made from its rows, within its window."""
+        learned = self._trees.get(partition, domain)
+        if learned is None:
+            learned = LearnedDomain(
+                self._heuristic, self.settings.eviction, keep_counts=self._keeps_counts
+            )
+            rows = self.table.scan(partition, prefix_of(domain))
+            stale = learned.rebuild((id_of(key), row) for key, row in rows)
+            keys = [key_of(domain, document_id) for document_id in stale]
+            await self.delete(self.table, partition, keys, work)
+            self._trees.add(partition, domain, learned)
+            self.metrics.rebuilds.inc()
+        return learned
+
+    def _check(self, document: Document, message: Message) -> None:
+        """Refuse, before anything is learned, what could not be stored or published.
+
+        Raises:
+            PageError: `misplaced` or `too-large`.
+        """
+        self.check_place(document.domain, message)
+        branch = sum(len(name.encode()) + 1 for name in document.branch)
+        row = 256 + branch + 13 * len(document.blocks)  # hash, count and verdict bit of each block
+        if branch > _MAX_BRANCH_BYTES or row > self.settings.max_row_bytes:
+            raise PageError(Reason.TOO_LARGE, f"row: about {row} bytes, branch {branch}")
+        # with all blocks listed a text stands twice, beside names of fields
+        if len(message.value or b"") * 4 > self.settings.max_record_bytes:
+            kept = (False,) * len(document.blocks)
+            largest = Verdict(self._heuristic.name, 1, 0, 0, kept, None)
+            value = clean_texts.encode(clean_text(document, largest, self.settings.blocks))
+            self.check_size("clean-text", value)
+
+    def _count(self, kind: Kind, verdict: Verdict) -> None:
+        self.metrics.documents.inc()
+        if kind is Kind.REPLAY:
+            self.metrics.replays.inc()
+        boilerplate = sum(verdict.boilerplate)
+        self.metrics.blocks.labels("boilerplate").inc(boilerplate)
+        self.metrics.blocks.labels("content").inc(len(verdict.boilerplate) - boilerplate)

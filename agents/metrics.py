@@ -1,0 +1,51 @@
+"""What a worker counts, in Prometheus' words; docs/operations.md says what to watch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each, which nothing here reads
+
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    """The metrics of one worker; a stage uses those that it has something to say about."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.documents = self._counter("documents", "Documents that were sent on.")
+        self.replays = self._counter("replays", "Documents of these that were there before.")
+        self.duplicates = self._counter("duplicates", "Pages seen before, by step.", "step")
+        self.dead_letters = self._counter("dead_letters", "Records refused, by reason.", "reason")
+        self.rekeyed = self._counter("rekeyed", "Pages put under their domain's key.")
+        self.blocks = self._counter("blocks", "Text blocks judged, by verdict.", "verdict")
+        self.evicted = self._counter("evicted", "Rows deleted for their age or number.")
+        self.rebuilds = self._counter("rebuilds", "Domains read into memory from their rows.")
+        self.retries = self._counter("retries", "Records tried again after an unexpected error.")
+        self.seconds = Histogram(
+            "urltree_record_seconds",
+            "From the start of work on a record to Kafka's confirmation.",
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+
+    def gauge(self, name: str, text: str, value: Callable[[], float]) -> None:
+        """A value that is asked for when metrics are read."""
+        Gauge(f"urltree_{name}", text, registry=self.registry).set_function(value)
+
+    def text(self) -> bytes:
+        """All of it, as Prometheus reads it."""
+        return generate_latest(self.registry)
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(f"urltree_{name}", text, labels, registry=self.registry)

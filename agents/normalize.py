@@ -1,0 +1,119 @@
+"""normalize: a page becomes a document, a duplicate, or a dead letter. Keyed by domain.
+
+    raw-html ──▶ decode ──▶ admit ──▶ where it belongs? ──▶ seen? ──▶ parse ──▶ documents
+                  │           │         └▶ raw-html, re-keyed  └▶ duplicates
+                  └───────────┴▶ dead-letters
+
+Decides nothing: `urltree.normalisation` does. The table `seen` is written only when a document is
+forwarded, so that a dead letter, mended and replayed, is new.
+"""
+
+from __future__ import annotations
+
+from faust.types.tuples import Message
+
+from agents.app import make_table
+from agents.delivery import OnFailure, Work
+from agents.forgetting import HEADERS, keys_to_delete
+from agents.schemes import Schemes
+from agents.seen import Domains
+from agents.settings import Settings
+from agents.stage import Key, Stage
+from agents.table import key_of
+from models import document as documents
+from models import duplicate as duplicates
+from models import headers as names
+from models import raw_html
+from models.command import Forget
+from models.headers import header
+from urltree.admission import admit
+from urltree.normalisation import Duplicate, Forward, normalise
+from urltree.page import Page, PageError, Reason
+from urltree.url_key import UrlKey
+
+
+class Normalize(Stage):
+    """The stage from raw-html to documents."""
+
+    name = "normalize"
+    reads = "raw-html"
+
+    def __init__(self, settings: Settings, on_failure: OnFailure) -> None:
+        super().__init__(settings, on_failure)
+        self.table = make_table(self.app, "seen")
+        self.schemes = Schemes(settings)
+        self.domains = Domains(self.table, settings.horizons, self.metrics)
+        self.metrics.gauge("domains", "Domains in memory.", lambda: len(self.domains))
+
+    async def take(self, message: Message, origin: str, work: Work) -> None:
+        """Decide what becomes of a page and send it there."""
+        page = raw_html.decode(message.value, message.headers)
+        admit(page, self.settings.max_page_bytes)
+        schemes = self.schemes.of(page)
+        domain = schemes[0].domain(page.final_url or "")
+        if not await self._is_in_place(message, origin, domain, work):
+            return
+        partition = message.partition
+        seen = await self.domains.get(partition, domain, work)
+
+        def look_up(key: UrlKey) -> bytes | None:
+            return self.table.get(partition, key_of(key.domain, bytes.fromhex(key.id)))
+
+        decision = normalise(page, origin, schemes, seen.horizon, look_up)
+        if isinstance(decision, Duplicate):
+            await self._report(page, origin, decision, work)
+        else:
+            await self._forward(decision, partition, work)
+            if decision.is_new:
+                await self.domains.add(partition, domain, decision.seen.time, work)
+
+    async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
+        """Delete what was seen, and pass the command on to `extract`."""
+        await self.delete(
+            self.table, partition, keys_to_delete(self.table, partition, forget), work
+        )
+        headers = [*HEADERS, (names.ORIGIN, origin.encode())]
+        to = Key(partition, forget.domain.encode())
+        await self.send(work, "documents", to, forget.encode(), headers)
+
+    def drop(self, partition: int, domain: str) -> None:
+        """A horizon is made again from `seen`."""
+        self.domains.drop(partition, domain)
+
+    def forget(self) -> None:
+        """Horizons are made again from `seen`."""
+        self.domains.clear()
+
+    async def _is_in_place(self, message: Message, origin: str, domain: str, work: Work) -> bool:
+        """Whether the record lies where its domain's records are; if not, it is sent there."""
+        if self.is_in_place(domain, message):
+            return True
+        if header(message.headers, names.REKEYED) is not None:
+            raise PageError(Reason.MISPLACED, f"{domain}: was re-keyed, and is misplaced still")
+        kept = [(name, value) for name, value in message.headers or () if name != names.ORIGIN]
+        ours = [(names.ORIGIN, origin.encode()), (names.REKEYED, b"1")]
+        await self.send(work, self.reads, self.key(domain), message.value, [*kept, *ours])
+        self.metrics.rekeyed.inc()
+        return False
+
+    async def _forward(self, decision: Forward, partition: int, work: Work) -> None:
+        document = decision.document
+        value = documents.encode(document)
+        self.check_size("documents", value)
+        headers = [(names.ORIGIN, document.origin.encode())]
+        await self.send(work, "documents", Key(partition, document.domain.encode()), value, headers)
+        stored = await self.table.put(
+            partition, key_of(document.domain, document.key_bytes), decision.seen.encode()
+        )
+        work.wait_for(stored)
+        self.metrics.documents.inc()
+        if not decision.is_new:
+            self.metrics.replays.inc()
+
+    async def _report(self, page: Page, origin: str, found: Duplicate, work: Work) -> None:
+        urls = duplicates.Urls(page.url, page.final_url or "", found.key.canonical, found.key.key)
+        value = duplicates.encode(
+            duplicates.Duplicate(origin, found.first_origin, found.key.id, found.step, urls)
+        )
+        await self.send(work, "duplicates", self.key(origin), value)
+        self.metrics.duplicates.labels(found.step).inc()

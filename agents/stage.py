@@ -1,0 +1,266 @@
+"""What both stages share: the loop over records, and what becomes of an error.
+
+record ──▶ process ──▶ sent, stored ──▶ confirmed ──▶ committed
+│ PageError: the page's fault        ──▶ dead letter, work goes on
+│ KafkaError, RowError, StoreError…  ──▶ the process ends, replay recovers
+└ anything else                      ──▶ memory dropped, once more from the rows;
+again: dead letter `internal`
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import cached_property
+from time import monotonic
+from typing import Any, NamedTuple
+
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError
+from faust.types.tuples import Message
+
+from agents.app import App, make_app, source
+from agents.delivery import Delivery, OnFailure, Work
+from agents.logs import log
+from agents.metrics import Metrics
+from agents.partitions import partition_of
+from agents.settings import Settings
+from agents.store import StoreError
+from agents.table import Table
+from models import headers as names
+from models.command import Forget, is_command
+from models.dead_letter import DeadLetter, Record
+from models.headers import Headers, header
+from models.origin import Origin
+from urltree.deduplication import SeenError
+from urltree.page import PageError, Reason
+from urltree.row import RowError
+
+OURS = (KafkaError, StoreError, RowError, SeenError)
+
+_HEARTBEAT_WAIT = 0.1  # seconds
+
+
+class Key(NamedTuple):
+    """Where a record goes to."""
+
+    partition: int
+    key: bytes
+
+
+class Stage(ABC):
+    """A worker's app, its agent, and its deliveries.
+
+    Args:
+        settings: of the job.
+        on_failure: called when the worker cannot go on; ends the process.
+
+    Attributes:
+        name: of the stage, in dead letters and commands.
+        reads: the topic that it reads.
+    """
+
+    name: str
+    reads: str
+
+    def __init__(self, settings: Settings, on_failure: OnFailure) -> None:
+        self.settings = settings
+        self.fail = on_failure
+        self.metrics = Metrics()
+        self.app: App = make_app(settings, self.name)
+        self.app.agent(source(self.app, self.reads), name=self.name)(self._agent)
+        self.app.on_partitions_revoked.connect(self._on_revoked)
+
+    @cached_property
+    def delivery(self) -> Delivery:
+        """Records in work; made when the app has an event loop."""
+        return Delivery(
+            self.app.consumer,
+            self.fail,
+            max_records=self.settings.in_flight,
+            max_bytes=self.settings.in_flight_bytes,
+        )
+
+    @cached_property
+    def partitions(self) -> int:
+        """Number of partitions of all topics; topics.yaml has one for all."""
+        return int(self.app.consumer.topic_partitions(self.settings.topic(self.reads)))
+
+    async def process(self, message: Message, origin: str, work: Work) -> None:
+        """Do what the stage does for one record: a page, or an operator's command.
+
+        Raises:
+            PageError: the page's fault.
+        """
+        if is_command(message.headers):
+            forget = Forget.decode(message.value)
+            self.check_place(forget.domain, message)
+            await self.obey(forget, message.partition, origin, work)
+            self.drop(message.partition, forget.domain)
+        else:
+            await self.take(message, origin, work)
+
+    def check_place(self, domain: str, message: Message) -> None:
+        """Refuse what is not where its domain's table is.
+
+        Raises:
+            PageError: `misplaced`.
+        """
+        if not self.is_in_place(domain, message):
+            raise PageError(Reason.MISPLACED, f"{domain}: not its key, or not its partition")
+
+    def is_in_place(self, domain: str, message: Message) -> bool:
+        """Whether a record has its domain as key and lies in that key's partition."""
+        key = domain.encode()
+        in_place = partition_of(key, self.partitions) == message.partition
+        return bool(message.key == key and in_place)
+
+    @abstractmethod
+    async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
+        """Delete the rows of what is to be forgotten, and pass the command on."""
+
+    @abstractmethod
+    async def take(self, message: Message, origin: str, work: Work) -> None:
+        """Do what the stage does for a page or a document.
+
+        Raises:
+            PageError: the page's fault.
+        """
+
+    @abstractmethod
+    def drop(self, partition: int, domain: str) -> None:
+        """Drop a domain from memory: it is read again from its rows."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Drop all domains from memory."""
+
+    async def send(
+        self, work: Work, topic: str, to: Key, value: bytes | None, headers: Headers = ()
+    ) -> None:
+        """Send a record as part of the work on another.
+
+        Raises:
+            PageError: `too-large`.
+        """
+        name = self.settings.topic(topic)
+        try:
+            future = await self.app.producer.deliver(name, *to, value, headers)
+        except MessageSizeTooLargeError as error:
+            raise PageError(Reason.TOO_LARGE, f"{topic}: {error}") from error
+        work.wait_for(future, len(value or b""))
+
+    def key(self, text: str) -> Key:
+        """A key and the partition that our partitioner gives it."""
+        key = text.encode()
+        return Key(partition_of(key, self.partitions), key)
+
+    def check_size(self, topic: str, value: bytes) -> None:
+        """Refuse what Kafka would refuse, before anything is stored of it.
+
+        Raises:
+            PageError: `too-large`.
+        """
+        if len(value) > self.settings.max_record_bytes:
+            raise PageError(
+                Reason.TOO_LARGE,
+                f"{topic}: {len(value)} bytes, more than {self.settings.max_record_bytes}",
+            )
+
+    async def dead_letter(self, work: Work, origin: str, reason: Reason, text: str) -> None:
+        """Send the original of a record to the dead letters."""
+        message = work.message
+        original = Record(message.key, message.value, tuple(message.headers or ()))
+        letter = DeadLetter(origin, self.name, reason, text, message.topic, original).to_record()
+        to = self.key(origin)
+
+        async def without_value(error: BaseException) -> None:
+            log.error("a dead letter is too large, its value is lost", origin=origin, error=error)
+            await self.send(work, "dead-letters", to, None, letter.headers)
+
+        work.refuse = without_value
+        self.metrics.dead_letters.labels(reason).inc()
+        log.info("dead letter", origin=origin, reason=str(reason), message=text)
+        await self.send(work, "dead-letters", to, letter.value, letter.headers)
+
+    async def delete(self, table: Table, partition: int, keys: Sequence[bytes], work: Work) -> None:
+        """Delete rows as part of the work on a record."""
+        for key in keys:
+            work.wait_for(await table.delete(partition, key))
+        self.metrics.evicted.inc(len(keys))
+
+    async def _agent(self, stream: Any) -> None:
+        events: AsyncIterator[Any] = stream.noack().events()
+        async for event in events:
+            await self._take(event.message)
+
+    async def _take(self, message: Message) -> None:
+        work = await self.delivery.begin(message)
+        if not await self._is_ours(message):
+            self.delivery.drop(work)
+            return
+        work.on_done = self._observe
+        origin = origin_of(message)
+
+        async def refuse(error: BaseException) -> None:
+            await self.dead_letter(work, origin, Reason.TOO_LARGE, str(error))
+
+        work.refuse = refuse
+        try:
+            await self._try(message, origin, work)
+        except OURS as error:
+            self.fail(error)
+        else:
+            work.close()
+
+    async def _try(self, message: Message, origin: str, work: Work) -> None:
+        for tries_left in (1, 0):
+            try:
+                await self.process(message, origin, work)
+            except PageError as error:
+                await self.dead_letter(work, origin, error.reason, error.message)
+            except OURS:
+                raise
+            except Exception as error:  # noqa: BLE001 - one bad record never stops another
+                self.drop(message.partition, (message.key or b"").decode(errors="replace"))
+                log.error("unexpected", origin=origin, tries_left=tries_left, exc_info=error)
+                if tries_left:
+                    self.metrics.retries.inc()
+                    continue
+                await self.dead_letter(work, origin, Reason.INTERNAL, repr(error))
+            return
+
+    async def _is_ours(self, message: Message) -> bool:
+        """Whether this worker still owns the record's partition.
+
+        A process that was stopped past its session waits here for Kafka's word: a heartbeat that
+        is answered, or the news that its partitions went to another.
+        """
+        while message.generation_id == self.app.consumer_generation_id:
+            if self.app.consumer.has_session:
+                return True
+            if self.app.rebalancing or self.app.should_stop:
+                return False
+            await asyncio.sleep(_HEARTBEAT_WAIT)
+        return False
+
+    async def _on_revoked(self, _app: Any, _revoked: Any, **_: Any) -> None:
+        self.delivery.forget()
+        self.forget()
+
+    def _observe(self, work: Work) -> None:
+        self.metrics.seconds.observe(monotonic() - work.since)
+
+
+def origin_of(message: Message) -> str:
+    """Where the first copy of a page lies: as its header says, else here."""
+    named = header(message.headers, names.ORIGIN)
+    if named is not None:
+        try:
+            return str(Origin.parse(named))
+        except ValueError:
+            pass  # a user's header of that name, which is no origin
+    return str(Origin(message.topic, message.partition, message.offset))
+
+
+MakeStage = Callable[[Settings, OnFailure], Stage]

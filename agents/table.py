@@ -1,0 +1,123 @@
+"""A table whose writes are confirmed: RocksDB on disk, a changelog in Kafka as its truth.
+
+    put ──▶ RocksDB, at once ──▶ changelog ──▶ confirmed ──▶ "this disk holds up to offset n"
+                                     └─ future: the event is done only when it is
+
+Faust's table drops that future, writes to the partition of the current event only, and lets any
+confirmation move n: when a stopped worker wakes and its late write is confirmed at 500, while
+another worker wrote 450 to 499, its disk would claim to hold what it never saw. Here n moves only
+by one: 450 to 499 missing, it stays, and recovery reads them when the partition is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from functools import partial
+
+import faust
+from aiokafka.structs import RecordMetadata, TopicPartition
+from faust.types import TP
+
+from agents.logs import log
+from agents.store import MARK_SECONDS, Store
+
+
+class Table(faust.Table):
+    """Bytes under bytes, by partition."""
+
+    def __post_init__(self) -> None:
+        """Nothing is known of any partition before its recovery."""
+        # offset in the changelog up to which the disk holds everything; None: a gap, see above
+        self._held: dict[int, int | None] = {}
+        self._generation = 0
+
+    def _new_store(self) -> Store:
+        return Store(
+            "rocksdb://",
+            self.app,
+            self,
+            table_name=self.name,
+            key_type=bytes,
+            value_type=bytes,
+            key_serializer="raw",
+            value_serializer="raw",
+            loop=self.loop,
+        )
+
+    def get(self, partition: int, key: bytes) -> bytes | None:
+        """The value under a key, None where there is none."""
+        value: bytes | None = self.data.get(partition, key)
+        return value
+
+    def scan(self, partition: int, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Keys and values of a prefix, in the order of keys."""
+        items: Iterator[tuple[bytes, bytes]] = self.data.scan(partition, prefix)
+        return items
+
+    async def put(
+        self, partition: int, key: bytes, value: bytes | None
+    ) -> asyncio.Future[RecordMetadata]:
+        """Put a value under a key, None deletes it; the future is done when Kafka has it."""
+        self.data.put(partition, key, value)
+        future: asyncio.Future[RecordMetadata] = await self.app.producer.deliver(
+            self.changelog_topic_name, partition, key, value
+        )
+        future.add_done_callback(partial(self._on_confirmed, self._generation))
+        return future
+
+    async def delete(self, partition: int, key: bytes) -> asyncio.Future[RecordMetadata]:
+        """Delete what is under a key, here and by a tombstone."""
+        return await self.put(partition, key, None)
+
+    async def on_rebalance(
+        self, assigned: set[TP], revoked: set[TP], newly_assigned: set[TP], generation_id: int = 0
+    ) -> None:
+        """From now on no earlier write says anything about this disk."""
+        self._generation += 1
+        self._held.clear()
+        await super().on_rebalance(assigned, revoked, newly_assigned, generation_id)
+
+    async def on_recovery_completed(self, active_tps: set[TP], standby_tps: set[TP]) -> None:
+        """The disk holds all that the changelog had when recovery began."""
+        highwaters = self.app.tables.recovery.active_highwaters
+        for tp in active_tps:
+            self._hold(tp, max(highwaters[tp], self.data.persisted_offset(tp) or -1))
+        await super().on_recovery_completed(active_tps, standby_tps)
+
+    def _on_confirmed(self, generation: int, future: asyncio.Future[RecordMetadata]) -> None:
+        if generation != self._generation or future.cancelled() or future.exception():
+            return
+        at = future.result()
+        held = self._held.get(at.partition)
+        if held is None:
+            return
+        if at.offset == held + 1:
+            self._hold(TopicPartition(at.topic, at.partition), at.offset)
+        else:
+            log.warning("another wrote to this changelog", table=self.name, at=at.offset, held=held)
+            self._held[at.partition] = None
+
+    def _hold(self, tp: TP, offset: int) -> None:
+        self._held[tp.partition] = offset
+        if offset >= 0:
+            self.data.set_persisted_offset(tp, offset)
+
+    @faust.Service.timer(MARK_SECONDS)
+    async def _mark(self) -> None:
+        self.data.mark()
+
+
+def key_of(domain: str, document_id: bytes) -> bytes:
+    """The key of a document's row in every table; `prefix_of` is where its domain begins."""
+    return prefix_of(domain) + document_id
+
+
+def prefix_of(domain: str) -> bytes:
+    """What the keys of a domain begin with: no domain contains a NUL."""
+    return domain.encode() + b"\0"
+
+
+def id_of(key: bytes) -> bytes:
+    """The 16 bytes of a document's id."""
+    return key[-16:]

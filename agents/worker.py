@@ -1,0 +1,104 @@
+"""A worker: one stage, from its first look at Kafka to its last commit.
+
+    topics checked ──▶ joins its group ──▶ tables recovered ──▶ records ──▶ SIGTERM: drained
+
+Exit codes: 0 stopped in order, 2 wrong settings or topics, 70 it could not go on and replay
+recovers what was in work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable
+
+from aiokafka.errors import KafkaConnectionError, KafkaError
+
+from agents.health import Health
+from agents.logs import log
+from agents.settings import Settings
+from agents.stage import MakeStage, Stage
+
+FAILED = 70  # EX_SOFTWARE in sysexits.h
+REFUSED = 2
+
+CheckTopics = Callable[[Settings], Awaitable[list[str]]]
+
+_RETRY_SECONDS = 5.0
+_WATCH_SECONDS = 1.0
+
+
+def end_process(error: BaseException) -> None:
+    """End at once: nothing unconfirmed is committed, so nothing is lost by it."""
+    log.critical("the worker ends, what was in work is replayed", error=repr(error))
+    os._exit(FAILED)
+
+
+async def run(make: MakeStage, settings: Settings, check: CheckTopics) -> int:
+    """Run a worker until it is told to stop; returns the exit code."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signum, stop.set)
+    stage = make(settings, end_process)
+    health = Health(stage, settings.web_host, settings.web_port)
+    await health.start()
+    try:
+        problems = await _check(check, settings, stop)
+        for problem in problems:
+            log.error("refused", problem=problem)
+        if problems:
+            return REFUSED
+        return 0 if stop.is_set() else await _work(stage, stop)
+    finally:
+        await health.stop()
+
+
+async def _check(check: CheckTopics, settings: Settings, stop: asyncio.Event) -> list[str]:
+    """Problems with the topics; waits for Kafka for as long as it cannot be reached."""
+    while not stop.is_set():
+        try:
+            return await check(settings)
+        except (KafkaConnectionError, OSError) as error:
+            log.warning("Kafka is not there, trying again", brokers=settings.brokers, error=error)
+        await _wait(stop, _RETRY_SECONDS)
+    return []
+
+
+async def _work(stage: Stage, stop: asyncio.Event) -> int:
+    app = stage.app
+    log.info("starts", stage=stage.name, group=app.conf.id)
+    starting = asyncio.create_task(app.start())
+    starting.add_done_callback(_end_if_failed)
+    while not stop.is_set():
+        await _wait(stop, _WATCH_SECONDS)
+        if app.crashed:
+            end_process(app.crash_reason or KafkaError("the consumer crashed"))
+        if not app.started or app.rebalancing:
+            continue
+        stalled = stage.delivery.stalled_for()
+        if stalled > stage.settings.stall_seconds:
+            end_process(TimeoutError(f"records in work, none done for {stalled:.0f} s"))
+    log.info("stops", stage=stage.name)
+    try:
+        async with asyncio.timeout(stage.settings.shutdown_seconds):
+            await app.stop()
+    except TimeoutError:
+        log.warning("not drained in time, the rest is replayed", records=stage.delivery.records)
+        return 0
+    log.info("stopped", stage=stage.name)
+    return 0
+
+
+def _end_if_failed(starting: asyncio.Task[None]) -> None:
+    if not starting.cancelled() and starting.exception() is not None:
+        end_process(starting.exception() or KafkaError())
+
+
+async def _wait(stop: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+    except TimeoutError:
+        pass
