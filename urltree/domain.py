@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib.resources import files
 
+import can_ada
 import publicsuffixlist
 
 SUFFIX_LIST: str = publicsuffixlist.__version__  # its last part is the date of the list
@@ -39,7 +40,8 @@ class Domains:
             return host
         by_list: str = _suffix_list().privatesuffix(host) or host
         by_shared = self._below_shared(labels)
-        return max(by_list, by_shared, key=len)
+        longest = max(by_list, by_shared, key=len)
+        return by_shared if longest == f"www.{by_shared}" else longest
 
     def _below_shared(self, labels: list[str]) -> str:
         """The site on the longest shared host above, `www` being the shared host's own."""
@@ -73,7 +75,11 @@ def _suffix_list() -> publicsuffixlist.PublicSuffixList:
 
 
 def _checked(host: str) -> str:
-    name = host.strip().lower().strip(".")
-    if "." not in name or not all(name.split(".")) or set(name) & set("/:@*? "):
+    """A host as URLs have it: lower case, punycode."""
+    try:
+        name: str = can_ada.parse(f"http://{host}/").hostname.strip(".")
+    except ValueError:
+        name = ""
+    if "." not in name or ".." in name or set(host) & set("/:@*?#%"):
         raise ValueError(f"shared hosts: {host!r} should be a host name such as example.org")
-    return name.encode("idna").decode()
+    return name

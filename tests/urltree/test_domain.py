@@ -34,6 +34,7 @@ from urltree.domain import SUFFIX_LIST, Domains, parse_shared_hosts, shipped_sha
         ("davald.wordpress.com", "davald.wordpress.com"),
         ("go.com", "go.com"),
         ("www.go.com", "go.com"),
+        ("www.wordpress.com", "wordpress.com"),
         # no domain names
         ("localhost", "localhost"),
         ("127.0.0.1", "127.0.0.1"),
@@ -63,7 +64,9 @@ def test_the_longest_suffix_decides() -> None:
     assert Domains(["alice.github.io"]).of("x.y.alice.github.io") == "y.alice.github.io"
 
 
-@pytest.mark.parametrize("line", ["com", "https://example.org", "exa mple.org", "*.example.org"])
+@pytest.mark.parametrize(
+    "line", ["com", "https://example.org", "exa mple.org", "*.example.org", f"{64 * 'a'}..org"]
+)
 def test_a_line_that_is_no_host_is_named(line: str) -> None:
     """A wrong file of shared hosts is refused with the line that is wrong."""
     with pytest.raises(ValueError, match=re.escape(repr(line))):
