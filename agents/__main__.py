@@ -9,6 +9,7 @@ from importlib import import_module
 import click
 
 from agents import logs, settings
+from agents.audit import audit
 from agents.topics import topics
 
 
@@ -32,6 +33,10 @@ def worker(stage: str) -> None:
     check = import_module("agents.topics").check
     code = asyncio.run(workers.run(getattr(module, stage.title()), configured, check))
     sys.exit(code)
+
+
+main.add_command(topics)
+main.add_command(audit)
 
 
 if __name__ == "__main__":

@@ -39,12 +39,18 @@ def options(settings: Settings) -> dict[str, Any]:
     return reach
 
 
+class NoKafkaError(SettingsError, KafkaConnectionError):
+    """No broker answers: a sentence for an operator, a reason to try again for a worker."""
+
+    __str__ = Exception.__str__
+
+
 @asynccontextmanager
 async def admin(settings: Settings) -> AsyncIterator[AIOKafkaAdminClient]:
     """An admin client.
 
     Raises:
-        SettingsError: no broker answers.
+        NoKafkaError: no broker answers.
     """
     async with _started(AIOKafkaAdminClient(**options(settings)), settings) as client:
         yield client
@@ -55,7 +61,7 @@ async def producer(settings: Settings) -> AsyncIterator[AIOKafkaProducer]:
     """A producer whose sends are confirmed by every replica.
 
     Raises:
-        SettingsError: no broker answers.
+        NoKafkaError: no broker answers.
     """
     client = AIOKafkaProducer(
         **options(settings),
@@ -72,7 +78,7 @@ async def consumer(settings: Settings, **changes: Any) -> AsyncIterator[AIOKafka
     """A consumer without a group, which reads what it is assigned.
 
     Raises:
-        SettingsError: no broker answers.
+        NoKafkaError: no broker answers.
     """
     tolerate_any_header_name()
     client = AIOKafkaConsumer(
@@ -92,7 +98,7 @@ async def partitions(client: AIOKafkaConsumer, topic: str) -> list[TopicPartitio
     Raises:
         SettingsError: there is no such topic.
     """
-    await client.topics()  # asks the brokers, so that a topic made just now is known
+    await client._client.add_topic(topic)  # noqa: SLF001 - `topics()` is no help, it asks apart
     known = client.partitions_for_topic(topic)
     if not known:
         raise SettingsError(f"there is no topic {topic}: `topics apply` makes it")
@@ -133,7 +139,7 @@ async def _started(client: Any, settings: Settings) -> AsyncIterator[Any]:
         await client.start()
     except (KafkaConnectionError, OSError) as error:
         await stop()
-        raise SettingsError(f"no Kafka at {', '.join(settings.brokers)}: {error}") from None
+        raise NoKafkaError(f"no Kafka at {', '.join(settings.brokers)}: {error}") from None
     except KafkaError:
         await stop()
         raise

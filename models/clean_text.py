@@ -46,5 +46,19 @@ def decode(value: bytes | None) -> dict[str, Any]:
     return record
 
 
+def origin_of(value: bytes | None) -> str | None:
+    """The origin of a record, None of a tombstone.
+
+    Raises:
+        PageError: `malformed`: it is no record of this topic.
+    """
+    if value is None:
+        return None
+    origin = decode(value).get("origin")
+    if not isinstance(origin, str):
+        raise malformed("origin: should be a string")
+    return origin
+
+
 def _block(block: ExtractedBlock) -> dict[str, Any]:
     return {name: value for name, value in asdict(block).items() if value is not None}

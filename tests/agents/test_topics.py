@@ -25,12 +25,6 @@ ROOT = Path(__file__).parents[2]
 FILE = ROOT / "topics.yaml"
 
 
-@pytest.fixture
-def settings(kafka: str, prefix: str) -> Settings:
-    """Settings of a job whose topics nobody else has."""
-    return Settings.model_validate({"brokers": kafka, "prefix": prefix})
-
-
 def with_admin(settings: Settings, work: Callable[[Any], Awaitable[Any]]) -> Any:
     """What comes of some work with an admin client."""
 

@@ -1,0 +1,135 @@
+"""The ledger of an audit: what became of each origin, in one byte an offset.
+
+    raw-html, partition 3    1040  1041  1042  1043  1044  …
+    label                       2     5     1     0     2       1 missing, 0 no origin at all
+
+Offsets that hold a copy of another page (re-keyed, replayed), a command, or nothing any more are
+no origins. A million pages take a megabyte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from models.origin import Origin
+
+
+class Outcome(StrEnum):
+    """What became of a page; where there is more than one, the first of these counts."""
+
+    CLEAN_TEXT = "clean-text"
+    DUPLICATE = "duplicate"
+    SUPERSEDED = "superseded"  # a later page of the same id has taken the place of its clean text
+    FORGOTTEN = "forgotten"  # a tombstone has
+    DEAD_LETTER = "dead-letter"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """Distinct origins by what became of them.
+
+    Attributes:
+        duplicates: by the step that revealed them.
+        dead_letters: by reason; those replayed with success are counted by what came of it.
+        first_missing: the first ones, as topic/partition/offset.
+    """
+
+    origins: int = 0
+    clean_text: int = 0
+    duplicates: dict[str, int] = field(default_factory=dict)
+    superseded: int = 0
+    forgotten: int = 0
+    dead_letters: dict[str, int] = field(default_factory=dict)
+    missing: int = 0
+    first_missing: tuple[str, ...] = ()
+
+
+_NOTHING = 0
+_MISSING = 1
+_RANK = {outcome: rank for rank, outcome in enumerate(Outcome)}
+_MAX_LABELS = 255  # a byte; steps and reasons are some twenty
+_NAMED = 10
+
+
+class Ledger:
+    """What is known so far of the origins of a topic.
+
+    Args:
+        topic: with its prefix, as it stands in origins.
+    """
+
+    def __init__(self, topic: str) -> None:
+        self._topic = topic
+        self._first: dict[int, int] = {}
+        self._labels: list[tuple[Outcome, str]] = [(Outcome.MISSING, "")] * 2
+        self._numbers: dict[tuple[Outcome, str], int] = {}
+        self._offsets: dict[int, bytearray] = {}
+
+    def expect(self, partition: int, offset: int) -> None:
+        """A page lies here; it is missing until an outcome is known. In the order of offsets."""
+        first = self._first.setdefault(partition, offset)
+        offsets = self._offsets.setdefault(partition, bytearray())
+        offsets.extend(bytes(max(0, offset - first + 1 - len(offsets))))
+        offsets[offset - first] = offsets[offset - first] or _MISSING
+
+    def settle(self, origin: str, outcome: Outcome, detail: str = "") -> None:
+        """Something became of a page; nothing happens if it is not expected here.
+
+        Args:
+            origin: topic/partition/offset.
+            outcome: what became of it.
+            detail: the step of a duplicate, the reason of a dead letter.
+        """
+        try:
+            topic, partition, offset = Origin.parse(origin)
+        except ValueError:
+            return
+        at = offset - self._first.get(partition, 0)
+        offsets = self._offsets.get(partition, b"")
+        if topic != self._topic or not 0 <= at < len(offsets) or offsets[at] == _NOTHING:
+            return
+        if _RANK[outcome] <= _RANK[self._labels[offsets[at]][0]]:
+            self._offsets[partition][at] = self._number(outcome, detail)
+
+    def missing(self) -> Iterator[Origin]:
+        """Every origin that nothing is known of, partition by partition."""
+        for partition, offsets in sorted(self._offsets.items()):
+            at = offsets.find(_MISSING)
+            while at >= 0:
+                yield Origin(self._topic, partition, self._first[partition] + at)
+                at = offsets.find(_MISSING, at + 1)
+
+    def accounts(self) -> Accounts:
+        """The sums."""
+        counts = [0] * len(self._labels)
+        for offsets in self._offsets.values():
+            for number in range(len(counts)):
+                counts[number] += offsets.count(number)
+        by_outcome: dict[Outcome, dict[str, int]] = {outcome: {} for outcome in Outcome}
+        for (outcome, detail), count in sorted(zip(self._labels[2:], counts[2:], strict=True)):
+            if count:
+                by_outcome[outcome][detail] = count
+        named = tuple(str(origin) for origin, _ in zip(self.missing(), range(_NAMED), strict=False))
+        return Accounts(
+            origins=sum(counts[1:]),
+            clean_text=sum(by_outcome[Outcome.CLEAN_TEXT].values()),
+            duplicates=by_outcome[Outcome.DUPLICATE],
+            superseded=sum(by_outcome[Outcome.SUPERSEDED].values()),
+            forgotten=sum(by_outcome[Outcome.FORGOTTEN].values()),
+            dead_letters=by_outcome[Outcome.DEAD_LETTER],
+            missing=counts[_MISSING],
+            first_missing=named,
+        )
+
+    def _number(self, outcome: Outcome, detail: str) -> int:
+        label = (outcome, detail)
+        if label not in self._numbers:
+            if len(self._labels) >= _MAX_LABELS - len(Outcome):
+                label = (outcome, "other")
+            if label not in self._numbers:
+                self._numbers[label] = len(self._labels)
+                self._labels.append(label)
+        return self._numbers[label]

@@ -1,0 +1,83 @@
+"""Missing in an audit, yet not lost: pages whose clean text was replaced under its id."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+
+from agents.kafka_client import Ranges, partitions, read, whole
+from agents.ledger import Ledger, Outcome
+from agents.schemes import Schemes
+from agents.settings import Settings
+from models import raw_html
+from models.clean_text import origin_of
+from models.origin import Origin
+from urltree.page import PageError
+from urltree.tokenizer import tokenize
+
+_AT_MOST = 100_000  # pages; of so many missing most are not processed yet
+
+
+class _Page(NamedTuple):
+    """A missing page: where it lies, and when it was published."""
+
+    origin: Origin
+    timestamp: int
+
+
+async def explain(settings: Settings, client: AIOKafkaConsumer, ledger: Ledger) -> None:
+    """Settle what was superseded or forgotten."""
+    missing = {origin for origin, _ in zip(ledger.missing(), range(_AT_MOST), strict=False)}
+    schemes = Schemes(settings)
+    by_id: dict[bytes, list[_Page]] = defaultdict(list)
+    async for record in read(client, _around(missing)):
+        origin = Origin(record.topic, record.partition, record.offset)
+        if origin in missing:
+            for document_id in _ids(record, schemes):
+                by_id[document_id].append(_Page(origin, record.timestamp))
+    if not by_id:
+        return
+    topic = settings.topic("clean-text")
+    async for record in read(client, await whole(client, await partitions(client, topic))):
+        for page in by_id.get(record.key or b"", ()):
+            outcome = _outcome(page, record)
+            if outcome is not None:
+                ledger.settle(str(page.origin), outcome)
+
+
+def _around(missing: set[Origin]) -> Ranges:
+    ranges: dict[TopicPartition, tuple[int, int]] = {}
+    for topic, partition, offset in missing:
+        at = TopicPartition(topic, partition)
+        first, end = ranges.get(at, (offset, offset + 1))
+        ranges[at] = (min(first, offset), max(end, offset + 1))
+    return ranges
+
+
+def _ids(record: ConsumerRecord, schemes: Schemes) -> list[bytes]:
+    """Keys under which the clean text of a page would stand."""
+    try:
+        page = raw_html.decode(record.value, record.headers)
+
+        def title() -> str | None:
+            return page.title or tokenize(page.html, page.content_type).title
+
+        keys = [scheme.key(page.final_url or "", title) for scheme in schemes.of(page)]
+    except PageError:
+        return []  # its dead letter is missing
+    return [key.id.encode() for key in keys]
+
+
+def _outcome(page: _Page, record: ConsumerRecord) -> Outcome | None:
+    """What a record of clean-text under the page's id says of the page."""
+    if record.value is None:
+        return Outcome.FORGOTTEN if record.timestamp >= page.timestamp else None
+    try:
+        other = Origin.parse(origin_of(record.value) or "")
+    except (PageError, ValueError):
+        return None
+    # pages of one domain are judged in the order of their partition
+    is_later = other[:2] == page.origin[:2] and other.offset > page.origin.offset
+    return Outcome.SUPERSEDED if is_later else None

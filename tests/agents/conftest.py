@@ -1,0 +1,69 @@
+"""A job of topics alone, for the operators' commands: what workers would write is written here."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from agents.__main__ import main
+from agents.kafka_client import consumer, partitions, producer, read, whole
+from agents.partitions import partition_of
+from agents.settings import Settings
+from agents.topics import apply
+from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
+
+
+@pytest.fixture
+def settings(kafka: str, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings of a job whose topics nobody else has; commands read them from the environment."""
+    monkeypatch.setenv("URLTREE_BROKERS", kafka)
+    monkeypatch.setenv("URLTREE_PREFIX", prefix)
+    return Settings.model_validate({"brokers": kafka, "prefix": prefix})
+
+
+@pytest.fixture
+def job(settings: Settings) -> Settings:
+    """The same, its topics made."""
+    asyncio.run(apply(settings))
+    return settings
+
+
+@pytest.fixture
+def publish(job: Settings) -> Publish:
+    """Publishes records in order; gives each one's topic/partition/offset."""
+
+    async def send(records: tuple[Sent, ...]) -> list[str]:
+        at = []
+        async with producer(job) as client:
+            for topic, key, value, headers, partition in records:
+                if partition is None:
+                    partition = partition_of(key or b"", PARTITIONS)  # noqa: PLW2901
+                name = job.topic(topic)
+                found = await client.send_and_wait(
+                    name, value, key, partition, headers=list(headers)
+                )
+                at.append(f"{found.topic}/{found.partition}/{found.offset}")
+        return at
+
+    return lambda *records: asyncio.run(send(records))
+
+
+@pytest.fixture
+def read_all(job: Settings) -> ReadAll:
+    """Everything that a topic holds."""
+
+    async def records(topic: str) -> list[Any]:
+        async with consumer(job) as client:
+            ranges = await whole(client, await partitions(client, job.topic(topic)))
+            return [record async for record in read(client, ranges)]
+
+    return lambda topic: asyncio.run(records(topic))
+
+
+@pytest.fixture
+def run(job: Settings) -> Run:  # noqa: ARG001 - sets the environment
+    """Runs a command of `python -m agents`."""
+    return lambda *arguments, **options: CliRunner().invoke(main, arguments, **options)

@@ -1,0 +1,25 @@
+"""Records of a test's topics, and what the fixtures that publish and read them are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from click.testing import Result
+
+PARTITIONS = 6
+
+
+class Sent(NamedTuple):
+    """A record to publish; its partition is that of its key unless it is given."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    headers: Sequence[tuple[str, bytes | None]] = ()
+    partition: int | None = None
+
+
+Publish = Callable[..., list[str]]
+ReadAll = Callable[[str], list[Any]]
+Run = Callable[..., Result]

@@ -1,0 +1,222 @@
+"""The audit: every origin is accounted for once, and nothing lost is called found."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import orjson
+import pytest
+
+from agents.audit import account, auditing
+from agents.ledger import Accounts, Ledger, Outcome
+from agents.schemes import Schemes
+from agents.settings import Settings
+from models import clean_text, duplicate, raw_html
+from models.command import Forget
+from models.dead_letter import DeadLetter, Record
+from models.duplicate import Duplicate, Urls
+from models.headers import COMMAND, ORIGIN
+from tests.agents.records import Publish, Run, Sent
+from urltree.deduplication import Step
+from urltree.extraction import Extraction
+from urltree.page import Page
+
+DOMAIN = b"example.org"
+URL = "http://example.org/a"
+
+
+def page(url: str = URL, **changes: Any) -> Sent:
+    """A page of example.org in its partition."""
+    return Sent("raw-html", DOMAIN, raw_html.encode(Page(url=url, html="<p>Hello")))._replace(
+        **changes
+    )
+
+
+def clean(origin: str, document_id: str = "0" * 32) -> Sent:
+    """The clean text of a page."""
+    extraction = Extraction(
+        status="ok",
+        url=URL,
+        origin=origin,
+        meta={},
+        id=document_id,
+        domain="example.org",
+        url_key=URL,
+        text="Hello",
+        node="example.org",
+        support=1,
+        heuristic="strict",
+        versions={"tokenizer": 1, "key": 1, "heuristic": 1},
+    )
+    value = clean_text.encode(extraction)
+    return Sent("clean-text", document_id.encode(), value, partition=0)
+
+
+def duplicate_of(first: str, origin: str) -> Sent:
+    """The record of a duplicate."""
+    record = Duplicate(origin, first, "0" * 32, Step.RULE, Urls(URL, URL, URL, URL))
+    return Sent("duplicates", origin.encode(), duplicate.encode(record))
+
+
+def dead(origin: str, reason: str) -> Sent:
+    """The dead letter of a page."""
+    original = Record(None, None, ((ORIGIN, b"nonsense"),))
+    letter = DeadLetter(origin, "normalize", reason, "m", "raw-html", original).to_record()
+    return Sent("dead-letters", letter.key, letter.value, letter.headers)
+
+
+def document_id() -> str:
+    """The id of URL, by the settings' rules."""
+    return Schemes(Settings()).of(Page(url=URL, html=""))[0].key(URL, lambda: None).id
+
+
+def test_a_ledger_counts_each_origin_once_under_its_best_outcome() -> None:
+    """A dead letter that was replayed with success is clean text, whatever comes first."""
+    ledger = Ledger("t")
+    for offset in (5, 6, 8, 9):
+        ledger.expect(0, offset)
+    ledger.settle("t/0/5", Outcome.DEAD_LETTER, "bad-url")
+    ledger.settle("t/0/5", Outcome.CLEAN_TEXT)
+    ledger.settle("t/0/6", Outcome.CLEAN_TEXT)
+    ledger.settle("t/0/6", Outcome.DEAD_LETTER, "bad-url")
+    ledger.settle("t/0/8", Outcome.DUPLICATE, "rule")
+    ledger.settle("t/0/8", Outcome.DUPLICATE, "rule")
+    assert ledger.accounts() == Accounts(
+        origins=4, clean_text=2, duplicates={"rule": 1}, missing=1, first_missing=("t/0/9",)
+    )
+
+
+@pytest.mark.parametrize("origin", ["t/0/4", "t/0/7", "t/0/99", "t/1/5", "u/0/5", "nonsense", ""])
+def test_a_ledger_ignores_what_it_does_not_expect(origin: str) -> None:
+    """Outputs of pages outside the range, or of no page, count nowhere."""
+    ledger = Ledger("t")
+    ledger.expect(0, 5)
+    ledger.expect(0, 8)
+    ledger.settle(origin, Outcome.CLEAN_TEXT)
+    assert ledger.accounts().missing == ledger.accounts().origins == 2
+
+
+def test_a_ledger_takes_any_number_of_reasons() -> None:
+    """A byte has room for the known ones; more are counted together."""
+    ledger = Ledger("t")
+    for offset in range(1_000):
+        ledger.expect(0, offset)
+        ledger.settle(f"t/0/{offset}", Outcome.DEAD_LETTER, f"reason {offset}")
+    letters = ledger.accounts().dead_letters
+    assert sum(letters.values()) == 1_000
+    assert letters["other"] > 700
+
+
+@pytest.mark.kafka
+def test_every_origin_is_counted_by_what_became_of_it(publish: Publish, run: Run) -> None:
+    """Clean text, duplicates by step, dead letters by reason, and the missing are named."""
+    a, b, c, d = publish(page(), page(), page(value=None), page())
+    publish(clean(a), duplicate_of(a, b), dead(c, "malformed"))
+    result = run("audit", "--json")
+    assert result.exit_code == 1
+    assert orjson.loads(result.stdout) == {
+        "origins": 4,
+        "clean_text": 1,
+        "duplicates": {"rule": 1},
+        "superseded": 0,
+        "forgotten": 0,
+        "dead_letters": {"malformed": 1},
+        "missing": 1,
+        "first_missing": [d],
+    }
+    publish(clean(d, "1" * 32))
+    result = run("audit")
+    assert result.exit_code == 0
+    assert "4 origins" in result.stdout
+    assert "0 missing" in result.stdout
+
+
+@pytest.mark.kafka
+def test_copies_and_commands_are_no_origins(job: Settings, publish: Publish) -> None:
+    """A re-keyed page counts where it came in, a command does not count."""
+    (first,) = publish(page(key=None, partition=5))
+    publish(
+        page(headers=[(ORIGIN, first.encode())]),
+        page(headers=[(COMMAND, b"forget")], value=Forget("example.org").encode()),
+        clean(first),
+    )
+    assert asyncio.run(account(job)) == Accounts(origins=1, clean_text=1)
+
+
+@pytest.mark.kafka
+def test_a_range_is_audited_alone(publish: Publish, run: Run) -> None:
+    """Offsets and a partition narrow it down."""
+    origins = publish(*[page() for _ in range(5)])
+    publish(page(partition=0, key=b"x"), *[clean(origin) for origin in origins[1:3]])
+    partition = origins[0].split("/")[1]
+    assert partition != "0"
+    result = run("audit", "--partition", partition, "--from", "1", "--to", "3", "--json")
+    assert orjson.loads(result.stdout)["origins"] == 2
+    assert result.exit_code == 0
+    assert "6 origins" in run("audit").stdout
+
+
+@pytest.mark.kafka
+def test_a_live_audit_keeps_up(job: Settings, publish: Publish) -> None:
+    """Brought up to date it knows the pages and outputs that came since."""
+
+    async def twice() -> tuple[Accounts, Accounts, Accounts]:
+        async with auditing(job) as audit:
+            before = await audit.update()
+            (origin,) = await asyncio.to_thread(publish, page())
+            between = await audit.update()
+            await asyncio.to_thread(publish, clean(origin))
+            return before, between, await audit.update()
+
+    before, between, after = asyncio.run(twice())
+    assert before == Accounts()
+    assert between.missing == 1
+    assert after == Accounts(origins=1, clean_text=1)
+
+
+@pytest.mark.kafka
+def test_waiting_ends_as_soon_as_nothing_is_missing(job: Settings, publish: Publish) -> None:
+    """Pages that come meanwhile are not waited for."""
+    (origin,) = publish(page())
+
+    async def both() -> Accounts:
+        waiting = asyncio.create_task(account(job, wait=60))
+        await asyncio.sleep(1)
+        await asyncio.to_thread(publish, page(), clean(origin))
+        return await waiting
+
+    assert asyncio.run(both()) == Accounts(origins=1, clean_text=1)
+
+
+@pytest.mark.kafka
+def test_clean_text_that_a_later_page_replaced_is_not_missing(
+    job: Settings, publish: Publish
+) -> None:
+    """Compaction keeps the last record of an id: the first page is superseded, not lost."""
+    first, second, third = publish(page(), page(), page())
+    publish(clean(second, document_id()))
+    assert asyncio.run(account(job)) == Accounts(
+        origins=3, clean_text=1, superseded=1, missing=1, first_missing=(third,)
+    )
+    assert first < second
+
+
+@pytest.mark.kafka
+def test_clean_text_that_was_forgotten_is_not_missing(job: Settings, publish: Publish) -> None:
+    """A tombstone under the page's id accounts for it."""
+    publish(page(), page(url="http://example.org/lost"))
+    publish(Sent("clean-text", document_id().encode(), None, partition=0))
+    accounts = asyncio.run(account(job))
+    assert (accounts.forgotten, accounts.missing) == (1, 1)
+
+
+@pytest.mark.kafka
+def test_records_of_others_in_a_topic_are_named_and_passed(publish: Publish, run: Run) -> None:
+    """Garbage in an output topic does not stop the audit."""
+    (origin,) = publish(page())
+    publish(*[Sent(topic, b"x", b"x") for topic in ("clean-text", "duplicates", "dead-letters")])
+    publish(clean(origin))
+    result = run("audit")
+    assert result.exit_code == 0
+    assert "not JSON" in result.stderr
