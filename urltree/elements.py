@@ -41,24 +41,21 @@ _VOLATILE = re.compile(
 _DISPLAY_NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 
 
-def tokens(attributes: Mapping[str, str]) -> tuple[str, ...]:
-    """Class tokens of an element, then its id as `#id`; volatile and overlong ones left out.
+def read_attributes(attributes: Mapping[str, str]) -> tuple[tuple[str, ...], bool]:
+    """The tokens of an element, and whether it says of itself that no reader sees it.
 
+    Tokens are those of its class, then its id as `#id`, without volatile and overlong ones.
     Volatile is what differs between pages of one template: `post-123`, digests, dates, uuids.
+    Style sheets are not read.
     """
     names, identifier = attributes.get("class", ""), attributes.get("id", "")
-    if not names and not identifier:
-        return ()
-    return _tokens(names[:_MAX_ATTRIBUTE], identifier[:_MAX_ATTRIBUTE])
-
-
-def is_hidden(attributes: Mapping[str, str]) -> bool:
-    """Whether an element says of itself that no reader sees it; style sheets are not read."""
-    return (
+    tokens = _tokens(names[:_MAX_ATTRIBUTE], identifier[:_MAX_ATTRIBUTE])
+    hidden = (
         "hidden" in attributes
         or attributes.get("aria-hidden", "").lower() == "true"
         or ("style" in attributes and _DISPLAY_NONE.search(attributes["style"]) is not None)
     )
+    return tokens, hidden
 
 
 @lru_cache(maxsize=4096)  # the pages of a site repeat their templates

@@ -21,7 +21,7 @@ from typing import Any, cast
 
 from lxml import etree
 
-from urltree.elements import DROPPED, HEADINGS, INLINE, VOID, is_hidden, tokens
+from urltree.elements import DROPPED, HEADINGS, INLINE, VOID, read_attributes
 from urltree.encoding import decode, scrub
 from urltree.text_block import Element, TextBlock, TokenizedPage, block_hash
 
@@ -48,58 +48,40 @@ def tokenize(html: str | bytes, content_type: str | None = None) -> TokenizedPag
         content_type: the HTTP header, whose charset counts for bytes.
     """
     text = decode(html, content_type) if isinstance(html, bytes) else scrub(html)
+    text = text.replace("\0", "")  # as browsers do in text; each would be a chunk of its own
     target: Any = _Target()
     parser = etree.HTMLParser(target=target, huge_tree=True, encoding="utf-8")
     page: Any = etree.fromstring(text.encode(), parser)  # what `target.close` returns
     return cast("TokenizedPage", page)
 
 
-class _Open:
-    """An element that is open, in a chain up to <html>.
+class _Target:
+    """What lxml calls while it parses: `start`, `data`, `end`, and `close` for the result.
 
     Attributes:
-        index: its place in the page's table, -1 until a block stands in it.
+        _chunks: text since the last delimiter.
+        _path: the open elements that delimit, <html> first.
+        _entered: those of them that are in the page's table, always the first few: index there,
+            and heading and hidden flag of the blocks inside.
+        _links, _pres, _drops: how many <a>, <pre>, dropped elements are open.
+        _link_from: the chunk at which the outermost <a> began.
+        _linked: chunks of the block that stood in links that are closed.
+        _dropped: the outermost dropped element; all chunks are its own.
     """
 
-    __slots__ = ("attributes", "depth", "heading", "hidden", "index", "parent", "pre", "tag")
-
-    def __init__(self, tag: str, attributes: Mapping[str, str], parent: _Open | None) -> None:
-        self.tag = tag
-        self.attributes = attributes
-        self.parent = parent
-        self.index = -1
-        if parent is None:
-            self.depth, self.heading, self.hidden, self.pre = 1, 0, False, False
-        else:
-            self.depth = parent.depth + 1
-            self.heading = HEADINGS.get(tag) or parent.heading
-            self.hidden = parent.hidden or bool(attributes and is_hidden(attributes))
-            self.pre = parent.pre or tag == "pre"
-
-
-class _Target:
-    """What lxml calls while it parses: `start`, `data`, `end`, and `close` for the result."""
-
     def __init__(self) -> None:
-        self._chunks: list[str] = []  # text since the last delimiter
+        self._chunks: list[str] = []
         self.data = self._chunks.append  # no Python frame for the most frequent call
-        self._here: _Open | None = None
-        self._too_deep = 0  # open elements beyond MAX_DEPTH
-        self._links = 0  # open <a>
-        self._link_from = 0  # chunk at which the outermost of them began
-        self._linked = 0  # characters inside links since the last delimiter
-        self._drops = 0  # open elements that are dropped
-        self._drop_from = 0  # chunk at which the outermost of them began
-        self._json_ld_type = False  # that one is a script of JSON-LD
-        self._json_ld_left = MAX_JSON_LD
+        self._path: list[tuple[str, Mapping[str, str]]] = []
+        self._entered: list[tuple[int, int, bool]] = []
+        self._links = self._pres = self._drops = 0
+        self._link_from = 0
+        self._linked: list[str] = []
+        self._dropped: tuple[str, Mapping[str, str]] = ("", {})
         self._blocks: list[TextBlock] = []
         self._over_cap = 0
         self._elements: list[Element] = []
-        self._title: str | None = None
-        self._language: str | None = None
-        self._canonical: str | None = None
-        self._author: str | None = None
-        self._json_ld: list[str] = []
+        self._metadata = _Metadata()
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         kind = _KINDS.get(tag, _DELIMIT)
@@ -111,126 +93,132 @@ class _Target:
             if not self._links:
                 self._link_from = len(self._chunks)
             self._links += 1
-        elif tag == "br" and self._here is not None and self._here.pre:
+        elif tag == "br" and self._pres:
             self._chunks.append("\n")
         else:
-            self._end_block()
+            if self._chunks:
+                self._end_block()
             if kind == _DELIMIT:
-                self._open(tag, attributes)
+                self._path.append((tag, attributes))
+                self._pres += tag == "pre"
             elif kind == _DROP:
-                self._drops = 1
-                self._drop_from = len(self._chunks)
-                self._json_ld_type = "ld+json" in attributes.get("type", "").lower()
-            elif attributes:
-                self._read_metadata(tag, attributes)
+                self._drops, self._dropped = 1, (tag, attributes)
+            if attributes and tag in _Metadata.TAGS:
+                self._metadata.read(tag, attributes)
 
     def end(self, tag: str) -> None:
         kind = _KINDS.get(tag, _DELIMIT)
         if kind == _INLINE:
             return
         if self._drops:
-            if kind == _DROP:
-                self._drops -= 1
-                if not self._drops:
-                    self._end_drop(tag)
+            self._drops -= kind == _DROP
+            if not self._drops:
+                self._metadata.read_body(*self._dropped, "".join(self._chunks))
+                self._chunks.clear()
         elif kind == _LINK:
             self._links -= 1
             if not self._links:
-                self._linked += _visible(self._chunks[self._link_from :])
+                self._linked += self._chunks[self._link_from :]
         elif kind == _DELIMIT:
-            self._end_block()
-            if self._too_deep:
-                self._too_deep -= 1
-            elif self._here is not None:
-                self._here = self._here.parent
+            if self._chunks:
+                self._end_block()
+            if len(self._entered) == len(self._path):
+                self._entered.pop()
+            self._path.pop()
+            self._pres -= tag == "pre"
 
     def close(self) -> TokenizedPage:
-        self._end_block()
+        said = self._metadata
         return TokenizedPage(
             tuple(self._blocks),
             tuple(self._elements),
             self._over_cap,
-            self._title or None,
-            self._language,
-            self._canonical,
-            self._author,
-            tuple(self._json_ld),
+            said.title or None,
+            said.language,
+            said.canonical,
+            said.author,
+            tuple(said.json_ld),
         )
-
-    def _open(self, tag: str, attributes: Mapping[str, str]) -> None:
-        here = self._here
-        if here is not None and here.depth == MAX_DEPTH:
-            self._too_deep += 1
-            return
-        self._here = _Open(tag, attributes, here)
-        if tag == "html" and self._language is None:
-            self._language = attributes.get("lang") or attributes.get("xml:lang") or None
 
     def _end_block(self) -> None:
-        chunks = self._chunks
-        if not chunks:
-            return
-        if self._links:
-            self._linked += _visible(chunks[self._link_from :])
+        if self._links:  # the block ends, the link does not
+            self._linked += self._chunks[self._link_from :]
             self._link_from = 0
-        linked, self._linked = self._linked, 0
-        text = "".join(chunks)
-        chunks.clear()
-        here = self._here
-        if here is None or text.isspace():
-            return
-        if len(self._blocks) == MAX_BLOCKS:
-            self._over_cap += 1
-            return
-        text = _lines(text) if here.pre else " ".join(text.split())
-        share = round(linked / _visible([text]), 2) if linked else 0.0
-        index = here.index if here.index >= 0 else self._enter(here)
-        self._blocks.append(
-            TextBlock(text, index, here.heading, share, here.hidden, block_hash(text))
-        )
+        text = "".join(self._chunks)
+        if not text.isspace():
+            if len(self._blocks) < MAX_BLOCKS:
+                self._add_block(text)
+            else:
+                self._over_cap += 1
+        self._chunks.clear()
+        self._linked.clear()
 
-    def _enter(self, element: _Open) -> int:
-        """Enter an element in the table, and before it those above it that are not yet there."""
-        missing = []
-        above: _Open | None = element
-        while above is not None and above.index < 0:
-            missing.append(above)
-            above = above.parent
-        parent = -1 if above is None else above.index
-        for one in reversed(missing):
-            self._elements.append(Element(one.tag, parent, tokens(one.attributes)))
-            parent = one.index = len(self._elements) - 1
-        return parent
+    def _add_block(self, text: str) -> None:
+        text = _lines(text) if self._pres else " ".join(text.split())
+        if len(self._entered) < len(self._path):
+            self._enter()
+        index, heading, hidden = self._entered[-1]
+        share = _share(self._linked, self._chunks) if self._linked else 0.0
+        self._blocks.append(TextBlock(text, index, heading, share, hidden, block_hash(text)))
 
-    def _end_drop(self, tag: str) -> None:
-        """Take the text of a dropped element away; keep a title and JSON-LD."""
-        body = self._chunks[self._drop_from :]
-        del self._chunks[self._drop_from :]
-        if tag == "title" and self._title is None:
-            self._title = " ".join("".join(body).split())
-        elif self._json_ld_type and tag == "script":
-            script = "".join(body)
-            size = len(script.encode())
+    def _enter(self) -> None:
+        """Enter the open elements in the table that are not yet in it."""
+        parent, heading, hidden = self._entered[-1] if self._entered else (-1, 0, False)
+        for tag, attributes in self._path[len(self._entered) : MAX_DEPTH]:
+            names, hides = read_attributes(attributes) if attributes else ((), False)
+            self._elements.append(Element(tag, parent, names))
+            parent = len(self._elements) - 1
+            heading = HEADINGS.get(tag, heading)
+            hidden = hidden or hides
+            self._entered.append((parent, heading, hidden))
+
+
+class _Metadata:
+    """What a page says of itself; see `TokenizedPage`. What is said first counts."""
+
+    TAGS = frozenset({"html", "link", "meta"})
+
+    def __init__(self) -> None:
+        self.title: str | None = None
+        self.language: str | None = None
+        self.canonical: str | None = None
+        self.author: str | None = None
+        self.json_ld: list[str] = []
+        self._json_ld_left = MAX_JSON_LD
+
+    def read(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Read the attributes of one of `TAGS`."""
+        if tag == "html":
+            self.language = self.language or attributes.get("lang") or attributes.get("xml:lang")
+        elif tag == "link" and "canonical" in attributes.get("rel", "").lower().split():
+            self.canonical = self.canonical or attributes.get("href", "").strip() or None
+        elif tag == "meta" and attributes.get("name", "").lower() == "author":
+            self.author = self.author or " ".join(attributes.get("content", "").split()) or None
+
+    def read_body(self, tag: str, attributes: Mapping[str, str], body: str) -> None:
+        """Read the text inside a dropped element."""
+        if tag == "title" and self.title is None:
+            self.title = " ".join(body.split())
+        elif tag == "script" and "ld+json" in attributes.get("type", "").lower():
+            size = len(body.encode())
             if size <= self._json_ld_left:
                 self._json_ld_left -= size
-                self._json_ld.append(script)
+                self.json_ld.append(body)
 
-    def _read_metadata(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if tag == "meta" and self._author is None:
-            if attributes.get("name", "").lower() == "author":
-                self._author = " ".join(attributes.get("content", "").split()) or None
-        elif tag == "link" and self._canonical is None:  # noqa: SIM102
-            if "canonical" in attributes.get("rel", "").lower().split():
-                self._canonical = attributes.get("href", "").strip() or None
+
+def _share(part: list[str], whole: list[str]) -> float:
+    """The share of its characters, white space apart, two decimals."""
+    if len(part) == len(whole):
+        return 1.0
+    return round(_visible(part) / _visible(whole), 2)
 
 
 def _visible(chunks: list[str]) -> int:
-    """Number of characters that are not white space."""
     return len("".join("".join(chunks).split()))
 
 
 def _lines(text: str) -> str:
     """The text of a `pre`: its lines and inner spaces, without blank lines around."""
-    lines = text.rstrip().split("\n")
-    first = next(number for number, line in enumerate(lines) if line.strip())
-    return "\n".join(line.rstrip() for line in lines[first:])
+    text = text.rstrip()
+    first_line = text.rfind("\n", 0, len(text) - len(text.lstrip())) + 1
+    return text[first_line:]
