@@ -10,6 +10,7 @@ import click
 
 from agents import logs, settings
 from agents.audit import audit
+from agents.dead_letters import dead_letters
 from agents.topics import topics
 
 
@@ -37,6 +38,7 @@ def worker(stage: str) -> None:
 
 main.add_command(topics)
 main.add_command(audit)
+main.add_command(dead_letters)
 
 
 if __name__ == "__main__":

@@ -66,4 +66,6 @@ def read_all(job: Settings) -> ReadAll:
 @pytest.fixture
 def run(job: Settings) -> Run:  # noqa: ARG001 - sets the environment
     """Runs a command of `python -m agents`."""
-    return lambda *arguments, **options: CliRunner().invoke(main, arguments, **options)
+    return lambda *arguments, **options: CliRunner().invoke(
+        main, arguments, catch_exceptions=False, **options
+    )

@@ -1,0 +1,53 @@
+"""How a dead letter is shown, on a terminal or as JSON."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from models.dead_letter import DeadLetter
+
+PREVIEW = 2_000  # bytes of a value, or a header
+
+
+def as_json(letter: DeadLetter) -> dict[str, Any]:
+    """All of it; bytes in base64."""
+    key, value, headers = letter.original
+    return {
+        **{name: getattr(letter, name) for name in ("origin", "stage", "reason", "message")},
+        "topic": letter.topic,
+        "key_base64": _base64(key),
+        "value_base64": _base64(value),
+        "headers": [[name, _base64(content)] for name, content in headers],
+    }
+
+
+def as_text(letter: DeadLetter) -> str:
+    """For a person: the beginning of the value, and nothing that a terminal obeys."""
+    key, value, headers = letter.original
+    lines = [
+        *(f"{name:8} {safe(getattr(letter, name))}" for name in ("origin", "stage", "reason")),
+        f"{'message':8} {safe(letter.message)}",
+        f"{'topic':8} {letter.topic}",
+        f"{'key':8} {_preview(key)}",
+        *(f"{'header':8} {safe(name)}: {_preview(content)}" for name, content in headers),
+        f"{'value':8} {'null' if value is None else f'{len(value):,} bytes'}",
+        _preview(value),
+    ]
+    return "\n".join(lines)
+
+
+def _preview(content: bytes | None) -> str:
+    if content is None:
+        return "null"
+    cut = content[:PREVIEW].decode(errors="backslashreplace")
+    return safe(cut) + ("…" if len(content) > PREVIEW else "")
+
+
+def safe(text: str) -> str:
+    """Without control characters, which could write anywhere on a terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+
+
+def _base64(content: bytes | None) -> str | None:
+    return None if content is None else base64.b64encode(content).decode()

@@ -1,0 +1,136 @@
+"""Dead letters: found, shown without harm, and replayed exactly."""
+
+from __future__ import annotations
+
+import base64
+
+import orjson
+import pytest
+from click.testing import CliRunner
+
+from agents.dead_letters import dead_letters
+from models import raw_html
+from models.dead_letter import DeadLetter, Record
+from models.headers import ORIGIN, REKEYED
+from tests.agents.records import Publish, ReadAll, Run, Sent
+from urltree.page import Page
+
+pytestmark = pytest.mark.kafka
+
+URL = "http://www.example.org/a"
+
+
+def dead(prefix: str, offset: int, reason: str, original: Record, topic: str = "raw-html") -> Sent:
+    """The dead letter of a page of raw-html/0."""
+    origin = f"{prefix}raw-html/0/{offset}"
+    stage = "normalize" if topic == "raw-html" else "extract"
+    letter = DeadLetter(origin, stage, reason, f"message {offset}", prefix + topic, original)
+    return Sent("dead-letters", *letter.to_record())
+
+
+def original(url: str = URL, key: bytes | None = b"example.org") -> Record:
+    """A page as it was read."""
+    return Record(key, raw_html.encode(Page(url=url, html="<p>Hello")), ())
+
+
+def test_letters_are_listed_by_filter_and_counted(prefix: str, publish: Publish, run: Run) -> None:
+    """Reason, stage, domain and a limit narrow the list; the counts are of all that match."""
+    publish(
+        dead(prefix, 1, "bad-url", original()),
+        dead(prefix, 2, "empty", original("http://other.net/", None)),
+        dead(prefix, 3, "too-large", Record(b"example.org", b"{}", ()), "documents"),
+    )
+    found = orjson.loads(run("dead-letters", "list", "--json").stdout)
+    assert found["total"] == 3
+    assert found["reasons"] == {"bad-url": 1, "empty": 1, "too-large": 1}
+    for arguments, offsets in (
+        (("--reason", "empty"), [2]),
+        (("--stage", "extract"), [3]),
+        (("--domain", "example.org"), [1, 3]),
+        (("--domain", "other.net"), [2]),
+        (("--limit", "1"), [3]),
+    ):
+        last = orjson.loads(run("dead-letters", "list", "--json", *arguments).stdout)["last"]
+        assert [int(letter["origin"].split("/")[-1]) for letter in last] == offsets
+    assert "message 1" in run("dead-letters", "list").stdout
+
+
+def test_the_last_letter_of_an_origin_counts(prefix: str, publish: Publish, run: Run) -> None:
+    """Refused again for another reason, it is of that reason only."""
+    publish(dead(prefix, 1, "empty", original()), dead(prefix, 1, "bad-url", original()))
+    assert "no dead letters" in run("dead-letters", "list", "--reason", "empty").stdout
+    assert orjson.loads(run("dead-letters", "list", "--json").stdout)["total"] == 1
+
+
+def test_a_letter_is_shown_without_harm_to_the_terminal(
+    prefix: str, publish: Publish, run: Run
+) -> None:
+    """Control characters of a page are escaped; JSON has every byte."""
+    value = b"\x1b[2J\xff\x00[bold]" + b"x" * 5_000
+    publish(dead(prefix, 1, "malformed", Record(None, value, (("a\x1b", b"\x07"),))))
+    shown = run("dead-letters", "show", f"{prefix}raw-html/0/1")
+    assert "\x1b" not in shown.stdout
+    assert r"\x1b[2J\xff\x00[bold]xxx" in shown.stdout
+    assert r"a\x1b: \x07" in shown.stdout
+    found = orjson.loads(run("dead-letters", "show", f"{prefix}raw-html/0/1", "--json").stdout)
+    assert base64.b64decode(found["value_base64"]) == value
+    assert found["key_base64"] is None
+
+
+def test_a_letter_that_is_none_is_not_shown(run: Run) -> None:
+    """Exit code 1 says so."""
+    assert run("dead-letters", "show", "raw-html/0/1").exit_code == 1
+
+
+def test_a_replay_restores_the_record_and_names_its_origin(
+    prefix: str, publish: Publish, run: Run, read_all: ReadAll
+) -> None:
+    """Key, value and headers as they were, to the topic where they were read.
+
+    Only a record of nothing at all, which aiokafka does not send, gets an empty key.
+    """
+    headers = (("url", b"u"), (REKEYED, b"1"), ("null", None), (ORIGIN, b"old"))
+    publish(
+        dead(prefix, 1, "bad-url", Record(b"example.org", b"\xff", headers)),
+        dead(prefix, 2, "bad-url", Record(None, None, ())),
+        dead(prefix, 3, "too-large", original(), "documents"),
+    )
+    result = run("dead-letters", "replay", "--all", "--yes", "--json")
+    assert orjson.loads(result.stdout) == {"replayed": 3}
+    assert {(r.key, r.value, r.headers) for r in read_all("raw-html")} == {
+        (
+            b"example.org",
+            b"\xff",
+            (("url", b"u"), ("null", None), (ORIGIN, f"{prefix}raw-html/0/1".encode())),
+        ),
+        (b"", None, ((ORIGIN, f"{prefix}raw-html/0/2".encode()),)),
+    }
+    assert [r.value for r in read_all("documents")] == [original().value]
+
+
+def test_a_replay_takes_what_is_named_and_asks_before(
+    prefix: str, publish: Publish, run: Run, read_all: ReadAll
+) -> None:
+    """Nothing is sent without a yes, nothing else than what was asked for."""
+    publish(*[dead(prefix, offset, "bad-url", original()) for offset in (1, 2)])
+    wanted = f"{prefix}raw-html/0/2"
+    assert run("dead-letters", "replay", wanted, input="n\n").exit_code == 1
+    assert read_all("raw-html") == []
+    result = run("dead-letters", "replay", wanted, input="y\n")
+    assert "1 replayed" in result.stdout
+    (sent,) = read_all("raw-html")
+    assert sent.headers == ((ORIGIN, wanted.encode()),)
+
+
+def test_a_replay_writes_to_no_other_topic(
+    prefix: str, publish: Publish, run: Run, read_all: ReadAll
+) -> None:
+    """A letter that somebody made up cannot write where stages do not read."""
+    publish(dead(prefix, 1, "bad-url", original(), "clean-text"))
+    assert run("dead-letters", "replay", "--all", "--yes").exit_code == 1
+    assert read_all("clean-text") == []
+
+
+def test_a_replay_needs_to_be_told_what() -> None:
+    """Without origins, filter or --all it is a wrong use."""
+    assert CliRunner().invoke(dead_letters, ["replay"]).exit_code == 2
