@@ -1,0 +1,249 @@
+"""The library: pages in, one Extraction for each out, in their order.
+
+    page ──▶ check ──▶ admit ──▶ domain ──▶ normalise ──▶ learn ──▶ clean text
+               │         │         │            └──▶ duplicate
+               └─────────┴─────────┴──▶ error
+
+The decisions are those of the job, by the same functions in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import xxhash
+
+from urltree.admission import admit
+from urltree.document import Document
+from urltree.extraction import Blocks, Extraction, clean_text, failure
+from urltree.heuristics import DEFAULT
+from urltree.heuristics import heuristic as heuristic_named
+from urltree.known_domains import KnownDomains
+from urltree.learning import LearnedDomain
+from urltree.normalisation import Duplicate
+from urltree.page import Page, PageError
+from urltree.row import Verdict
+from urltree.sources import Source, check, url_of
+from urltree.spool import Spool
+from urltree.state import State
+from urltree.tokenizer import tokenize
+from urltree.url_key import KEY_VERSION, KeyScheme, Query, UrlKey
+from urltree.window import Eviction
+
+Learned = tuple[Document, Verdict]
+
+MAX_BYTES = 10 << 20  # of a page's HTML, as in the job
+MEMORY = 512 << 20
+EVICTION = Eviction()
+
+
+def extract(  # noqa: PLR0913 - the options of issue 3, section 2
+    pages: Iterable[Source],
+    *,
+    heuristic: str = DEFAULT,
+    rules: str | PathLike[str] | None = None,
+    query: Query = "known-noise",
+    eviction: Eviction | None = EVICTION,
+    two_pass: bool = False,
+    state: str | PathLike[str] | None = None,
+    boilerplate: bool = False,
+    memory: int = MEMORY,
+) -> Iterator[Extraction]:
+    """One Extraction for each page, in order, lazily; arguments and errors as `Extractor`."""
+    extractor = Extractor(
+        heuristic=heuristic,
+        rules=rules,
+        query=query,
+        eviction=eviction,
+        two_pass=two_pass,
+        state=state,
+        boilerplate=boilerplate,
+        memory=memory,
+    )
+    return _closing(extractor, pages)
+
+
+class Extractor:
+    """Learns sites page by page, and says of each page what is its own text.
+
+    Args:
+        heuristic: decides what is boilerplate, by name.
+        rules: a YAML file of query rules, tried before the shipped ones.
+        query: what becomes of a query where no rule applies: `known-noise` or `drop`.
+        eviction: how many documents of a domain count; None keeps all.
+        two_pass: learn from all pages, then judge; nothing is evicted meanwhile.
+        state: a directory to continue from, and to save to when closed.
+        boilerplate: give all blocks with their verdicts.
+        memory: bytes of learned domains in memory; whole domains beyond it go to disk.
+
+    Raises:
+        ValueError, TypeError: an option is wrong.
+        StateError: the state directory cannot be used.
+    """
+
+    def __init__(  # noqa: PLR0913 - the options of issue 3, section 2
+        self,
+        *,
+        heuristic: str = DEFAULT,
+        rules: str | PathLike[str] | None = None,
+        query: Query = "known-noise",
+        eviction: Eviction | None = EVICTION,
+        two_pass: bool = False,
+        state: str | PathLike[str] | None = None,
+        boilerplate: bool = False,
+        memory: int = MEMORY,
+    ) -> None:
+        if eviction is not None and not isinstance(eviction, Eviction):
+            raise TypeError(f"eviction should be an Eviction or None, is {eviction!r}")
+        if not isinstance(heuristic, str):
+            raise TypeError(f"heuristic should be a name, is {heuristic!r}")
+        self._scheme = KeyScheme.load(None if rules is None else _read_rules(rules), query)
+        self._new_domain = partial(
+            LearnedDomain,
+            heuristic_named(heuristic),
+            None if two_pass else eviction,
+            keep_counts=boilerplate,
+        )
+        self._two_pass = two_pass
+        self._blocks: Blocks = "all" if boilerplate else "none"
+        self._state = State(None if state is None else Path(state))
+        self._domains = KnownDomains(self._state, self._new_domain, memory)
+        self._is_open = True
+
+    def extract(self, page: Source) -> Extraction:
+        """Learn a page and judge it.
+
+        Args:
+            page: a Page, a mapping with the fields of raw-html, or (url, html). A PageError stands
+                for a page that its reader could not read.
+
+        Raises:
+            ValueError: with two_pass, which needs all pages; see `extract_all`.
+        """
+        if self._two_pass:
+            raise ValueError("two_pass needs all pages: extract_all, or urltree.extract")
+        return self.speak(self.learn(page))
+
+    def extract_all(self, pages: Iterable[Source]) -> Iterator[Extraction]:
+        """One Extraction for each page, in order, lazily; with two_pass, once all are read."""
+        if not self._two_pass:
+            yield from map(self.extract, pages)
+            return
+        with Spool() as spool:
+            for page in pages:
+                spool.put(self.learn(page))
+            for learned in spool:
+                yield self.speak(self.judge_again(learned))
+
+    def learn(self, page: Source, origin: str | None = None) -> Extraction | Learned:
+        """Learn a page: a document with its verdict, or what became of it instead.
+
+        Args:
+            page: as above.
+            origin: instead of the next number, where pages are counted elsewhere.
+        """
+        origin = origin or f"library/0/{self._state.pages}"
+        self._state.pages += 1
+        checked: Page | None = None
+        try:
+            checked, origin = check(page, origin)
+            admit(checked, MAX_BYTES, url_required=False)
+            return self._learn(checked, origin)
+        except PageError as error:
+            failed = failure(checked, origin, error)
+            return failed if checked else replace(failed, url=url_of(page))
+
+    def judge_again(self, learned: Extraction | Learned) -> Extraction | Learned:
+        """Judge what was learned by all that is known now."""
+        if isinstance(learned, Extraction) or _is_alone(learned[0]):
+            return learned
+        document = learned[0]
+        verdict = self._domains.use(document.domain).judge_again(document)
+        self._domains.settle()
+        return document, verdict
+
+    def speak(self, learned: Extraction | Learned) -> Extraction:
+        """The Extraction of what was learned."""
+        return learned if isinstance(learned, Extraction) else clean_text(*learned, self._blocks)
+
+    def close(self) -> None:
+        """Save the state; nothing can be extracted afterwards."""
+        if self._is_open:
+            self._is_open = False
+            try:
+                self._domains.save()
+            finally:
+                self._state.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _learn(self, page: Page, origin: str) -> Extraction | Learned:
+        if not page.final_url:
+            return self._learn_alone(page, origin)
+        domain = self._domains.use(self._scheme.domain(page.final_url))
+        try:
+            outcome = domain.normalise(page, origin, [self._scheme])
+            if isinstance(outcome, Duplicate):
+                return duplicate(page, origin, outcome)
+            return outcome.document, domain.learn(outcome)
+        finally:
+            self._domains.settle()
+
+    def _learn_alone(self, page: Page, origin: str) -> Learned:
+        """A page without URL is a domain of its own: all is kept, and nothing is remembered.
+
+        Its id is XXH3-128 of key version and HTML, its domain `ID.invalid` (RFC 2606) (ours).
+        """
+        html = page.html if isinstance(page.html, bytes) else page.html.encode(errors="replace")
+        number = xxhash.xxh3_128_hexdigest(b"%d %s" % (KEY_VERSION, html))
+        address = f"https://{number}.invalid/"
+        key = UrlKey(f"{number}.invalid", address, address, number)
+        document = Document.of(page, key, tokenize(page.html, page.content_type), origin)
+        return document, self._new_domain().learn(document, None).verdict
+
+
+def duplicate(page: Page, origin: str, found: Duplicate) -> Extraction:
+    """The outcome for a page that was seen before."""
+    return Extraction(
+        status="duplicate",
+        url=page.url,
+        origin=origin,
+        meta=page.meta,
+        response_url=page.response_url,
+        id=found.key.id,
+        domain=found.key.domain,
+        url_key=found.key.key,
+        duplicate_of=found.first_origin,
+        duplicate_step=found.step,
+    )
+
+
+def _closing(extractor: Extractor, pages: Iterable[Source]) -> Iterator[Extraction]:
+    with extractor:
+        yield from extractor.extract_all(pages)
+
+
+def _is_alone(document: Document) -> bool:
+    return document.domain == f"{document.id}.invalid"
+
+
+def _read_rules(path: str | PathLike[str]) -> str:
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"rules: cannot read {path}: {error}") from error

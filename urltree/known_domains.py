@@ -1,0 +1,166 @@
+"""The domains that are known: as many in memory as its bound allows, the others on disk.
+
+    page ──▶ KnownDomain ──▶ normalise ──▶ learn ──▶ Verdict
+               ▲     │
+          load │     ▼ spill: the domain that was used longest ago
+              State
+
+The library does here what the job's two agents do with their tables.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from urltree.deduplication import Horizon, Seen
+from urltree.document import Document
+from urltree.learning import LearnedDomain
+from urltree.normalisation import Duplicate, Forward, normalise
+from urltree.page import Page
+from urltree.row import Row, Verdict
+from urltree.state import State, Stored
+from urltree.url_key import KeyScheme
+
+_ENTRY_BYTES = 160  # of a dict entry with its 16-byte id, beside the value; tracemalloc
+
+
+class KnownDomain:
+    """One domain: what is stored of it, and the tree that is made from it.
+
+    Attributes:
+        stored: rows and `seen`, the truth.
+        changed: whether it differs from what is on disk.
+    """
+
+    __slots__ = ("_learned", "_new", "_stored_bytes", "changed", "horizon", "stored")
+
+    def __init__(self, new: Callable[[], LearnedDomain], stored: Stored) -> None:
+        self._new = new
+        self._learned: LearnedDomain | None = None
+        self._stored_bytes = sum(map(_size, (*stored.rows.values(), *stored.seen.values())))
+        self.stored = stored
+        self.changed = False
+        self.horizon = Horizon(Seen.decode(seen).time for seen in stored.seen.values())
+
+    @property
+    def memory(self) -> int:
+        """Estimated bytes in memory."""
+        return self._stored_bytes + (self._learned.memory if self._learned else 0)
+
+    def normalise(
+        self, page: Page, origin: str, schemes: Sequence[KeyScheme]
+    ) -> Forward | Duplicate:
+        """Decide what becomes of a page; see `urltree.normalisation`."""
+        seen = self.stored.seen
+        return normalise(
+            page, origin, schemes, self.horizon, lambda key: seen.get(bytes.fromhex(key.id))
+        )
+
+    def learn(self, forward: Forward) -> Verdict:
+        """Learn a document; store its row, then its `seen`."""
+        document_id = forward.document.key_bytes
+        try:
+            lesson = self._tree().learn(forward.document, self.stored.rows.get(document_id))
+            self._put(self.stored.rows, document_id, lesson.row)
+            for evicted in lesson.evicted:
+                self._put(self.stored.rows, evicted, None)
+            self._put(self.stored.seen, document_id, forward.seen.encode())
+            if forward.is_new:
+                self.horizon.add(forward.seen.time)
+        except BaseException:  # also Ctrl-C: rows are the truth, the tree is made anew
+            self._learned = None
+            raise
+        return lesson.verdict
+
+    def judge_again(self, document: Document) -> Verdict:
+        """Judge a document by all that is known now, and store that as its verdict."""
+        verdict = self._tree().judge(document)
+        document_id = document.key_bytes
+        row = replace(Row.decode(self.stored.rows[document_id]), verdict=verdict)
+        self._put(self.stored.rows, document_id, row.encode())
+        return verdict
+
+    def forget_past(self) -> None:
+        """Drop what was seen longer ago than the horizon: it counts as unseen."""
+        seen = self.stored.seen
+        for document_id in [
+            i for i, s in seen.items() if self.horizon.is_past(Seen.decode(s).time)
+        ]:
+            self._put(seen, document_id, None)
+
+    def _tree(self) -> LearnedDomain:
+        if self._learned is None:
+            learned = self._new()
+            for stale in learned.rebuild(self.stored.rows.items()):
+                self._put(self.stored.rows, stale, None)
+            self._learned = learned
+        return self._learned
+
+    def _put(self, entries: dict[bytes, bytes], document_id: bytes, value: bytes | None) -> None:
+        self.changed = True
+        if document_id in entries:
+            self._stored_bytes -= _size(entries[document_id])
+        if value is None:
+            entries.pop(document_id, None)
+        else:
+            entries[document_id] = value
+            self._stored_bytes += _size(value)
+
+
+class KnownDomains:
+    """All domains, in memory or on disk.
+
+    Args:
+        state: where they are kept.
+        new: makes an empty LearnedDomain.
+        memory: bytes beyond which the domain that was used longest ago is spilled; the one in
+            use always stays.
+    """
+
+    def __init__(self, state: State, new: Callable[[], LearnedDomain], memory: int) -> None:
+        self._state = state
+        self._new = new
+        self._bound = memory
+        self._domains: OrderedDict[str, KnownDomain] = OrderedDict()
+        self._sizes: dict[str, int] = {}
+        self._memory = 0
+
+    def use(self, domain: str) -> KnownDomain:
+        """The domain, loaded where it is not in memory."""
+        known = self._domains.get(domain)
+        if known is None:
+            known = self._domains[domain] = KnownDomain(self._new, self._state.load(domain))
+        self._domains.move_to_end(domain)
+        return known
+
+    def settle(self) -> None:
+        """Keep the bound, after the domain in use has grown."""
+        domain, known = next(reversed(self._domains.items()))
+        self._weigh(domain, known.memory)
+        while self._memory > self._bound and len(self._domains) > 1:
+            domain, known = self._domains.popitem(last=False)
+            self._weigh(domain, 0)
+            self._spill(domain, known)
+
+    def save(self) -> None:
+        """Put all that changed on disk, for good."""
+        for domain, known in self._domains.items():
+            self._spill(domain, known)
+        self._state.commit()
+
+    def _spill(self, domain: str, known: KnownDomain) -> None:
+        if known.changed:
+            known.forget_past()
+            self._state.spill(domain, known.stored)
+            known.changed = False
+
+    def _weigh(self, domain: str, size: int) -> None:
+        self._memory += size - self._sizes.pop(domain, 0)
+        if size:
+            self._sizes[domain] = size
+
+
+def _size(value: bytes) -> int:
+    return _ENTRY_BYTES + len(value)
