@@ -1,0 +1,148 @@
+"""The five sites of the sample: what they are called, how they are laid out, what they write.
+
+| host | kind | language | peculiar |
+|---|---|---|---|
+| www.der-morgenbote.example | newspaper | German | agency pieces under two addresses |
+| les-carnets-de-lea.example | blog | French | each post signed, long comments |
+| www.zielony-kat.example | shop with a magazine | Polish | the query says which page |
+| docs.quillstack.example | manuals, release notes | English | code, tables, no comments |
+| forum.veloklub.example | forum | Russian | windows-1251, the query says which page |
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from demo.sites.article import Article, Part
+from demo.sites.shapes import advice, manual, post, question, report
+from demo.sites.site import Site
+from demo.sites.writer import Writer
+
+FIRST = datetime(2026, 1, 12, 5, tzinfo=UTC)
+PACE = timedelta(minutes=140)  # 120 articles in 12 days: all within a window of 14
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is written down of a site before its articles are generated."""
+
+    host: str
+    template: str
+    locale: str
+    shape: Callable[[Writer], tuple[Part, ...]]
+    comments: int
+    sections: Mapping[str, str]
+    address: Callable[[Article], str]
+    parameter: str = ""
+    charset: str = "utf-8"
+
+
+_PLANS = (
+    _Plan(
+        "www.der-morgenbote.example",
+        "news",
+        "de_DE",
+        report,
+        5,
+        {
+            "politik": "Politik",
+            "wirtschaft": "Wirtschaft",
+            "kultur": "Kultur",
+            "sport": "Sport",
+            "ticker": "Ticker",
+        },
+        lambda a: f"/{a.section}/{a.published:%Y/%m}/{a.slug}-{a.number}.html",
+    ),
+    _Plan(
+        "les-carnets-de-lea.example",
+        "blog",
+        "fr_FR",
+        post,
+        7,
+        {"cuisine": "Cuisine", "voyages": "Voyages", "lectures": "Lectures"},
+        lambda a: f"/{a.published:%Y/%m}/{a.slug}/",
+    ),
+    _Plan(
+        "www.zielony-kat.example",
+        "magazine",
+        "pl_PL",
+        advice,
+        3,
+        {"warzywa": "Warzywa", "kwiaty": "Kwiaty", "trawnik": "Trawnik", "narzedzia": "Narzędzia"},
+        lambda a: f"/poradnik.php?id={a.number}",
+        "id",
+    ),
+    _Plan(
+        "docs.quillstack.example",
+        "manuals",
+        "en_US",
+        manual,
+        0,
+        {"guide": "Guide", "reference": "Reference", "releases": "Release notes"},
+        lambda a: f"/4.2/{a.section}/{a.slug}/",
+    ),
+    _Plan(
+        "forum.veloklub.example",
+        "forum",
+        "ru_RU",
+        question,
+        6,
+        {"remont": "Ремонт", "pohody": "Походы", "rynok": "Барахолка", "novosti": "Новости"},
+        lambda a: f"/viewtopic.php?t={a.number}",
+        "t",
+        "windows-1251",
+    ),
+)
+
+
+def sites(seed: str, articles: int) -> tuple[Site, ...]:
+    """The five sites with so many articles each, and their syndicated pieces."""
+    news, blog, magazine, manuals, forum = (_site(plan, seed, articles) for plan in _PLANS)
+    releases = [a for a in manuals.articles if a.section == "releases"][:4]
+    return (
+        _syndicated(news, [a for a in news.articles if a.section == "wirtschaft"][::6], "ticker"),
+        blog,
+        magazine,
+        manuals,
+        _syndicated(forum, releases, "novosti"),
+    )
+
+
+def _site(plan: _Plan, seed: str, count: int) -> Site:
+    writer = Writer(plan.locale, plan.shape)
+    chance = random.Random(f"{seed} {plan.host}")
+    articles = []
+    for at in range(count):
+        number = 10_000 + 17 * at + chance.randint(0, 9)
+        published = FIRST + at * PACE + timedelta(minutes=chance.randint(0, 90))
+        section = chance.choice(list(plan.sections))
+        own = f"{seed} {plan.host} {at}"
+        articles.append(writer.article(own, number, section, published, comments=plan.comments))
+    return Site(
+        plan.host,
+        plan.template,
+        plan.sections,
+        plan.address,
+        tuple(articles),
+        plan.parameter,
+        plan.charset,
+    )
+
+
+def _syndicated(site: Site, pieces: list[Article], section: str) -> Site:
+    """The site with other people's pieces in one of its sections: same words, other address."""
+    copies = [
+        replace(
+            piece,
+            number=90_000 + at,
+            section=section,
+            published=piece.published + timedelta(minutes=25),
+            comments=(),
+        )
+        for at, piece in enumerate(pieces)
+    ]
+    articles = sorted((*site.articles, *copies), key=lambda article: article.published)
+    return replace(site, articles=tuple(articles))

@@ -1,0 +1,148 @@
+"""A web site: its articles, their addresses, and what it answers to a request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from demo.sites.article import Article
+
+_PDF = b"%PDF-1.4\n1 0 obj << /Type /Catalog >> endobj\ntrailer << /Root 1 0 R >>\n%%EOF\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An HTTP response."""
+
+    status: int
+    content_type: str
+    body: bytes = b""
+    location: str | None = None
+
+
+@dataclass(frozen=True)
+class Site:
+    """A web site of the sample.
+
+    Attributes:
+        host: of its pages; its addresses are https.
+        template: name in `templates/`, which is written in the site's language.
+        sections: by the name in the address, its name for readers.
+        address: path (and query) of an article; everything else about it is looked up there.
+        articles: in the order of publication.
+        parameter: of the query that says which page it is; empty where the path says it.
+        charset: of the bytes it sends.
+    """
+
+    host: str
+    template: str
+    sections: Mapping[str, str]
+    address: Callable[[Article], str]
+    articles: tuple[Article, ...]
+    parameter: str = ""
+    charset: str = "utf-8"
+
+    def url(self, article: Article) -> str:
+        """The address under which an article stands."""
+        return f"https://{self.host}{self.address(article)}"
+
+    def answer(self, scheme: str, target: str) -> Answer:
+        """What the site says to a request for a path and query."""
+        if scheme == "http":
+            return self._redirect(target)
+        article = self.article_at(target)
+        if article:
+            return self._html("article.html", article=article)
+        parts = urlsplit(target)
+        if parts.path == "/go":
+            return self._short(parse_qs(parts.query).get("a", [""])[0])
+        if parts.path == "/":
+            return self._html("front.html", listed=self.articles[-1:-25:-1], section=None)
+        return self._other(parts.path)
+
+    def _other(self, path: str) -> Answer:
+        name = path.strip("/")
+        if name in self.sections:
+            listed = [a for a in reversed(self.articles) if a.section == name]
+            return self._html("front.html", listed=listed, section=name)
+        if name == "leer":
+            return Answer(200, self._type)
+        if name.endswith(".pdf"):
+            return Answer(200, "application/pdf", _PDF)
+        return Answer(404, self._type, b"<!doctype html><title>404</title><h1>404 Not Found</h1>")
+
+    def article_at(self, target: str) -> Article | None:
+        """The article of a path and query; parameters that it does not know are ignored."""
+        return self._by_place.get(self._place(target))
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, ...], Article]:
+        return {self._place(self.address(article)): article for article in self.articles}
+
+    def _place(self, target: str) -> tuple[str, ...]:
+        """Path and value of the site's own parameter, however an address spells them."""
+        parts = urlsplit(target)
+        return (unquote(parts.path), *parse_qs(parts.query).get(self.parameter, []))
+
+    @cached_property
+    def _environment(self) -> Environment:
+        environment = Environment(
+            loader=FileSystemLoader(Path(__file__).with_name("templates")),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        environment.filters["inline"] = inline
+        return environment
+
+    @property
+    def _type(self) -> str:
+        return f"text/html; charset={self.charset}"
+
+    def _redirect(self, target: str) -> Answer:
+        return Answer(301, self._type, location=f"https://{self.host}{target}")
+
+    def _short(self, number: str) -> Answer:
+        """A short link, as sites print them below `share`."""
+        for article in self.articles:
+            if str(article.number) == number:
+                return Answer(302, self._type, location=self.url(article))
+        return Answer(404, self._type)
+
+    def _html(self, page: str, **context: object) -> Answer:
+        template = self._environment.get_template(f"{self.template}/{page}")
+        text = template.render(site=self, **context)
+        return Answer(200, self._type, text.encode(self.charset, "xmlcharrefreplace"))
+
+    def before(self, article: Article, count: int) -> tuple[Article, ...]:
+        """The newest articles when this one came out, newest first: a sidebar that changes."""
+        at = self.articles.index(article)
+        return self.articles[max(0, at - count) : at][::-1]
+
+    def popular(self, article: Article, count: int) -> list[Article]:
+        """The most read articles of that day."""
+        known = self.articles[: self.articles.index(article)]
+        day = article.published.toordinal()
+        return sorted(known, key=lambda other: (other.number * 7919 + day * 104729) % 1009)[:count]
+
+    def related(self, article: Article, count: int) -> list[Article]:
+        """Older articles of the same section."""
+        known = self.articles[: self.articles.index(article)]
+        return [other for other in reversed(known) if other.section == article.section][:count]
+
+
+def inline(text: str) -> Markup:
+    """A line with a link or an emphasis in it, as editors set them; its text stays the same."""
+    words = [str(escape(word)) for word in text.split(" ")]
+    if len(words) > 12 and len(text) % 3 == 0:
+        words[5:8] = [f'<a href="/{len(text)}">{" ".join(words[5:8])}</a>']
+    elif len(words) > 9 and len(text) % 4 == 0:
+        words[3] = f"<em>{words[3]}</em>"
+    return Markup(" ".join(words))  # noqa: S704 - escaped above

@@ -1,0 +1,117 @@
+"""The sample of web sites: always the same, large enough, with gold that is in its pages."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter
+
+import pytest
+
+from demo.fetch import fetch
+from demo.sites import Sample, sample
+from urltree.deduplication import Seen, Step, duplicate_step
+from urltree.page import Page
+from urltree.tokenizer import tokenize
+from urltree.url_key import KeyScheme
+
+DIGEST = "81e8e393d7465f7a"
+
+
+@pytest.fixture(scope="module")
+def pages() -> list[Page]:
+    """Every page of the sample, fetched over HTTP."""
+
+    async def run() -> list[Page]:
+        return [page async for page in fetch(sample())]
+
+    return asyncio.run(run())
+
+
+def test_the_sample_is_the_same_everywhere(pages: list[Page]) -> None:
+    """Addresses, times, redirects and bodies: a digest pins them all."""
+    digest = hashlib.sha256()
+    for page in pages:
+        digest.update(repr((page.url, page.response_url, page.fetched_at, page.html)).encode())
+    assert digest.hexdigest()[:16] == DIGEST
+
+
+def test_another_seed_gives_other_articles() -> None:
+    """The seed decides; nothing is written by hand."""
+    one, other = sample("one", 3), sample("other", 3)
+    assert not {r.title for r in one.requests if r.title} & {
+        r.title for r in other.requests if r.title
+    }
+
+
+def test_five_sites_have_a_hundred_pages_each(pages: list[Page]) -> None:
+    """Each domain has at least 100 different articles, with gold."""
+    scheme = KeyScheme()
+    urls = {page.final_url for page in pages if _gold(page)}
+    domains = Counter(scheme.domain(url) for url in urls if url)
+    assert len(domains) == 5
+    assert min(domains.values()) >= 100
+
+
+def test_gold_is_in_the_text_of_its_page(pages: list[Page]) -> None:
+    """Each line of gold is text of a block, in every charset."""
+    for page in pages:
+        gold = _gold(page)
+        if gold:
+            text = "\n".join(b.text for b in tokenize(page.html, page.content_type).blocks)
+            assert [line for line in gold.split("\n") if line not in text] == [], page.url
+
+
+def test_gold_is_not_the_whole_page(pages: list[Page]) -> None:
+    """Around each body there is what should go: navigation, teasers, consent text."""
+    for page in pages:
+        gold = _gold(page)
+        if gold:
+            blocks = tokenize(page.html, page.content_type).blocks
+            assert len(gold) < 0.95 * sum(len(block.text) for block in blocks), page.url
+
+
+def test_every_kind_of_duplicate_occurs(pages: list[Page]) -> None:
+    """Each step that reveals duplicates reveals some of the sample's."""
+    scheme, first, steps = KeyScheme(), dict[str, Seen](), Counter[Step | None]()
+    for at, page in enumerate(page for page in pages if _gold(page)):
+        key = scheme.key(page.final_url or "", lambda: None)
+        seen = Seen.of(f"t/0/{at}", 0, page.url or "", page.final_url or "", key.canonical)
+        if key.id in first:
+            steps[duplicate_step(first[key.id], seen)] += 1
+        first.setdefault(key.id, seen)
+    assert set(steps) == set(Step)
+
+
+def test_syndicated_pieces_have_one_text_and_two_addresses() -> None:
+    """The same body stands under several addresses, within a site and on two sites."""
+    bodies = Counter(article.gold for site in sample().sites for article in site.articles)
+    assert sum(count == 2 for count in bodies.values()) >= 8
+
+
+def test_bad_addresses_are_bad(pages: list[Page]) -> None:
+    """Each site has a missing page, an empty one and a PDF."""
+    bad = [page for page in pages if not _gold(page)]
+    kinds = Counter((page.status, page.content_type == "application/pdf") for page in bad)
+    assert kinds == {(404, False): 5, (200, False): 5, (200, True): 5}
+    assert sum(page.html == b"" for page in bad) == 5
+
+
+def test_front_and_section_pages_lead_to_the_articles() -> None:
+    """Someone who looks at a site finds its articles by links."""
+    for site in sample().sites:
+        for target in ("/", f"/{next(iter(site.sections))}/"):
+            answer = site.answer("https", target)
+            assert answer.status == 200
+            html = answer.body.decode(site.charset)
+            assert any(site.url(article).replace("&", "&amp;") in html for article in site.articles)
+
+
+def test_a_foreign_host_is_refused() -> None:
+    """The server answers for the sites of the sample only."""
+    assert Sample((), ()).site("example.org") is None
+    assert sample().site("FORUM.veloklub.example:443") is not None
+
+
+def _gold(page: Page) -> str | None:
+    return sample().gold(page.final_url or "")
