@@ -58,6 +58,11 @@ class TableManager(manager.TableManager):
 
     _recovery: Recovery | None = None
 
+    async def on_start(self) -> None:
+        """Start without the second that Faust waits here: agents are waited for elsewhere."""
+        await self._update_channels()
+        await self.recovery.start()
+
     @property
     def recovery(self) -> Recovery:
         """Made when it is first asked for."""

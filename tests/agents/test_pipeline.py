@@ -1,0 +1,182 @@
+"""From raw-html to clean text, duplicates and dead letters, through both stages on a real Kafka."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from agents.partitions import partition_of
+from agents.settings import Settings
+from models import clean_text, document, duplicate, raw_html
+from models.dead_letter import DeadLetter
+from models.headers import ORIGIN, REKEYED
+from tests.agents.records import PARTITIONS, Publish, ReadAll, Sent
+from tests.agents.workers import work
+from urltree.page import Page
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def settings(settings: Settings, tmp_path: Path) -> Settings:
+    """Settings of workers whose disk nobody else has."""
+    return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
+
+
+def page(path: str = "a", **fields: Any) -> bytes:
+    """A page of example.org as a record's value; its first line stands on no other page."""
+    html = f"<html><body><p>This is {path} and nothing else.</p><p>Imprint and contact</p>"
+    return raw_html.encode(Page(**{"url": f"https://example.org/{path}", "html": html} | fields))
+
+
+def raw(value: bytes | None, key: bytes | None = b"example.org", **fields: Any) -> Sent:
+    """A record of raw-html."""
+    return Sent("raw-html", key, value, **fields)
+
+
+def test_pages_become_clean_text_without_what_their_site_repeats(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """Every page comes out once, under its id, in its domain's partition, with its origin."""
+    origins = publish(*(raw(page(f"page-{letter}")) for letter in "abcdefgh"))
+    work(job)
+    records = read_all("clean-text")
+    texts = [clean_text.decode(record.value) for record in records]
+    assert sorted(text["origin"] for text in texts) == sorted(origins)
+    assert {record.partition for record in records} == {partition_of(b"example.org", PARTITIONS)}
+    assert [record.key.decode() for record in records] == [text["id"] for text in texts]
+    assert texts[-1]["text"] == "This is page-h and nothing else."
+    assert texts[0]["text"].endswith("Imprint and contact")
+
+
+def test_the_same_page_again_is_a_duplicate_of_the_first(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """A second copy is told apart by its origin, and reported under its own."""
+    first, second = publish(raw(page()), raw(page()))
+    work(job)
+    (found,) = read_all("duplicates")
+    assert found.key.decode() == second
+    assert duplicate.decode(found.value).first_origin == first
+    assert len(read_all("clean-text")) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (None, "malformed"),
+        (b"", "malformed"),
+        (b"\xff\x00 no JSON", "malformed"),
+        (b'{"schema": 1, "html": "<p>text"}', "no-url"),
+        (page(url="http://"), "bad-url"),
+        (page(html=" \n"), "empty"),
+        (page(status=404), "http-status"),
+        (page(content_type="application/pdf"), "not-html"),
+    ],
+)
+def test_a_page_at_fault_is_a_dead_letter_with_its_bytes_and_its_reason(
+    job: Settings, publish: Publish, read_all: ReadAll, value: bytes | None, reason: str
+) -> None:
+    """Work goes on behind it, and what came in is kept as it was."""
+    headers = [("mine", b"\xff"), ("none", None)]
+    origin, after = publish(raw(value, b"\xfe key", headers=headers, partition=2), raw(page()))
+    work(job)
+    (record,) = read_all("dead-letters")
+    letter = DeadLetter.from_record(record.key, record.value, record.headers)
+    assert (letter.origin, letter.stage, letter.reason) == (origin, "normalize", reason)
+    assert letter.original == (b"\xfe key", value, tuple(headers))
+    assert [clean_text.decode(r.value)["origin"] for r in read_all("clean-text")] == [after]
+
+
+@pytest.mark.parametrize("key", [None, b"example.org", b"other.org", b"\xff\xfe", b""])
+def test_a_record_under_another_key_or_partition_is_put_under_its_domain(
+    job: Settings, publish: Publish, read_all: ReadAll, key: bytes | None
+) -> None:
+    """Librdkafka places keys by CRC32, many send none: one domain has one tree all the same."""
+    misplaced = (partition_of(b"example.org", PARTITIONS) + 1) % PARTITIONS
+    placed = misplaced if key is None else crc32(key) % PARTITIONS
+    if key == b"example.org" and placed == partition_of(key, PARTITIONS):
+        placed = misplaced
+    (origin,) = publish(raw(page(), key, partition=placed))
+    work(job)
+    (record,) = read_all("clean-text")
+    assert clean_text.decode(record.value)["origin"] == origin
+    assert record.partition == partition_of(b"example.org", PARTITIONS)
+    rekeyed = [r for r in read_all("raw-html") if dict(r.headers).get(ORIGIN) == origin.encode()]
+    assert [r.key for r in rekeyed] == [b"example.org"]
+
+
+def test_a_re_keyed_record_that_is_misplaced_still_is_a_dead_letter(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """Nothing goes round in circles."""
+    headers = [(ORIGIN, b"raw-html/0/7"), (REKEYED, b"1")]
+    publish(raw(page(), b"other.org", headers=headers))
+    work(job)
+    (record,) = read_all("dead-letters")
+    letter = DeadLetter.from_record(record.key, record.value, record.headers)
+    assert (letter.origin, letter.reason) == ("raw-html/0/7", "misplaced")
+
+
+def test_a_replayed_dead_letter_keeps_its_first_origin(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """`seen` knows nothing of a dead letter, so that its page, mended, is new."""
+    (origin,) = publish(raw(page(status=503)))
+    work(job)
+    publish(raw(page(), headers=[(ORIGIN, origin.encode())]))
+    work(job)
+    (record,) = read_all("clean-text")
+    assert clean_text.decode(record.value)["origin"] == origin
+    assert not read_all("duplicates")
+
+
+def test_a_document_at_fault_is_a_dead_letter_of_extract(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """Internal topics are checked like public ones: null, garbage, and another partition."""
+    publish(raw(page()))
+    work(job)
+    (good,) = read_all("documents")
+    assert document.decode(good.value).domain == "example.org"
+    publish(
+        Sent("documents", b"example.org", None),
+        Sent("documents", b"example.org", b"{}"),
+        Sent("documents", b"example.org", good.value, partition=(good.partition + 1) % PARTITIONS),
+        Sent("documents", None, good.value, partition=good.partition),
+    )
+    work(job)
+    letters = [DeadLetter.from_record(r.key, r.value, r.headers) for r in read_all("dead-letters")]
+    assert {letter.stage for letter in letters} == {"extract"}
+    assert sorted(letter.reason for letter in letters) == [*["malformed"] * 2, *["misplaced"] * 2]
+
+
+def test_what_is_larger_than_a_record_may_be_is_a_dead_letter_and_teaches_nothing(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """Sizes are checked before anything is stored: the next pages judge without it."""
+    small = job.model_copy(update={"max_record_bytes": 20_000, "max_page_bytes": 1_000_000})
+    text = "".join(f"<p>{'word ' * 50}{n}</p>" for n in range(100))
+    (origin,) = publish(raw(page(html=text)))
+    work(small)
+    (record,) = read_all("dead-letters")
+    letter = DeadLetter.from_record(record.key, record.value, record.headers)
+    assert (letter.origin, letter.reason) == (origin, "too-large")
+    assert not read_all("urltree-normalize-seen-changelog")
+
+
+def test_a_restart_goes_on_where_the_last_commit_was(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """Nothing is done twice after a stop in order, and the tables are there again."""
+    publish(*(raw(page(f"page-{letter}")) for letter in "abcde"))
+    work(job)
+    publish(raw(page("page-f")), raw(page("page-a")))
+    work(job)
+    texts = [clean_text.decode(record.value) for record in read_all("clean-text")]
+    assert len(texts) == 6
+    assert texts[-1]["text"] == "This is page-f and nothing else."
+    assert len(read_all("duplicates")) == 1

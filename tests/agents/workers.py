@@ -1,0 +1,80 @@
+"""Workers in the test's own process: real stages on a real Kafka, without a process of their own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+
+from agents.extract import Extract
+from agents.normalize import Normalize
+from agents.settings import Settings
+from agents.stage import MakeStage, Stage
+
+PATIENCE = 60.0  # seconds
+BOTH: tuple[MakeStage, ...] = (Normalize, Extract)
+
+
+@asynccontextmanager
+async def started(settings: Settings, *makes: MakeStage) -> AsyncIterator[list[Stage]]:
+    """Stages that process records; a failure of theirs fails the test."""
+    failures: list[BaseException] = []
+    stages = [make(settings, failures.append) for make in makes]
+    await asyncio.gather(*(stage.app.start() for stage in stages))
+    try:
+        yield stages
+    finally:
+        await asyncio.gather(*(stage.app.stop() for stage in stages))
+    assert not failures
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():
+            await asyncio.sleep(0.05)
+
+
+async def idle(stages: Sequence[Stage]) -> None:
+    """Wait until all that was published is confirmed."""
+    async with asyncio.timeout(PATIENCE):
+        for stage in stages:
+            while not await is_idle(stage):
+                await asyncio.sleep(0.05)
+
+
+async def is_idle(stage: Stage) -> bool:
+    """Whether a stage has confirmed all that its partitions hold."""
+    consumer = stage.app.consumer
+    if not is_ready(stage) or stage.delivery.records:
+        return False
+    tps = [tp for tp in consumer.assignment() if tp.topic == stage.settings.topic(stage.reads)]
+    ends = await consumer.highwaters(*tps)
+    done = {tp: consumer._new_offset(tp) or consumer._committed_offset[tp] or 0 for tp in tps}
+    return bool(tps) and all(done[tp] >= ends[tp] for tp in tps)
+
+
+def is_ready(stage: Stage) -> bool:
+    """Whether a stage processes records."""
+    return bool(stage.app.tables.actives_ready) and not stage.app.rebalancing
+
+
+def work(settings: Settings, *makes: MakeStage) -> list[Stage]:
+    """Run stages until they have confirmed all that was published; gives the stopped stages."""
+
+    async def through() -> list[Stage]:
+        async with started(settings, *(makes or BOTH)) as stages:
+            await idle(stages)
+        return stages
+
+    return asyncio.run(through())
+
+
+def run(scenario: Awaitable[None]) -> None:
+    """Run a test's scenario."""
+
+    async def bounded() -> None:
+        async with asyncio.timeout(2 * PATIENCE):
+            await scenario
+
+    asyncio.run(bounded())
