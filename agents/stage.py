@@ -27,6 +27,7 @@ from agents.partitions import partition_of
 from agents.settings import Settings
 from agents.store import StoreError
 from agents.table import Table
+from agents.topics_file import declared
 from models import headers as names
 from models.command import Forget, is_command
 from models.dead_letter import DeadLetter, Record
@@ -58,6 +59,7 @@ class Stage(ABC):
     Attributes:
         name: of the stage, in dead letters and commands.
         reads: the topic that it reads.
+        partitions: of every topic; topics.yaml has one number for all, and Kafka was compared.
     """
 
     name: str
@@ -67,6 +69,8 @@ class Stage(ABC):
         self.settings = settings
         self.fail = on_failure
         self.metrics = Metrics()
+        # not from the consumer: what it knows of Kafka is gone for a while when a broker dies
+        self.partitions = declared(settings)[0].partitions
         self.app: App = make_app(settings, self.name)
         self.app.agent(source(self.app, self.reads), name=self.name)(self._agent)
         self.app.on_partitions_revoked.connect(self._on_revoked)
@@ -80,11 +84,6 @@ class Stage(ABC):
             max_records=self.settings.in_flight,
             max_bytes=self.settings.in_flight_bytes,
         )
-
-    @cached_property
-    def partitions(self) -> int:
-        """Number of partitions of all topics; topics.yaml has one for all."""
-        return int(self.app.consumer.topic_partitions(self.settings.topic(self.reads)))
 
     async def process(self, message: Message, origin: str, work: Work) -> None:
         """Do what the stage does for one record: a page, or an operator's command.
@@ -208,7 +207,7 @@ class Stage(ABC):
         work.refuse = refuse
         try:
             await self._try(message, origin, work)
-        except OURS as error:
+        except Exception as error:  # noqa: BLE001 - Faust would go on with the next record
             self.fail(error)
         else:
             work.close()
