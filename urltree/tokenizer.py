@@ -17,6 +17,7 @@ memory stay linear in the page, whatever the nesting.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, cast
 
 from lxml import etree
@@ -31,13 +32,15 @@ MAX_BLOCKS = 10_000
 MAX_JSON_LD = 256 * 1024  # bytes of all bodies together
 MAX_DEPTH = 512  # deeper elements count as the one at this depth, as in browsers (Blink: 512)
 
-_INLINE, _LINK, _DELIMIT, _VOID, _DROP = range(5)
+# What is not here delimits blocks and holds some.
+_INLINE, _LINK, _PRE, _VOID, _DROP, _ROOT = range(6)
 _KINDS = (
     dict.fromkeys(INLINE, _INLINE)
-    | {"a": _LINK}
+    | {"a": _LINK, "pre": _PRE, "html": _ROOT}
     | dict.fromkeys(VOID, _VOID)
     | dict.fromkeys(DROPPED | {"title"}, _DROP)
 )
+_text_block = partial(tuple.__new__, TextBlock)  # a third of the time of the class (measured)
 
 
 def tokenize(html: str | bytes, content_type: str | None = None) -> TokenizedPage:
@@ -47,11 +50,15 @@ def tokenize(html: str | bytes, content_type: str | None = None) -> TokenizedPag
         html: text, or bytes to be decoded first (`urltree.encoding`).
         content_type: the HTTP header, whose charset counts for bytes.
     """
-    text = decode(html, content_type) if isinstance(html, bytes) else scrub(html)
-    text = text.replace("\0", "")  # as browsers do in text; each would be a chunk of its own
+    text = decode(html, content_type) if isinstance(html, bytes) else html
+    try:
+        utf8 = text.encode()
+    except UnicodeEncodeError:
+        utf8 = scrub(text).encode()
+    utf8 = utf8.replace(b"\0", b"")  # as browsers do in text; each would be a call of its own
     target: Any = _Target()
     parser = etree.HTMLParser(target=target, huge_tree=True, encoding="utf-8")
-    page: Any = etree.fromstring(text.encode(), parser)  # what `target.close` returns
+    page: Any = etree.fromstring(utf8, parser)  # what `target.close` returns
     return cast("TokenizedPage", page)
 
 
@@ -84,9 +91,24 @@ class _Target:
         self._metadata = _Metadata()
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        kind = _KINDS.get(tag, _DELIMIT)
-        if kind == _INLINE:
-            return
+        kind = _KINDS.get(tag)
+        if kind is None:
+            if not self._drops:
+                if self._chunks:
+                    self._end_block()
+                self._path.append((tag, attributes))
+        elif kind != _INLINE:
+            self._start_special(kind, tag, attributes)
+
+    def end(self, tag: str) -> None:
+        kind = _KINDS.get(tag)
+        if kind is None:
+            if not self._drops:
+                self._leave()
+        elif kind != _INLINE:
+            self._end_special(kind, tag)
+
+    def _start_special(self, kind: int, tag: str, attributes: Mapping[str, str]) -> None:
         if self._drops:
             self._drops += kind == _DROP
         elif kind == _LINK:
@@ -98,18 +120,16 @@ class _Target:
         else:
             if self._chunks:
                 self._end_block()
-            if kind == _DELIMIT:
-                self._path.append((tag, attributes))
-                self._pres += tag == "pre"
-            elif kind == _DROP:
+            if kind == _DROP:
                 self._drops, self._dropped = 1, (tag, attributes)
-            if attributes and tag in _Metadata.TAGS:
+                return
+            if kind != _VOID:
+                self._path.append((tag, attributes))
+                self._pres += kind == _PRE
+            if attributes:
                 self._metadata.read(tag, attributes)
 
-    def end(self, tag: str) -> None:
-        kind = _KINDS.get(tag, _DELIMIT)
-        if kind == _INLINE:
-            return
+    def _end_special(self, kind: int, tag: str) -> None:
         if self._drops:
             self._drops -= kind == _DROP
             if not self._drops:
@@ -119,13 +139,16 @@ class _Target:
             self._links -= 1
             if not self._links:
                 self._linked += self._chunks[self._link_from :]
-        elif kind == _DELIMIT:
-            if self._chunks:
-                self._end_block()
-            if len(self._entered) == len(self._path):
-                self._entered.pop()
-            self._path.pop()
+        elif kind != _VOID:
+            self._leave()
             self._pres -= tag == "pre"
+
+    def _leave(self) -> None:
+        if self._chunks:
+            self._end_block()
+        if len(self._entered) == len(self._path):
+            self._entered.pop()
+        self._path.pop()
 
     def close(self) -> TokenizedPage:
         said = self._metadata
@@ -158,8 +181,14 @@ class _Target:
         if len(self._entered) < len(self._path):
             self._enter()
         index, heading, hidden = self._entered[-1]
-        share = _share(self._linked, self._chunks) if self._linked else 0.0
-        self._blocks.append(TextBlock(text, index, heading, share, hidden, block_hash(text)))
+        share = self._link_share(text) if self._linked else 0.0
+        block = _text_block((text, index, heading, share, hidden, block_hash(text)))
+        self._blocks.append(block)
+
+    def _link_share(self, text: str) -> float:
+        if len(self._linked) == len(self._chunks):
+            return 1.0
+        return round(_visible("".join(self._linked)) / _visible(text), 2)
 
     def _enter(self) -> None:
         """Enter the open elements in the table that are not yet in it."""
@@ -176,8 +205,6 @@ class _Target:
 class _Metadata:
     """What a page says of itself; see `TokenizedPage`. What is said first counts."""
 
-    TAGS = frozenset({"html", "link", "meta"})
-
     def __init__(self) -> None:
         self.title: str | None = None
         self.language: str | None = None
@@ -187,7 +214,7 @@ class _Metadata:
         self._json_ld_left = MAX_JSON_LD
 
     def read(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Read the attributes of one of `TAGS`."""
+        """Read the attributes of html, link, meta."""
         if tag == "html":
             self.language = self.language or attributes.get("lang") or attributes.get("xml:lang")
         elif tag == "link" and "canonical" in attributes.get("rel", "").lower().split():
@@ -206,15 +233,9 @@ class _Metadata:
                 self.json_ld.append(body)
 
 
-def _share(part: list[str], whole: list[str]) -> float:
-    """The share of its characters, white space apart, two decimals."""
-    if len(part) == len(whole):
-        return 1.0
-    return round(_visible(part) / _visible(whole), 2)
-
-
-def _visible(chunks: list[str]) -> int:
-    return len("".join("".join(chunks).split()))
+def _visible(text: str) -> int:
+    """Number of characters that are not white space."""
+    return len("".join(text.split()))
 
 
 def _lines(text: str) -> str:
