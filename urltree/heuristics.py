@@ -106,9 +106,9 @@ def heuristic(name: str) -> Heuristic:
     Raises:
         ValueError: there is none; the message lists those that are.
     """
-    match = re.fullmatch(r"([a-z-]+?)(?:-(\d+))?", name)
+    match = re.fullmatch(r"([a-z-]+?)(?:-([0-9]+))?", name)
     family = match.group(1) if match else ""
     number = match.group(2) if match else None
     if family not in _FAMILIES or (number is None) == (family in _DEFAULT_N):
-        raise ValueError(f"no heuristic {name!r}; there are {', '.join(NAMES)} (any N)")
+        raise ValueError(f"no heuristic {name!r}; there are {', '.join(NAMES)} (any number)")
     return _FAMILIES[family](int(number or 0))

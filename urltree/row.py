@@ -147,8 +147,8 @@ def _pack_bits(bits: tuple[bool, ...]) -> bytes:
 
 
 def _unpack_bits(packed: bytes, length: int) -> tuple[bool, ...]:
-    number = int.from_bytes(packed, "little")
-    return tuple([digit == "1" for digit in reversed(f"{number:0{length}b}")]) if length else ()
+    bits = f"{int.from_bytes(packed, 'little'):0{length}b}" if length else ""
+    return tuple(map("1".__eq__, reversed(bits)))
 
 
 def _little_endian(values: array[int]) -> array[int]:

@@ -51,7 +51,7 @@ def test_generated_sites_get_the_verdicts_of_the_paper(
 @pytest.mark.skipif(not SITES, reason=f"needs the measured sites in {STREAMS}")
 @pytest.mark.parametrize("site", SITES, ids=lambda site: site.name.removesuffix(".jsonl.zst"))
 def test_real_sites_get_the_verdicts_of_the_paper(
-    site: Path, record_property: Callable[[str, object], None]
+    site: Path, record_testsuite_property: Callable[[str, object], None]
 ) -> None:
     """Each page is tokenised once, and judged by every heuristic in every window."""
     compared = 0
@@ -61,7 +61,7 @@ def test_real_sites_get_the_verdicts_of_the_paper(
             assert differing == []
             compared += verdicts
     assert compared > 0
-    record_property("verdicts", compared)
+    record_testsuite_property(f"verdicts of {site.name}", compared)
 
 
 def compare(documents: list[Document], eviction: Eviction | None) -> tuple[int, list[str]]:
