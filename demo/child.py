@@ -62,13 +62,16 @@ class Child:
         written = self.log.read_text(errors="replace").splitlines()
         return "\n".join(written[-lines:])
 
-    def stop(self, patience: float = 20) -> int:
-        """Ask it to end (SIGTERM), kill it after `patience` seconds; returns its exit code."""
-        if self.poll() is None:
-            self._process.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(patience)
+    def stop(self, patience: float = 30) -> int:
+        """Ask it to end, kill it after `patience` seconds; returns its exit code."""
+        self.ask_to_end()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(patience)
         return self.kill()
+
+    def ask_to_end(self) -> None:
+        """SIGTERM, without waiting."""
+        self._process.terminate()
 
     def kill(self) -> int:
         """Kill -9 it and all that it started; returns its exit code."""

@@ -95,7 +95,7 @@ class Kafka:
         self._options = options
         self._temporary = directory is None
         self.directory = directory or Path(tempfile.mkdtemp(prefix="urltree-kafka-"))
-        self._port, self._controller_port = _free_ports()
+        self._port, self._controller_port = free_port(), free_port()
         self.brokers = f"127.0.0.1:{self._port}"
         self._child: Child | None = None
 
@@ -112,6 +112,7 @@ class Kafka:
         Raises:
             KafkaError: it ended or did not answer in time; with the end of its log.
         """
+        self.directory.mkdir(parents=True, exist_ok=True)
         data, config = self.directory / "data", self.directory / "server.properties"
         if not data.exists():
             shutil.copytree(self._installation.formatted, data)
@@ -171,13 +172,13 @@ class Kafka:
 
 
 @contextmanager
-def running() -> Iterator[str]:
-    """Brokers of the Kafka that KAFKA_BROKERS names, else of an embedded one."""
+def running(directory: Path | None = None) -> Iterator[str]:
+    """Brokers of the Kafka that KAFKA_BROKERS names, else of an embedded one in `directory`."""
     named = os.environ.get("KAFKA_BROKERS")
     if named:
         yield named
     else:
-        with Kafka() as kafka:
+        with Kafka(directory) as kafka:
             yield kafka.brokers
 
 
@@ -198,9 +199,8 @@ def answers(brokers: str) -> bool:
     return len(response) == 12 and struct.unpack(">iii", response)[2] > 0
 
 
-def _free_ports() -> tuple[int, int]:
-    """Two ports of loopback that nobody listens on now."""
-    free: list[int] = []
+def free_port() -> int:
+    """A port of loopback that nobody listens on now."""
     for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -208,7 +208,5 @@ def _free_ports() -> tuple[int, int]:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
-        free.append(port)
-        if len(free) == 2:
-            return free[0], free[1]
+            return port
     raise KafkaError("no free port on 127.0.0.1")

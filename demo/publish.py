@@ -1,0 +1,98 @@
+"""Publish pages to raw-html as a user would: key = domain, partition by murmur2, many in flight."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+
+import orjson
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import MessageSizeTooLargeError
+
+from agents.kafka_client import producer
+from agents.partitions import partition_of
+from agents.settings import Settings
+from models import raw_html
+from urltree.inputs import Reader
+from urltree.page import Page, PageError
+from urltree.sources import Source, check
+from urltree.url_key import KeyScheme
+
+IN_FLIGHT = 200
+
+OnSent = Callable[[int, int], None]
+
+
+class Publisher:
+    """Sends pages and says where they lie.
+
+    Args:
+        settings: of the job.
+        on_sent: called with partition and offset once Kafka has confirmed a page.
+
+    Attributes:
+        published: pages that Kafka has confirmed.
+        refused: pages that cannot be published, with what is wrong.
+    """
+
+    def __init__(self, settings: Settings, on_sent: OnSent) -> None:
+        self._settings = settings
+        self._topic = settings.topic("raw-html")
+        self._on_sent = on_sent
+        self._scheme = KeyScheme.load()
+        self._free = asyncio.Semaphore(IN_FLIGHT)
+        self.published = 0
+        self.refused: list[str] = []
+
+    async def publish(self, pages: AsyncIterator[Source]) -> None:
+        """Publish all pages and wait until each is confirmed.
+
+        Raises:
+            KafkaError: Kafka does not take a page.
+        """
+        async with producer(self._settings) as client:
+            count = len(await client.partitions_for(self._topic))
+            async with asyncio.TaskGroup() as sending:
+                async for page in pages:
+                    await self._free.acquire()
+                    sending.create_task(self._send(client, count, page))
+
+    async def _send(self, client: AIOKafkaProducer, partitions: int, source: Source) -> None:
+        try:
+            value, key = self._record(source)
+            partition = partition_of(key, partitions) if key else None
+            sent = await client.send_and_wait(self._topic, value, key, partition)
+        except (PageError, MessageSizeTooLargeError) as error:
+            self.refused.append(str(error))
+        else:
+            self.published += 1
+            self._on_sent(sent.partition, sent.offset)
+        finally:
+            self._free.release()
+
+    def _record(self, source: Source) -> tuple[bytes, bytes | None]:
+        """Value and key; what is malformed goes as it is, the job says what is wrong with it."""
+        try:
+            page, _ = check(source, "")
+        except PageError:
+            if isinstance(source, Mapping):
+                return orjson.dumps(source), None
+            raise
+        return raw_html.encode(page), self._key(page)
+
+    def _key(self, page: Page) -> bytes | None:
+        try:
+            return self._scheme.domain(page.final_url or "").encode()
+        except PageError:
+            return None
+
+
+async def read(names: Iterable[str]) -> AsyncIterator[Source]:
+    """The pages of files and folders, whatever `urltree extract` reads.
+
+    Raises:
+        InputError: an input cannot be read.
+    """
+    for source in Reader().read(names):
+        yield source
+        await asyncio.sleep(0)

@@ -1,0 +1,142 @@
+"""What one sees of a run: a panel that is redrawn in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol, Self
+
+from rich.columns import Columns
+from rich.console import Console, Group
+from rich.live import Live
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from demo.outputs import News, Progress
+
+PLAIN_SECONDS = 3.0
+TEXT = 600  # characters of a clean text that are shown
+
+
+class View(Protocol):
+    """Shows a run."""
+
+    def say(self, message: str) -> None:
+        """What is being done."""
+
+    def show(self, progress: Progress, published: int) -> None:
+        """How far it is."""
+
+    def __enter__(self) -> Self:
+        """Begin to show."""
+
+    def __exit__(self, *error: object) -> None:
+        """Leave the terminal as it was."""
+
+
+class Plain:
+    """A line every few seconds, and now and then a text."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._shown = time.monotonic()
+        self._news: News | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def say(self, message: str) -> None:
+        """What is being done."""
+        self._print(message)
+
+    def show(self, progress: Progress, published: int) -> None:
+        """A line of counts; the newest text below it."""
+        if time.monotonic() - self._shown < PLAIN_SECONDS:
+            return
+        self._shown = time.monotonic()
+        accounts = progress.accounts
+        self._print(
+            f"published {published:,} · clean text {accounts.clean_text:,}"
+            f" · duplicates {sum(accounts.duplicates.values()):,}"
+            f" · dead letters {sum(accounts.dead_letters.values()):,}"
+            f" · {progress.rate:,.0f} docs/s · {len(progress.domains)} domains"
+        )
+        if progress.news and progress.news[-1] is not self._news:
+            self._news = progress.news[-1]
+            text = " ".join(self._news.text.split())
+            self._print(f"    {self._news.domain}: {text[:160]}")
+
+    def _print(self, line: str) -> None:
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+class Terminal:
+    """Counts, domains and the newest clean texts, redrawn in place."""
+
+    def __init__(self, console: Console) -> None:
+        self._live = Live(console=console, refresh_per_second=4)
+        self._console = console
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._live.stop()
+
+    def say(self, message: str) -> None:
+        """A line above the panel."""
+        self._console.print(message, style="dim", markup=False, highlight=False)
+
+    def show(self, progress: Progress, published: int) -> None:
+        """Redraw."""
+        self._live.update(panel(progress, published))
+
+
+def panel(progress: Progress, published: int) -> Group:
+    """The whole picture."""
+    counts = Columns([_counts(progress, published), _domains(progress)], expand=True)
+    return Group(counts, *(_news(news) for news in reversed(progress.news)))
+
+
+def _counts(progress: Progress, published: int) -> Panel:
+    accounts = progress.accounts
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right", style="bold")
+    table.add_row(f"{published:,}", "published")
+    table.add_row(f"{accounts.clean_text:,}", "clean text", style="green")
+    table.add_row(f"{sum(accounts.duplicates.values()):,}", "duplicates")
+    for step, count in accounts.duplicates.items():
+        table.add_row(f"{count:,}", f"  same {step}", style="dim")
+    table.add_row(f"{sum(accounts.dead_letters.values()):,}", "dead letters")
+    for reason, count in accounts.dead_letters.items():
+        table.add_row(f"{count:,}", f"  {reason}", style="dim")
+    table.add_row(f"{accounts.missing:,}", "in work", style="yellow")
+    table.add_row(f"{progress.rate:,.0f}", "docs/s", style="cyan")
+    return Panel(table, title="urltree", border_style="blue")
+
+
+def _domains(progress: Progress) -> Panel:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right", style="bold")
+    largest = sorted(progress.domains.items(), key=lambda item: -item[1])
+    for domain, count in largest[:10]:
+        table.add_row(f"{count:,}", domain)
+    if len(largest) > 10:
+        table.add_row("", f"and {len(largest) - 10} more", style="dim")
+    return Panel(table, title=f"{len(largest)} domains", border_style="blue")
+
+
+def _news(news: News) -> Panel:
+    text = Text(news.text[:TEXT] + ("…" if len(news.text) > TEXT else ""))
+    text.truncate(TEXT)
+    return Panel(
+        Group(Text(news.title, style="bold"), text),
+        title=Text(news.domain),
+        subtitle=Text(news.url, style="dim", overflow="ellipsis"),
+        height=9,
+        border_style="green",
+    )
