@@ -11,6 +11,8 @@ import click
 from agents import logs, settings
 from agents.audit import audit
 from agents.dead_letters import dead_letters
+from agents.domain import domain_command
+from agents.forget import forget_command
 from agents.topics import topics
 
 
@@ -39,6 +41,8 @@ def worker(stage: str) -> None:
 main.add_command(topics)
 main.add_command(audit)
 main.add_command(dead_letters)
+main.add_command(domain_command)
+main.add_command(forget_command)
 
 
 if __name__ == "__main__":

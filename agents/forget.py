@@ -1,0 +1,187 @@
+"""`python -m agents forget URL|DOMAIN`: delete what the job keeps of a page or a domain.
+
+    command ──▶ raw-html ──▶ normalize ──▶ extract ──▶ answer      rows, trees, their clean text
+                                                          └─▶ here: clean text that has no row any
+                                                              more, for its document was evicted
+
+The pages themselves stand in raw-html, documents and dead-letters until their retention ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from math import inf
+from typing import NamedTuple
+
+import click
+import orjson
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+
+from agents.forgetting import HEADERS, answer
+from agents.kafka_client import consumer, partitions, producer, read, whole
+from agents.partitions import partition_of
+from agents.schemes import Schemes
+from agents.settings import Settings, load
+from models import clean_text
+from models.command import Forget
+from models.origin import Origin
+from urltree.page import Page, PageError
+from urltree.url_key import KeyScheme
+
+
+class Forgotten(NamedTuple):
+    """What came of it.
+
+    Attributes:
+        answered: whether both stages have obeyed; if not, they will when they run.
+        tombstones: clean text that was still there behind them.
+    """
+
+    domain: str
+    ids: tuple[str, ...] | None
+    answered: bool
+    tombstones: int
+
+
+async def resolve(settings: Settings, target: str) -> Forget:
+    """What a URL or a domain stands for.
+
+    Raises:
+        click.UsageError: it is neither.
+    """
+    schemes = Schemes(settings).of(Page(url=None, html=""))
+    try:
+        if "/" not in target:
+            return Forget(_domain(schemes[0], target))
+        keys = [scheme.key(target, _no_title) for scheme in schemes]
+    except PageError as error:
+        raise click.UsageError(f"{target}: {error}") from None
+    domain = keys[0].domain
+    ids = {key.id for key in keys if key.domain == domain}
+    # the id of a page that changes under one URL has its title in it: found by its clean text
+    async with consumer(settings) as client:
+        for document_id, url in (await _clean_texts(settings, client, domain)).items():
+            if _without_title(schemes[0], url) == keys[0].id:
+                ids.add(document_id)
+    return Forget(domain, tuple(sorted(ids)))
+
+
+async def forget(settings: Settings, command: Forget, wait: float) -> Forgotten:
+    """Send the command, wait for its answer, and delete the clean text that is left."""
+    async with consumer(settings) as client, producer(settings) as out:
+        key = command.domain.encode()
+        assigned = await partitions(client, settings.topic("clean-text"))
+        place = TopicPartition(assigned[0].topic, partition_of(key, len(assigned)))
+        start = (await client.end_offsets([place]))[place]
+        sent = await out.send_and_wait(
+            *(settings.topic("raw-html"), command.encode(), key, place.partition), headers=HEADERS
+        )
+        origin = str(Origin(sent.topic, sent.partition, sent.offset))
+        at = await _offset_of(client, place, start, answer(origin), wait)
+        left: Iterable[str] = ()
+        if at is not None and command.ids is None:
+            left = await _clean_texts(settings, client, command.domain, at)
+        count = await _bury(out, place, left)
+    return Forgotten(command.domain, command.ids, at is not None, count)
+
+
+@click.command("forget")
+@click.argument("target", metavar="URL|DOMAIN")
+@click.option("--wait", type=click.FloatRange(0), default=60.0, help="Seconds for the workers.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def forget_command(*, target: str, wait: float, yes: bool, as_json: bool) -> None:
+    """Forget a page or a whole domain, in tables and clean text. Exit 1: no worker answered."""
+    settings = load()
+    command = asyncio.run(resolve(settings, target))
+    what = "every page" if command.ids is None else f"{len(command.ids)} id(s)"
+    if not yes:
+        click.confirm(f"Forget {what} of {command.domain}?", abort=True, err=True)
+    done = asyncio.run(forget(settings, command, wait))
+    if as_json:
+        click.echo(orjson.dumps(done._asdict()))
+    elif done.answered:
+        click.echo(f"forgot {what} of {done.domain}")
+    else:
+        click.echo(
+            f"no answer within {wait:g} s: the workers will forget {what} of {done.domain} when "
+            "they run; run this again then, for clean text older than its domain's window",
+            err=True,
+        )
+    raise SystemExit(0 if done.answered else 1)
+
+
+def _domain(scheme: KeyScheme, target: str) -> str:
+    """A domain as the job knows it.
+
+    Raises:
+        PageError, click.UsageError: it is none.
+    """
+    domain = scheme.domain(f"http://{target}/")
+    if domain != target.lower():
+        raise click.UsageError(f"{target} is no domain of its own, its pages belong to {domain}")
+    return domain
+
+
+def _no_title() -> None:
+    return None
+
+
+def _without_title(scheme: KeyScheme, url: str) -> str | None:
+    try:
+        return scheme.key(url, _no_title).id
+    except PageError:
+        return None
+
+
+async def _clean_texts(
+    settings: Settings, client: AIOKafkaConsumer, domain: str, end: float = inf
+) -> dict[str, str]:
+    """Ids and URLs of a domain's clean texts that are neither deleted nor written after `end`.
+
+    Args:
+        settings: of the job.
+        client: a consumer without a group.
+        domain: whose partition is read.
+        end: an offset there, of the answer; pages that came after the command stay.
+    """
+    assigned = await partitions(client, settings.topic("clean-text"))
+    place = TopicPartition(assigned[0].topic, partition_of(domain.encode(), len(assigned)))
+    found: dict[str, str] = {}
+    async for record in read(client, await whole(client, [place])):
+        document_id = (record.key or b"").decode(errors="replace")
+        found.pop(document_id, None)
+        try:
+            fields = clean_text.decode(record.value) if record.value is not None else {}
+        except PageError:
+            continue
+        if fields.get("domain") == domain and record.offset < end:
+            found[document_id] = str(fields.get("response_url"))
+    return found
+
+
+async def _offset_of(
+    client: AIOKafkaConsumer, place: TopicPartition, start: int, key: bytes, wait: float
+) -> int | None:
+    """The offset of a record of that key, if it comes within so many seconds."""
+    client.assign([place])
+    client.seek(place, start)
+    try:
+        async with asyncio.timeout(wait):
+            while True:
+                record = await client.getone()
+                if record.key == key:
+                    return int(record.offset)
+    except TimeoutError:
+        return None
+
+
+async def _bury(out: AIOKafkaProducer, place: TopicPartition, ids: Iterable[str]) -> int:
+    sent = [
+        await out.send(place.topic, None, document_id.encode(), place.partition)
+        for document_id in ids
+    ]
+    for future in sent:
+        await future
+    return len(sent)

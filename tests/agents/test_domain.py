@@ -1,0 +1,69 @@
+"""domain: what is learned of a domain, from the changelog alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from agents.partitions import partition_of
+from agents.settings import Settings
+from models import raw_html
+from tests.agents.records import PARTITIONS, Publish, Run, Sent
+from tests.agents.workers import work
+from urltree.page import Page
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def settings(settings: Settings, tmp_path: Path) -> Settings:
+    """Settings of workers whose disk nobody else has."""
+    return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
+
+
+def page(path: str) -> Sent:
+    """A page of example.org; its imprint stands on every other."""
+    html = f"<p>Text of {path}</p><p>Imprint [and] contact</p>"
+    value = raw_html.encode(Page(url=f"https://www.example.org/{path}", html=html))
+    return Sent("raw-html", b"example.org", value)
+
+
+def test_the_tree_and_the_most_repeated_blocks_are_shown(
+    job: Settings, publish: Publish, run: Run
+) -> None:
+    """Supports as in the worker's memory, texts from the documents that are still there."""
+    publish(page("news/a"), page("news/b"), page("about"))
+    work(job)
+    view = orjson.loads(run("domain", "example.org", "--json").stdout)
+    assert view["documents"] == 3
+    assert view["tree"] == {
+        "name": "example.org",
+        "support": 3,
+        "children": 2,
+        "nodes": [
+            {
+                "name": "news",
+                "support": 2,
+                "children": 2,
+                "nodes": [{"name": "a", "support": 1}, {"name": "b", "support": 1}],
+            },
+            {"name": "about", "support": 1},
+        ],
+    }
+    (block,) = view["blocks"]
+    assert (block["count"], block["text"]) == (3, "Imprint [and] contact")
+    shown = run("domain", "example.org", "--depth", "1").stdout
+    assert "news (2) … 2 below" in shown
+    assert "100%  'Imprint [and] contact'" in shown
+    assert " a (1)" not in shown
+
+
+def test_a_domain_that_nobody_knows_has_no_documents(publish: Publish, run: Run) -> None:
+    """Exit code 1 says so, also where its partition holds rows of others."""
+    assert run("domain", "example.org").exit_code == 1
+    place = partition_of(b"example.org", PARTITIONS)
+    row = b"example.org.uk\0" + bytes(16)
+    publish(Sent("urltree-extract-rows-changelog", row, b"\xff", partition=place))
+    assert run("domain", "example.org").exit_code == 1
