@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test bench
+.PHONY: help run test bench kafka
 
 help:
 	@echo 'make run                 the job on a sample of web sites, through an embedded Apache Kafka'
@@ -12,18 +12,27 @@ help:
 	@echo 'make test                all tests'
 	@echo 'make bench               speed, memory and state, beside other extractors'
 
-setup: $(VENV)/.done
-
+# The stamp is written last, so that a set-up that was interrupted is done again from the start.
 $(VENV)/.done: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	touch $@
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo 'There is no $(PYTHON): install Python 3.11 or newer, or name it: make PYTHON=…' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) -V 2>&1): make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo 'This Python cannot make virtual environments; on Debian and Ubuntu: apt install python3-venv' >&2; exit 1; }
+	@echo 'Setting up $(VENV) (about a minute) …'
+	@[ -f $@ ] || $(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
 
-run: setup
+kafka: $(VENV)/.done
+	@[ -n "$$KAFKA_BROKERS" ] || $(BIN)/python -m demo.kafka_install
+
+run: kafka
 	@$(BIN)/python -m demo $(PAGES)
 
-test: setup
+test: kafka
 	@$(BIN)/python -m pytest
 
-bench: setup
+bench: $(VENV)/.done
 	@$(BIN)/python -m bench
