@@ -42,6 +42,8 @@ MAX_BYTES = 10 << 20  # of a page's HTML, as in the job
 MEMORY = 512 << 20
 EVICTION = Eviction()
 
+_ALONE = ".invalid"  # never a domain of the web (RFC 2606)
+
 
 def extract(  # noqa: PLR0913 - the options of issue 3, section 2
     pages: Iterable[Source],
@@ -72,13 +74,16 @@ def extract(  # noqa: PLR0913 - the options of issue 3, section 2
 class Extractor:
     """Learns sites page by page, and says of each page what is its own text.
 
+    Attributes:
+        scheme: what makes keys and domains of URLs.
+
     Args:
         heuristic: decides what is boilerplate, by name.
         rules: a YAML file of query rules, tried before the shipped ones.
         query: what becomes of a query where no rule applies: `known-noise` or `drop`.
         eviction: how many documents of a domain count; None keeps all.
         two_pass: learn from all pages, then judge; nothing is evicted meanwhile.
-        state: a directory to continue from, and to save to when closed.
+        state: a directory to continue from and to save to when closed, or one that is open.
         boilerplate: give all blocks with their verdicts.
         memory: bytes of learned domains in memory; whole domains beyond it go to disk.
 
@@ -95,7 +100,7 @@ class Extractor:
         query: Query = "known-noise",
         eviction: Eviction | None = EVICTION,
         two_pass: bool = False,
-        state: str | PathLike[str] | None = None,
+        state: str | PathLike[str] | State | None = None,
         boilerplate: bool = False,
         memory: int = MEMORY,
     ) -> None:
@@ -103,7 +108,7 @@ class Extractor:
             raise TypeError(f"eviction should be an Eviction or None, is {eviction!r}")
         if not isinstance(heuristic, str):
             raise TypeError(f"heuristic should be a name, is {heuristic!r}")
-        self._scheme = KeyScheme.load(None if rules is None else _read_rules(rules), query)
+        self.scheme = KeyScheme.load(None if rules is None else _read_rules(rules), query)
         self._new_domain = partial(
             LearnedDomain,
             heuristic_named(heuristic),
@@ -112,7 +117,7 @@ class Extractor:
         )
         self._two_pass = two_pass
         self._blocks: Blocks = "all" if boilerplate else "none"
-        self._state = State(None if state is None else Path(state))
+        self._state = state if isinstance(state, State) else State(state)
         self._domains = KnownDomains(self._state, self._new_domain, memory)
         self._is_open = True
 
@@ -161,9 +166,11 @@ class Extractor:
 
     def judge_again(self, learned: Extraction | Learned) -> Extraction | Learned:
         """Judge what was learned by all that is known now."""
-        if isinstance(learned, Extraction) or _is_alone(learned[0]):
+        if isinstance(learned, Extraction):
             return learned
         document = learned[0]
+        if document.domain == f"{document.id}{_ALONE}":
+            return learned
         verdict = self._domains.use(document.domain).judge_again(document)
         self._domains.settle()
         return document, verdict
@@ -195,9 +202,9 @@ class Extractor:
     def _learn(self, page: Page, origin: str) -> Extraction | Learned:
         if not page.final_url:
             return self._learn_alone(page, origin)
-        domain = self._domains.use(self._scheme.domain(page.final_url))
+        domain = self._domains.use(self.scheme.domain(page.final_url))
         try:
-            outcome = domain.normalise(page, origin, [self._scheme])
+            outcome = domain.normalise(page, origin, [self.scheme])
             if isinstance(outcome, Duplicate):
                 return duplicate(page, origin, outcome)
             return outcome.document, domain.learn(outcome)
@@ -207,12 +214,12 @@ class Extractor:
     def _learn_alone(self, page: Page, origin: str) -> Learned:
         """A page without URL is a domain of its own: all is kept, and nothing is remembered.
 
-        Its id is XXH3-128 of key version and HTML, its domain `ID.invalid` (RFC 2606) (ours).
+        Its id is XXH3-128 of key version and HTML, its domain `ID.invalid` (ours).
         """
         html = page.html if isinstance(page.html, bytes) else page.html.encode(errors="replace")
         number = xxhash.xxh3_128_hexdigest(b"%d %s" % (KEY_VERSION, html))
-        address = f"https://{number}.invalid/"
-        key = UrlKey(f"{number}.invalid", address, address, number)
+        address = f"https://{number}{_ALONE}/"
+        key = UrlKey(number + _ALONE, address, address, number)
         document = Document.of(page, key, tokenize(page.html, page.content_type), origin)
         return document, self._new_domain().learn(document, None).verdict
 
@@ -236,10 +243,6 @@ def duplicate(page: Page, origin: str, found: Duplicate) -> Extraction:
 def _closing(extractor: Extractor, pages: Iterable[Source]) -> Iterator[Extraction]:
     with extractor:
         yield from extractor.extract_all(pages)
-
-
-def _is_alone(document: Document) -> bool:
-    return document.domain == f"{document.id}.invalid"
 
 
 def _read_rules(path: str | PathLike[str]) -> str:

@@ -50,6 +50,9 @@ class PageError(Exception):
         self.reason = reason
         self.message = message
 
+    def __reduce__(self) -> tuple[type[PageError], tuple[Reason, str]]:
+        return PageError, (self.reason, self.message)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:

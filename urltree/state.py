@@ -16,6 +16,7 @@ import os
 import shutil
 import struct
 import tempfile
+from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,13 +58,13 @@ class State:
         StateError: the directory is in use, damaged, or of another version.
     """
 
-    def __init__(self, directory: Path | None, *, is_member: bool = False) -> None:
+    def __init__(self, directory: str | PathLike[str] | None, *, is_member: bool = False) -> None:
         self.pages = 0
-        self._directory = directory
+        self._directory = None if directory is None else Path(directory)
         self._spill: Path | None = None
         self._lock: FileLock | None = None
-        if directory is not None and not is_member:
-            self._own(directory)
+        if self._directory is not None and not is_member:
+            self._own(self._directory)
 
     def load(self, domain: str) -> Stored:
         """What is stored of a domain, empty where it is new.
