@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from aiokafka.consumer import fetcher
+from aiokafka.record.default_records import _DefaultRecordBatchPy
 from aiokafka.record.memory_records import MemoryRecords, _MemoryRecordsPy
 from aiokafka.record.util import decode_varint_py
 
@@ -76,7 +77,7 @@ def _mended(data: bytes, index: int) -> Iterator[Any]:
     batches = _MemoryRecordsPy(data)
     for _ in range(index):
         batches.next_batch()
-    batch: Any = batches.next_batch()
+    batch: Any = _DefaultRecordBatchPy(batches._next_slice)  # noqa: SLF001
     iter(batch)  # decompresses
     position = batch._pos  # noqa: SLF001
     for _ in range(batch._num_records):  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""Workers in the test's own process: real stages on a real Kafka, without a process of their own."""
+"""Workers in the test's own process: real stages on a real Kafka."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def started(settings: Settings, *makes: MakeStage) -> AsyncIterator[list[S
 async def until(condition: Callable[[], bool]) -> None:
     """Wait until something holds."""
     async with asyncio.timeout(PATIENCE):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - what is waited for has no event
             await asyncio.sleep(0.05)
 
 
@@ -39,7 +39,7 @@ async def idle(stages: Sequence[Stage]) -> None:
     """Wait until all that was published is confirmed."""
     async with asyncio.timeout(PATIENCE):
         for stage in stages:
-            while not await is_idle(stage):
+            while not await is_idle(stage):  # noqa: ASYNC110 - nor has this
                 await asyncio.sleep(0.05)
 
 

@@ -1,0 +1,49 @@
+"""Domains in memory: bounded, least recently used first."""
+
+from __future__ import annotations
+
+from agents.memory import Memory
+
+
+def sizes(bound: int) -> Memory[list[int]]:
+    """A memory of lists, whose size is their sum."""
+    return Memory(bound, sum)
+
+
+def test_the_least_recently_used_domains_go_when_the_bound_is_reached() -> None:
+    """Use counts, not age."""
+    memory = sizes(10)
+    for domain in ("a", "b", "c"):
+        memory.add(0, domain, [3])
+    memory.get(0, "a")
+    memory.add(0, "d", [4])
+    assert [domain for domain in "abcd" if memory.get(0, domain)] == ["a", "c", "d"]
+    assert memory.size == 10
+
+
+def test_a_domain_that_grows_drives_others_out_but_stays_itself() -> None:
+    """Work on a domain larger than the bound can go on."""
+    memory = sizes(10)
+    memory.add(0, "a", [3])
+    memory.add(0, "b", [3])
+    grown = memory.get(0, "b")
+    assert grown is not None
+    grown.append(100)
+    memory.measure(0, "b")
+    assert memory.get(0, "a") is None
+    assert memory.get(0, "b") is grown
+    assert memory.size == 103
+
+
+def test_partitions_are_kept_apart_and_what_is_dropped_is_gone() -> None:
+    """The same domain may lie in two partitions only by mistake, and then it is two."""
+    memory = sizes(10)
+    memory.add(0, "a", [1])
+    memory.add(1, "a", [2])
+    memory.drop(0, "a")
+    memory.measure(0, "a")  # of work that was begun before
+    assert memory.get(0, "a") is None
+    assert memory.get(1, "a") == [2]
+    assert memory.size == 2
+    memory.clear()
+    assert (memory.size, len(memory)) == (0, 0)

@@ -1,0 +1,181 @@
+"""Tables: what the disk holds, what it claims to hold, and when it is not believed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+from aiokafka import AIOKafkaProducer
+from faust.types import TP
+
+from agents.extract import Extract
+from agents.kafka_client import options, producer
+from agents.settings import Settings
+from agents.store import Store
+from agents.table import Table, key_of, prefix_of
+from tests.agents.workers import is_ready, run, started, until
+
+pytestmark = pytest.mark.kafka
+
+CHANGELOG = "urltree-extract-rows-changelog"
+KEY = key_of("example.org", b"0123456789abcdef")
+
+
+@pytest.fixture
+def job(job: Settings, tmp_path: Path) -> Settings:
+    """A job whose worker has a disk of its own."""
+    return job.model_copy(update={"data_dir": tmp_path})
+
+
+async def put(table: Table, value: bytes | None, key: bytes = KEY, partition: int = 0) -> int:
+    """Put a value; returns its confirmed offset in the changelog."""
+    confirmed = await (await table.put(partition, key, value))
+    await asyncio.sleep(0)
+    return int(confirmed.offset)
+
+
+def persisted(table: Table, partition: int = 0) -> int | None:
+    """Offset up to which the disk claims to hold everything."""
+    offset: int | None = table.data.persisted_offset(TP(table.changelog_topic_name, partition))
+    return offset
+
+
+async def write_elsewhere(job: Settings, key: bytes, value: bytes) -> None:
+    """What another worker writes to the changelog."""
+    async with producer(job) as client:
+        await client.send_and_wait(job.topic(CHANGELOG), value, key, 0)
+
+
+def test_rows_are_kept_in_rocksdb_and_in_the_changelog(job: Settings) -> None:
+    """Faust gives memory where `store=` names RocksDB; a restart on an empty disk restores."""
+
+    async def scenario() -> None:
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            assert isinstance(stage.table.data, Store)
+            await put(stage.table, b"kept")
+            await put(stage.table, b"deleted", KEY + b"x")
+            await put(stage.table, None, KEY + b"x")
+            assert list(stage.table.data.path.glob("rows-0.db/CURRENT"))
+        empty = job.model_copy(update={"data_dir": job.data_dir / "empty"})
+        empty.data_dir.mkdir()
+        for settings in (job, empty):
+            async with started(settings, Extract) as [stage]:
+                await until(lambda stage=stage: is_ready(stage))
+                assert stage.table.get(0, KEY) == b"kept"
+                assert stage.table.get(0, KEY + b"x") is None
+
+    run(scenario())
+
+
+def test_a_scan_gives_the_rows_of_one_domain_and_no_others(job: Settings) -> None:
+    """Domains whose names begin alike are apart, and Faust's own key is in none."""
+
+    async def scenario() -> None:
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            for domain in ("a.org", "a.or", "a.org.uk", "b.org"):
+                await put(stage.table, domain.encode(), key_of(domain, b"\xff" * 16))
+            await put(stage.table, b"elsewhere", key_of("a.org", b"\0" * 16), partition=1)
+            rows = list(stage.table.scan(0, prefix_of("a.org")))
+            assert rows == [(key_of("a.org", b"\xff" * 16), b"a.org")]
+
+    run(scenario())
+
+
+def test_a_late_confirmation_does_not_claim_what_another_worker_wrote(job: Settings) -> None:
+    """A zombie's own write at 500 says nothing of 450 to 499: its disk reads them when it returns.
+
+    Faust's own table claims to hold everything up to the last confirmed write.
+    """
+
+    async def scenario() -> None:
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            held = await put(stage.table, b"mine")
+            assert persisted(stage.table) == held
+            await write_elsewhere(job, KEY + b"y", b"another's")
+            await put(stage.table, b"late")
+            assert persisted(stage.table) == held
+            assert stage.table.get(0, KEY + b"y") is None
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            assert stage.table.get(0, KEY) == b"late"
+            assert stage.table.get(0, KEY + b"y") == b"another's"
+            assert persisted(stage.table) == held + 2
+
+    run(scenario())
+
+
+def test_a_write_of_an_earlier_ownership_claims_nothing(job: Settings) -> None:
+    """Its confirmation may come when the partition has been elsewhere and back."""
+
+    async def scenario() -> None:
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            held = await put(stage.table, b"mine")
+            future = await stage.table.put(0, KEY, b"late")
+            stage.table._generation += 1
+            assert (await future).offset == held + 1
+            await asyncio.sleep(0)
+            assert persisted(stage.table) == held
+
+    run(scenario())
+
+
+def test_a_disk_older_than_tombstones_live_is_restored_from_the_changelog(job: Settings) -> None:
+    """What was deleted meanwhile, and whose tombstone is gone, does not come back."""
+
+    async def scenario() -> None:
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            await put(stage.table, b"kept")
+            stage.table.data.put(0, KEY + b"ghost", b"deleted elsewhere")
+            marks = list(stage.table.data.path.glob("*.in-use"))
+        assert len(marks) == 6
+        for mark in marks:
+            os.utime(mark, (0, 0))
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            assert stage.table.get(0, KEY) == b"kept"
+            assert stage.table.get(0, KEY + b"ghost") is None
+
+    run(scenario())
+
+
+def test_a_disk_ahead_of_its_changelog_is_restored(job: Settings) -> None:
+    """The topic was made anew; Faust ends the worker, and again at each start."""
+
+    async def scenario() -> None:
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            held = await put(stage.table, b"kept")
+            stage.table.data.put(0, KEY + b"ghost", b"of the former topic")
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            stage.table.data.set_persisted_offset(TP(job.topic(CHANGELOG), 0), held + 1_000)
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            assert stage.table.get(0, KEY) == b"kept"
+            assert stage.table.get(0, KEY + b"ghost") is None
+            assert persisted(stage.table) == held
+
+    run(scenario())
+
+
+def test_recovery_ends_where_the_last_offset_holds_no_record(job: Settings) -> None:
+    """So it is when compaction has dropped a last tombstone; here it is a transaction's end."""
+
+    async def scenario() -> None:
+        client = AIOKafkaProducer(**options(job), transactional_id=f"{job.prefix}writer")
+        await client.start()
+        async with client.transaction():
+            await client.send_and_wait(job.topic(CHANGELOG), b"kept", KEY, 0)
+        await client.stop()
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            assert stage.table.get(0, KEY) == b"kept"
+
+    run(scenario())
