@@ -27,7 +27,6 @@ DROPPED = _tags(
 VOID = _tags("area base br col embed frame hr input link meta param source track")
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
-PATH = 24  # innermost elements of a block's path that evidence may look at
 MAX_TOKENS = 12  # of one element
 MAX_TOKEN = 40  # characters; longer ones are generated, never written by a person
 

@@ -30,7 +30,9 @@ TOKENIZER_VERSION = 1
 LIBXML = (2, 14, 6)  # what lxml bundles where the stored hashes were made
 MAX_BLOCKS = 10_000
 MAX_JSON_LD = 256 * 1024  # bytes of all bodies together
-MAX_DEPTH = 512  # deeper elements count as the one at this depth, as in browsers (Blink: 512)
+# Deeper elements count as the one at this depth, as in browsers (Blink: 512). Evidence looks at the
+# innermost 24 of a path (issue 3); all are kept, since blocks share them.
+MAX_DEPTH = 512
 
 # What is not here delimits blocks and holds some.
 _INLINE, _LINK, _PRE, _VOID, _DROP, _ROOT = range(6)
