@@ -125,9 +125,7 @@ def failure(page: Page | None, origin: str, error: PageError) -> Extraction:
     )
 
 
-def _extracted(
-    document: Document, verdict: Verdict, blocks: Blocks
-) -> tuple[ExtractedBlock, ...]:
+def _extracted(document: Document, verdict: Verdict, blocks: Blocks) -> tuple[ExtractedBlock, ...]:
     return tuple(
         ExtractedBlock(
             position,
