@@ -13,6 +13,7 @@ from agents.audit import audit
 from agents.dead_letters import dead_letters
 from agents.domain import domain_command
 from agents.forget import forget_command
+from agents.reset import reset_command
 from agents.topics import topics
 
 
@@ -43,6 +44,7 @@ main.add_command(audit)
 main.add_command(dead_letters)
 main.add_command(domain_command)
 main.add_command(forget_command)
+main.add_command(reset_command)
 
 
 if __name__ == "__main__":

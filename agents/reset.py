@@ -1,0 +1,160 @@
+"""`python -m agents reset STAGE`: forget all that a stage has learned, and begin anew.
+
+Every row of its table gets a tombstone, so that each disk hears of it, also on other machines;
+a changelog made anew would leave old disks that look up to date. Then its group goes back to the
+oldest record of its input: seven days for `normalize`, two for `extract`, by topics.yaml.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import orjson
+from aiokafka import TopicPartition
+from aiokafka.errors import KafkaError
+from aiokafka.structs import OffsetAndMetadata
+
+from agents.kafka_client import admin, consumer, partitions, producer, read, whole
+from agents.settings import Settings, SettingsError, load
+
+_TABLES = {"normalize": "seen", "extract": "rows"}
+_INPUTS = {"normalize": "raw-html", "extract": "documents"}
+_IN_FLIGHT = 1_000  # tombstones
+
+
+class Plan(NamedTuple):
+    """What a reset will do.
+
+    Attributes:
+        group: whose offsets go back.
+        members: workers of it that run now; with any, nothing is done.
+        rows: tombstones to write, by partition.
+        offsets: of the input, where the group will begin.
+        disks: directories of this machine that will be deleted.
+    """
+
+    stage: str
+    group: str
+    members: int
+    changelog: str
+    rows: dict[int, list[bytes]]
+    input: str
+    offsets: dict[int, int]
+    disks: list[Path]
+
+    def summary(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "stage": self.stage,
+            "group": self.group,
+            "members": self.members,
+            "rows": sum(map(len, self.rows.values())),
+            "input": self.input,
+            "offsets": {str(partition): offset for partition, offset in self.offsets.items()},
+            "disks": [str(disk) for disk in self.disks],
+        }
+
+
+async def plan(settings: Settings, stage: str) -> Plan:
+    """Look at what is there."""
+    group = settings.topic(f"urltree-{stage}")
+    changelog = settings.topic(f"urltree-{stage}-{_TABLES[stage]}-changelog")
+    source = settings.topic(_INPUTS[stage])
+    async with admin(settings) as client:
+        (described,) = await client.describe_consumer_groups([group])
+    members = sum(len(found["members"]) for found in described.to_object()["groups"])
+    async with consumer(settings) as reader:
+        rows: dict[int, dict[bytes, None]] = {}
+        async for record in read(reader, await whole(reader, await partitions(reader, changelog))):
+            keys = rows.setdefault(record.partition, {})
+            if record.value is None:
+                keys.pop(record.key, None)
+            else:
+                keys[record.key] = None
+        first = await reader.beginning_offsets(await partitions(reader, source))
+    return Plan(
+        *(stage, group, members, changelog),
+        {partition: list(keys) for partition, keys in rows.items()},
+        source,
+        {at.partition: offset for at, offset in first.items()},
+        sorted(settings.data_dir.glob(f"*/tables/{_TABLES[stage]}-*")),
+    )
+
+
+async def reset(settings: Settings, steps: Plan) -> None:
+    """Do it; what a crash leaves half done, another reset ends.
+
+    Raises:
+        SettingsError: workers of the stage are running.
+    """
+    if steps.members:
+        raise SettingsError(f"{steps.stage} has {steps.members} running worker(s): stop them first")
+    for disk in steps.disks:
+        if disk.is_dir():
+            shutil.rmtree(disk)
+        else:
+            disk.unlink(missing_ok=True)
+    await _bury(settings, steps)
+    await _rewind(settings, steps)
+
+
+@click.command("reset")
+@click.argument("stage", type=click.Choice(list(_TABLES)))
+@click.option("--yes", is_flag=True, help="Do it; without it, only say what would be done.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def reset_command(*, stage: str, yes: bool, as_json: bool) -> None:
+    """Reset a STAGE: empty its table, read its input again. Exit 1: not done."""
+    settings = load()
+    steps = asyncio.run(plan(settings, stage))
+    if as_json:
+        click.echo(orjson.dumps(steps.summary() | {"done": yes and not steps.members}))
+    else:
+        click.echo(_sentences(steps))
+    if yes:
+        asyncio.run(reset(settings, steps))
+    elif not as_json:
+        click.echo("nothing was done: repeat with --yes")
+    raise SystemExit(0 if yes else 1)
+
+
+def _sentences(steps: Plan) -> str:
+    disks = ", ".join(map(str, steps.disks)) or "none here"
+    return "\n".join(
+        [
+            f"workers   {steps.members} of group {steps.group} running",
+            f"disks     deleted: {disks}",
+            f"table     {sum(map(len, steps.rows.values()))} rows deleted by {steps.changelog}",
+            f"offsets   of {steps.input} back to the oldest record",
+        ]
+    )
+
+
+async def _bury(settings: Settings, steps: Plan) -> None:
+    async with producer(settings) as out:
+        waiting = []
+        for partition, keys in steps.rows.items():
+            for key in keys:
+                waiting.append(await out.send(steps.changelog, None, key, partition))
+                if len(waiting) == _IN_FLIGHT:
+                    await asyncio.gather(*waiting)
+                    waiting.clear()
+        await asyncio.gather(*waiting)
+
+
+async def _rewind(settings: Settings, steps: Plan) -> None:
+    offsets = {
+        TopicPartition(steps.input, partition): OffsetAndMetadata(offset, "")
+        for partition, offset in steps.offsets.items()
+    }
+    async with consumer(settings, group_id=steps.group) as client:
+        client.assign(list(offsets))
+        try:
+            await client.commit(offsets)
+        except KafkaError as error:
+            raise SettingsError(
+                f"a worker of {steps.stage} was started meanwhile: stop it, and reset again: {error}"
+            ) from None

@@ -1,0 +1,87 @@
+"""reset: a stage begins anew, and never under a running worker."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from agents.normalize import Normalize
+from agents.reset import plan, reset
+from agents.settings import Settings, SettingsError
+from models import raw_html
+from tests.agents.records import Publish, ReadAll, Run, Sent
+from tests.agents.workers import started, work
+from urltree.page import Page
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings of workers whose disk nobody else has."""
+    monkeypatch.setenv("URLTREE_DATA_DIR", str(tmp_path))
+    return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
+
+
+def page(path: str) -> Sent:
+    """A page of example.org."""
+    value = raw_html.encode(Page(url=f"https://example.org/{path}", html=f"<p>Text of {path}</p>"))
+    return Sent("raw-html", b"example.org", value)
+
+
+def last(records: list[Any]) -> dict[bytes, bytes]:
+    """What compaction would keep of a topic."""
+    return {record.key: record.value for record in records}
+
+
+def test_a_stage_is_reset_and_comes_to_the_same_end(
+    job: Settings, publish: Publish, read_all: ReadAll, run: Run
+) -> None:
+    """Its table is emptied on every disk, its input read again, and the outcome is the same."""
+    publish(page("a"), page("b"))
+    work(job)
+    table, before = "urltree-extract-rows-changelog", last(read_all("clean-text"))
+    done = orjson.loads(run("reset", "extract", "--yes", "--json").stdout)
+    assert (done["rows"], done["members"], done["done"]) == (2, 0, True)
+    assert done["disks"]
+    assert not any(Path(disk).exists() for disk in done["disks"])
+    assert list(job.data_dir.glob("*/tables/seen-*"))
+    assert set(last(read_all(table)).values()) == {None}
+    work(job)
+    assert last(read_all("clean-text")) == before
+    assert len(read_all("clean-text")) == 4
+    assert None not in last(read_all(table)).values()
+
+
+def test_a_reset_says_what_it_would_do(
+    job: Settings, publish: Publish, read_all: ReadAll, run: Run
+) -> None:
+    """Without --yes nothing is done, and the exit code is 1."""
+    publish(page("a"))
+    work(job)
+    result = run("reset", "normalize")
+    assert result.exit_code == 1
+    assert "2 rows" not in result.stdout
+    assert "1 rows deleted" in result.stdout
+    assert "nothing was done" in result.stdout
+    assert None not in last(read_all("urltree-normalize-seen-changelog")).values()
+
+
+def test_a_running_worker_is_never_reset(job: Settings) -> None:
+    """Neither one that was there, nor one that was started after the look."""
+
+    async def scenario() -> None:
+        early = await plan(job, "normalize")
+        async with started(job, Normalize):
+            steps = await plan(job, "normalize")
+            assert steps.members == 1
+            with pytest.raises(SettingsError, match=r"normalize has 1 running worker\(s\)"):
+                await reset(job, steps)
+            with pytest.raises(SettingsError, match="was started meanwhile"):
+                await reset(job, early)
+
+    asyncio.run(scenario())
