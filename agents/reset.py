@@ -156,5 +156,5 @@ async def _rewind(settings: Settings, steps: Plan) -> None:
             await client.commit(offsets)
         except KafkaError as error:
             raise SettingsError(
-                f"a worker of {steps.stage} was started meanwhile: stop it, and reset again: {error}"
+                f"a worker of {steps.stage} was started meanwhile: stop it, reset again: {error}"
             ) from None
