@@ -42,7 +42,7 @@ MAX_BYTES = 10 << 20  # of a page's HTML, as in the job
 MEMORY = 512 << 20
 EVICTION = Eviction()
 
-_ALONE = ".invalid"  # never a domain of the web (RFC 2606)
+_ALONE = ".invalid"  # never on the web (RFC 2606)
 
 
 def extract(  # noqa: PLR0913 - the options of issue 3, section 2
@@ -161,8 +161,7 @@ class Extractor:
             admit(checked, MAX_BYTES, url_required=False)
             return self._learn(checked, origin)
         except PageError as error:
-            failed = failure(checked, origin, error)
-            return failed if checked else replace(failed, url=url_of(page))
+            return replace(failure(checked, origin, error), url=url_of(page))
 
     def judge_again(self, learned: Extraction | Learned) -> Extraction | Learned:
         """Judge what was learned by all that is known now."""

@@ -29,7 +29,7 @@ def read_warc(stream: io.BufferedReader, skipped: Counter[str]) -> Iterator[Sour
 def _what(record: Any) -> str | None:
     """What a record is instead of an HTML response; None for one."""
     if record.record_type != WarcRecordType.response or not record.is_http:
-        return f"WARC {WarcRecordType(record.record_type).name}"
+        return f"WARC {record.headers.get('WARC-Type')}"
     if 300 <= (record.http_headers.status_code or 0) < 400:
         return "HTTP redirect"
     media_type = (record.http_content_type or "").lower()
