@@ -1,0 +1,105 @@
+"""Settings: where they come from, and what is a secret."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agents.schemes import Schemes
+from agents.settings import Settings, SettingsError, load
+from urltree.page import Page
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("URLTREE_BROKERS", "URLTREE_SETTINGS", "KAFKA_BROKERS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_brokers_come_from_our_own_name_else_from_the_usual_one_else_from_loopback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So that KAFKA_BROKERS is enough for all commands."""
+    assert load().brokers == ("127.0.0.1:9092",)
+    monkeypatch.setenv("KAFKA_BROKERS", "a:1, b:2")
+    assert load().brokers == ("a:1", "b:2")
+    monkeypatch.setenv("URLTREE_BROKERS", "c:3")
+    assert load().brokers == ("c:3",)
+
+
+def test_a_file_is_read_and_the_environment_wins(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Names in the file are those of the settings, in lower case."""
+    (tmp_path / "s.yaml").write_text("brokers: a:1,b:2\nprefix: p-\nkeep: 7\n")
+    monkeypatch.setenv("URLTREE_SETTINGS", str(tmp_path / "s.yaml"))
+    monkeypatch.setenv("URLTREE_KEEP", "8")
+    settings = load()
+    assert (settings.brokers, settings.prefix, settings.keep) == (("a:1", "b:2"), "p-", 8)
+    assert settings.topic("raw-html") == "p-raw-html"
+
+
+def test_a_misspelt_name_in_the_file_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It would be ignored in silence."""
+    (tmp_path / "s.yaml").write_text("heuristik: strict\n")
+    monkeypatch.setenv("URLTREE_SETTINGS", str(tmp_path / "s.yaml"))
+    with pytest.raises(SettingsError, match="heuristik"):
+        load()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("heuristic", "best", "no heuristic 'best'"),
+        ("in_flight", "many", "in_flight: Input should be a valid integer"),
+        ("security", "SASL_SSL", "sasl_username and sasl_password should be set"),
+        ("keep", "3", "keep should be from 5"),
+        ("rules_since", "yesterday", "Invalid isoformat string"),
+        ("brokers", ",", "should name at least one broker"),
+        ("prefix", "a/b", "prefix: String should match pattern"),
+        ("settings", "/no/such/file", "should name a file"),
+    ],
+)
+def test_a_wrong_setting_is_named_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, words: str
+) -> None:
+    """For the person who set it; the worker ends with it."""
+    monkeypatch.setenv(f"URLTREE_{name.upper()}", value)
+    with pytest.raises(SettingsError, match=words) as caught:
+        load()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_password_is_read_from_its_file_and_shown_nowhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Neither in the settings' text nor in a log line."""
+    file = tmp_path / "password"
+    file.write_text("from a file\n")
+    monkeypatch.setenv("URLTREE_SASL_PASSWORD", "from the environment")
+    assert load().password == os.environ["URLTREE_SASL_PASSWORD"]
+    assert "from the environment" not in repr(load())
+    monkeypatch.setenv("URLTREE_SASL_PASSWORD_FILE", str(file))
+    assert load().password == file.read_text().strip()
+
+
+def test_every_setting_is_described() -> None:
+    """Their reference in the documents is made from this."""
+    assert all(field.description for field in Settings.model_fields.values())
+
+
+def test_new_rules_take_effect_at_a_point_in_document_time() -> None:
+    """A page is keyed as at its time first, and looked up under both."""
+    settings = Settings(query="drop", rules_since="2026-03-01T00:00:00Z")
+    schemes = Schemes(settings)
+    before, after, undated = (
+        [scheme.query for scheme in schemes.of(Page(url="https://a.org", html="", published=at))]
+        for at in ("2026-02-28T23:59:59Z", "2026-03-01T00:00:00Z", None)
+    )
+    assert before == ["known-noise", "drop"]
+    assert after == undated == ["drop", "known-noise"]
+    assert len(Schemes(Settings()).of(Page(url="https://a.org", html=""))) == 1

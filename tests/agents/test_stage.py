@@ -1,0 +1,101 @@
+"""What becomes of an error: whose fault it is decides."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.delivery import Work
+from agents.extract import Extract
+from agents.normalize import Normalize
+from agents.settings import Settings
+from models import clean_text
+from models.dead_letter import DeadLetter
+from tests.agents.records import Publish, ReadAll
+from tests.agents.test_pipeline import page, raw
+from tests.agents.workers import PATIENCE, run, started, until, work
+from urltree.row import RowError
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def job(job: Settings, tmp_path: Path) -> Settings:
+    """A job whose worker has a disk of its own."""
+    return job.model_copy(update={"data_dir": tmp_path})
+
+
+class Failing(Extract):
+    """Fails on one record, after it has learned and stored it, as often as it is told."""
+
+    times = 1
+    error: type[Exception] = ValueError
+
+    async def take(self, message: Any, origin: str, work: Work) -> None:
+        """Fail behind the work on page b."""
+        await super().take(message, origin, work)
+        if b"example.org/b" in message.value and self.times:
+            self.times -= 1
+            raise self.error("a bug")
+
+
+class FailingTwice(Failing):
+    """Fails on the second try too."""
+
+    times = 2
+
+
+class FailingForGood(Failing):
+    """Fails as damaged rows do: ours to mend."""
+
+    error = RowError
+
+
+def test_an_unexpected_error_drops_the_tree_and_the_record_is_tried_once_more(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """What half of the first try has stored is a replay to the second: the same text again."""
+    publish(*(raw(page(name)) for name in "abc"))
+    _, extract = work(job, Normalize, Failing)
+    texts = [(r.key, r.value) for r in read_all("clean-text")]
+    assert len(texts) == 4
+    assert len(set(texts)) == 3
+    assert not read_all("dead-letters")
+    assert extract.metrics.rebuilds._value.get() == 2
+
+
+def test_a_record_that_fails_twice_is_a_dead_letter_and_stops_no_other(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """It is kept with its bytes, to be replayed when the bug is mended."""
+    publish(*(raw(page(name)) for name in "abc"))
+    work(job, Normalize, FailingTwice)
+    (record,) = read_all("dead-letters")
+    letter = DeadLetter.from_record(record.key, record.value, record.headers)
+    assert (letter.stage, letter.reason) == ("extract", "internal")
+    assert letter.origin in {clean_text.decode(r.value)["origin"] for r in read_all("clean-text")}
+    assert clean_text.decode(read_all("clean-text")[-1].value)["url"] == "https://example.org/c"
+
+
+def test_what_is_ours_to_mend_ends_the_worker_and_commits_nothing(
+    job: Settings, publish: Publish
+) -> None:
+    """A row that this release cannot read is no page's fault: replay recovers, later."""
+    publish(raw(page("b")))
+
+    async def scenario() -> None:
+        failures: list[BaseException] = []
+        stage = FailingForGood(job, failures.append)
+        await stage.app.start()
+        async with started(job, Normalize):
+            await until(lambda: bool(failures))
+        assert isinstance(failures[0], RowError)
+        assert not any(stage.app.consumer._confirmed.values())
+        assert stage.delivery.stalled_for() < PATIENCE
+        stage.delivery.forget()
+        await asyncio.wait_for(stage.app.stop(), PATIENCE)
+
+    run(scenario())

@@ -1,0 +1,159 @@
+"""Faust's transport, mended: what is committed, and what flush waits for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import faust
+import pytest
+from faust.types import TP
+
+from agents.delivery import Delivery
+from agents.extract import Extract
+from agents.normalize import Normalize
+from agents.settings import Settings
+from tests.agents.records import Publish
+from tests.agents.test_pipeline import page, raw
+from tests.agents.workers import idle, is_ready, run, started, until
+
+
+@pytest.fixture
+def job(job: Settings, tmp_path: Path) -> Settings:
+    """A job whose worker has a disk of its own, and commits often."""
+    return job.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
+
+
+def messages(app: Any, topic: str, count: int) -> Iterator[Any]:
+    """Records as a consumer gives them, offsets from 0 on."""
+    for offset in range(count):
+        yield faust.types.tuples.ConsumerMessage(
+            topic=topic,
+            partition=0,
+            offset=offset,
+            timestamp=0.0,
+            timestamp_type=0,
+            headers=(),
+            key=b"",
+            value=b"",
+            checksum=None,
+            tp=TP(topic, 0),
+            generation_id=app.consumer_generation_id,
+        )
+
+
+def test_faust_commits_past_an_unacked_event_and_ours_does_not() -> None:
+    """Offset 0 is in work still: a crash now must replay it."""
+
+    async def scenario() -> None:
+        theirs = faust.App("theirs", broker="kafka://127.0.0.1:1")
+        theirs.topics._acking_topics.add("raw-html")
+        for message in list(messages(theirs, "raw-html", 5))[1:]:
+            theirs.consumer.ack(message)
+        assert theirs.consumer._new_offset(TP("raw-html", 0)) == 5
+
+        ours = Normalize(Settings(), pytest.fail).app
+        delivery = Delivery(ours.consumer, pytest.fail, max_records=9, max_bytes=9)
+        works = [await delivery.begin(message) for message in messages(ours, "raw-html", 5)]
+        for work in works[1:]:
+            work.close()
+        assert ours.consumer._new_offset(TP("raw-html", 0)) is None
+        works[0].close()
+        assert ours.consumer._new_offset(TP("raw-html", 0)) == 5
+
+    run(scenario())
+
+
+def test_what_a_stream_skips_is_not_committed() -> None:
+    """Faust acks events that it drops during a rebalance; nobody has processed them."""
+
+    async def scenario() -> None:
+        app = Normalize(Settings(), pytest.fail).app
+        (message,) = messages(app, "raw-html", 1)
+        app.consumer.ack(message)
+        assert app.consumer._new_offset(TP("raw-html", 0)) is None
+
+    run(scenario())
+
+
+def test_a_record_of_an_earlier_generation_is_not_committed() -> None:
+    """Its partition may be another worker's, who has gone on from the last commit."""
+
+    async def scenario() -> None:
+        app = Normalize(Settings(), pytest.fail).app
+        (message,) = messages(app, "raw-html", 1)
+        app.consumer_generation_id += 1
+        app.consumer.confirm(message)
+        assert app.consumer._new_offset(TP("raw-html", 0)) is None
+
+    run(scenario())
+
+
+@pytest.mark.kafka
+def test_flush_waits_for_what_was_queued_and_not_for_what_comes_after(job: Settings) -> None:
+    """Commits wait for flush: under load, Faust's own never returns."""
+
+    async def scenario() -> None:
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            producer = stage.app.producer
+            last: list[asyncio.Future[Any]] = []
+
+            async def refill() -> None:
+                while True:
+                    last.append(await producer.deliver(job.topic("clean-text"), 0, b"k", b"v"))
+                    await asyncio.sleep(0)
+
+            queued = await producer.deliver(job.topic("clean-text"), 0, b"k", b"v")
+            filling = asyncio.create_task(refill())
+            async with asyncio.timeout(10):
+                await producer.flush()
+            assert queued.done()
+            filling.cancel()
+            await asyncio.gather(*last)
+
+    run(scenario())
+
+
+@pytest.mark.kafka
+def test_commits_go_on_under_saturation(job: Settings, publish: Publish) -> None:
+    """While records are always in work, the group's offsets advance (issue 3: every 5 s)."""
+    publish(*(raw(page(f"page-{number}")) for number in range(800)))
+
+    async def scenario() -> None:
+        async with started(job, Normalize) as [stage]:
+            consumer = stage.app.consumer
+            await until(lambda: consumer.committed_at > 0)
+            ages = []
+            while consumer.lag(job.topic("raw-html")):
+                ages.append(monotonic() - consumer.committed_at)
+                await asyncio.sleep(0.05)
+            assert len(ages) > 5
+            assert max(ages) < 5
+            await idle([stage])
+
+    run(scenario())
+
+
+@pytest.mark.kafka
+def test_a_worker_without_a_session_waits_for_kafka_to_answer(
+    job: Settings, publish: Publish
+) -> None:
+    """After a stop past its session its partitions may be another's; a heartbeat tells."""
+    short = job.model_copy(update={"session_seconds": 2.0})
+
+    async def scenario() -> None:
+        async with started(short, Normalize) as [stage]:
+            await until(lambda: is_ready(stage))
+            thread = stage.app.consumer._thread
+            assert stage.app.consumer.has_session
+            thread.heartbeat_at -= 3_600
+            assert not stage.app.consumer.has_session
+            await asyncio.to_thread(publish, raw(page()))
+            await until(lambda: stage.metrics.documents._value.get() == 1)
+            assert thread.heartbeat_at > monotonic() - 60
+
+    run(scenario())

@@ -1,0 +1,121 @@
+"""A worker as a process: how it starts, what it says of itself, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from agents.settings import Settings
+
+PATIENCE = 60.0  # seconds
+ROOT = Path(__file__).parents[2]
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def worker(
+    stage: str, data_dir: Path, **settings: str
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A worker's process and the address of its probes."""
+    port = free_port()
+    environment = {**os.environ, "URLTREE_WEB_PORT": str(port), "URLTREE_DATA_DIR": str(data_dir)}
+    environment |= {f"URLTREE_{name.upper()}": value for name, value in settings.items()}
+    with subprocess.Popen(
+        [sys.executable, "-m", "agents", "worker", stage],
+        cwd=ROOT,
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process, f"http://127.0.0.1:{port}"
+        finally:
+            process.kill()
+
+
+def get(url: str) -> tuple[int, str]:
+    """Status and body; status 0 where nobody listens."""
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:  # noqa: S310 - loopback
+            return int(response.status), response.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+    except OSError:
+        return 0, ""
+
+
+def wait_for(url: str, status: int) -> str:
+    """Wait for an answer of this status; gives its body."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        found, body = get(url)
+        if found == status:
+            return body
+        time.sleep(0.1)
+    raise AssertionError(f"{url} did not answer {status} in {PATIENCE:.0f} s, but {found} {body}")
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("stage", ["normalize", "extract"])
+def test_a_worker_gets_ready_tells_its_metrics_and_stops_in_order(
+    job: Settings, tmp_path: Path, stage: str
+) -> None:
+    """SIGTERM ends it with 0, within the time that its settings give."""
+    with worker(stage, tmp_path) as (process, url):
+        wait_for(f"{url}/livez", 200)
+        assert wait_for(f"{url}/readyz", 200) == "ready\n"
+        metrics = wait_for(f"{url}/metrics", 200)
+        for name in ("documents_total", "domains", "lag", "commit_age_seconds", "in_flight"):
+            assert f"\nurltree_{name} 0.0\n" in metrics
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(job.shutdown_seconds + 5) == 0
+
+
+@pytest.mark.kafka
+def test_a_worker_refuses_to_start_where_topics_are_not_as_declared(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """It says which, and ends with 2: no topic is made by accident."""
+    with worker("extract", tmp_path) as (process, _):
+        _, errors = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 2
+    assert f"{settings.topic('documents')} does not exist" in errors
+    assert "Traceback" not in errors
+
+
+def test_a_worker_waits_for_a_kafka_that_is_not_there(tmp_path: Path) -> None:
+    """It lives, is not ready and says why; SIGTERM ends it with 0."""
+    brokers = f"127.0.0.1:{free_port()}"
+    with worker("normalize", tmp_path, brokers=brokers) as (process, url):
+        wait_for(f"{url}/livez", 200)
+        assert wait_for(f"{url}/readyz", 503) == "starting\n"
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
+    assert "Kafka is not there, trying again" in errors
+
+
+def test_wrong_settings_are_one_sentence(tmp_path: Path) -> None:
+    """On stderr, without traceback, exit code 2; the others are in test_settings."""
+    with worker("normalize", tmp_path, rules="/no/such/file") as (process, _):
+        _, errors = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 2
+    assert "No such file" in errors
+    assert errors.count("\n") == 1
