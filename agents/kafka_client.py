@@ -137,9 +137,10 @@ async def _started(client: Any, settings: Settings) -> AsyncIterator[Any]:
     stop = getattr(client, "stop", None) or client.close
     try:
         await client.start()
-    except (KafkaConnectionError, OSError) as error:
+    except (KafkaConnectionError, OSError):
         await stop()
-        raise NoKafkaError(f"no Kafka at {', '.join(settings.brokers)}: {error}") from None
+        # aiokafka has logged why, for each broker
+        raise NoKafkaError(f"no Kafka at {', '.join(settings.brokers)}") from None
     except KafkaError:
         await stop()
         raise

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models import headers
@@ -34,6 +34,7 @@ def letter(original: Record, message: str = "url: no host") -> DeadLetter:
     return DeadLetter("raw-html/3/1042", "normalize", "bad-url", message, "raw-html", original)
 
 
+@settings(deadline=None)
 @given(records)
 def test_the_original_comes_back_exactly(original: Record) -> None:
     """Key, value and headers, nulls included, even where its headers are named like ours."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -82,6 +82,7 @@ def changed(**fields: Any) -> bytes:
     return orjson.dumps(orjson.loads(encode(DOCUMENT)) | fields)
 
 
+@settings(deadline=None)
 @given(documents)
 def test_a_document_survives_the_wire(document: Document) -> None:
     """What was encoded is decoded to an equal document, and validates."""

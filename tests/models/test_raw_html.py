@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -49,6 +49,7 @@ def as_headers(page: Page) -> list[tuple[str, bytes]]:
     return headers
 
 
+@settings(deadline=None)
 @given(pages)
 def test_a_page_survives_the_wire(page: Page) -> None:
     """What was encoded is decoded to the same page, and validates."""
@@ -57,6 +58,7 @@ def test_a_page_survives_the_wire(page: Page) -> None:
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))
 
 
+@settings(deadline=None)
 @given(pages)
 def test_the_form_with_headers_gives_the_same_page(page: Page) -> None:
     """The page's bytes as value and its fields as headers are the same page."""
@@ -168,6 +170,7 @@ def test_unset_fields_are_not_written() -> None:
     }
 
 
+@settings(deadline=None)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | words, st.lists))
 def test_any_json_in_any_field_is_a_page_or_malformed(value: Any) -> None:
     """No type in any field leads to another error."""

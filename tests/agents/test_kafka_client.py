@@ -1,0 +1,61 @@
+"""How the commands reach Kafka and read it."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiokafka.errors import KafkaConnectionError
+
+from agents.kafka_client import NoKafkaError, options
+from agents.settings import Settings, SettingsError
+from tests.agents.records import Publish, ReadAll, Sent
+
+
+def reached(**fields: Any) -> dict[str, Any]:
+    """Arguments for aiokafka under some settings."""
+    return options(Settings.model_validate(fields))
+
+
+def test_plain_brokers_need_nothing_else() -> None:
+    """Neither TLS nor a login where they are not asked for."""
+    found = reached(brokers="a:1,b:2")
+    assert found["bootstrap_servers"] == ["a:1", "b:2"]
+    assert "ssl_context" not in found
+    assert "sasl_mechanism" not in found
+
+
+def test_tls_and_login_are_passed_on() -> None:
+    """The system's certificates are trusted, and names are checked."""
+    found = reached(security="SASL_SSL", sasl_username="me", sasl_password="secret")  # noqa: S106
+    assert found["ssl_context"].verify_mode is ssl.CERT_REQUIRED
+    assert found["ssl_context"].check_hostname
+    assert (found["sasl_plain_username"], found["sasl_plain_password"]) == ("me", "secret")
+
+
+def test_a_certificate_that_is_none_is_a_wrong_setting(tmp_path: Path) -> None:
+    """One sentence that names the settings."""
+    (tmp_path / "ca.pem").write_text("nonsense")
+    with pytest.raises(SettingsError, match="ssl_ca_file"):
+        reached(security="SSL", ssl_ca_file=tmp_path / "ca.pem")
+    with pytest.raises(SettingsError, match="ssl_ca_file"):
+        reached(security="SSL", ssl_ca_file=tmp_path / "none.pem")
+
+
+def test_no_broker_is_an_error_to_operators_and_a_reason_to_wait_for_workers() -> None:
+    """Commands end on it, workers try again: it is both errors in one."""
+    error = NoKafkaError("no Kafka at a:1")
+    assert isinstance(error, SettingsError)
+    assert isinstance(error, KafkaConnectionError)
+    assert str(error) == "no Kafka at a:1"
+
+
+@pytest.mark.kafka
+def test_a_topic_is_read_to_its_end_and_no_further(publish: Publish, read_all: ReadAll) -> None:
+    """Empty partitions and empty topics end too; a large record comes whole."""
+    assert read_all("documents") == []
+    large = b"x" * (10 * 1024 * 1024)
+    publish(*[Sent("documents", b"k", value) for value in (b"1", large, None)])
+    assert [record.value for record in read_all("documents")] == [b"1", large, None]
