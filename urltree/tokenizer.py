@@ -18,16 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, cast
-
-from lxml import etree
+from typing import cast
 
 from urltree.elements import DROPPED, HEADINGS, INLINE, VOID, read_attributes
 from urltree.encoding import decode, scrub
+from urltree.parser import parse
 from urltree.text_block import Element, TextBlock, TokenizedPage, block_hash
 
 TOKENIZER_VERSION = 1
-LIBXML = (2, 14, 6)  # what lxml bundles where the stored hashes were made
 MAX_BLOCKS = 10_000
 MAX_JSON_LD = 256 * 1024  # bytes of all bodies together
 # Deeper elements count as the one at this depth, as in browsers (Blink: 512). Evidence looks at the
@@ -46,11 +44,14 @@ _text_block = partial(tuple.__new__, TextBlock)  # a third of the time of the cl
 
 
 def tokenize(html: str | bytes, content_type: str | None = None) -> TokenizedPage:
-    """Take a page apart. Every input has a result; one without text has no blocks.
+    """Take a page apart; one without text has no blocks.
 
     Args:
         html: text, or bytes to be decoded first (`urltree.encoding`).
         content_type: the HTTP header, whose charset counts for bytes.
+
+    Raises:
+        PageError: `too-large`, for markup that cannot be parsed in bounded time.
     """
     text = decode(html, content_type) if isinstance(html, bytes) else html
     try:
@@ -58,10 +59,7 @@ def tokenize(html: str | bytes, content_type: str | None = None) -> TokenizedPag
     except UnicodeEncodeError:
         utf8 = scrub(text).encode()
     utf8 = utf8.replace(b"\0", b"")  # as browsers do in text; each would be a call of its own
-    target: Any = _Target()
-    parser = etree.HTMLParser(target=target, huge_tree=True, encoding="utf-8")
-    page: Any = etree.fromstring(utf8, parser)  # what `target.close` returns
-    return cast("TokenizedPage", page)
+    return cast("TokenizedPage", parse(utf8, _Target()))
 
 
 class _Target:

@@ -3,7 +3,8 @@
 import pytest
 from lxml import etree
 
-from urltree.tokenizer import LIBXML, MAX_BLOCKS, MAX_DEPTH, MAX_JSON_LD, tokenize
+from urltree.parser import LIBXML
+from urltree.tokenizer import MAX_BLOCKS, MAX_DEPTH, MAX_JSON_LD, tokenize
 
 
 def texts(html: str | bytes) -> list[str]:
