@@ -11,6 +11,7 @@ from array import array
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -52,11 +53,9 @@ class Jobs:
             ProcessPoolExecutor(1, get_context("spawn"), _start, (state, options))
             for _ in range(jobs)
         ]
-        # started now, with Ctrl-C ignored as they inherit it: it is ours to end them
-        former = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        for started in [pool.submit(int) for pool in self._pools]:
-            started.result()
-        signal.signal(signal.SIGINT, former)
+        with _held_back(signal.SIGINT):  # the processes inherit that: it is ours to end them
+            for started in [pool.submit(int) for pool in self._pools]:
+                started.result()
 
     def extract_all(self, pages: Iterable[Source]) -> Iterator[Extraction]:
         """One Extraction for each page, in order."""
@@ -124,6 +123,19 @@ class Jobs:
             result = waiting[0][1].result()
             self._in_flight -= waiting.popleft()[0]
             yield result
+
+
+@contextmanager
+def _held_back(number: signal.Signals) -> Iterator[None]:
+    """Deliver a signal afterwards, where the system can (POSIX)."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, [number])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
 
 
 class _Job:

@@ -80,6 +80,8 @@ def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
     except BrokenPipeError:  # whoever read has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except KeyboardInterrupt:  # before the first page
+        code = _INTERRUPTED
     except OSError as error:
         raise click.ClickException(f"{error.filename or output}: {error.strerror}") from None
     summary.show(reader.skipped)
