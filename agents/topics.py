@@ -46,8 +46,9 @@ class Difference(NamedTuple):
 
 async def check(settings: Settings) -> list[str]:
     """In which points Kafka differs from topics.yaml, a sentence each; workers ask at start."""
+    topics = declared(settings)
     async with admin(settings) as client:
-        return [str(difference) for difference in await differences(client, declared(settings))]
+        return [str(difference) for difference in await differences(client, topics)]
 
 
 async def differences(client: AIOKafkaAdminClient, topics: tuple[Topic, ...]) -> list[Difference]:

@@ -1,0 +1,72 @@
+"""The commands are documented, and end as they say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from agents.__main__ import main
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTED = (ROOT / "docs/commands.md").read_text()
+
+
+def commands(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command with its path, groups left out."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, *path, name)
+        else:
+            yield (*path, name), command
+
+
+@pytest.mark.parametrize(("path", "command"), list(commands(main)))
+def test_every_command_and_option_is_documented(
+    path: tuple[str, ...], command: click.Command
+) -> None:
+    """docs/commands.md has a usage line of each command that names its options."""
+    _, found, rest = DOCUMENTED.partition(f"    python -m agents {' '.join(path)}")
+    assert found
+    usage = rest.partition("\n\n")[0]
+    options = [p.opts[-1] for p in command.params if isinstance(p, click.Option)]
+    assert [option for option in options if option not in usage and option != "--json"] == []
+
+
+@pytest.mark.parametrize(("path", "command"), list(commands(main)))
+def test_every_command_of_an_operator_speaks_json(
+    path: tuple[str, ...], command: click.Command
+) -> None:
+    """A script can read what a person can."""
+    options = {name for parameter in command.params for name in parameter.opts}
+    assert "--json" in options or path == ("worker",)
+
+
+@pytest.mark.parametrize(
+    ("environment", "words"),
+    [
+        ({"URLTREE_BROKERS": "127.0.0.1:1"}, "agents: no Kafka at 127.0.0.1:1"),
+        ({"URLTREE_TOPICS_FILE": "none.yaml"}, "agents: none.yaml: FileNotFoundError"),
+        ({"URLTREE_HEURISTIC": "luck"}, "agents: "),
+    ],
+)
+def test_wrong_settings_are_one_sentence_and_exit_code_2(
+    environment: dict[str, str], words: str
+) -> None:
+    """No traceback for what an operator has to mend."""
+    done = subprocess.run(
+        [sys.executable, "-m", "agents", "topics", "check"],
+        env={**os.environ, "URLTREE_BROKERS": "127.0.0.1:1", **environment},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
