@@ -74,9 +74,6 @@ def extract(  # noqa: PLR0913 - the options of issue 3, section 2
 class Extractor:
     """Learns sites page by page, and says of each page what is its own text.
 
-    Attributes:
-        scheme: what makes keys and domains of URLs.
-
     Args:
         heuristic: decides what is boilerplate, by name.
         rules: a YAML file of query rules, tried before the shipped ones.
@@ -91,6 +88,8 @@ class Extractor:
         ValueError, TypeError: an option is wrong.
         StateError: the state directory cannot be used.
     """
+
+    scheme: KeyScheme  # makes keys and domains of URLs
 
     def __init__(  # noqa: PLR0913 - the options of issue 3, section 2
         self,
@@ -168,7 +167,7 @@ class Extractor:
         if isinstance(learned, Extraction):
             return learned
         document = learned[0]
-        if document.domain == f"{document.id}{_ALONE}":
+        if document.domain == document.id + _ALONE:
             return learned
         verdict = self._domains.use(document.domain).judge_again(document)
         self._domains.settle()
