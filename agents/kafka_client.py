@@ -98,10 +98,13 @@ async def partitions(client: AIOKafkaConsumer, topic: str) -> list[TopicPartitio
     Raises:
         SettingsError: there is no such topic.
     """
-    await client._client.add_topic(topic)  # noqa: SLF001 - `topics()` is no help, it asks apart
     known = client.partitions_for_topic(topic)
     if not known:
-        raise SettingsError(f"there is no topic {topic}: `topics apply` makes it")
+        # all topics: asked by name, a broker with auto.create.topics.enable would make it
+        if topic not in await client.topics():
+            raise SettingsError(f"there is no topic {topic}: `topics apply` makes it")
+        await client._client.add_topic(topic)  # noqa: SLF001 - `topics()` remembers none
+        known = client.partitions_for_topic(topic)
     return [TopicPartition(topic, partition) for partition in sorted(known)]
 
 

@@ -22,7 +22,6 @@ from agents.topics_file import Topic, declared
 
 _PATIENCE = 30  # seconds
 _SET_ON_TOPIC = 1  # Kafka's ConfigSource DYNAMIC_TOPIC_CONFIG: not a default of the broker
-_NO_SUCH_TOPIC = 3  # error code UNKNOWN_TOPIC_OR_PARTITION
 
 
 class Difference(NamedTuple):
@@ -53,10 +52,9 @@ async def check(settings: Settings) -> list[str]:
 
 async def differences(client: AIOKafkaAdminClient, topics: tuple[Topic, ...]) -> list[Difference]:
     """Compare; more replicas than declared are no difference: a reassignment adds them."""
-    names = [topic.name for topic in topics]
-    described = {found["topic"]: found for found in await client.describe_topics(names)}
-    existing = [name for name in names if described[name]["error_code"] != _NO_SUCH_TOPIC]
-    configs = await _configs(client, existing)
+    # all topics: asked by name, a broker with auto.create.topics.enable would make missing ones
+    described = {found["topic"]: found for found in await client.describe_topics()}
+    configs = await _configs(client, [topic.name for topic in topics if topic.name in described])
     found = []
     for topic in topics:
         if topic.name not in configs:
