@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+QUIET := --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help run test bench kafka
@@ -12,7 +13,8 @@ help:
 	@echo 'make test                all tests'
 	@echo 'make bench               speed, memory and state, beside other extractors'
 
-# The stamp is written last, so that a set-up that was interrupted is done again from the start.
+# uv installs in 10 s what takes pip 60; pip reads its own settings, such as a mirror, which uv does
+# not. The stamp is written last, so that a set-up that was interrupted is done again from the start.
 $(VENV)/.done: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { \
 	  echo 'There is no $(PYTHON): install Python 3.11 or newer, or name it: make PYTHON=…' >&2; exit 1; }
@@ -22,7 +24,10 @@ $(VENV)/.done: pyproject.toml constraints.txt
 	  echo 'This Python cannot make virtual environments; on Debian and Ubuntu: apt install python3-venv' >&2; exit 1; }
 	@echo 'Setting up $(VENV) (about a minute) …'
 	@[ -f $@ ] || $(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/python -m pip install $(QUIET) -c constraints.txt uv
+	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet -c constraints.txt -e '.[dev]' || { \
+	  echo 'uv could not, pip tries …'; \
+	  $(BIN)/python -m pip install $(QUIET) -c constraints.txt -e '.[dev]'; }
 	@touch $@
 
 kafka: $(VENV)/.done

@@ -139,7 +139,7 @@ def test_a_cache_with_other_checksums_is_not_good(tmp_path: Path) -> None:
     assert not installation.is_good()
     installation.good.write_bytes(b"0  another.jar\n")
     assert not installation.is_good()
-    installation.good.write_bytes(kafka_install.CHECKSUMS.read_bytes())
+    installation.good.write_bytes(kafka_install.JARS.read_bytes())
     assert installation.is_good()
 
 
