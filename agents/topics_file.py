@@ -46,6 +46,8 @@ def declared(settings: Settings) -> tuple[Topic, ...]:
     path = settings.topics_file
     try:
         file = yaml.safe_load(path.read_text())
+        if unknown := set(file) - {"defaults", "topics"}:
+            raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
         topics = tuple(
             _topic(fields, file.get("defaults", {}), settings) for fields in file["topics"]
         )

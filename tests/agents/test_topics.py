@@ -73,6 +73,7 @@ def test_the_prefix_stands_before_every_name_changelogs_included() -> None:
         (lambda file: file["topics"][0].pop("name"), "KeyError: 'name'"),
         (lambda file: file["topics"][0].update(name="a b"), "not a topic's name"),
         (lambda file: file["topics"][0].update(retention=1), "unknown: retention"),
+        (lambda file: file.update(default={}), "unknown: default"),
         (lambda file: file["topics"].append(file["topics"][0]), "declared twice"),
         (lambda file: file["defaults"]["config"].update(a=1), "should be strings"),
         (lambda file: file.clear(), "KeyError: 'topics'"),
