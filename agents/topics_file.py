@@ -46,8 +46,7 @@ def declared(settings: Settings) -> tuple[Topic, ...]:
     path = settings.topics_file
     try:
         file = yaml.safe_load(path.read_text())
-        if unknown := set(file) - {"defaults", "topics"}:
-            raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
+        _check_names(file, {"defaults", "topics"})
         topics = tuple(
             _topic(fields, file.get("defaults", {}), settings) for fields in file["topics"]
         )
@@ -60,8 +59,7 @@ def declared(settings: Settings) -> tuple[Topic, ...]:
 def _topic(fields: Mapping[str, Any], defaults: Mapping[str, Any], settings: Settings) -> Topic:
     merged = {**defaults, **fields}
     config = {**defaults.get("config", {}), **fields.get("config", {})}
-    if unknown := set(merged) - _FIELDS:
-        raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
+    _check_names(merged, _FIELDS)
     name = settings.topic(merged["name"])
     if not _NAME.fullmatch(name) or merged["role"] not in ROLES:
         raise ValueError(f"{name}: not a topic's name, or a role that is not one of {ROLES}")
@@ -75,6 +73,11 @@ def _topic(fields: Mapping[str, Any], defaults: Mapping[str, Any], settings: Set
         int(merged["replicas"]),
         config,
     )
+
+
+def _check_names(found: Mapping[str, Any], known: set[str]) -> None:
+    if unknown := set(found) - known:
+        raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
 
 
 def _check_copartitioned(topics: tuple[Topic, ...], path: Path) -> None:
