@@ -1,0 +1,1 @@
+"""The job around Kafka: it moves data and decides nothing."""

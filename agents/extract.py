@@ -16,8 +16,9 @@ from agents.app import make_table
 from agents.delivery import OnFailure, Work
 from agents.forgetting import keys_to_delete, tombstones
 from agents.memory import Memory
+from agents.partitions import Key
 from agents.settings import Settings
-from agents.stage import Key, Stage
+from agents.stage import Stage
 from agents.table import id_of, key_of, prefix_of
 from models import clean_text as clean_texts
 from models import document as documents

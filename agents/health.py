@@ -1,8 +1,10 @@
 """Probes and metrics over HTTP: up before the tables are recovered, and truthful meanwhile.
 
-/livez    200 as long as the event loop turns; the age of its last turn
-/readyz   200 when records are processed; else 503 and why not
-/metrics  Prometheus
+    /livez    200 as long as the event loop turns; the age of its last turn
+    /readyz   200 when records are processed; else 503 and why not
+    /metrics  Prometheus
+
+Faust's own server starts after recovery, and answers 200 all through it.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -19,6 +21,7 @@ from agents.logs import log
 
 if TYPE_CHECKING:
     from agents.stage import Stage
+    from agents.transport import Consumer
 
 _TURN_SECONDS = 1.0
 _DEAD_SECONDS = 60.0  # a page of 10 MB takes one
@@ -101,11 +104,14 @@ class Health:
             await asyncio.sleep(_TURN_SECONDS)
 
     def _lag(self) -> float:
-        return float(self._consumer("lag", self._stage.settings.topic(self._stage.reads)) or 0)
+        consumer = self._consumer()
+        return consumer.lag(self._stage.settings.topic(self._stage.reads)) if consumer else 0.0
 
     def _age(self) -> float:
-        return float(self._consumer("commit_age") or 0)
+        consumer = self._consumer()
+        return consumer.commit_age() if consumer else 0.0
 
-    def _consumer(self, name: str, *arguments: Any) -> Any:
+    def _consumer(self) -> Consumer | None:
+        """The consumer, as soon as it is a member of its group."""
         app = self._stage.app
-        return getattr(app.consumer, name)(*arguments) if app.started else None
+        return app.consumer if app.started and app.consumer_generation_id else None

@@ -15,10 +15,12 @@ from faust.types.tuples import Message
 from agents.app import make_table
 from agents.delivery import OnFailure, Work
 from agents.forgetting import HEADERS, keys_to_delete
+from agents.incoming import is_in_place
+from agents.partitions import Key
 from agents.schemes import Schemes
 from agents.seen import Domains
 from agents.settings import Settings
-from agents.stage import Key, Stage
+from agents.stage import Stage
 from agents.table import key_of
 from models import document as documents
 from models import duplicate as duplicates
@@ -86,7 +88,7 @@ class Normalize(Stage):
 
     async def _is_in_place(self, message: Message, origin: str, domain: str, work: Work) -> bool:
         """Whether the record lies where its domain's records are; if not, it is sent there."""
-        if self.is_in_place(domain, message):
+        if is_in_place(message, domain, self.partitions):
             return True
         if header(message.headers, names.REKEYED) is not None:
             raise PageError(Reason.MISPLACED, f"{domain}: was re-keyed, and is misplaced still")

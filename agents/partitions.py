@@ -7,11 +7,25 @@ have two trees. So every record of ours names its partition, and what comes in i
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from aiokafka.partitioner import murmur2
+
+
+class Key(NamedTuple):
+    """Where a record goes to."""
+
+    partition: int
+    key: bytes
 
 
 @lru_cache(maxsize=65_536)
 def partition_of(key: bytes, partitions: int) -> int:
     """The partition of a key, of so many."""
     return int(murmur2(key) & 0x7FFFFFFF) % partitions
+
+
+def key_of(text: str, partitions: int) -> Key:
+    """A key with its partition."""
+    key = text.encode()
+    return Key(partition_of(key, partitions), key)

@@ -1,10 +1,12 @@
 """What both stages share: the loop over records, and what becomes of an error.
 
-record ──▶ process ──▶ sent, stored ──▶ confirmed ──▶ committed
-│ PageError: the page's fault        ──▶ dead letter, work goes on
-│ KafkaError, RowError, StoreError…  ──▶ the process ends, replay recovers
-└ anything else                      ──▶ memory dropped, once more from the rows;
-again: dead letter `internal`
+    record ──▶ process ──▶ sent, stored ──▶ confirmed ──▶ committed
+                 │ PageError: the page's fault        ──▶ dead letter, work goes on
+                 │ KafkaError, RowError, StoreError…  ──▶ the process ends, replay recovers
+                 └ anything else                      ──▶ memory dropped, once more from the rows;
+                                                          again: dead letter `internal`
+
+One bad record never stops another, and none is skipped.
 """
 
 from __future__ import annotations
@@ -14,25 +16,24 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import cached_property
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 from faust.types.tuples import Message
 
 from agents.app import App, make_app, source
 from agents.delivery import Delivery, OnFailure, Work
+from agents.incoming import is_in_place, origin_of, original_of
 from agents.logs import log
 from agents.metrics import Metrics
-from agents.partitions import partition_of
+from agents.partitions import Key, key_of
 from agents.settings import Settings
 from agents.store import StoreError
 from agents.table import Table
 from agents.topics_file import declared
-from models import headers as names
 from models.command import Forget, is_command
-from models.dead_letter import DeadLetter, Record
-from models.headers import Headers, header
-from models.origin import Origin
+from models.dead_letter import DeadLetter
+from models.headers import Headers
 from urltree.deduplication import SeenError
 from urltree.page import PageError, Reason
 from urltree.row import RowError
@@ -40,13 +41,6 @@ from urltree.row import RowError
 OURS = (KafkaError, StoreError, RowError, SeenError)
 
 _HEARTBEAT_WAIT = 0.1  # seconds
-
-
-class Key(NamedTuple):
-    """Where a record goes to."""
-
-    partition: int
-    key: bytes
 
 
 class Stage(ABC):
@@ -105,14 +99,8 @@ class Stage(ABC):
         Raises:
             PageError: `misplaced`.
         """
-        if not self.is_in_place(domain, message):
+        if not is_in_place(message, domain, self.partitions):
             raise PageError(Reason.MISPLACED, f"{domain}: not its key, or not its partition")
-
-    def is_in_place(self, domain: str, message: Message) -> bool:
-        """Whether a record has its domain as key and lies in that key's partition."""
-        key = domain.encode()
-        in_place = partition_of(key, self.partitions) == message.partition
-        return bool(message.key == key and in_place)
 
     @abstractmethod
     async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
@@ -151,8 +139,7 @@ class Stage(ABC):
 
     def key(self, text: str) -> Key:
         """A key and the partition that our partitioner gives it."""
-        key = text.encode()
-        return Key(partition_of(key, self.partitions), key)
+        return key_of(text, self.partitions)
 
     def check_size(self, topic: str, value: bytes) -> None:
         """Refuse what Kafka would refuse, before anything is stored of it.
@@ -168,9 +155,8 @@ class Stage(ABC):
 
     async def dead_letter(self, work: Work, origin: str, reason: Reason, text: str) -> None:
         """Send the original of a record to the dead letters."""
-        message = work.message
-        original = Record(message.key, message.value, tuple(message.headers or ()))
-        letter = DeadLetter(origin, self.name, reason, text, message.topic, original).to_record()
+        original, topic = original_of(work.message), work.message.topic
+        letter = DeadLetter(origin, self.name, reason, text, topic, original).to_record()
         to = self.key(origin)
 
         async def without_value(error: BaseException) -> None:
@@ -179,8 +165,11 @@ class Stage(ABC):
 
         work.refuse = without_value
         self.metrics.dead_letters.labels(reason).inc()
-        log.info("dead letter", origin=origin, reason=str(reason), message=text)
-        await self.send(work, "dead-letters", to, letter.value, letter.headers)
+        log.debug("dead letter", origin=origin, reason=str(reason), message=text)
+        try:
+            await self.send(work, "dead-letters", to, letter.value, letter.headers)
+        except PageError as error:
+            await without_value(error)
 
     async def delete(self, table: Table, partition: int, keys: Sequence[bytes], work: Work) -> None:
         """Delete rows as part of the work on a record."""
@@ -249,17 +238,6 @@ class Stage(ABC):
 
     def _observe(self, work: Work) -> None:
         self.metrics.seconds.observe(monotonic() - work.since)
-
-
-def origin_of(message: Message) -> str:
-    """Where the first copy of a page lies: as its header says, else here."""
-    named = header(message.headers, names.ORIGIN)
-    if named is not None:
-        try:
-            return str(Origin.parse(named))
-        except ValueError:
-            pass  # a user's header of that name, which is no origin
-    return str(Origin(message.topic, message.partition, message.offset))
 
 
 MakeStage = Callable[[Settings, OnFailure], Stage]

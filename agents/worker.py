@@ -86,7 +86,7 @@ async def _work(stage: Stage, stop: asyncio.Event) -> int:
             await app.stop()
     except TimeoutError:
         log.warning("not drained in time, the rest is replayed", records=stage.delivery.records)
-        return 0
+        os._exit(0)  # threads of Faust's may still wait for Kafka
     log.info("stopped", stage=stage.name)
     return 0
 
