@@ -135,6 +135,7 @@ class Consumer(driver.Consumer):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._confirmed: dict[TP, int] = {}
+        self._due_since: float | None = None
         self._position = asyncio.Lock()  # who holds it may move the positions of partitions
 
     def _new_consumer_thread(self) -> ConsumerThread:
@@ -172,6 +173,8 @@ class Consumer(driver.Consumer):
         message.acked = True
         if message.generation_id == self.app.consumer_generation_id:
             self._confirmed[message.tp] = message.offset + 1
+            if self._due_since is None:
+                self._due_since = monotonic()
         driver_notify(self._waiting_for_ack)
 
     def release(self, message: Message) -> None:
@@ -214,15 +217,16 @@ class Consumer(driver.Consumer):
             return False
         self._committed_offset.update(offsets)
         self.committed_at = monotonic()
+        due = any(offsets.get(tp) != at for tp, at in self._confirmed.items())
+        self._due_since = self.committed_at if due else None
         return True
 
     def verify_event_path(self, now: float, tp: TP) -> None:
         """Faust's watch over a stalled stream: `agents.delivery` has one that acts."""
 
     def commit_age(self) -> float:
-        """Seconds since the last commit, while confirmed offsets wait for one; else 0."""
-        due = any(self._committed_offset[tp] != at for tp, at in self._confirmed.items())
-        return monotonic() - self.committed_at if due and self.committed_at else 0.0
+        """Seconds for which confirmed offsets have waited for a commit; 0 while none wait."""
+        return 0.0 if self._due_since is None else monotonic() - self._due_since
 
     def lag(self, topic: str) -> int:
         """Records of the assigned partitions of a topic that are not confirmed yet."""
