@@ -1,0 +1,1 @@
+"""What the product costs, beside other extractors on the same pages: `make bench`."""

@@ -1,0 +1,151 @@
+"""CPU of the whole job through Kafka, beside bare trafilatura (row 11).
+
+Two workers are started; a tenth of the pages warms them up; then the rest is published, a hundred
+pages at a time, and while the workers process these, this process gives the same pages to
+trafilatura: a slow moment of the machine hits both. Counted is the CPU of both worker processes,
+all threads, until the last offset is committed. The same documents then go through a worker that
+only passes records on, once without and once with a row put for each: the hop, and the write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+
+from agents.audit import account
+from bench.algorithm import PARSE, TRAFILATURA, beside
+from bench.broker import Broker, running
+from bench.figure import Bar, Figure, Section, spread
+from bench.pages import Pages, mean_kilobytes
+from bench.pass_on import ROW
+from bench.processor_time import Laps, Round, sums
+from bench.workers import Job, Record, cpu, job
+from models import document as documents
+from models import raw_html
+from urltree.document import Document
+from urltree.page import Page
+from urltree.tokenizer import tokenize
+from urltree.url_key import KeyScheme
+
+PAGES = 1_100
+BATCH = 100  # pages published at once
+FLOOR = 3.0  # times trafilatura's speed
+ROW_BYTES = 900  # of a typical document, see bench.state
+WORKERS = ("normalize", "extract")
+HOP, PUT, BROKER = "record passed on", "record passed on, and a row put", "broker"
+
+
+def measure(pages: Pages, number: int) -> Section:
+    """Several rounds, each with topics and workers of its own."""
+    sample = pages.sample(PAGES)
+    warm_up, rest = sample[: len(sample) // 10], sample[len(sample) // 10 :]
+    found = Found(warm_up, rest)
+    with running() as broker:
+        measured = [_round(broker, found) for _ in range(number)]
+    return Section(
+        "Whole job through Kafka: CPU per page",
+        f"{len(rest)} pages of {len(pages.sites)} sites ({pages.name}) after {len(warm_up)} to "
+        f"warm up, mean HTML {mean_kilobytes(rest):.1f} kB, documents {found.kilobytes:.1f} kB; "
+        f"best of {number} rounds; 0 pages missing in the audit of each",
+        [*_ratios(measured), *_parts(measured, len(rest))],
+    )
+
+
+class Found:
+    """What goes through the job, in the forms in which it is published."""
+
+    def __init__(self, warm_up: Sequence[Page], rest: Sequence[Page]) -> None:
+        self.pages = rest
+        self.warm_up = [_raw(page) for page in warm_up]
+        self.raw = [_raw(page) for page in rest]
+        self.documents = [_document(page) for page in rest]
+        self.kilobytes = sum(len(made.value) for made in self.documents) / len(rest) / 1_000
+
+
+def _raw(page: Page) -> Record:
+    return Record(_SCHEME.domain(page.final_url or ""), raw_html.encode(page))
+
+
+def _document(page: Page) -> Record:
+    key = _SCHEME.key(page.final_url or "", lambda: page.title)
+    document = Document.of(page, key, tokenize(page.html), "raw-html/0/0")
+    return Record(key.domain, documents.encode(document))
+
+
+def _round(broker: Broker, found: Found) -> Round:
+    seconds = asyncio.run(_through(broker, found))
+    for part, row in ((HOP, 0), (PUT, ROW_BYTES)):
+        seconds[part] = asyncio.run(_passed_on(broker, found, row))
+    return seconds
+
+
+async def _through(broker: Broker, found: Found) -> dict[str, float]:
+    """Seconds of CPU of each process of the job, and of the others beside it."""
+    laps = Laps()
+    async with job(broker.address) as running_job:
+        await _publish(running_job, "raw-html", found.warm_up)
+        before = _seconds(running_job, broker)
+        for start in range(0, len(found.raw), BATCH):
+            batch = slice(start, start + BATCH)
+            await running_job.publish("raw-html", _stream(found.raw[batch]))
+            beside(found.pages[batch], laps)
+        await running_job.wait_through()
+        after = _seconds(running_job, broker)
+        accounts = await account(running_job.settings)
+        if accounts.missing or accounts.origins != len(found.warm_up) + len(found.raw):
+            raise RuntimeError(f"pages are missing: {accounts}")
+    return {**laps.seconds, **{part: after[part] - before[part] for part in after}}
+
+
+async def _passed_on(broker: Broker, found: Found, row: int) -> float:
+    """Seconds of CPU of a worker that passes documents on."""
+    command = ("-m", "bench.pass_on")
+    variables = {ROW: str(row)}
+    async with job(broker.address, ("extract",), command, variables) as running_job:
+        await _publish(running_job, "documents", found.documents[:100])
+        before = running_job.workers["extract"].cpu()
+        await _publish(running_job, "documents", found.documents)
+        return running_job.workers["extract"].cpu() - before
+
+
+async def _publish(running_job: Job, topic: str, records: Iterable[Record]) -> None:
+    await running_job.publish(topic, _stream(records))
+    await running_job.wait_through()
+
+
+async def _stream(records: Iterable[Record]) -> AsyncIterator[Record]:
+    for record in records:
+        yield record
+
+
+def _seconds(running_job: Job, broker: Broker) -> dict[str, float]:
+    seconds = {stage: worker.cpu() for stage, worker in running_job.workers.items()}
+    return seconds | ({BROKER: cpu(broker.process)} if broker.process else {})
+
+
+def _ratios(measured: Sequence[Round]) -> list[Figure]:
+    ours = sums(measured, WORKERS)
+    figures = []
+    for other, bar in ((TRAFILATURA, Bar(FLOOR, is_floor=True)), (PARSE, None)):
+        theirs = sums(measured, (other,))
+        each = [their / our for their, our in zip(theirs, ours, strict=True)]
+        name = f"{other} ÷ both workers"
+        figures.append(Figure(name, min(theirs) / min(ours), "times", spread(each), bar=bar))
+    return figures
+
+
+def _parts(measured: Sequence[Round], pages: int) -> list[Figure]:
+    best = min(sums(measured, (PARSE,)))
+    figures = []
+    for name, parts in (
+        ("both workers", WORKERS),
+        *((f"  {stage}", (stage,)) for stage in WORKERS),
+        *((part, (part,)) for part in (BROKER, PARSE, TRAFILATURA, HOP, PUT)),
+    ):
+        each = [seconds / pages * 1e6 for seconds in sums(measured, parts)]
+        note = f"{min(each) * pages / 1e6 / best:.2f} of a parse"
+        figures.append(Figure(name, min(each), "µs", spread(each), note))
+    return figures
+
+
+_SCHEME = KeyScheme()

@@ -1,0 +1,89 @@
+"""The pages that are measured: whole web sites, each in the order of publication."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from demo.sites import sample as generated
+from demo.sites.site import Site
+from urltree.inputs import Reader
+from urltree.page import Page
+from urltree.sources import check
+
+STREAMS = Path(__file__).parents[2] / "shared" / "data" / "streams"
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Sites whose pages can be read as often as one likes.
+
+    Attributes:
+        name: for the report.
+        sites: each gives its pages when it is called.
+    """
+
+    name: str
+    sites: Sequence[Callable[[], Iterator[Page]]]
+
+    def __iter__(self) -> Iterator[Page]:
+        """All pages, site by site."""
+        for site in self.sites:
+            yield from site()
+
+    def sample(self, number: int) -> list[Page]:
+        """About so many pages, as many of each site, spread over its whole time.
+
+        They come as in a stream: the sites in turn.
+        """
+        each = max(1, number // len(self.sites))
+        chosen = [_spread(site, each) for site in self.sites]
+        most = max(map(len, chosen))
+        return [pages[n] for n in range(most) for pages in chosen if n < len(pages)]
+
+
+def load(path: Path | None) -> Pages:
+    """The sites of a folder, or of one file; by default the real ones, if they are there."""
+    if path is None and not STREAMS.is_dir():
+        print(f"skipped: no real sites at {STREAMS}; generated ones are measured")
+        return Pages("generated", [partial(_articles, site) for site in generated().sites])
+    path = path or STREAMS
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    sites = [partial(_pages, str(file)) for file in files if not file.match("manifest.json")]
+    return Pages(path.name, sites)
+
+
+def mean_kilobytes(pages: Sequence[Page]) -> float:
+    """Mean size of their HTML as UTF-8."""
+    return sum(len(html(page)) for page in pages) / len(pages) / 1_000
+
+
+def html(page: Page) -> bytes:
+    """The response as it came over the wire, in UTF-8."""
+    return page.html if isinstance(page.html, bytes) else page.html.encode(errors="replace")
+
+
+def _spread(site: Callable[[], Iterator[Page]], wanted: int) -> list[Page]:
+    count = sum(1 for _ in site())
+    if count <= wanted:
+        return list(site())
+    positions = {n * count // wanted for n in range(wanted)}
+    read = islice(site(), max(positions) + 1)
+    return [page for position, page in enumerate(read) if position in positions]
+
+
+def _pages(name: str) -> Iterator[Page]:
+    return (check(source, "")[0] for source in Reader().read([name]))
+
+
+def _articles(site: Site) -> Iterator[Page]:
+    for article in site.articles:
+        answer = site.answer("https", site.address(article))
+        yield Page(
+            url=site.url(article),
+            html=answer.body.decode(site.charset),
+            published=article.published.isoformat(),
+        )

@@ -1,0 +1,59 @@
+"""A worker that decides nothing: what a record costs on its way through Faust and Kafka.
+
+`python -m bench.pass_on extract` sends each record of documents on to clean-text. With
+URLTREE_BENCH_ROW=N it puts a row of N bytes in the table for each, as `extract` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+from faust.types.tuples import Message
+
+from agents import logs, worker
+from agents.app import make_table
+from agents.delivery import OnFailure, Work
+from agents.partitions import Key
+from agents.settings import Settings, load
+from agents.stage import Stage
+from agents.topics import check
+from models.command import Forget
+
+ROW = "URLTREE_BENCH_ROW"
+
+
+class PassOn(Stage):
+    """From documents to clean-text, unchanged."""
+
+    name = "extract"
+    reads = "documents"
+
+    def __init__(self, settings: Settings, on_failure: OnFailure) -> None:
+        super().__init__(settings, on_failure)
+        self.table = make_table(self.app, "rows")
+        self._row = os.urandom(int(os.environ.get(ROW, "0")))
+
+    async def take(self, message: Message, origin: str, work: Work) -> None:
+        """Send it on."""
+        key = message.key or b""
+        if self._row:
+            stored = await self.table.put(message.partition, origin.encode(), self._row)
+            work.wait_for(stored, len(self._row))
+        await self.send(work, "clean-text", Key(message.partition, key), message.value)
+
+    async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
+        """There is nothing to forget."""
+
+    def drop(self, partition: int, domain: str) -> None:
+        """There is nothing in memory."""
+
+    def forget(self) -> None:
+        """There is nothing in memory."""
+
+
+if __name__ == "__main__":
+    settings = load()
+    logs.configure(settings.log_level, settings.log_format)
+    sys.exit(asyncio.run(worker.run(PassOn, settings, check)))

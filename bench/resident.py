@@ -1,0 +1,79 @@
+"""Memory of real workers while whole sites pass through them (row 10).
+
+Eviction is off and the bound for trees is small, so that the trees of all sites do not fit: the
+least recent ones have to go. Sites are published one after another, since pages of many sites in
+turn would have trees rebuilt for each page. Bounds are settings: of trees, of records in work, and
+of each partition's cache and write buffer of RocksDB.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+
+from bench.broker import running
+from bench.figure import Bar, Figure
+from bench.pages import Pages
+from bench.workers import MB, Job, Record, job
+from models import raw_html
+from urltree.page import Page
+from urltree.url_key import KeyScheme
+
+MIB = 1024 * 1024
+TREES = 32 * MIB
+IN_FLIGHT = 32 * MIB  # in_flight_bytes by default
+ROCKSDB = 6 * (16 + 2 * 8) * MIB  # partitions; cache, a write buffer in use and one being written
+
+
+def figures(pages: Pages) -> list[Figure]:
+    """Put all pages through two workers and see how much memory these take."""
+    with running() as broker:
+        return asyncio.run(_measure(broker.address, pages))
+
+
+async def _measure(brokers: str, pages: Pages) -> list[Figure]:
+    more = {"trees_bytes": TREES, "evict": False, "commit_seconds": 0.5}
+    count = 0
+    async with job(brokers, settings=more) as running_job:
+        for site in pages.sites:
+            count += await running_job.publish("raw-html", _records(site))
+            await running_job.wait_through()
+        return _figures(running_job, count)
+
+
+def _figures(running_job: Job, count: int) -> list[Figure]:
+    extract, normalize = running_job.workers["extract"], running_job.workers["normalize"]
+    bound = TREES + IN_FLIGHT + ROCKSDB
+    rebuilds = extract.metric("urltree_rebuilds_total")
+    return [
+        Figure(
+            "`extract` resident, above idle",
+            (extract.peak - extract.idle) / MB,
+            "MB",
+            note=f"peak over {count:,} pages; idle {extract.idle / MB:.0f} MB; trees bound to "
+            f"{TREES / MB:.1f} MB, records in work to {IN_FLIGHT / MB:.1f}, RocksDB to "
+            f"{ROCKSDB / MB:.1f}",
+            bar=Bar(round(bound / MB), is_floor=False),
+        ),
+        Figure(
+            "  trees of it, as it estimates",
+            extract.metric("urltree_memory_bytes") / MB,
+            "MB",
+            note=f"of {extract.metric('urltree_domains'):.0f} domains; {rebuilds:.0f} rebuilds",
+            bar=Bar(round(TREES / MB, 1), is_floor=False),
+        ),
+        Figure(
+            "`normalize` resident, above idle",
+            (normalize.peak - normalize.idle) / MB,
+            "MB",
+            note=f"idle {normalize.idle / MB:.0f} MB",
+        ),
+    ]
+
+
+async def _records(site: Callable[[], Iterator[Page]]) -> AsyncIterator[Record]:
+    for page in site():
+        yield Record(_SCHEME.domain(page.final_url or ""), raw_html.encode(page))
+
+
+_SCHEME = KeyScheme()

@@ -1,0 +1,139 @@
+"""What is stored and kept in memory of documents in their windows (row 10).
+
+Every page goes through the algorithm, eviction off; its row is put where a worker puts it, with the
+worker's own options for RocksDB. Trees are then made from those rows, as a worker does.
+"""
+
+from __future__ import annotations
+
+import gc
+import tempfile
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from agents.app import make_app, make_table
+from agents.partitions import partition_of
+from agents.settings import Settings
+from agents.store import Store
+from agents.table import id_of, key_of, prefix_of
+from bench import resident
+from bench.figure import Bar, Figure, Section
+from bench.pages import Pages, html
+from urltree.document import Document
+from urltree.heuristics import DEFAULT, heuristic
+from urltree.learning import LearnedDomain
+from urltree.page import Page
+from urltree.tokenizer import tokenize
+from urltree.url_key import KeyScheme
+
+CEILING = 2.0  # MB of rows for 1,000 documents
+PAPER = 6.5  # MB of trees for 1,000 documents (paper, section 7)
+PARTITIONS = 6
+MB = 1_000_000
+
+
+class Stored(NamedTuple):
+    """What the pages have left: documents and HTML bytes by domain, bytes of rows as written."""
+
+    documents: dict[str, int]
+    html: int
+    rows: int
+
+
+def measure(pages: Pages, number: int) -> Section:  # noqa: ARG001 - bytes are the same each time
+    """Store all pages, compact, then make all trees."""
+    with tempfile.TemporaryDirectory(prefix="urltree-bench-") as directory:
+        store = _store(Path(directory))
+        stored = _store_rows(pages, store)
+        disk, live = _compact(store)
+        trees, estimated = _trees(store, stored)
+    count = sum(stored.documents.values())
+    thousands = count / 1_000
+    method = (
+        f"{count:,} documents of {len(stored.documents)} domains ({pages.name}), mean HTML "
+        f"{stored.html / count / 1_000:.1f} kB, all in their windows: eviction off"
+    )
+    unit = "MB / 1,000 documents"
+    note = f"tracemalloc; paper: {PAPER}"
+    figures = [
+        Figure(
+            "rows on disk, compacted",
+            disk / MB / thousands,
+            unit,
+            note=f"files of RocksDB, {PARTITIONS} partitions",
+            bar=Bar(CEILING, is_floor=False),
+        ),
+        Figure("rows alive, as RocksDB estimates", live / MB / thousands, unit),
+        Figure("rows as written, keys included", stored.rows / MB / thousands, unit),
+        Figure("trees in memory", trees / MB / thousands, unit, note=note),
+        Figure("trees, as the worker estimates", estimated / MB / thousands, unit),
+        *resident.figures(pages),
+    ]
+    return Section("State of `extract`", method, figures)
+
+
+def _store(directory: Path) -> Store:
+    settings = Settings.model_validate({"data_dir": directory})
+    table = make_table(make_app(settings, "extract"), "rows")
+    store: Store = table.data
+    return store
+
+
+def _store_rows(pages: Pages, store: Store) -> Stored:
+    """Learn each page that is no duplicate, and put its row."""
+    scheme, learned, size = KeyScheme(), dict[str, LearnedDomain](), 0
+    ids: dict[str, int] = {}
+    rows = 0
+    for number, page in enumerate(pages):
+        document = _document(page, scheme, number)
+        domain = document.domain
+        of = learned.setdefault(domain, LearnedDomain(heuristic(DEFAULT), None))
+        if document.key_bytes in of.tree:
+            continue
+        row = of.learn(document, None).row
+        key = key_of(domain, document.key_bytes)
+        store.put(partition_of(domain.encode(), PARTITIONS), key, row)
+        ids[domain] = ids.get(domain, 0) + 1
+        size += len(html(page))
+        rows += len(key) + len(row)
+    return Stored(ids, size, rows)
+
+
+def _document(page: Page, scheme: KeyScheme, number: int) -> Document:
+    key = scheme.key(page.final_url or "", lambda: page.title)
+    partition = partition_of(key.domain.encode(), PARTITIONS)
+    return Document.of(page, key, tokenize(page.html), f"raw-html/{partition}/{number}")
+
+
+def _compact(store: Store) -> tuple[int, int]:
+    """Bytes of RocksDB's files and of what is alive in them, after compaction."""
+    disk = live = 0
+    for partition in range(PARTITIONS):
+        db = store._db_for_partition(partition)  # noqa: SLF001
+        db.flush()
+        db.compact_range(None, None)
+        disk += db.property_int_value("rocksdb.live-sst-files-size") or 0
+        live += db.property_int_value("rocksdb.estimate-live-data-size") or 0
+    return disk, live
+
+
+def _trees(store: Store, stored: Stored) -> tuple[int, int]:
+    """Bytes of all trees with their windows in memory, and what the worker takes them for."""
+    gc.collect()
+    tracemalloc.start()
+    trees = []
+    for domain in stored.documents:
+        learned = LearnedDomain(heuristic(DEFAULT), None)
+        learned.rebuild(_rows(store, domain))
+        trees.append(learned)
+    gc.collect()
+    traced, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return traced, sum(learned.memory for learned in trees)
+
+
+def _rows(store: Store, domain: str) -> Iterator[tuple[bytes, bytes]]:
+    partition = partition_of(domain.encode(), PARTITIONS)
+    return ((id_of(key), row) for key, row in store.scan(partition, prefix_of(domain)))
