@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from aiokafka.errors import KafkaError as ClientError
 from rich.console import Console
 
 from agents.audit import report
@@ -51,9 +52,9 @@ def _run(pages: tuple[str, ...], directory: Path, console: Console) -> int:
     except* KeyboardInterrupt:
         click.echo("stopped", err=True)
         code = INTERRUPTED
-    except* (KafkaError, SettingsError, WorkerError, InputError) as errors:
+    except* (ClientError, KafkaError, SettingsError, WorkerError, InputError) as errors:
         for error in _flat(errors):
-            click.echo(str(error), err=True)
+            click.echo(str(error) or type(error).__name__, err=True)
     return code
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 
 import orjson
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import MessageSizeTooLargeError
+from aiokafka.structs import RecordMetadata
 
-from agents.kafka_client import producer
+from agents.kafka_client import options
 from agents.partitions import partition_of
 from agents.settings import Settings
 from models import raw_html
@@ -18,13 +20,14 @@ from urltree.page import Page, PageError
 from urltree.sources import Source, check
 from urltree.url_key import KeyScheme
 
-IN_FLIGHT = 200
+IN_FLIGHT = 500  # pages that Kafka has not confirmed yet
+BATCH = 1 << 20  # bytes: at aiokafka's 16 KiB each page would be a batch, and a round trip, alone
 
 OnSent = Callable[[int, int], None]
 
 
 class Publisher:
-    """Sends pages and says where they lie.
+    """Sends pages in their order and says where they lie.
 
     Args:
         settings: of the job.
@@ -40,7 +43,7 @@ class Publisher:
         self._topic = settings.topic("raw-html")
         self._on_sent = on_sent
         self._scheme = KeyScheme.load()
-        self._free = asyncio.Semaphore(IN_FLIGHT)
+        self._sent: deque[asyncio.Future[RecordMetadata]] = deque()
         self.published = 0
         self.refused: list[str] = []
 
@@ -50,25 +53,36 @@ class Publisher:
         Raises:
             KafkaError: Kafka does not take a page.
         """
-        async with producer(self._settings) as client:
-            count = len(await client.partitions_for(self._topic))
-            async with asyncio.TaskGroup() as sending:
-                async for page in pages:
-                    await self._free.acquire()
-                    sending.create_task(self._send(client, count, page))
+        client = AIOKafkaProducer(
+            **options(self._settings),
+            acks="all",
+            enable_idempotence=True,
+            linger_ms=5,
+            max_batch_size=BATCH,
+            max_request_size=self._settings.max_record_bytes,
+        )
+        async with client:
+            partitions = len(await client.partitions_for(self._topic))
+            async for page in pages:
+                await self._send(client, partitions, page)
+                await self._confirm(IN_FLIGHT)
+            await client.flush()
+            await self._confirm(0)
 
     async def _send(self, client: AIOKafkaProducer, partitions: int, source: Source) -> None:
         try:
             value, key = self._record(source)
             partition = partition_of(key, partitions) if key else None
-            sent = await client.send_and_wait(self._topic, value, key, partition)
+            self._sent.append(await client.send(self._topic, value, key, partition))
         except (PageError, MessageSizeTooLargeError) as error:
             self.refused.append(str(error))
-        else:
+
+    async def _confirm(self, left: int) -> None:
+        """Take note of what is confirmed; wait until at most so many are not."""
+        while self._sent and (self._sent[0].done() or len(self._sent) > left):
+            sent = await self._sent.popleft()
             self.published += 1
             self._on_sent(sent.partition, sent.offset)
-        finally:
-            self._free.release()
 
     def _record(self, source: Source) -> tuple[bytes, bytes | None]:
         """Value and key; what is malformed goes as it is, the job says what is wrong with it."""

@@ -1,0 +1,110 @@
+"""`python -m demo` as a process: ends well, says what is wrong, leaves nothing running."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from demo.kafka import answers
+from demo.workers import ROOT
+
+pytestmark = pytest.mark.kafka
+
+PAGES = (
+    "".join(
+        f'{{"url": "https://a.example/{n}", "html": "<p>Same everywhere<p>Only number {word}"}}\n'
+        for n, word in enumerate(("one", "two", "three", "four", "five", "six"))
+    )
+    + '{"url": "https://a.example/0?utm_source=x", "html": "<p>again"}\n'
+    + '{"url": "https://a.example/7", "html": ""}\n'
+    + '{"html": "<p>no address"}\n'
+    + '{"url": 7, "html": "<p>malformed"}\n'
+    + "no JSON\n"
+)
+
+
+def _demo(*arguments: str, tmp: Path, **environment: str) -> subprocess.Popen[str]:
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("URLTREE_", "KAFKA_"))}
+    tmp.mkdir(exist_ok=True)
+    return subprocess.Popen(
+        [sys.executable, "-m", "demo", *arguments],
+        cwd=ROOT,
+        env={**inherited, "TMPDIR": str(tmp), **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_each_page_of_an_input_is_accounted_for(tmp_path: Path, kafka: str, prefix: str) -> None:
+    """Clean text, duplicates and dead letters add up; a line that is no page is named."""
+    (tmp_path / "pages.jsonl").write_text(PAGES)
+    tmp = tmp_path / "tmp"
+    run = _demo(str(tmp_path / "pages.jsonl"), tmp=tmp, KAFKA_BROKERS=kafka, URLTREE_PREFIX=prefix)
+    out, err = run.communicate(timeout=180)
+    assert run.returncode == 0, out + err
+    assert re.search(r"^ +10 origins$", out, re.MULTILINE)
+    assert re.search(r"^ +6 clean text$", out, re.MULTILINE)
+    assert re.search(r"^ +1 duplicates: rule 1$", out, re.MULTILINE)
+    assert "3 dead letters: empty 1, malformed 1, no-url 1" in out
+    assert "0 missing" in out
+    assert "1 not published" in out
+    assert "line 11 of" in out
+    assert list(tmp.iterdir()) == []
+
+
+def test_an_input_that_is_not_there_is_named(tmp_path: Path, kafka: str, prefix: str) -> None:
+    """One sentence, exit code 1, no traceback."""
+    run = _demo("no-such.jsonl", tmp=tmp_path / "tmp", KAFKA_BROKERS=kafka, URLTREE_PREFIX=prefix)
+    _, err = run.communicate(timeout=180)
+    assert run.returncode == 1
+    assert err.startswith("no-such.jsonl: ")
+    assert "Traceback" not in err
+
+
+def test_a_worker_that_ends_is_shown_with_its_log(tmp_path: Path, kafka: str, prefix: str) -> None:
+    """What the worker said last is what the user reads."""
+    run = _demo(
+        tmp=tmp_path / "tmp",
+        KAFKA_BROKERS=kafka,
+        URLTREE_PREFIX=prefix,
+        URLTREE_RULES="/no/such/rules.yaml",
+    )
+    _, err = run.communicate(timeout=180)
+    assert run.returncode == 1
+    assert "the worker of normalize ended with" in err
+    assert "/no/such/rules.yaml" in err
+    assert "logs are kept in" in err
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_is_left_running(tmp_path: Path, signum: signal.Signals) -> None:
+    """Ctrl-C in the middle, or kill -9: broker and workers are gone."""
+    run = _demo(tmp=tmp_path / "tmp")
+    assert run.stdout
+    brokers = run.stdout.readline().split()[-1]
+    assert answers(brokers)
+    while not run.stdout.readline().startswith("published"):
+        assert run.poll() is None
+    children = {pid for pid, parent, _ in _processes() if parent == str(run.pid)}
+    assert len(children) >= 3  # broker and two workers, each with its watch
+    run.send_signal(signum)
+    run.communicate(timeout=60)
+    assert run.returncode == (130 if signum == signal.SIGINT else -signal.SIGKILL)
+    subprocess.run(["sleep", "1"], check=True)
+    assert not answers(brokers)
+    assert children & {pid for pid, _, state in _processes() if not state.startswith("Z")} == set()
+
+
+def _processes() -> list[tuple[str, str, str]]:
+    """Process id, parent's id and state of all that runs."""
+    command = ["ps", "-eo", "pid=,ppid=,stat="]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = [line.split() for line in listed.stdout.splitlines()]
+    return [(pid, parent, state) for pid, parent, state in lines]
