@@ -1,0 +1,261 @@
+"""A job under test: real workers as processes of their own, on a real Kafka."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from agents.settings import Settings
+from agents.topics import apply
+from demo.child import Child
+from tests.job.kafka_records import Read, Sent, committed, ends, publish, read_all, run
+
+ROOT = Path(__file__).parents[2]
+RUNNER = Path(__file__).with_name("runner.py")
+PATIENCE = 90.0  # seconds; far above what is usual, for machines that are busy
+TOPIC_OF = {"normalize": "raw-html", "extract": "documents"}
+
+# A death is noticed after a second or two, not after the quarter of a minute of production.
+QUICK = {"URLTREE_SESSION_SECONDS": "3", "URLTREE_COMMIT_SECONDS": "0.5"}
+
+
+class Worker:
+    """A worker process with a disk of its own, which it finds again when it is started again.
+
+    Args:
+        job: whose topics and settings it has.
+        stage: normalize or extract.
+        name: of its disk.
+        fault: arguments of `runner.py`: where the process is to stop or to die; none by default.
+    """
+
+    def __init__(self, job: Job, stage: str, name: str, fault: Sequence[str] = ()) -> None:
+        self.job, self.stage, self.name, self.fault = job, stage, name, tuple(fault)
+        self.disk = job.directory / name
+        self.port = free_port()
+        self._child: Child | None = None
+
+    @property
+    def pid(self) -> int:
+        """Of the running process."""
+        if self._child is None:
+            raise AssertionError(f"{self.name} is not running")
+        return self._child.pid
+
+    def start(self, *, wait: bool = True) -> Self:
+        """Start the process; returns when it is ready, unless `wait` is false."""
+        program = [str(RUNNER), *self.fault] if self.fault else ["-m", "agents"]
+        environment = {
+            **os.environ,
+            **self.job.environment,
+            "PYTHONPATH": str(ROOT),
+            "URLTREE_DATA_DIR": str(self.disk),
+            "URLTREE_WEB_PORT": str(self.port),
+        }
+        self._child = Child(
+            [sys.executable, *program, "worker", self.stage],
+            self.job.directory / f"{self.name}.log",
+            environment,
+        )
+        if wait:
+            self.wait_ready()
+        return self
+
+    def is_ready(self) -> bool:
+        """What /readyz says."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=2) as got:
+                return bool(got.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def wait_ready(self) -> None:
+        """Until it has its partitions and their tables."""
+        wait_until(self.is_ready, f"{self.name} to be ready", self.log, self.exit_code)
+
+    def exit_code(self) -> int | None:
+        """None while it runs."""
+        return None if self._child is None else self._child.poll()
+
+    def wait_end(self) -> int:
+        """Until it has ended by itself; its exit code."""
+        wait_until(lambda: self.exit_code() is not None, f"{self.name} to end", self.log)
+        code = self.exit_code()
+        self.kill()
+        assert code is not None
+        return code
+
+    def stop(self) -> None:
+        """SIGTERM, and wait."""
+        if self._child is not None:
+            self._child.stop()
+            self._child = None
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        if self._child is not None:
+            self._child.kill()
+            self._child = None
+
+    def freeze(self) -> None:
+        """SIGSTOP: it does nothing, and does not know."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """SIGCONT."""
+        os.kill(self.pid, signal.SIGCONT)
+
+    def is_frozen(self) -> bool:
+        """Whether it is stopped by a signal."""
+        status = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return status == "T"
+
+    def is_busy(self) -> bool:
+        """Whether records are in work."""
+        return self.metric("urltree_in_flight") > 0
+
+    def metric(self, name: str) -> float:
+        """A value of /metrics; 0 where it is not there."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as got:
+            lines = got.read().decode().splitlines()
+        return sum(float(line.split()[-1]) for line in lines if line.startswith(f"{name} "))
+
+    def open_partitions(self, table: str) -> list[int]:
+        """The partitions of a table whose databases the process has open."""
+        files = [os.path.realpath(fd) for fd in Path(f"/proc/{self.pid}/fd").iterdir()]
+        pattern = re.compile(rf"/{table}-(\d+)\.db/LOCK$")
+        return sorted(int(found[1]) for file in files if (found := pattern.search(file)))
+
+    def wipe(self) -> None:
+        """Delete its disk."""
+        shutil.rmtree(self.disk, ignore_errors=True)
+
+    def log(self) -> str:
+        """The last lines that it wrote."""
+        return self._child.tail(40) if self._child else ""
+
+
+class Job:
+    """Topics of a test's own, and the workers that it starts; all end with the test.
+
+    Args:
+        brokers: of a running Kafka.
+        prefix: of topics and groups.
+        directory: for disks and logs.
+        settings: more of the environment, in the names of `agents.settings`, lower case.
+    """
+
+    def __init__(self, brokers: str, prefix: str, directory: Path, **settings: object) -> None:
+        given = {f"URLTREE_{name.upper()}": str(value) for name, value in settings.items()}
+        self.environment = {
+            "URLTREE_BROKERS": brokers,
+            "URLTREE_PREFIX": prefix,
+            **QUICK,
+            **given,
+        }
+        self.directory = directory
+        self.settings = Settings.model_validate(
+            {name.removeprefix("URLTREE_").lower(): v for name, v in self.environment.items()}
+        )
+        self.workers: list[Worker] = []
+
+    def __enter__(self) -> Self:
+        run(apply(self.settings))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for worker in self.workers:
+            worker.kill()
+
+    def worker(self, stage: str, name: str = "", fault: Sequence[str] = ()) -> Worker:
+        """A worker, not started yet."""
+        worker = Worker(self, stage, name or stage, fault)
+        self.workers.append(worker)
+        return worker
+
+    def command(self, *arguments: str) -> dict[str, Any]:
+        """What an operator's command prints as JSON."""
+        done = subprocess.run(
+            [sys.executable, "-m", "agents", *arguments, "--json"],
+            cwd=ROOT,
+            env={**os.environ, **self.environment},
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    def publish(self, records: Iterable[Sent], topic: str = "raw-html") -> list[str]:
+        """Publish in order; the origins."""
+        return run(publish(self.settings, topic, records))
+
+    def read(self, topic: str) -> list[Read]:
+        """All that a topic holds now."""
+        return run(read_all(self.settings, topic))
+
+    def committed(self, stage: str) -> Mapping[int, int]:
+        """What a stage has committed, by partition."""
+        return run(committed(self.settings, stage, TOPIC_OF[stage]))
+
+    def lag(self, stage: str) -> int:
+        """Records of its topic that a stage has not committed yet."""
+        done = self.committed(stage)
+        there = run(ends(self.settings, TOPIC_OF[stage]))
+        return sum(there.values()) - sum(done.values())
+
+    def wait_through(self, *stages: str, patience: float = PATIENCE) -> None:
+        """Until these stages, both by default, have committed all there is."""
+        stages = stages or ("normalize", "extract")
+        wait_until(
+            lambda: not any(self.lag(stage) for stage in stages),
+            f"{' and '.join(stages)} to be through",
+            lambda: "\n".join(worker.log() for worker in self.workers),
+            patience=patience,
+        )
+
+
+def wait_until(
+    holds: Callable[[], bool],
+    what: str,
+    log: Callable[[], str] = str,
+    exit_code: Callable[[], int | None] = lambda: None,
+    *,
+    patience: float = PATIENCE,
+) -> None:
+    """Until something holds; fails with the log when it takes too long, or the process ended."""
+    deadline = time.monotonic() + patience
+    while not holds():
+        code = exit_code()
+        if code is not None:
+            raise AssertionError(f"waiting for {what}: ended with {code}\n{log()}")
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waiting for {what}: {patience:.0f} s are over\n{log()}")
+        time.sleep(0.1)
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port

@@ -1,0 +1,165 @@
+"""Records of a test's topics: publish some, read a topic to its end, know what is committed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Mapping
+from typing import NamedTuple, TypeVar
+from zlib import crc32
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.errors import KafkaError
+from aiokafka.partitioner import murmur2
+from aiokafka.structs import OffsetAndMetadata
+
+from agents.kafka_client import admin, consumer, options, partitions, read, whole
+from agents.settings import Settings
+from models import raw_html
+from urltree.page import Page, PageError
+from urltree.url_key import KeyScheme
+
+PARTITIONS = 6
+MAX_RECORD = 32 * 1024 * 1024  # a producer of the tests may send what Kafka refuses
+
+_TRIES = 60  # half a second apart
+
+Headers = tuple[tuple[str, bytes | None], ...]
+Result = TypeVar("Result")
+
+_SCHEME = KeyScheme()
+
+
+class Sent(NamedTuple):
+    """A record to publish."""
+
+    key: bytes | None
+    value: bytes | None
+    partition: int
+    headers: Headers = ()
+
+
+class Read(NamedTuple):
+    """A record that was read."""
+
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+
+
+def run(work: Coroutine[object, object, Result]) -> Result:
+    """Wait for some work with Kafka."""
+    return asyncio.run(work)
+
+
+def partition_of(key: bytes) -> int:
+    """Where Java's default partitioner, and ours, puts a key."""
+    return int((murmur2(key) & 0x7FFFFFFF) % PARTITIONS)
+
+
+def domain_of(page: Page) -> bytes:
+    """The right key of a page; any other where it has none."""
+    try:
+        return _SCHEME.domain(page.final_url or "").encode()
+    except PageError:
+        return b"nowhere"
+
+
+def keyed(page: Page) -> Sent:
+    """A page with its key, where the key belongs."""
+    key = domain_of(page)
+    return Sent(key, raw_html.encode(page), partition_of(key))
+
+
+def keyed_by_crc32(page: Page) -> Sent:
+    """A page with its key, where librdkafka's default partitioner puts it."""
+    key = domain_of(page)
+    return Sent(key, raw_html.encode(page), crc32(key) % PARTITIONS)
+
+
+def unkeyed(page: Page, partition: int = 0) -> Sent:
+    """A page without key."""
+    return Sent(None, raw_html.encode(page), partition)
+
+
+async def publish(settings: Settings, topic: str, records: Iterable[Sent]) -> list[str]:
+    """Publish records in order; returns their origins."""
+    producer = await _producer(settings)
+    try:
+        waiting = [
+            await producer.send(
+                settings.topic(topic),
+                sent.value,
+                key=sent.key,
+                partition=sent.partition,
+                headers=list(sent.headers),
+            )
+            for sent in records
+        ]
+        stored = [await future for future in waiting]
+    finally:
+        await producer.stop()
+    return [f"{one.topic}/{one.partition}/{one.offset}" for one in stored]
+
+
+async def _producer(settings: Settings) -> AIOKafkaProducer:
+    """A producer, as soon as a broker answers: the tests kill some."""
+    for tries_left in range(_TRIES, -1, -1):
+        producer = AIOKafkaProducer(
+            **options(settings), acks="all", enable_idempotence=True, max_request_size=MAX_RECORD
+        )
+        try:
+            await producer.start()
+        except KafkaError:
+            await producer.stop()
+            if not tries_left:
+                raise
+            await asyncio.sleep(0.5)
+        else:
+            return producer
+    raise AssertionError
+
+
+async def read_all(settings: Settings, topic: str) -> list[Read]:
+    """All that a topic holds, each partition in its order."""
+    async with consumer(settings) as client:
+        ranges = await whole(client, await partitions(client, settings.topic(topic)))
+        return [
+            Read(one.partition, one.offset, one.key, one.value, tuple(one.headers))
+            async for one in read(client, ranges)
+        ]
+
+
+async def ends(settings: Settings, topic: str) -> Mapping[int, int]:
+    """The offset behind the last record of each partition."""
+    async with consumer(settings) as client:
+        of = await client.end_offsets(await partitions(client, settings.topic(topic)))
+    return {tp.partition: offset for tp, offset in of.items()}
+
+
+async def committed(settings: Settings, stage: str, topic: str) -> Mapping[int, int]:
+    """What a stage has committed of each partition; 0 where nothing."""
+    async with admin(settings) as client:
+        of = await client.list_consumer_group_offsets(settings.topic(f"urltree-{stage}"))
+    found = {tp.partition: at.offset for tp, at in of.items() if tp.topic == settings.topic(topic)}
+    return {partition: max(found.get(partition, 0), 0) for partition in range(PARTITIONS)}
+
+
+async def rewind(settings: Settings, stage: str, topic: str, to: Mapping[int, int]) -> None:
+    """Commit other offsets for a stage without workers, so that it reads those records again."""
+    client = AIOKafkaConsumer(
+        **options(settings),
+        group_id=settings.topic(f"urltree-{stage}"),
+        enable_auto_commit=False,
+    )
+    await client.start()
+    try:
+        wanted = {
+            TopicPartition(settings.topic(topic), partition): OffsetAndMetadata(offset, "")
+            for partition, offset in to.items()
+        }
+        client.assign(list(wanted))
+        await client.commit(wanted)
+    finally:
+        await client.stop()

@@ -1,0 +1,80 @@
+"""What became of every page: clean text, a duplicate, a dead letter, or nothing."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from models.dead_letter import DeadLetter
+from models.headers import ORIGIN, header
+from tests.job.harness import Job
+
+OUTPUTS = ("clean-text", "duplicates", "dead-letters")
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """All that a job has said.
+
+    Attributes:
+        pages: origins of the pages that were published, copies of them left out.
+        said: by origin, each (topic, key, value) with the number of times that it was said.
+    """
+
+    pages: frozenset[str]
+    said: dict[str, Counter[tuple[str, bytes, bytes]]]
+
+    @property
+    def missing(self) -> set[str]:
+        """Pages that nothing was said of."""
+        return set(self.pages) - set(self.said)
+
+    @property
+    def repeats(self) -> int:
+        """Records beyond the first of each page."""
+        return sum(counted.total() - 1 for counted in self.said.values())
+
+    @property
+    def changed(self) -> list[str]:
+        """Pages of which something else was said later."""
+        return [origin for origin, counted in self.said.items() if len(counted) > 1]
+
+    def places(self, origin: str) -> set[tuple[str, bytes]]:
+        """Topics and keys under which something was said of a page."""
+        return {(topic, key) for topic, key, _ in self.said[origin]}
+
+    def of(self, topic: str) -> int:
+        """Pages of which a topic speaks."""
+        return sum(any(said[0] == topic for said in counted) for counted in self.said.values())
+
+
+def outcomes(job: Job) -> Outcomes:
+    """Read all outputs of a job."""
+    pages = {
+        f"{job.settings.topic('raw-html')}/{record.partition}/{record.offset}"
+        for record in job.read("raw-html")
+        if header(record.headers, ORIGIN) is None
+    }
+    said: dict[str, Counter[tuple[str, bytes, bytes]]] = defaultdict(Counter)
+    for topic in OUTPUTS:
+        for record in job.read(topic):
+            key, value = record.key or b"", record.value or b""
+            origin = orjson.loads(value)["origin"] if topic == "clean-text" else key.decode()
+            said[origin][topic, key, value] += 1
+    return Outcomes(frozenset(pages), dict(said))
+
+
+def clean_texts(job: Job) -> list[dict[str, Any]]:
+    """The values of clean-text, each partition in its order."""
+    return [orjson.loads(record.value or b"null") for record in job.read("clean-text")]
+
+
+def dead_letters(job: Job) -> list[DeadLetter]:
+    """The dead letters, each partition in its order."""
+    return [
+        DeadLetter.from_record(record.key, record.value, record.headers)
+        for record in job.read("dead-letters")
+    ]

@@ -1,0 +1,103 @@
+"""Small pages of made-up sites, by seed: what a stream of real ones has, at a tenth of its size.
+
+Each site has a template with sections, a sidebar that changes now and then, and a footer. Among
+its pages are duplicates of every step, undated and old-dated ones, and some that are at fault.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+
+from urltree.page import Page
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+OLD = timedelta(days=100)  # before every window, and before the horizon of `seen`
+SECTIONS = ("news", "sport", "culture")
+SYLLABLES = [a + b for a in "bdfgjklmnprstvxz" for b in "aeiou"]
+NOT_FOUND = 404
+
+
+@dataclass
+class Site:
+    """A site and the pages that it has given so far."""
+
+    domain: str
+    pages: list[Page]
+
+    def article(self, number: int, random: Random) -> Page:
+        """A page with something new to say."""
+        section = random.choice(SECTIONS)
+        host = random.choice([f"www.{self.domain}", self.domain, f"blog.{self.domain}"])
+        title = sentence(random, 4)
+        when = START + timedelta(hours=number // 4) - (OLD if random.random() < 0.03 else OLD * 0)
+        page = Page(
+            url=f"https://{host}/{section}/{number % 5}/{number}.html",
+            html=self.html(section, number, title, random),
+            title=title,
+            published=None if random.random() < 0.1 else when.isoformat(),
+            fetched_at=when.isoformat() if random.random() < 0.3 else None,
+        )
+        self.pages.append(page)
+        return page
+
+    def html(self, section: str, number: int, title: str, random: Random) -> str:
+        """The site's template around the article."""
+        own = Random(f"{self.domain} {section} {number // 40}")
+        menu = "".join(f"<li><a href=/{name}>{name} of {self.domain}</a></li>" for name in SECTIONS)
+        teasers = "".join(f"<p>{sentence(own, 6)}</p>" for _ in range(3))
+        body = "".join(f"<p>{sentence(random, 14)}</p>" for _ in range(random.randint(2, 5)))
+        return (
+            f"<!doctype html><html lang=en><head><title>{title} | {self.domain}</title></head>"
+            f"<body><ul>{menu}</ul><h1>{title}</h1><div class=article>{body}</div>"
+            f"<aside><h2>More {section}</h2>{teasers}</aside>"
+            f"<footer>© {self.domain}<div>We use cookies.</div></footer></body></html>"
+        )
+
+    def duplicate(self, number: int, random: Random) -> Page:
+        """A page that this site has given before, revealed by one of the steps."""
+        page = random.choice(self.pages[-200:])
+        url = page.url or ""
+        changed: tuple[dict[str, Any], ...] = (
+            {},
+            {"url": f"{url}?utm_source=feed{number}"},
+            {"url": url.replace("https://", "http://").replace(".html", ".html#top")},
+            {"url": f"https://short.example/{number}", "response_url": url},
+        )
+        return replace(page, **random.choice(changed))
+
+
+def sentence(random: Random, words: int) -> str:
+    """So many words that nobody has said before."""
+    return " ".join("".join(random.choices(SYLLABLES, k=3)) for _ in range(words)).capitalize()
+
+
+def pages(number: int, *, sites: int = 7, seed: int = 1) -> list[Page]:
+    """So many pages; the meta string `n` is a page's place among them."""
+    random = Random(seed)
+    known = [Site(f"site{index}.example", []) for index in range(sites)]
+    made = [_page(n, random.choice(known), random) for n in range(number)]
+    return [replace(page, meta={"n": str(n)}) for n, page in enumerate(made)]
+
+
+def _page(number: int, site: Site, random: Random) -> Page:
+    kind = random.random()
+    if site.pages and kind < 0.12:
+        return site.duplicate(number, random)
+    if kind > 0.96:
+        return _at_fault(site.article(number, random), random, site)
+    return site.article(number, random)
+
+
+def _at_fault(page: Page, random: Random, site: Site) -> Page:
+    """The page as a dead letter; no later page is a duplicate of it."""
+    site.pages.remove(page)
+    changed: tuple[dict[str, Any], ...] = (
+        {"status": NOT_FOUND},
+        {"html": " \n "},
+        {"content_type": "application/pdf"},
+        {"url": "https://"},
+    )
+    return replace(page, **random.choice(changed))

@@ -1,0 +1,64 @@
+"""`python -m agents`, but at one exact point the process dies or stops: chance is no test.
+
+    runner.py die  TOPIC N …   before the N-th delivery to TOPIC: kill -9
+    runner.py lose TOPIC N …   the N-th delivery to TOPIC is queued only, and at the next: kill -9
+    runner.py stop TOPIC N …   before the N-th delivery to TOPIC: SIGSTOP, until somebody wakes it
+    runner.py upgrade …        the tokenizer is a version newer
+
+TOPIC is the end of a topic's name. The workers themselves know nothing of this.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import runpy
+import signal
+import sys
+from typing import Any
+
+import urltree.tokenizer
+
+
+def upgrade() -> None:
+    """Whoever imports the version from now on gets the next one."""
+    urltree.tokenizer.TOKENIZER_VERSION += 1
+
+
+def fail_at(action: str, topic: str, number: int) -> None:
+    """Let the process fail at the N-th delivery to a topic."""
+    from agents.transport import Producer  # noqa: PLC0415 - only after an upgrade
+
+    deliver = Producer.deliver
+    delivered = 0
+    is_lost = False
+
+    async def faulty(self: Any, name: str, *arguments: Any, **more: Any) -> Any:
+        nonlocal delivered, is_lost
+        if is_lost:
+            os.kill(os.getpid(), signal.SIGKILL)
+        delivered += name.endswith(topic)
+        if delivered == number and name.endswith(topic):
+            if action == "lose":
+                is_lost = True
+                return asyncio.get_running_loop().create_future()
+            os.kill(os.getpid(), signal.SIGKILL if action == "die" else signal.SIGSTOP)
+        return await deliver(self, name, *arguments, **more)
+
+    Producer.deliver = faulty  # type: ignore[assignment, method-assign]
+
+
+def main() -> None:
+    """Arrange for the fault, then be `python -m agents` with the other arguments."""
+    action, *rest = sys.argv[1:]
+    if action == "upgrade":
+        upgrade()
+    else:
+        topic, number, *rest = rest
+        fail_at(action, topic, int(number))
+    sys.argv = ["agents", *rest]
+    runpy.run_module("agents", run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""What a job has stored: on disks, in changelogs, and what a stupid recount says it should be."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from rocksdict import AccessType, Options, Rdict
+
+from agents.table import id_of, key_of
+from models import document as documents
+from tests.job.harness import Job, Worker
+from tests.job.kafka_records import PARTITIONS
+from tests.urltree.builders import nodes
+from urltree.document import Document
+from urltree.heuristics import heuristic
+from urltree.learning import LearnedDomain
+from urltree.row import Row
+from urltree.window import REFERENCE, Eviction
+
+Rows = dict[int, dict[bytes, bytes]]  # by partition, then by key
+Branch = tuple[str, ...]
+
+_FAUST = b"__faust"  # Faust keeps the persisted offset among the rows
+
+
+def partition_on_disk(disk: Path, table: str, partition: int) -> dict[bytes, bytes]:
+    """The rows of one partition on the disk of a worker; it need not run."""
+    found = list(disk.glob(f"**/{table}-{partition}.db"))
+    if not found:
+        return {}
+    db = Rdict(str(found[0]), Options(raw_mode=True), access_type=AccessType.read_only())
+    try:
+        return {key: value for key, value in db.items() if not key.startswith(_FAUST)}
+    finally:
+        db.close()
+
+
+def on_disk(worker: Worker, table: str) -> Rows:
+    """The rows on the disk of a worker."""
+    return {p: partition_on_disk(worker.disk, table, p) for p in range(PARTITIONS)}
+
+
+def in_changelog(job: Job, table: str) -> Rows:
+    """The rows that a changelog restores, from its first record to its last."""
+    stage = "normalize" if table == "seen" else "extract"
+    rows: Rows = {partition: {} for partition in range(PARTITIONS)}
+    for record in job.read(f"urltree-{stage}-{table}-changelog"):
+        assert record.key is not None
+        if record.value is None:
+            rows[record.partition].pop(record.key, None)
+        else:
+            rows[record.partition][record.key] = record.value
+    return rows
+
+
+def ever_in_changelog(job: Job) -> Rows:
+    """The last row of every document that was ever learned, evicted or not."""
+    rows: Rows = {partition: {} for partition in range(PARTITIONS)}
+    for record in job.read("urltree-extract-rows-changelog"):
+        if record.key is not None and record.value is not None:
+            rows[record.partition][record.key] = record.value
+    return rows
+
+
+def count(rows: Rows) -> int:
+    """Rows of all partitions."""
+    return sum(map(len, rows.values()))
+
+
+def differing(some: Rows, others: Rows) -> list[bytes]:
+    """Keys whose rows differ, or that only one side has."""
+    return [
+        key
+        for partition in range(PARTITIONS)
+        for key in {**some[partition], **others[partition]}
+        if some[partition].get(key) != others[partition].get(key)
+    ]
+
+
+def assert_trees_equal_recount(job: Job, rows: Rows, eviction: Eviction | None) -> int:
+    """Every tree made from rows has the nodes that plain Counters have over the documents.
+
+    The documents come from their topic, the times from the changelog's whole history, and the
+    window is taken afresh from its definition: nothing of what `extract` decided is trusted.
+    Returns the number of trees.
+    """
+    by_key = {}
+    for record in job.read("documents"):
+        document = documents.decode(record.value)
+        by_key[key_of(document.domain, document.key_bytes)] = document
+    ever = ever_in_changelog(job)
+    for partition in range(PARTITIONS):
+        wanted: dict[bytes, dict[bytes, int]] = defaultdict(dict)
+        for key, stored in ever[partition].items():
+            wanted[key[:-16]][key] = Row.decode(stored).time
+        for domain, times in wanted.items():
+            window = _window(times, eviction)
+            kept = {key: row for key, row in rows[partition].items() if key[:-16] == domain}
+            wrong = [(key, times.get(key), key in window) for key in window ^ kept.keys()]
+            assert not wrong, f"{domain!r}: rows are not the window: {wrong}"
+            learned = LearnedDomain(heuristic("strict"), eviction)
+            stale = learned.rebuild((id_of(key), row) for key, row in kept.items())
+            assert not stale, f"{domain!r}: rows that should have been deleted"
+            recounted = _recount(by_key[key] for key in window)
+            assert nodes(learned.tree.root) == recounted, f"{domain!r}: the tree is not its recount"
+    return len({key[:-16] for partition in ever.values() for key in partition})
+
+
+def _window(times: Mapping[bytes, int], eviction: Eviction | None) -> set[bytes]:
+    """The window of a domain by its definition in issue 3."""
+    newest_first = sorted(times, key=lambda key: (times[key], key), reverse=True)
+    if eviction is None or len(times) <= eviction.keep:
+        return set(times)
+    oldest = times[newest_first[REFERENCE - 1]] - eviction.max_age
+    return {
+        key
+        for rank, key in enumerate(newest_first)
+        if rank < eviction.keep or (rank < eviction.max_documents and times[key] >= oldest)
+    }
+
+
+def _recount(known: Iterable[Document]) -> dict[Branch, tuple[int, dict[int, int]]]:
+    """Support and counts of every node, by plain Counters."""
+    supports: Counter[Branch] = Counter({(): 0})
+    counts: dict[Branch, Counter[int]] = {(): Counter()}
+    for document in known:
+        hashes = {block.hash for block in document.blocks}
+        for depth in range(len(document.branch) + 1):
+            node = document.branch[:depth]
+            supports[node] += 1
+            counts.setdefault(node, Counter()).update(hashes)
+    return {node: (supports[node], dict(counts[node])) for node in counts}

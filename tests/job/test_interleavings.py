@@ -1,0 +1,274 @@
+"""Row 7 of issue 3: each interleaving that could lose or double a document, made to happen.
+
+Nothing here is left to chance: `runner.py` lets a worker die or stop at an exact delivery.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from random import Random
+
+import pytest
+
+from models import document as documents
+from tests.job.conftest import MakeJob
+from tests.job.harness import Job, Worker, wait_until
+from tests.job.kafka_records import Sent, keyed, rewind, run
+from tests.job.outcomes import clean_texts, dead_letters, outcomes
+from tests.job.pages import OLD, START, Site
+from tests.job.state import (
+    assert_trees_equal_recount,
+    count,
+    differing,
+    in_changelog,
+    on_disk,
+)
+from urltree.extractor import extract
+from urltree.page import Page
+from urltree.row import Row
+from urltree.window import Eviction
+
+EVICTION = Eviction(max_documents=20, keep=10)
+SMALL_WINDOW = {"max_documents": EVICTION.max_documents, "keep": EVICTION.keep}
+FIFTH = "5"  # the delivery at which workers die: some are before it, some come after
+
+
+def articles(number: int) -> list[Page]:
+    """Pages of one site, all different, an hour apart."""
+    site, random = Site("site0.example", []), Random(1)
+    return [
+        replace(
+            site.article(n, random),
+            published=None,
+            fetched_at=(START + timedelta(hours=n)).isoformat(),
+            meta={"n": str(n)},
+        )
+        for n in range(number)
+    ]
+
+
+def normalized(job: Job, made: Sequence[Page]) -> None:
+    """Publish pages and let `normalize` make documents of them; none are left at the end."""
+    worker = job.worker("normalize").start()
+    job.publish(map(keyed, made))
+    job.wait_through("normalize")
+    worker.stop()
+
+
+def extracted(job: Job, worker: Worker) -> None:
+    """Let a worker process all documents, then stop it in order."""
+    worker.start()
+    job.wait_through("extract")
+    worker.stop()
+
+
+def said(job: Job) -> dict[str, set[str]]:
+    """All texts that were said of each document, by its `n`."""
+    texts: dict[str, set[str]] = {}
+    for value in clean_texts(job):
+        texts.setdefault(value["meta"]["n"], set()).add(value["text"])
+    return texts
+
+
+def undisturbed(made: Sequence[Page], eviction: Eviction | None = None) -> dict[str, set[str]]:
+    """What the library says of these pages; row 5 shows that the job says the same."""
+    return {found.meta["n"]: {found.text or ""} for found in extract(made, eviction=eviction)}
+
+
+@pytest.mark.parametrize("disk", ["the same disk", "an empty disk"])
+@pytest.mark.parametrize("action", ["die", "lose"])
+def test_killed_between_put_and_changelog_acknowledgement(
+    make_job: MakeJob, action: str, disk: str
+) -> None:
+    """The row is in RocksDB only; after the replay it is in the changelog too, once in the tree."""
+    made = articles(12)
+    with make_job() as job:
+        normalized(job, made)
+        dying = job.worker("extract", "extract", [action, "rows-changelog", FIFTH])
+        dying.start(wait=False).wait_end()
+        assert count(on_disk(dying, "rows")) == int(FIFTH)
+        assert count(in_changelog(job, "rows")) < int(FIFTH)
+        again = job.worker("extract", "extract")
+        if disk == "an empty disk":
+            again.wipe()
+        extracted(job, again)
+        assert count(in_changelog(job, "rows")) == len(made)
+        assert differing(on_disk(again, "rows"), in_changelog(job, "rows")) == []
+        assert assert_trees_equal_recount(job, in_changelog(job, "rows"), None) == 1
+        found = said(job)
+    assert found == undisturbed(made)
+
+
+def test_killed_between_changelog_and_clean_text(make_job: MakeJob) -> None:
+    """The row is stored, the text was never said; the replay says it, and learns nothing twice."""
+    made = articles(12)
+    with make_job() as job:
+        normalized(job, made)
+        job.worker("extract", "extract", ["die", "clean-text", FIFTH]).start(wait=False).wait_end()
+        extracted(job, job.worker("extract", "extract"))
+        assert not outcomes(job).missing
+        assert assert_trees_equal_recount(job, in_changelog(job, "rows"), None) == 1
+        found = said(job)
+    assert found == undisturbed(made)
+
+
+@pytest.mark.parametrize("disk", ["the same disk", "an empty disk"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(["die", "documents", FIFTH], id="before the forward"),
+        pytest.param(["lose", "documents", FIFTH], id="seen is put, the forward is lost"),
+        pytest.param(["die", "seen-changelog", FIFTH], id="forwarded, seen is on the disk only"),
+        pytest.param(["lose", "seen-changelog", FIFTH], id="forwarded, seen's changelog is lost"),
+    ],
+)
+def test_killed_between_seen_and_forward(make_job: MakeJob, fault: list[str], disk: str) -> None:
+    """No page becomes a duplicate of itself, and none is forgotten."""
+    made = articles(12)
+    with make_job() as job:
+        job.publish(map(keyed, made))
+        job.worker("normalize", "normalize", fault).start(wait=False).wait_end()
+        again = job.worker("normalize", "normalize")
+        if disk == "an empty disk":
+            again.wipe()
+        again.start()
+        job.publish(map(keyed, made))  # each once more: a duplicate
+        other = job.worker("extract").start()
+        job.wait_through()
+        again.stop()
+        other.stop()
+        found = outcomes(job)
+        assert not found.missing
+        assert found.of("clean-text") == len(made)
+        assert found.of("duplicates") == len(made)
+        assert differing(on_disk(again, "seen"), in_changelog(job, "seen")) == []
+        assert assert_trees_equal_recount(job, in_changelog(job, "rows"), None) == 1
+
+
+def test_a_partition_away_and_back(make_job: MakeJob) -> None:
+    """Another worker wrote and deleted rows meanwhile; the first one's disk hears of it."""
+    made = articles(60)
+    with make_job(**SMALL_WINDOW) as job:
+        first, second = job.worker("extract", "first"), job.worker("extract", "second")
+        normalized(job, made[:20])
+        extracted(job, first)
+        normalized(job, made[20:50])
+        extracted(job, second)
+        assert differing(on_disk(first, "rows"), on_disk(second, "rows"))
+        normalized(job, made[50:])
+        extracted(job, first)
+        assert differing(on_disk(first, "rows"), in_changelog(job, "rows")) == []
+        assert assert_trees_equal_recount(job, on_disk(first, "rows"), EVICTION) == 1
+        assert assert_trees_equal_recount(job, in_changelog(job, "rows"), EVICTION) == 1
+        found = said(job)
+    assert found == undisturbed(made, EVICTION)
+
+
+def test_a_worker_wakes_after_another_wrote(make_job: MakeJob) -> None:
+    """Its late write is confirmed behind the other's; its disk does not claim what it never saw."""
+    made = articles(40)
+    with make_job(**SMALL_WINDOW) as job:
+        normalized(job, made)
+        zombie = job.worker("extract", "zombie", ["stop", "rows-changelog", FIFTH])
+        zombie.start(wait=False)
+        wait_until(zombie.is_frozen, "it to stop between put and changelog", zombie.log)
+        other = job.worker("extract", "other").start()
+        job.wait_through("extract")
+        assert count(in_changelog(job, "rows")) == EVICTION.max_documents
+        zombie.thaw()
+        wait_until(zombie.is_ready, "it to be a member again", zombie.log)
+        other.stop()
+        wait_until(
+            lambda: zombie.is_ready() and len(zombie.open_partitions("rows")) > 5,
+            "all partitions to be its own",
+            zombie.log,
+        )
+        zombie.stop()
+        assert differing(on_disk(zombie, "rows"), in_changelog(job, "rows")) == []
+        back = job.worker("extract", "zombie")
+        normalized(job, articles(50)[40:])
+        extracted(job, back)
+        assert differing(on_disk(back, "rows"), in_changelog(job, "rows")) == []
+        assert assert_trees_equal_recount(job, on_disk(back, "rows"), EVICTION) == 1
+        found = said(job)
+    assert found == undisturbed(articles(50), EVICTION)
+
+
+def test_an_old_page_delivered_three_times_among_others(make_job: MakeJob) -> None:
+    """It is older than its domain's window: judged each time, it leaves no trace in the tree."""
+    made = articles(30)
+    old = replace(made[20], fetched_at=(START - OLD).isoformat())
+    with make_job(**SMALL_WINDOW) as job:
+        normalized(job, [*made[:20], old, *made[21:]])
+        records = {documents.decode(r.value).meta["n"]: r for r in job.read("documents")}
+        again = records[old.meta["n"]]
+        copy = Sent(again.key, again.value, again.partition, again.headers)
+        job.publish([copy], "documents")
+        normalized(job, articles(40)[30:])
+        job.publish([copy], "documents")
+        worker = job.worker("extract")
+        extracted(job, worker)
+        times = Counter(value["meta"]["n"] for value in clean_texts(job))
+        assert times.pop(old.meta["n"]) == 3
+        assert set(times.values()) == {1}
+        assert assert_trees_equal_recount(job, on_disk(worker, "rows"), EVICTION) == 1
+        assert assert_trees_equal_recount(job, in_changelog(job, "rows"), EVICTION) == 1
+        found = said(job)
+    calm = undisturbed([*made[:20], *made[21:], *articles(40)[30:]], EVICTION)
+    others = {n: texts for n, texts in found.items() if n != old.meta["n"]}
+    assert others == calm
+
+
+def test_a_dead_letter_is_replayed(make_job: MakeJob) -> None:
+    """Refused for its size, replayed under a larger limit: clean text under its first origin."""
+    made = articles(12)
+    large = replace(made[5], html=f"<p>{'long ' * 4_000}</p>")
+    refused = [*made[:5], large, *made[6:]]
+    with make_job(max_page_bytes=10_000) as job:
+        normalize, other = job.worker("normalize").start(), job.worker("extract").start()
+        job.publish(map(keyed, refused))
+        job.wait_through()
+        (letter,) = dead_letters(job)
+        assert letter.reason == "too-large"
+        assert count(in_changelog(job, "seen")) == len(made) - 1
+        normalize.stop()
+        job.environment["URLTREE_MAX_PAGE_BYTES"] = "1000000"
+        normalize.start()
+        for _ in range(2):  # the second time it is a replay
+            assert job.command("dead-letters", "replay", "--all", "--yes") == {"replayed": 1}
+            job.wait_through()
+        other.stop()
+        normalize.stop()
+        audit = job.command("audit")
+        assert (audit["missing"], audit["clean_text"]) == (0, len(made))
+        origins = Counter(value["origin"] for value in clean_texts(job))
+        assert origins[letter.origin] == 2
+        assert len(job.read("duplicates")) == 0
+        assert assert_trees_equal_recount(job, in_changelog(job, "rows"), None) == 1
+
+
+def test_replayed_after_a_tokenizer_upgrade(make_job: MakeJob) -> None:
+    """Documents in flight are said again as before; old rows count nowhere; new ones count once."""
+    made = articles(24)
+    with make_job() as job:
+        normalized(job, made[:12])
+        extracted(job, job.worker("extract", "extract"))
+        before = said(job)
+        run(rewind(job.settings, "extract", "documents", dict.fromkeys(range(6), 0)))
+        upgraded = job.worker("extract", "extract", ["upgrade"])
+        upgraded.start()
+        job.wait_through("extract")
+        new_normalize = job.worker("normalize", "normalize", ["upgrade"]).start()
+        job.publish(map(keyed, made[12:]))
+        job.wait_through()
+        new_normalize.stop()
+        upgraded.stop()
+        rows = [Row.decode(row) for p in in_changelog(job, "rows").values() for row in p.values()]
+        assert {n: texts for n, texts in said(job).items() if n in before} == before
+        assert differing(on_disk(upgraded, "rows"), in_changelog(job, "rows")) == []
+        assert max(row.verdict.support for row in rows) == 12
+    later = {n: texts for n, texts in said(job).items() if n not in before}
+    assert later == undisturbed(made[12:])

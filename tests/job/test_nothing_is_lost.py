@@ -1,0 +1,133 @@
+"""Row 6 of issue 3: ten kills -9 and a frozen worker, and nothing is lost.
+
+URLTREE_STORMS=N plays N of them, each with a seed of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from demo.kafka import Kafka
+from tests.job.conftest import Record
+from tests.job.harness import Job, Worker, wait_until
+from tests.job.kafka_records import PARTITIONS
+from tests.job.outcomes import Outcomes, outcomes
+from tests.job.state import assert_trees_equal_recount, count, differing, in_changelog, on_disk
+from tests.job.storm import Storm
+from urltree.window import DAY, Eviction
+
+DOCUMENTS = 5_000
+KILLS = 10
+SEEDS = range(1, 1 + int(os.environ.get("URLTREE_STORMS", "1")))
+EVICTION = Eviction(max_documents=300, max_age=10 * DAY, keep=100)
+TABLES = {"seen": "normalize", "rows": "extract"}
+
+
+@dataclass
+class Aftermath:
+    """What a storm has left: workers that have stopped in order, and what they said."""
+
+    job: Job
+    storm: Storm
+    seconds: float
+    outcomes: Outcomes
+
+    def workers(self, table: str) -> list[Worker]:
+        """Those of the stage that has this table."""
+        return [worker for worker in self.storm.workers if worker.stage == TABLES[table]]
+
+
+@pytest.fixture(scope="module", params=SEEDS)
+def aftermath(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Aftermath]:
+    """A storm that is over."""
+    settings = {
+        "max_documents": EVICTION.max_documents,
+        "max_age_days": EVICTION.max_age // DAY,
+        "keep": EVICTION.keep,
+    }
+    with (
+        Kafka() as kafka,
+        Job(kafka.brokers, "", tmp_path_factory.mktemp("storm"), **settings) as job,
+    ):
+        storm = Storm(kafka, job, request.param)
+        started = time.monotonic()
+        storm.blow(DOCUMENTS, KILLS)
+        seconds = time.monotonic() - started
+        for worker in storm.workers:
+            worker.stop()
+        yield Aftermath(job, storm, seconds, outcomes(job))
+
+
+def test_every_page_has_an_outcome(aftermath: Aftermath, record: Record) -> None:
+    """No page is missing, by our own count and by the audit's, and none is said to be two."""
+    found = aftermath.outcomes
+    record(
+        f"row 6: {len(found.pages)} pages, {KILLS} kills -9, a worker frozen for "
+        f"{aftermath.storm.frozen_for:.1f} s, {aftermath.seconds:.0f} s in all: "
+        f"{len(found.missing)} missing; {found.of('clean-text')} clean texts, "
+        f"{found.of('duplicates')} duplicates, {found.of('dead-letters')} dead letters"
+    )
+    assert len(found.pages) == DOCUMENTS
+    assert not found.missing
+    assert found.said.keys() == found.pages
+    assert aftermath.job.command("audit")["missing"] == 0
+
+
+def test_an_output_repeats_only_under_its_key(aftermath: Aftermath, record: Record) -> None:
+    """What is said again of a page is said under the same key of the same topic."""
+    found = aftermath.outcomes
+    record(
+        f"row 6: {found.repeats} outputs repeated, {len(found.changed)} pages with another value"
+    )
+    assert [origin for origin in found.said if len(found.places(origin)) > 1] == []
+
+
+def test_every_tree_equals_its_recount(aftermath: Aftermath, record: Record) -> None:
+    """Made from the rows that the changelog keeps; the disks equal it, see below."""
+    rows = in_changelog(aftermath.job, "rows")
+    trees = assert_trees_equal_recount(aftermath.job, rows, EVICTION)
+    record(f"row 6: {trees} trees of {count(rows)} rows equal their recount, 0 differences")
+    assert trees > 0
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_disk_equals_the_changelog(aftermath: Aftermath, table: str) -> None:
+    """Each worker gets all partitions on its old disk: no hole, and no row that nobody knows of."""
+    wanted = in_changelog(aftermath.job, table)
+    for worker in aftermath.workers(table):
+        _restore(worker, table)
+        assert differing(on_disk(worker, table), wanted) == [], worker.name
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_tables_restored_from_changelogs_alone_equal_the_former(
+    aftermath: Aftermath, record: Record, table: str
+) -> None:
+    """Every disk is deleted; a worker restores all partitions."""
+    worker = aftermath.workers(table)[0]
+    former = on_disk(worker, table)
+    worker.wipe()
+    _restore(worker, table)
+    restored = on_disk(worker, table)
+    differ = differing(restored, former)
+    record(
+        f"row 6: table {table}: {count(restored)} rows restored from the changelog alone, "
+        f"{len(differ)} differ from the former {count(former)}"
+    )
+    assert count(restored) > 0
+    assert differ == []
+
+
+def _restore(worker: Worker, table: str) -> None:
+    """Let it have all partitions, and stop."""
+    worker.start()
+    wait_until(lambda: len(worker.open_partitions(table)) == PARTITIONS, "all partitions")
+    worker.wait_ready()
+    worker.stop()

@@ -1,0 +1,146 @@
+"""Row 5 of issue 3: the same pages give the same values, however they travel.
+
+Through Kafka with one and with three `extract` workers, published with right keys, by a producer
+that partitions by CRC32, or without keys, and through `urltree.extract`: outcomes are compared
+page by page, by the string `n` that each page carries, and clean text with all its fields but
+origin.
+
+Verdicts depend on the order of a domain's pages, and partitions have no order among each other.
+So pages without keys are published into one partition where values are compared. Spread over all
+partitions they still give the same documents and the same trees, which is all that can be said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+
+from models import clean_text, duplicate
+from models.dead_letter import DeadLetter
+from tests.job.conftest import MakeJob, Record
+from tests.job.harness import Job
+from tests.job.kafka_records import PARTITIONS, Sent, keyed, keyed_by_crc32, unkeyed
+from tests.job.outcomes import clean_texts
+from tests.job.pages import pages
+from tests.job.state import assert_trees_equal_recount, in_changelog
+from urltree.extraction import Extraction
+from urltree.extractor import extract
+from urltree.page import Page
+from urltree.window import DAY, Eviction
+
+PAGES = 600
+EVICTION = Eviction(max_documents=60, max_age=10 * DAY, keep=20)
+SETTINGS = {"max_documents": 60, "max_age_days": 10, "keep": 20}
+
+Outcome = tuple[Any, ...]
+
+
+class Library(NamedTuple):
+    """Pages of seven sites in order, and what the library says of each."""
+
+    pages: list[Page]
+    outcomes: dict[str, Outcome]
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    """Some pages, and the outcomes to compare with."""
+    made = pages(PAGES, seed=5)
+    first: dict[str, str] = {}
+    found = {}
+    for n, extraction in enumerate(extract(made, eviction=EVICTION)):
+        first[extraction.origin] = str(n)
+        found[str(n)] = _of_library(extraction, first)
+    return Library(made, found)
+
+
+def _of_library(found: Extraction, first: dict[str, str]) -> Outcome:
+    if found.status == "ok":
+        return ("ok", _without_origin(orjson.loads(clean_text.encode(found))))
+    if found.status == "duplicate":
+        return ("duplicate", found.id, found.duplicate_step, first[found.duplicate_of or ""])
+    return ("error", found.error, found.message)
+
+
+def _without_origin(value: dict[str, Any]) -> dict[str, Any]:
+    return {name: field for name, field in value.items() if name != "origin"}
+
+
+def of_job(job: Job, origins: Sequence[str]) -> dict[str, Outcome]:
+    """What a job has said of each page."""
+    n_of = {origin: str(n) for n, origin in enumerate(origins)}
+    found: dict[str, Outcome] = {}
+    for value in clean_texts(job):
+        found[n_of[value["origin"]]] = ("ok", _without_origin(value))
+    for record in job.read("duplicates"):
+        one = duplicate.decode(record.value)
+        found[n_of[one.origin]] = ("duplicate", one.id, one.step, n_of[one.first_origin])
+    for record in job.read("dead-letters"):
+        letter = DeadLetter.from_record(record.key, record.value, record.headers)
+        found[n_of[letter.origin]] = ("error", letter.reason, letter.message)
+    return found
+
+
+def processed(job: Job, records: Sequence[Sent], workers: int) -> list[str]:
+    """Publish, let so many extract workers process, stop all; the origins."""
+    extractors = [job.worker("extract", f"extract-{n}").start(wait=False) for n in range(workers)]
+    normalize = job.worker("normalize").start()
+    for worker in extractors:
+        worker.wait_ready()
+    origins = job.publish(records)
+    job.wait_through()
+    for worker in (normalize, *extractors):
+        worker.stop()
+    return origins
+
+
+@pytest.mark.parametrize(
+    ("workers", "publish"),
+    [
+        pytest.param(1, keyed, id="one worker, right keys"),
+        pytest.param(3, keyed, id="three workers, right keys"),
+        pytest.param(1, keyed_by_crc32, id="one worker, keys where CRC32 puts them"),
+        pytest.param(3, unkeyed, id="three workers, no keys"),
+    ],
+)
+def test_kafka_says_what_the_library_says(
+    make_job: MakeJob,
+    record: Record,
+    library: Library,
+    workers: int,
+    publish: Callable[[Page], Sent],
+) -> None:
+    """Each page has the same outcome, clean text with the same fields."""
+    with make_job(**SETTINGS) as job:
+        origins = processed(job, [publish(page) for page in library.pages], workers)
+        found = of_job(job, origins)
+    differ = [n for n, said in library.outcomes.items() if found.get(n) != said]
+    kinds = [outcome[0] for outcome in found.values()]
+    record(
+        f"row 5: {workers} extract workers, {publish.__name__}: {len(differ)} of {PAGES} pages "
+        f"differ from urltree.extract ({kinds.count('ok')} clean texts, "
+        f"{kinds.count('duplicate')} duplicates, {kinds.count('error')} dead letters)"
+    )
+    assert differ == []
+    assert found.keys() == library.outcomes.keys()
+
+
+def test_pages_without_keys_in_all_partitions_give_the_same_trees(
+    make_job: MakeJob, record: Record, library: Library
+) -> None:
+    """Their order is lost, and with it which copy is the duplicate; ids, counts and trees stay."""
+    with make_job(evict=False) as job:
+        origins = processed(
+            job, [unkeyed(page, n % PARTITIONS) for n, page in enumerate(library.pages)], 1
+        )
+        found = of_job(job, origins)
+        trees = assert_trees_equal_recount(job, in_changelog(job, "rows"), None)
+    both = (found, library.outcomes)
+    ids = [{said[1]["id"] for said in all_.values() if said[0] == "ok"} for all_ in both]
+    kinds = [sorted(said[0] for said in all_.values()) for all_ in both]
+    record(f"row 5: no keys, all partitions: {len(ids[0] ^ ids[1])} ids differ, {trees} trees")
+    assert ids[0] == ids[1]
+    assert [kinds[0].count("error"), len(kinds[0])] == [kinds[1].count("error"), len(kinds[1])]
