@@ -34,12 +34,14 @@ class Answer:
         kind: `clean-text`, or the reason of a dead letter.
         text: of the page, or the message.
         seconds: from publishing to reading the outcome.
+        cpu: seconds of processor time of both workers meanwhile.
         mib: resident memory of both workers at its peak, above what it was before.
     """
 
     kind: str
     text: str
     seconds: float
+    cpu: float
     mib: float
 
 
@@ -66,6 +68,11 @@ class Pipeline:
         used: int = sum(process.memory_info().rss for process in self._processes)
         return used / MIB
 
+    def _cpu(self) -> float:
+        times = [process.cpu_times() for process in self._processes]
+        used: float = sum(time.user + time.system for time in times)
+        return used
+
     def _run(self, work: Awaitable[Result]) -> Result:
         return self._loop.run_until_complete(work)
 
@@ -91,6 +98,7 @@ class Pipeline:
 
     async def _ask(self, sent: Sent) -> Answer:
         idle = peak = self.resident()
+        cpu = self._cpu()
         started = time.monotonic()
         origin = await self._publish(sent)
         while time.monotonic() < started + PATIENCE:
@@ -101,7 +109,7 @@ class Pipeline:
                 for record in records:
                     found = self._read(record, origin)
                     if found is not None:
-                        return Answer(*found, seconds, peak - idle)
+                        return Answer(*found, seconds, self._cpu() - cpu, peak - idle)
         raise AssertionError(f"nothing came of {origin}")
 
     async def _publish(self, sent: Sent) -> str:
