@@ -230,14 +230,12 @@ class Consumer(driver.Consumer):
 
     def lag(self, topic: str) -> int:
         """Records of the assigned partitions of a topic that are not confirmed yet."""
+        at = self._committed_offset
         return sum(
-            max(0, (self.highwater(tp) or 0) - (self._confirmed.get(tp) or self._committed(tp)))
+            max(0, (self.highwater(tp) or 0) - (self._confirmed.get(tp) or at[tp] or 0))
             for tp in self.assignment()
             if tp.topic == topic
         )
-
-    def _committed(self, tp: TP) -> int:
-        return self._committed_offset[tp] or 0
 
 
 class Transport(driver.Transport):
