@@ -1,8 +1,8 @@
 """Faust's recovery of tables, mended in three places (issue 3, "Open trouble", and `tests/job`).
 
 - Faust goes on from an offset in memory. A rebalance in the middle of a recovery drops what was
-  read and not written, and an offset that is not there yet counts as 0: then the row at offset 0,
-  or all rows, are missing on the disk. Here only the disk says what it holds.
+  read and not written, and an offset or a highwater that is not there yet counts as 0: the row at
+  offset 0, or all rows, were missing on the disk. Here only the disk says what it holds.
 - A disk can be ahead of its changelog: the topic was made anew. Faust ends the worker, at each
   start. Here such a disk is wiped and restored from what the topic has now.
 - The last offset of a compacted changelog may hold no record any more: a tombstone that Kafka
@@ -34,9 +34,9 @@ class Recovery(recovery.Recovery):
         self, consumer: Any, tps: set[TP], destination: Counter[TP], title: str
     ) -> None:
         for tp in tps:
-            disk, highwater = self.tp_to_table[tp].data, self.active_highwaters[tp]
+            disk, highwater = self.tp_to_table[tp].data, self.active_highwaters.get(tp)
             offset = disk.persisted_offset(tp)
-            if offset is not None and offset > highwater:
+            if None not in (offset, highwater) and offset > highwater:
                 log.warning("disk is ahead of its changelog, it is restored", topic=tp.topic)
                 disk.wipe(tp.partition)
                 offset = None

@@ -79,10 +79,13 @@ class Table(faust.Table):
         await super().on_rebalance(assigned, revoked, newly_assigned, generation_id)
 
     async def on_recovery_completed(self, active_tps: set[TP], standby_tps: set[TP]) -> None:
-        """The disk holds all that the changelog had when recovery began."""
-        highwaters = self.app.tables.recovery.active_highwaters
+        """The disk holds what was read; confirmations move the offset on from there."""
+        recovery = self.app.tables.recovery
+        recovery.flush_buffers()
         for tp in active_tps:
-            self._hold(tp, max(highwaters[tp], self.data.persisted_offset(tp) or -1))
+            # what was read, never the highwater: after a second rebalance that is another's, or 0
+            read = recovery.active_offsets.get(tp)
+            self._hold(tp, -1 if read is None else read)
         await super().on_recovery_completed(active_tps, standby_tps)
 
     def _on_confirmed(self, generation: int, future: asyncio.Future[RecordMetadata]) -> None:
