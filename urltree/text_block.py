@@ -7,6 +7,7 @@ to the tree if their *normalised* text is: letters only, lower case (paper, sect
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import category, is_normalized, normalize
 
@@ -75,6 +76,10 @@ def block_hash(text: str) -> int:
     A block without letters has the hash of the empty string, which the paper's heuristics count
     like any other (measured in issue 3: keeping such blocks instead costs .009 F1).
     """
+    return _hash_of_short(text) if len(text) <= _SHORT else _hash(text)
+
+
+def _hash(text: str) -> int:
     if text.isascii():
         return xxhash.xxh3_64_intdigest(text.encode().translate(_LOWER, _ASCII_OTHERS))
     return xxhash.xxh3_64_intdigest(normalised(text).encode())
@@ -114,5 +119,7 @@ def _only_letters(run: re.Match[str]) -> str:
 # character .29 ms (measured).
 _LOWER = bytes(range(256)).lower()
 _ASCII_OTHERS = bytes(code for code in range(128) if not chr(code).isalpha())
+_hash_of_short = lru_cache(maxsize=8192)(_hash)  # the pages of a site repeat their templates
+_SHORT = 80  # characters
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _LETTERS = _Letters()
