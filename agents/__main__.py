@@ -22,9 +22,6 @@ def main() -> None:
     """The job around Kafka: workers and the commands of their operator."""
 
 
-main.add_command(topics)
-
-
 @main.command()
 @click.argument("stage", type=click.Choice(["normalize", "extract"]))
 def worker(stage: str) -> None:

@@ -33,7 +33,6 @@ from agents.logs import log
 from models.headers import Headers
 
 SCHEME = "urltree"
-
 TRANSPORTS.aliases[SCHEME] = "agents.transport:Transport"
 tolerate_any_header_name()
 
