@@ -7,6 +7,7 @@ import sys
 from importlib import import_module
 
 import click
+from aiokafka.errors import KafkaError
 
 from agents import logs, settings
 from agents.audit import audit
@@ -47,6 +48,6 @@ main.add_command(reset_command)
 if __name__ == "__main__":
     try:
         main()
-    except settings.SettingsError as error:
+    except (settings.SettingsError, KafkaError) as error:
         click.echo(f"agents: {error}", err=True)
         sys.exit(2)
