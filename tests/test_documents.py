@@ -26,6 +26,9 @@ from urltree import Extractor
 from urltree.deduplication import Step
 from urltree.heuristics import NAMES
 from urltree.page import Reason
+from urltree.row import ROW_VERSION
+from urltree.tokenizer import TOKENIZER_VERSION
+from urltree.url_key import KEY_VERSION
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ["README.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
@@ -117,11 +120,24 @@ def test_make_targets_that_are_shown_exist(document: str) -> None:
 
 
 @pytest.mark.parametrize("document", [*DOCUMENTS, "DESIGN.md", "CHANGELOG.md"])
-def test_files_that_are_linked_exist(document: str) -> None:
-    """No link leads nowhere inside the project."""
-    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / document).read_text())
-    missing = [link for link in links if not ((ROOT / document).parent / link).exists()]
+def test_links_lead_somewhere(document: str) -> None:
+    """Inside the project each link names a file, and where it names a section, one of that file."""
+    here = ROOT / document
+    missing = []
+    for link in re.findall(r"\]\(([^):]+)\)", here.read_text()):
+        name, _, section = link.partition("#")
+        target = here.parent / name if name else here
+        if not target.exists() or (section and section not in _sections(target)):
+            missing.append(link)
     assert missing == []
+
+
+def test_the_changelog_names_the_versions_of_what_is_stored() -> None:
+    """Whoever raises a version says so: what was learned before may count no longer."""
+    newest = (ROOT / "CHANGELOG.md").read_text().split("\n## ")[1]
+    versions = {"tokenizer": TOKENIZER_VERSION, "key": KEY_VERSION, "row": ROW_VERSION}
+    for name, number in versions.items():
+        assert f"{name} version {number}" in " ".join(newest.split())
 
 
 def test_the_readme_shows_code_that_runs() -> None:
@@ -167,6 +183,12 @@ def _section(document: str, title: str) -> str:
     found = re.search(rf"^#+ {title}\n(.*?)(?=^#+ |\Z)", TEXTS[document], re.MULTILINE | re.DOTALL)
     assert found, f"{document} has no section {title}"
     return found[1]
+
+
+def _sections(path: Path) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
 def _python(document: str) -> list[str]:
