@@ -83,7 +83,8 @@ class LearnedDomain:
 
         Returns:
             Ids whose rows are to be deleted: outside the window (a crash came between the row and
-            its tombstone), or of another tokenizer, which count nowhere.
+            its tombstone), or of an older tokenizer. Rows of another tokenizer count nowhere;
+            those of a newer one are left to the release that wrote them.
 
         Raises:
             RowError: a row of a version that this release does not know.
@@ -93,9 +94,9 @@ class LearnedDomain:
             row = Row.decode(stored)
             if row.tokenizer == TOKENIZER_VERSION:
                 self._insert(document_id, row.branch, row.hashes, row.time)
-            else:
+            elif row.tokenizer < TOKENIZER_VERSION:
                 stale.append(document_id)
-        return stale + self._evict()
+        return (stale if len(self.tree) else []) + self._evict()
 
     def learn(self, document: Document, stored: bytes | None) -> Lesson:
         """Insert a document, then judge it (paper, section 4: in this order).

@@ -124,13 +124,20 @@ def test_a_rebuild_enforces_the_window_before_the_first_verdict() -> None:
     assert nodes(domain.tree.root) == nodes(stored.domain.tree.root)
 
 
-def test_rows_of_another_tokenizer_count_nowhere_and_are_deleted() -> None:
+@pytest.mark.parametrize(
+    ("tokenizer", "deleted"),
+    [
+        pytest.param(TOKENIZER_VERSION - 1, [document(1, []).key_bytes], id="older: deleted"),
+        pytest.param(TOKENIZER_VERSION + 1, [], id="newer: left to who wrote them"),
+    ],
+)
+def test_rows_of_another_tokenizer_count_nowhere(tokenizer: int, deleted: list[bytes]) -> None:
     """Their hashes compare with nothing: the domain learns anew."""
     stored = Stored()
-    stored.learn(replace(document(1, [7]), tokenizer=TOKENIZER_VERSION + 1))
+    stored.learn(replace(document(1, [7]), tokenizer=tokenizer))
     stored.learn(document(2, [8]))
     domain = LearnedDomain(AT_DOMAIN, None)
-    assert domain.rebuild(stored.rows.items()) == [document(1, []).key_bytes]
+    assert domain.rebuild(stored.rows.items()) == deleted
     assert nodes(domain.tree.root) == {(): (1, {8: 1})}
 
 
