@@ -91,7 +91,8 @@ def _consumer(settings: Settings) -> dict[str, Any]:
 def _producer(settings: Settings) -> dict[str, Any]:
     return {
         "producer_acks": -1,
-        "producer_linger": 0.005,
+        # a record a request costs both workers 0.9 ms of CPU a page more (measured, 5 ms: 7.9)
+        "producer_linger": 0.05,
         "producer_max_batch_size": MIB // 4,
         # above the largest record of ours, for a dead letter adds headers to what it keeps
         "producer_max_request_size": settings.max_record_bytes + MIB,
