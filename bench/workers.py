@@ -164,12 +164,8 @@ async def job(
         variables: more of the workers' environment.
         settings: more of them in the names of `agents.settings`.
     """
-    given = {
-        "brokers": brokers,
-        "prefix": f"bench{uuid.uuid4().hex[:8]}-",
-        "commit_seconds": 0.5,
-        **(settings or {}),
-    }
+    prefix = f"bench{uuid.uuid4().hex[:8]}-"
+    given = {"brokers": brokers, "prefix": prefix, **(settings or {})}
     checked = Settings.model_validate({key: str(value) for key, value in given.items()})
     environment = {f"URLTREE_{key.upper()}": str(value) for key, value in given.items()}
     environment |= variables or {}
