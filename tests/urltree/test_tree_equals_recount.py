@@ -101,13 +101,14 @@ class DomainInTheJob(RuleBasedStateMachine):
         self, number: int, hashes: list[int], date: str | None, *, row_was_put: bool
     ) -> None:
         """Before it puts a row, or between the row and the tombstones of the evicted."""
-        rows, known = dict(self.rows), dict(self.twin.known)
+        rows = dict(self.rows)
+        known, foreign = dict(self.twin.known), dict(self.twin.foreign)
         lesson = self.deliver(self.page(number, hashes, date))
         if row_was_put:
             left_behind = {**rows, bytes.fromhex(f"{number:032x}"): lesson.row}
             self.rows |= {each: left_behind[each] for each in lesson.evicted}
         else:
-            self.rows, self.twin.known = rows, known
+            self.rows, self.twin.known, self.twin.foreign = rows, known, foreign
         self.domain_is_spilt_and_reloaded(number)
 
     @invariant()
