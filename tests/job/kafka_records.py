@@ -146,6 +146,14 @@ async def committed(settings: Settings, stage: str, topic: str) -> Mapping[int, 
     return {partition: max(found.get(partition, 0), 0) for partition in range(PARTITIONS)}
 
 
+async def members(settings: Settings, stage: str) -> int:
+    """Workers in a stage's group; 0 while it is rebalancing."""
+    async with admin(settings) as client:
+        (answer,) = await client.describe_consumer_groups([settings.topic(f"urltree-{stage}")])
+    (group,) = answer.groups
+    return len(group[5]) if group[2] == "Stable" else 0
+
+
 async def rewind(settings: Settings, stage: str, topic: str, to: Mapping[int, int]) -> None:
     """Commit other offsets for a stage without workers, so that it reads those records again."""
     client = AIOKafkaConsumer(

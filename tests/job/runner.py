@@ -17,18 +17,21 @@ import signal
 import sys
 from typing import Any
 
-import urltree.tokenizer
+import agents.extract
+import agents.normalize  # noqa: F401 - all that know the tokenizer's version
+from agents.transport import Producer
 
 
 def upgrade() -> None:
-    """Whoever imports the version from now on gets the next one."""
-    urltree.tokenizer.TOKENIZER_VERSION += 1
+    """Every module that knows the version knows the next one instead."""
+    for module in list(sys.modules.values()):
+        version = getattr(module, "TOKENIZER_VERSION", None)
+        if version is not None:
+            vars(module)["TOKENIZER_VERSION"] = version + 1
 
 
 def fail_at(action: str, topic: str, number: int) -> None:
     """Let the process fail at the N-th delivery to a topic."""
-    from agents.transport import Producer  # noqa: PLC0415 - only after an upgrade
-
     deliver = Producer.deliver
     delivered = 0
     is_lost = False

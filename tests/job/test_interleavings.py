@@ -16,7 +16,7 @@ import pytest
 from models import document as documents
 from tests.job.conftest import MakeJob
 from tests.job.harness import Job, Worker, wait_until
-from tests.job.kafka_records import Sent, keyed, rewind, run
+from tests.job.kafka_records import Sent, keyed, members, rewind, run
 from tests.job.outcomes import clean_texts, dead_letters, outcomes
 from tests.job.pages import OLD, START, Site
 from tests.job.state import (
@@ -179,13 +179,9 @@ def test_a_worker_wakes_after_another_wrote(make_job: MakeJob) -> None:
         job.wait_through("extract")
         assert count(in_changelog(job, "rows")) == EVICTION.max_documents
         zombie.thaw()
-        wait_until(zombie.is_ready, "it to be a member again", zombie.log)
+        _wait_for_members(job, 2, zombie)
         other.stop()
-        wait_until(
-            lambda: zombie.is_ready() and len(zombie.open_partitions("rows")) > 5,
-            "all partitions to be its own",
-            zombie.log,
-        )
+        _wait_for_members(job, 1, zombie)
         zombie.stop()
         assert differing(on_disk(zombie, "rows"), in_changelog(job, "rows")) == []
         back = job.worker("extract", "zombie")
@@ -272,3 +268,12 @@ def test_replayed_after_a_tokenizer_upgrade(make_job: MakeJob) -> None:
         assert max(row.verdict.support for row in rows) == 12
     later = {n: texts for n, texts in said(job).items() if n not in before}
     assert later == undisturbed(made[12:])
+
+
+def _wait_for_members(job: Job, number: int, worker: Worker) -> None:
+    """Until so many workers share the partitions, and this one has recovered its own."""
+    wait_until(
+        lambda: run(members(job.settings, "extract")) == number and worker.is_ready(),
+        f"{number} members",
+        worker.log,
+    )
