@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 from zlib import crc32
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
-from aiokafka.errors import KafkaError
+from aiokafka.errors import GroupCoordinatorNotAvailableError, KafkaError
 from aiokafka.partitioner import murmur2
 from aiokafka.structs import OffsetAndMetadata
 
@@ -139,9 +139,12 @@ async def ends(settings: Settings, topic: str) -> Mapping[int, int]:
 
 
 async def committed(settings: Settings, stage: str, topic: str) -> Mapping[int, int]:
-    """What a stage has committed of each partition; 0 where nothing."""
+    """What a stage has committed of each partition; 0 where nothing, or nobody can tell yet."""
     async with admin(settings) as client:
-        of = await client.list_consumer_group_offsets(settings.topic(f"urltree-{stage}"))
+        try:
+            of = await client.list_consumer_group_offsets(settings.topic(f"urltree-{stage}"))
+        except GroupCoordinatorNotAvailableError:
+            of = {}
     found = {tp.partition: at.offset for tp, at in of.items() if tp.topic == settings.topic(topic)}
     return {partition: max(found.get(partition, 0), 0) for partition in range(PARTITIONS)}
 
