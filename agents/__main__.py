@@ -10,12 +10,14 @@ import click
 from aiokafka.errors import KafkaError
 
 from agents import logs, settings
-from agents.audit import audit
-from agents.dead_letters import dead_letters
-from agents.domain import domain_command
-from agents.forget import forget_command
-from agents.reset import reset_command
-from agents.topics import topics
+from agents.commands.audit import audit
+from agents.commands.dead_letters import dead_letters
+from agents.commands.domain import domain_command
+from agents.commands.forget import forget_command
+from agents.commands.reset import reset_command
+from agents.commands.topics import check, topics
+
+_STAGES = {"normalize": "Normalize", "extract": "Extract"}
 
 
 @click.group()
@@ -24,16 +26,17 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("stage", type=click.Choice(["normalize", "extract"]))
+@click.argument("stage", type=click.Choice(list(_STAGES)))
 def worker(stage: str) -> None:
     """Run a worker of one STAGE until SIGTERM; run more of them to share its partitions."""
     from agents import worker as workers  # noqa: PLC0415 - Faust takes a second to import
 
     configured = settings.load()
     logs.configure(configured.log_level, configured.log_format)
-    module = import_module(f"agents.{stage}")
-    check = import_module("agents.topics").check
-    code = asyncio.run(workers.run(getattr(module, stage.title()), configured, check))
+    for name in settings.unknown():
+        logs.log.warning("no setting has this name", variable=name)
+    make = getattr(import_module(f"agents.{stage}"), _STAGES[stage])
+    code = asyncio.run(workers.run(make, configured, check))
     sys.exit(code)
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ssl
 from typing import Any
 
 import faust
 from faust.types.auth import SASLMechanism
 
+from agents.kafka.client import ssl_context
+from agents.kafka.table import Table
+from agents.kafka.transport import SCHEME
 from agents.settings import Settings
-from agents.table import Table
-from agents.transport import SCHEME
 
 MIB = 1024 * 1024
 
@@ -33,7 +33,7 @@ def make_app(settings: Settings, stage: str) -> App:
         broker_credentials=_credentials(settings),
         datadir=settings.data_dir.absolute(),
         autodiscover=False,
-        TableManager="agents.recovery:TableManager",
+        TableManager="agents.kafka.recovery:TableManager",
         **_consumer(settings),
         **_producer(settings),
         # topics are declared in topics.yaml, and checked before
@@ -46,7 +46,7 @@ def make_app(settings: Settings, stage: str) -> App:
         stream_wait_empty=True,
         stream_ack_exceptions=False,
         stream_ack_cancelled_tasks=False,
-        # agents.recovery mends what this would crash on
+        # agents.kafka.recovery mends what this would crash on
         recovery_consistency_check=False,
         stream_recovery_delay=0.0,
     )
@@ -103,7 +103,7 @@ def _producer(settings: Settings) -> dict[str, Any]:
 def _credentials(settings: Settings) -> Any:
     if settings.security == "PLAINTEXT":
         return None
-    context = ssl_context(settings)
+    context = ssl_context(settings) if settings.security.endswith("SSL") else None
     if settings.security == "SSL":
         return faust.SSLCredentials(context)
     return faust.SASLCredentials(
@@ -112,13 +112,3 @@ def _credentials(settings: Settings) -> Any:
         mechanism=SASLMechanism(settings.sasl_mechanism),
         ssl_context=context,
     )
-
-
-def ssl_context(settings: Settings) -> ssl.SSLContext | None:
-    """For TLS to the brokers; None where there is none."""
-    if not settings.security.endswith("SSL"):
-        return None
-    context = ssl.create_default_context(cafile=settings.ssl_ca_file)
-    if settings.ssl_cert_file is not None:
-        context.load_cert_chain(settings.ssl_cert_file, settings.ssl_key_file)
-    return context

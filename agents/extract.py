@@ -13,13 +13,13 @@ from __future__ import annotations
 from faust.types.tuples import Message
 
 from agents.app import make_table
-from agents.delivery import OnFailure, Work
 from agents.forgetting import keys_to_delete, tombstones
+from agents.kafka.delivery import OnFailure, Work
+from agents.kafka.partitions import Key
+from agents.kafka.table import id_of, key_of, prefix_of
 from agents.memory import Memory
-from agents.partitions import Key
 from agents.settings import Settings
 from agents.stage import Stage
-from agents.table import id_of, key_of, prefix_of
 from models import clean_text as clean_texts
 from models import document as documents
 from models.command import Forget
@@ -77,7 +77,7 @@ class Extract(Stage):
         """A tree is made again from the rows."""
         self._trees.drop(partition, domain)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Trees are made again from the rows."""
         self._trees.clear()
 

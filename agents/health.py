@@ -20,8 +20,8 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from agents.logs import log
 
 if TYPE_CHECKING:
+    from agents.kafka.transport import Consumer
     from agents.stage import Stage
-    from agents.transport import Consumer
 
 _TURN_SECONDS = 1.0
 _DEAD_SECONDS = 60.0  # a page of 10 MB takes one

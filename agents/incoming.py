@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from faust.types.tuples import Message
 
-from agents.partitions import partition_of
+from agents.kafka.partitions import partition_of
 from models import headers as names
 from models.dead_letter import Record
 from models.headers import header

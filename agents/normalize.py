@@ -13,15 +13,15 @@ from __future__ import annotations
 from faust.types.tuples import Message
 
 from agents.app import make_table
-from agents.delivery import OnFailure, Work
 from agents.forgetting import HEADERS, keys_to_delete
 from agents.incoming import is_in_place
-from agents.partitions import Key
+from agents.kafka.delivery import OnFailure, Work
+from agents.kafka.partitions import Key
+from agents.kafka.table import key_of
 from agents.schemes import Schemes
-from agents.seen import Domains
+from agents.seen import SeenDomains
 from agents.settings import Settings
 from agents.stage import Stage
-from agents.table import key_of
 from models import document as documents
 from models import duplicate as duplicates
 from models import headers as names
@@ -44,7 +44,7 @@ class Normalize(Stage):
         super().__init__(settings, on_failure)
         self.table = make_table(self.app, "seen")
         self.schemes = Schemes(settings)
-        self.domains = Domains(self.table, settings.horizons, self.metrics)
+        self.domains = SeenDomains(self.table, settings.horizons, self.metrics)
         self.metrics.gauge("domains", "Domains in memory.", lambda: len(self.domains))
 
     async def take(self, message: Message, origin: str, work: Work) -> None:
@@ -82,7 +82,7 @@ class Normalize(Stage):
         """A horizon is made again from `seen`."""
         self.domains.drop(partition, domain)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Horizons are made again from `seen`."""
         self.domains.clear()
 

@@ -7,10 +7,10 @@ sweep reads them all, which then costs 3 µs a document (issue 3: a prefix scan)
 
 from __future__ import annotations
 
-from agents.delivery import Work
+from agents.kafka.delivery import Work
+from agents.kafka.table import Table, prefix_of
 from agents.memory import Memory
 from agents.metrics import Metrics
-from agents.table import Table, prefix_of
 from urltree.deduplication import Horizon, Seen
 
 _SWEEP = 256  # documents between two sweeps, at least
@@ -26,7 +26,7 @@ class SeenDomain:
         self.left = _SWEEP
 
 
-class Domains:
+class SeenDomains:
     """Domains in memory, made from the table `seen` when they are asked for."""
 
     def __init__(self, table: Table, bound: int, metrics: Metrics) -> None:

@@ -234,3 +234,9 @@ def load() -> Settings:
         raise SettingsError(f"{name}: {first['msg']}") from None
     except (OSError, ValueError) as error:
         raise SettingsError(str(error)) from None
+
+
+def unknown() -> list[str]:
+    """Variables that look like settings and are none: misspelt, or another program's."""
+    known = {PREFIX + name.upper() for name in Settings.model_fields} | {FILE}
+    return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)

@@ -22,14 +22,14 @@ from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 from faust.types.tuples import Message
 
 from agents.app import App, make_app, source
-from agents.delivery import Delivery, OnFailure, Work
 from agents.incoming import is_in_place, origin_of, original_of
+from agents.kafka.delivery import Delivery, OnFailure, Work
+from agents.kafka.partitions import Key, key_of
+from agents.kafka.store import StoreError
+from agents.kafka.table import Table
 from agents.logs import log
 from agents.metrics import Metrics
-from agents.partitions import Key, key_of
 from agents.settings import Settings
-from agents.store import StoreError
-from agents.table import Table
 from agents.topics_file import declared
 from models.command import Forget, is_command
 from models.dead_letter import DeadLetter
@@ -119,7 +119,7 @@ class Stage(ABC):
         """Drop a domain from memory: it is read again from its rows."""
 
     @abstractmethod
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Drop all domains from memory."""
 
     async def send(
@@ -233,8 +233,8 @@ class Stage(ABC):
         return False
 
     async def _on_revoked(self, _app: Any, _revoked: Any, **_: Any) -> None:
-        self.delivery.forget()
-        self.forget()
+        self.delivery.clear()
+        self.clear()
 
     def _observe(self, work: Work) -> None:
         self.metrics.seconds.observe(monotonic() - work.since)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 
-from agents.audit import account
+from agents.commands.audit import account
 from bench.algorithm import PARSE, TRAFILATURA, beside
 from bench.broker import Broker, running
 from bench.figure import Bar, Figure, Section, spread

@@ -14,11 +14,11 @@ from faust.types.tuples import Message
 
 from agents import logs, worker
 from agents.app import make_table
-from agents.delivery import OnFailure, Work
-from agents.partitions import Key
+from agents.commands.topics import check
+from agents.kafka.delivery import OnFailure, Work
+from agents.kafka.partitions import Key
 from agents.settings import Settings, load
 from agents.stage import Stage
-from agents.topics import check
 from models.command import Forget
 
 ROW = "URLTREE_BENCH_ROW"

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agents.app import make_app, make_table
-from agents.partitions import partition_of
+from agents.kafka.partitions import partition_of
+from agents.kafka.store import Store
+from agents.kafka.table import id_of, key_of, prefix_of
 from agents.settings import Settings
-from agents.store import Store
-from agents.table import id_of, key_of, prefix_of
 from bench import resident
 from bench.figure import Bar, Figure, Section
 from bench.pages import Pages, html

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import psutil
 
-from agents.kafka_client import admin, consumer, partitions, producer
-from agents.partitions import partition_of
+from agents.commands.topics import apply
+from agents.kafka.client import admin, consumer, partitions, producer
+from agents.kafka.partitions import partition_of
 from agents.settings import Settings
-from agents.topics import apply
 from demo.child import Child
 from demo.kafka import free_port
 

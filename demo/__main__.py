@@ -13,7 +13,7 @@ import click
 from aiokafka.errors import KafkaError as ClientError
 from rich.console import Console
 
-from agents.audit import report
+from agents.commands.audit import report
 from agents.settings import SettingsError
 from demo.kafka_install import KafkaError
 from demo.run import Summary, run

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
-from agents.kafka_client import consumer, partitions
-from agents.ledger import Accounts, Ledger, Outcome
+from agents.commands.ledger import Accounts, Ledger, Outcome
+from agents.kafka.client import consumer, partitions
 from agents.settings import Settings
 from models import clean_text, duplicate
 from models.dead_letter import DeadLetter

@@ -11,8 +11,8 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import MessageSizeTooLargeError
 from aiokafka.structs import RecordMetadata
 
-from agents.kafka_client import options
-from agents.partitions import partition_of
+from agents.kafka.client import options
+from agents.kafka.partitions import partition_of
 from agents.settings import Settings
 from models import raw_html
 from urltree.inputs import Reader

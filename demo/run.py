@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents import topics
-from agents.audit import account
-from agents.ledger import Accounts
+from agents.commands import topics
+from agents.commands.audit import account
+from agents.commands.ledger import Accounts
 from agents.settings import Settings, SettingsError, load
 from demo.fetch import fetch
 from demo.kafka import running

@@ -18,7 +18,7 @@ import click
 import pytest
 import yaml
 
-from agents import topics
+from agents.commands import topics
 from agents.settings import FILE, PREFIX, Settings
 from tests import reference
 from tests.agents.workers import work

@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from agents.__main__ import main
-from agents.kafka_client import consumer, partitions, producer, read, whole
-from agents.partitions import partition_of
+from agents.commands.topics import apply
+from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.partitions import partition_of
 from agents.settings import Settings
-from agents.topics import apply
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from agents.audit import account, auditing
-from agents.ledger import Accounts, Ledger, Outcome
+from agents.commands.audit import account, auditing
+from agents.commands.ledger import Accounts, Ledger, Outcome
 from agents.schemes import Schemes
 from agents.settings import Settings
 from models import clean_text, duplicate, raw_html

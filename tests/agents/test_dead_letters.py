@@ -8,7 +8,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from agents.dead_letters import dead_letters
+from agents.commands.dead_letters import dead_letters
 from models import raw_html
 from models.dead_letter import DeadLetter, Record
 from models.headers import ORIGIN, REKEYED

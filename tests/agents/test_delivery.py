@@ -10,7 +10,7 @@ import pytest
 from aiokafka.errors import KafkaTimeoutError, MessageSizeTooLargeError
 from faust.types import TP
 
-from agents.delivery import Delivery, Work
+from agents.kafka.delivery import Delivery, Work
 from tests.agents.workers import run
 
 TOPIC = "raw-html"
@@ -169,7 +169,7 @@ def test_revoked_partitions_are_forgotten_and_late_confirmations_say_nothing() -
     async def scenario() -> None:
         bench = Bench()
         late = sent(await bench.begin(0))
-        bench.delivery.forget()
+        bench.delivery.clear()
         again = sent(await bench.begin(0, generation=2))
         late.set_result(None)
         await settle()

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agents.partitions import partition_of
+from agents.kafka.partitions import partition_of
 from agents.settings import Settings
 from models import raw_html
 from tests.agents.records import PARTITIONS, Publish, Run, Sent

@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
-from agents.audit import account
-from agents.forget import forget, resolve
+from agents.commands.audit import account
+from agents.commands.forget import forget, resolve
 from agents.settings import Settings
 from models import clean_text, raw_html
 from models.command import Forget

@@ -12,9 +12,9 @@ from aiokafka.record.default_records import DefaultRecordBatchBuilder
 from aiokafka.record.memory_records import MemoryRecords
 from aiokafka.record.util import calc_crc32c
 
-from agents.header_names import TolerantRecords
-from agents.kafka_client import producer
-from agents.partitions import partition_of
+from agents.kafka.client import producer
+from agents.kafka.header_names import TolerantRecords
+from agents.kafka.partitions import partition_of
 from agents.settings import Settings
 from models import clean_text
 from tests.agents.records import PARTITIONS, ReadAll

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiokafka.errors import KafkaConnectionError
 
-from agents.kafka_client import NoKafkaError, options
+from agents.kafka.client import NoKafkaError, options
 from agents.settings import Settings, SettingsError
 from tests.agents.records import Publish, ReadAll, Sent
 

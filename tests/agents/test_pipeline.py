@@ -8,7 +8,7 @@ from zlib import crc32
 
 import pytest
 
-from agents.partitions import partition_of
+from agents.kafka.partitions import partition_of
 from agents.settings import Settings
 from models import clean_text, document, duplicate, raw_html
 from models.dead_letter import DeadLetter

@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
+from agents.commands.reset import plan, reset
 from agents.normalize import Normalize
-from agents.reset import plan, reset
 from agents.settings import Settings, SettingsError
 from models import raw_html
 from tests.agents.records import Publish, ReadAll, Run, Sent

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.schemes import Schemes
-from agents.settings import Settings, SettingsError, load
+from agents.settings import Settings, SettingsError, load, unknown
 from urltree.page import Page
 
 
@@ -103,3 +103,11 @@ def test_new_rules_take_effect_at_a_point_in_document_time() -> None:
     assert before == ["known-noise", "drop"]
     assert after == undated == ["drop", "known-noise"]
     assert len(Schemes(Settings()).of(Page(url="https://a.org", html=""))) == 1
+
+
+def test_a_misspelt_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be ignored otherwise, and nobody would know."""
+    monkeypatch.setenv("URLTREE_HEURISTICS", "strict")
+    monkeypatch.setenv("URLTREE_HEURISTIC", "strict")
+    assert "URLTREE_HEURISTICS" in unknown()
+    assert "URLTREE_HEURISTIC" not in unknown()

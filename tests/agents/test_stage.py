@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agents.delivery import Work
 from agents.extract import Extract
+from agents.kafka.delivery import Work
 from agents.normalize import Normalize
 from agents.settings import Settings
 from models import clean_text
@@ -95,7 +95,7 @@ def test_what_is_ours_to_mend_ends_the_worker_and_commits_nothing(
         assert isinstance(failures[0], RowError)
         assert not any(stage.app.consumer._confirmed.values())
         assert stage.delivery.stalled_for() < PATIENCE
-        stage.delivery.forget()
+        stage.delivery.clear()
         await asyncio.wait_for(stage.app.stop(), PATIENCE)
 
     run(scenario())

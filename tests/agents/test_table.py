@@ -11,10 +11,10 @@ from aiokafka import AIOKafkaProducer
 from faust.types import TP
 
 from agents.extract import Extract
-from agents.kafka_client import options, producer
+from agents.kafka.client import options, producer
+from agents.kafka.store import Store
+from agents.kafka.table import Table, key_of, prefix_of
 from agents.settings import Settings
-from agents.store import Store
-from agents.table import Table, key_of, prefix_of
 from tests.agents.workers import is_ready, run, started, until
 
 pytestmark = pytest.mark.kafka

@@ -16,9 +16,9 @@ from aiokafka.admin import NewPartitions
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from click.testing import CliRunner
 
-from agents.kafka_client import admin
+from agents.commands.topics import apply, check, topics
+from agents.kafka.client import admin
 from agents.settings import Settings, SettingsError
-from agents.topics import apply, check, topics
 from agents.topics_file import declared
 
 ROOT = Path(__file__).parents[2]

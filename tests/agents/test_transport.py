@@ -12,8 +12,8 @@ import faust
 import pytest
 from faust.types import TP
 
-from agents.delivery import Delivery
 from agents.extract import Extract
+from agents.kafka.delivery import Delivery
 from agents.normalize import Normalize
 from agents.settings import Settings
 from tests.agents.records import Publish

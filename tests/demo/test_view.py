@@ -7,7 +7,7 @@ from collections import deque
 
 from rich.console import Console
 
-from agents.ledger import Accounts
+from agents.commands.ledger import Accounts
 from demo.__main__ import described
 from demo.outputs import News, Progress
 from demo.run import Summary

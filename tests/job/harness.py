@@ -18,8 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from agents.commands.topics import apply
 from agents.settings import Settings
-from agents.topics import apply
 from demo.child import Child
 from tests.job.kafka_records import Read, Sent, committed, ends, publish, read_all, run
 

@@ -12,7 +12,7 @@ from aiokafka.errors import GroupCoordinatorNotAvailableError, KafkaError
 from aiokafka.partitioner import murmur2
 from aiokafka.structs import OffsetAndMetadata
 
-from agents.kafka_client import admin, consumer, options, partitions, read, whole
+from agents.kafka.client import admin, consumer, options, partitions, read, whole
 from agents.settings import Settings
 from models import raw_html
 from urltree.page import Page, PageError

@@ -12,7 +12,7 @@ import orjson
 import psutil
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
-from agents.kafka_client import options, partitions
+from agents.kafka.client import options, partitions
 from models.dead_letter import DeadLetter
 from tests.agents.test_header_names import GOOD, spoiled
 from tests.job.harness import PATIENCE, Job, Worker

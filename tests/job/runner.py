@@ -19,7 +19,7 @@ from typing import Any
 
 import agents.extract
 import agents.normalize  # noqa: F401 - all that know the tokenizer's version
-from agents.transport import Producer
+from agents.kafka.transport import Producer
 
 
 def upgrade() -> None:

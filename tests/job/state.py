@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rocksdict import AccessType, Options, Rdict
 
-from agents.table import id_of, key_of
+from agents.kafka.table import id_of, key_of
 from models import document as documents
 from tests.job.harness import Job, Worker
 from tests.job.kafka_records import PARTITIONS
@@ -62,6 +62,12 @@ def ever_in_changelog(job: Job) -> Rows:
         if record.key is not None and record.value is not None:
             rows[record.partition][record.key] = record.value
     return rows
+
+
+def evicted(job: Job) -> set[bytes]:
+    """Keys of documents that have left their window at some time."""
+    records = job.read("urltree-extract-rows-changelog")
+    return {record.key for record in records if record.key is not None and record.value is None}
 
 
 def count(rows: Rows) -> int:

@@ -10,14 +10,23 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import orjson
 import pytest
 
+from agents.kafka.table import key_of
 from demo.kafka import Kafka
 from tests.job.conftest import Record
 from tests.job.harness import Job, Worker, wait_until
 from tests.job.kafka_records import PARTITIONS
 from tests.job.outcomes import Outcomes, outcomes
-from tests.job.state import assert_trees_equal_recount, count, differing, in_changelog, on_disk
+from tests.job.state import (
+    assert_trees_equal_recount,
+    count,
+    differing,
+    evicted,
+    in_changelog,
+    on_disk,
+)
 from tests.job.storm import Storm
 from urltree.window import DAY, Eviction
 
@@ -25,6 +34,7 @@ DOCUMENTS = 5_000
 KILLS = 10
 SEEDS = range(1, 1 + int(os.environ.get("URLTREE_STORMS", "1")))
 EVICTION = Eviction(max_documents=300, max_age=10 * DAY, keep=100)
+CLEAN_TEXT = "clean-text"
 TABLES = {"seen": "normalize", "rows": "extract"}
 
 
@@ -81,12 +91,16 @@ def test_every_page_has_an_outcome(aftermath: Aftermath, record: Record) -> None
 
 
 def test_an_output_repeats_only_under_its_key(aftermath: Aftermath, record: Record) -> None:
-    """What is said again of a page is said under the same key of the same topic."""
+    """And with the same value, unless the page had left its window: then it is judged anew."""
     found = aftermath.outcomes
+    gone = evicted(aftermath.job)
+    stayed = [origin for origin in found.changed if not _keys(found, origin) & gone]
     record(
-        f"row 6: {found.repeats} outputs repeated, {len(found.changed)} pages with another value"
+        f"row 6: {found.repeats} outputs repeated, {len(found.changed)} pages with another value, "
+        f"{len(stayed)} of them had not left their window"
     )
     assert [origin for origin in found.said if len(found.places(origin)) > 1] == []
+    assert stayed == []
 
 
 def test_every_tree_equals_its_recount(aftermath: Aftermath, record: Record) -> None:
@@ -131,3 +145,9 @@ def _restore(worker: Worker, table: str) -> None:
     wait_until(lambda: len(worker.open_partitions(table)) == PARTITIONS, "all partitions")
     worker.wait_ready()
     worker.stop()
+
+
+def _keys(found: Outcomes, origin: str) -> set[bytes]:
+    """Keys of a page's rows."""
+    values = [orjson.loads(value) for topic, _, value in found.said[origin] if topic == CLEAN_TEXT]
+    return {key_of(value["domain"], bytes.fromhex(value["id"])) for value in values}

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from agents.kafka_client import Ranges, partitions, read, whole
-from agents.ledger import Ledger, Outcome
+from agents.commands.ledger import Ledger, Outcome
+from agents.kafka.client import Ranges, partitions, read, whole
 from agents.schemes import Schemes
 from agents.settings import Settings
 from models import raw_html

@@ -19,10 +19,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree
 
-from agents.kafka_client import consumer, partitions, read, whole
-from agents.partitions import partition_of
+from agents.kafka.client import consumer, partitions, read, whole
+from agents.kafka.partitions import partition_of
+from agents.kafka.table import id_of, prefix_of
 from agents.settings import Settings, SettingsError, load
-from agents.table import id_of, prefix_of
 from models import document as documents
 from models.command import is_command
 from urltree.heuristics import heuristic

@@ -23,10 +23,10 @@ import click
 import orjson
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from agents.kafka_client import Ranges, consumer, partitions, read
-from agents.ledger import Accounts, Ledger, Outcome
+from agents.commands.ledger import Accounts, Ledger, Outcome
+from agents.commands.superseded import explain
+from agents.kafka.client import Ranges, consumer, partitions, read
 from agents.settings import Settings, load
-from agents.superseded import explain
 from models import duplicate
 from models.clean_text import origin_of
 from models.command import is_command

@@ -16,7 +16,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import for_code
 
-from agents.kafka_client import admin
+from agents.kafka.client import admin
 from agents.settings import Settings, SettingsError, load
 from agents.topics_file import Topic, declared
 

@@ -6,7 +6,7 @@ in `tests/job`):
 - `Producer.flush` waits for a buffer that a busy agent keeps refilling, and commits wait for it:
   under load no offset is ever committed. Here flush waits for what was queued when it was called.
 - `Consumer._new_offset` compares with the wrong offset and commits past an unacked event. Here
-  only `confirm` moves an offset, and `agents.delivery` calls it in the order of the records.
+  only `confirm` moves an offset, and `agents.kafka.delivery` calls it in the order of the records.
 - A fetch that is under way when a rebalance begins may end after the seek to the committed offset:
   it moves the position on, its records are dropped, and nobody reads them again (5,000 pages, ten
   kills: up to 203 lost, and rows missing in restored tables). Here a seek waits for the fetch.
@@ -28,12 +28,12 @@ from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 from faust.types.tuples import Message
 
-from agents.header_names import tolerate_any_header_name
+from agents.kafka.header_names import tolerate_any_header_name
 from agents.logs import log
 from models.headers import Headers
 
 SCHEME = "urltree"
-TRANSPORTS.aliases[SCHEME] = "agents.transport:Transport"
+TRANSPORTS.aliases[SCHEME] = "agents.kafka.transport:Transport"
 tolerate_any_header_name()
 
 
@@ -221,7 +221,7 @@ class Consumer(driver.Consumer):
         return True
 
     def verify_event_path(self, now: float, tp: TP) -> None:
-        """Faust's watch over a stalled stream: `agents.delivery` has one that acts."""
+        """Faust's watch over a stalled stream: `agents.kafka.delivery` has one that acts."""
 
     def commit_age(self) -> float:
         """Seconds for which confirmed offsets have waited for a commit; 0 while none wait."""

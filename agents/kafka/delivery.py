@@ -26,7 +26,7 @@ OnFailure = Callable[[BaseException], None]
 
 
 class Commits(Protocol):
-    """What delivery needs of the consumer (`agents.transport.Consumer`)."""
+    """What delivery needs of the consumer (`agents.kafka.transport.Consumer`)."""
 
     def confirm(self, message: Message) -> None:
         """This record and all before it are done."""
@@ -160,7 +160,7 @@ class Delivery:
         self._commits.release(work.message)
         self._room.set()
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Partitions were revoked: what is still in work is replayed by their next owner."""
         for queue in self._queues.values():
             for work in queue:

@@ -19,8 +19,8 @@ import orjson
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
 from agents.forgetting import HEADERS, answer
-from agents.kafka_client import consumer, partitions, producer, read, whole
-from agents.partitions import partition_of
+from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.partitions import partition_of
 from agents.schemes import Schemes
 from agents.settings import Settings, load
 from models import clean_text

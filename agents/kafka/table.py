@@ -19,8 +19,8 @@ import faust
 from aiokafka.structs import RecordMetadata, TopicPartition
 from faust.types import TP
 
+from agents.kafka.store import MARK_SECONDS, Store
 from agents.logs import log
-from agents.store import MARK_SECONDS, Store
 
 
 class Table(faust.Table):

@@ -14,7 +14,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPa
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaConnectionError, KafkaError
 
-from agents.header_names import tolerate_any_header_name
+from agents.kafka.header_names import tolerate_any_header_name
 from agents.settings import Settings, SettingsError
 
 FETCH_BYTES = 4 * 1024 * 1024  # a partition; Kafka sends a larger record all the same
@@ -31,7 +31,7 @@ def options(settings: Settings) -> dict[str, Any]:
         "client_id": "urltree",
     }
     if settings.security.endswith("SSL"):
-        reach["ssl_context"] = _ssl_context(settings)
+        reach["ssl_context"] = ssl_context(settings)
     if settings.security.startswith("SASL"):
         reach["sasl_mechanism"] = settings.sasl_mechanism
         reach["sasl_plain_username"] = settings.sasl_username
@@ -153,7 +153,12 @@ async def _started(client: Any, settings: Settings) -> AsyncIterator[Any]:
         await stop()
 
 
-def _ssl_context(settings: Settings) -> ssl.SSLContext:
+def ssl_context(settings: Settings) -> ssl.SSLContext:
+    """For TLS to the brokers.
+
+    Raises:
+        SettingsError: a file is missing or no certificate.
+    """
     try:
         context = ssl.create_default_context(cafile=settings.ssl_ca_file)
         if settings.ssl_cert_file is not None:

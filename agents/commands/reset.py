@@ -18,7 +18,7 @@ from aiokafka import TopicPartition
 from aiokafka.errors import KafkaError
 from aiokafka.structs import OffsetAndMetadata
 
-from agents.kafka_client import admin, consumer, partitions, producer, read, whole
+from agents.kafka.client import admin, consumer, partitions, producer, read, whole
 from agents.settings import Settings, SettingsError, load
 
 _TABLES = {"normalize": "seen", "extract": "rows"}

@@ -20,10 +20,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from agents.dead_letter_view import as_json as all_of
-from agents.dead_letter_view import as_text, safe
-from agents.kafka_client import consumer, partitions, producer, read, whole
-from agents.partitions import partition_of
+from agents.commands.dead_letter_view import as_json as all_of
+from agents.commands.dead_letter_view import as_text, safe
+from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.partitions import partition_of
 from agents.schemes import Schemes
 from agents.settings import Settings, load
 from models import headers as names

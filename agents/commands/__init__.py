@@ -1,0 +1,1 @@
+"""What an operator types: `python -m agents …`, one file a command."""

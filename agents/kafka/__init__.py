@@ -1,0 +1,1 @@
+"""The way to Kafka: Faust and aiokafka, mended where they lose, stall or overtake records."""
