@@ -7,7 +7,7 @@ to the tree if their *normalised* text is: letters only, lower case (paper, sect
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import NamedTuple
 from unicodedata import category, is_normalized, normalize
 
@@ -76,13 +76,18 @@ def block_hash(text: str) -> int:
     A block without letters has the hash of the empty string, which the paper's heuristics count
     like any other (measured in issue 3: keeping such blocks instead costs .009 F1).
     """
-    return _hash_of_short(text) if len(text) <= _SHORT else _hash(text)
-
-
-def _hash(text: str) -> int:
-    if text.isascii():
-        return xxhash.xxh3_64_intdigest(text.encode().translate(_LOWER, _ASCII_OTHERS))
     return xxhash.xxh3_64_intdigest(normalised(text).encode())
+
+
+def block_hashes(texts: Sequence[str]) -> list[int]:
+    """The `block_hash` of each block of a page.
+
+    All are normalised as one text, NULs between them: .36 ms a page block by block, .1 so.
+    """
+    page = "\0".join(texts)
+    if page.count("\0") != len(texts) - 1:
+        return [block_hash(text) for text in texts]
+    return [xxhash.xxh3_64_intdigest(text) for text in _normalised(page).encode().split(b"\0")]
 
 
 def normalised(text: str) -> str:
@@ -93,9 +98,19 @@ def normalised(text: str) -> str:
     before. Normalising twice changes nothing. Characters younger than Python's Unicode tables
     have no category yet and do not count.
     """
+    return _normalised(text.replace("\0", ""))
+
+
+def _normalised(text: str) -> str:
+    """As `normalised`, but for NULs, which are kept: they separate the blocks of a page."""
+    if text.isascii():
+        return text.encode().translate(_LOWER, _ASCII_OTHERS).decode()
     utf8 = normalize("NFC", text).encode(errors="ignore")  # lone surrogates are no letters
-    some_left = utf8.translate(_LOWER, _ASCII_OTHERS).decode()
-    letters = _NOT_ASCII.sub(_only_letters, some_left)
+    some_left = _COMMON_OTHERS.sub("", utf8.translate(_LOWER, _ASCII_OTHERS).decode())
+    if some_left.replace("\0", "").isalpha() and "Σ" not in some_left:
+        letters = some_left.lower()
+    else:
+        letters = _NOT_ASCII.sub(_only_letters, some_left)
     return letters if is_normalized("NFC", letters) else normalize("NFC", letters)
 
 
@@ -115,11 +130,13 @@ def _only_letters(run: re.Match[str]) -> str:
     return run[0].translate(_LETTERS)
 
 
-# ASCII goes by bytes, the rest by character: .18 ms for the blocks of a page, all of it by
-# character .29 ms (measured).
+# ASCII goes by bytes; punctuation, digits and symbols of whole ranges by one regex; what is left
+# is letters alone on 19 of 20 pages, which lower() does at once. The rest goes by character.
 _LOWER = bytes(range(256)).lower()
-_ASCII_OTHERS = bytes(code for code in range(128) if not chr(code).isalpha())
-_hash_of_short = lru_cache(maxsize=8192)(_hash)  # the pages of a site repeat their templates
-_SHORT = 80  # characters
+_ASCII_OTHERS = bytes(code for code in range(1, 128) if not chr(code).isalpha())
+_COMMON_OTHERS = re.compile(
+    "[\x80-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf\xd7\xf7\u2000-\u2070\u20a0-\u20cf\u2190-\u2bff"
+    "\u3000-\u3004\u3007-\u3020\uff00-\uff20\U0001f000-\U0001faff]+"
+)
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _LETTERS = _Letters()

@@ -16,14 +16,14 @@ memory stay linear in the page, whatever the nesting.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import cast
 
 from urltree.elements import DROPPED, HEADINGS, INLINE, VOID, read_attributes
 from urltree.encoding import decode, scrub
 from urltree.parser import parse
-from urltree.text_block import Element, TextBlock, TokenizedPage, block_hash
+from urltree.text_block import Element, TextBlock, TokenizedPage, block_hashes
 
 TOKENIZER_VERSION = 1
 MAX_BLOCKS = 10_000
@@ -87,7 +87,9 @@ class _Target:
         self._link_from = 0
         self._linked: list[str] = []
         self._dropped: tuple[str, Mapping[str, str]] = ("", {})
-        self._blocks: list[TextBlock] = []
+        self._texts: list[str] = []
+        self._places: list[tuple[int, int, bool]] = []
+        self._shares: list[float] = []
         self._over_cap = 0
         self._elements: list[Element] = []
         self._metadata = _Metadata()
@@ -155,7 +157,7 @@ class _Target:
     def close(self) -> TokenizedPage:
         said = self._metadata
         return TokenizedPage(
-            tuple(self._blocks),
+            tuple(map(_text_block, self._rows())),
             tuple(self._elements),
             self._over_cap,
             said.title or None,
@@ -165,6 +167,14 @@ class _Target:
             tuple(said.json_ld),
         )
 
+    def _rows(self) -> Iterator[tuple[str, int, int, float, bool, int]]:
+        """The blocks as tuples; their hashes are made all at once."""
+        columns = zip(
+            self._texts, self._places, self._shares, block_hashes(self._texts), strict=True
+        )
+        for text, (index, heading, hidden), share, block_hash in columns:
+            yield text, index, heading, share, hidden, block_hash
+
     def _end_block(self) -> None:
         chunks = self._chunks
         text = chunks[0] if len(chunks) == 1 else "".join(chunks)
@@ -172,7 +182,7 @@ class _Target:
             self._linked += chunks[self._link_from :]
             self._link_from = 0
         if not text.isspace():
-            if len(self._blocks) < MAX_BLOCKS:
+            if len(self._texts) < MAX_BLOCKS:
                 self._add_block(text)
             else:
                 self._over_cap += 1
@@ -181,13 +191,11 @@ class _Target:
             self._linked.clear()
 
     def _add_block(self, text: str) -> None:
-        text = _lines(text) if self._pres else " ".join(text.split())
         if len(self._entered) < len(self._path):
             self._enter()
-        index, heading, hidden = self._entered[-1]
-        share = self._link_share(text) if self._linked else 0.0
-        block = _text_block((text, index, heading, share, hidden, block_hash(text)))
-        self._blocks.append(block)
+        self._texts.append(_lines(text) if self._pres else " ".join(text.split()))
+        self._places.append(self._entered[-1])
+        self._shares.append(self._link_share(text) if self._linked else 0.0)
 
     def _link_share(self, text: str) -> float:
         if len(self._linked) == len(self._chunks):

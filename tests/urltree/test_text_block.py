@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urltree.text_block import block_hash, normalised
+from urltree.text_block import block_hash, block_hashes, normalised
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,9 @@ def test_the_short_way_for_ascii_is_the_long_way(text: str) -> None:
     """Bytes or characters, the hash is that of the normalised text."""
     assert normalised(text) == "".join(c for c in text.lower() if c.isalpha())
     assert block_hash(text) == block_hash(normalised(text) + "—")
+
+
+@given(st.lists(st.text()))
+def test_the_blocks_of_a_page_have_the_hashes_that_each_has_alone(texts: list[str]) -> None:
+    """However the page's characters are normalised: NULs and final letters change nothing."""
+    assert block_hashes(texts) == [block_hash(text) for text in texts]
