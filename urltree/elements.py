@@ -37,6 +37,7 @@ _VOLATILE = re.compile(
     r"|[a-z]\d+[a-z]+\d|\d[a-z]+\d+[a-z]",  # css-1q2w3e, uuids
     re.IGNORECASE,
 )
+_HIDING = frozenset({"hidden", "aria-hidden", "style"})
 _DISPLAY_NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 
 
@@ -49,12 +50,15 @@ def read_attributes(attributes: Mapping[str, str]) -> tuple[tuple[str, ...], boo
     """
     names, identifier = attributes.get("class", ""), attributes.get("id", "")
     tokens = _tokens(names[:_MAX_ATTRIBUTE], identifier[:_MAX_ATTRIBUTE])
-    hidden = (
+    return tokens, not _HIDING.isdisjoint(attributes) and _hides(attributes)
+
+
+def _hides(attributes: Mapping[str, str]) -> bool:
+    return (
         "hidden" in attributes
         or attributes.get("aria-hidden", "").lower() == "true"
-        or ("style" in attributes and _DISPLAY_NONE.search(attributes["style"]) is not None)
+        or _DISPLAY_NONE.search(attributes.get("style", "")) is not None
     )
-    return tokens, hidden
 
 
 @lru_cache(maxsize=4096)  # the pages of a site repeat their templates
