@@ -1,15 +1,12 @@
 """Faust's transport, mended: what is confirmed, what is committed, who still owns a partition.
 
-Four things of Faust's own transport lose or stall records (measured in issue 3, `faust.md`, and
-in `tests/job`):
+Three things of Faust's own transport lose or stall records (measured in issue 3); what it does
+to records that are fetched around a rebalance is in `agents.kafka.intake`.
 
 - `Producer.flush` waits for a buffer that a busy agent keeps refilling, and commits wait for it:
   under load no offset is ever committed. Here flush waits for what was queued when it was called.
 - `Consumer._new_offset` compares with the wrong offset and commits past an unacked event. Here
   only `confirm` moves an offset, and `agents.kafka.delivery` calls it in the order of the records.
-- A fetch that is under way when a rebalance begins may end after the seek to the committed offset:
-  it moves the position on, its records are dropped, and nobody reads them again (5,000 pages, ten
-  kills: up to 203 lost, and rows missing in restored tables). Here a seek waits for the fetch.
 - A worker that was stopped past its session goes on with what it had read, although another one
   owns its partitions. Here `has_session` tells, from the last heartbeat that Kafka answered.
 """
@@ -29,6 +26,7 @@ from faust.types import TP
 from faust.types.tuples import Message
 
 from agents.kafka.header_names import tolerate_any_header_name
+from agents.kafka.intake import Intake
 from agents.logs import log
 from models.headers import Headers
 
@@ -122,7 +120,7 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
         return True
 
 
-class Consumer(driver.Consumer):
+class Consumer(Intake):
     """Commits what was confirmed, and nothing else.
 
     Attributes:
@@ -135,27 +133,9 @@ class Consumer(driver.Consumer):
         super().__init__(*args, **kwargs)
         self._confirmed: dict[TP, int] = {}
         self._due_since: float | None = None
-        self._position = asyncio.Lock()  # who holds it may move the positions of partitions
 
     def _new_consumer_thread(self) -> ConsumerThread:
         return ConsumerThread(self, loop=self.loop, beacon=self.beacon)
-
-    async def _getmany(self, **wanted: Any) -> Any:
-        async with self._position:
-            if not self.flow_active:
-                return {}  # they would be dropped, behind a seek
-            return await super()._getmany(**wanted)
-
-    async def seek_to_committed(self) -> Mapping[TP, int]:
-        """Go back to what was committed, once no fetch can step over it."""
-        async with self._position:
-            offsets: Mapping[TP, int] = await super().seek_to_committed()
-            return offsets
-
-    async def seek_wait(self, partitions: Mapping[TP, int]) -> None:
-        """Go to these offsets, once no fetch can step over them."""
-        async with self._position:
-            await super().seek_wait(partitions)
 
     @property
     def has_session(self) -> bool:
