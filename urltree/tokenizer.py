@@ -22,12 +22,12 @@ from typing import cast
 
 from urltree.elements import DROPPED, HEADINGS, INLINE, VOID, read_attributes
 from urltree.encoding import decode, scrub
+from urltree.metadata import Metadata
 from urltree.parser import parse
 from urltree.text_block import Element, TextBlock, TokenizedPage, block_hashes
 
 TOKENIZER_VERSION = 1
 MAX_BLOCKS = 10_000
-MAX_JSON_LD = 256 * 1024  # bytes of all bodies together
 # Deeper elements count as the one at this depth, as in browsers (Blink: 512). Evidence looks at the
 # innermost 24 of a path (issue 3); all are kept, since blocks share them.
 MAX_DEPTH = 512
@@ -92,7 +92,7 @@ class _Target:
         self._shares: list[float] = []
         self._over_cap = 0
         self._elements: list[Element] = []
-        self._metadata = _Metadata()
+        self._metadata = Metadata()
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         kind = _KINDS.get(tag)
@@ -212,37 +212,6 @@ class _Target:
             heading = HEADINGS.get(tag, heading)
             hidden = hidden or hides
             self._entered.append((parent, heading, hidden))
-
-
-class _Metadata:
-    """What a page says of itself; see `TokenizedPage`. What is said first counts."""
-
-    def __init__(self) -> None:
-        self.title: str | None = None
-        self.language: str | None = None
-        self.canonical: str | None = None
-        self.author: str | None = None
-        self.json_ld: list[str] = []
-        self._json_ld_left = MAX_JSON_LD
-
-    def read(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Read the attributes of html, link, meta."""
-        if tag == "html":
-            self.language = self.language or attributes.get("lang") or attributes.get("xml:lang")
-        elif tag == "link" and "canonical" in attributes.get("rel", "").lower().split():
-            self.canonical = self.canonical or attributes.get("href", "").strip() or None
-        elif tag == "meta" and attributes.get("name", "").lower() == "author":
-            self.author = self.author or " ".join(attributes.get("content", "").split()) or None
-
-    def read_body(self, tag: str, attributes: Mapping[str, str], body: str) -> None:
-        """Read the text inside a dropped element."""
-        if tag == "title" and self.title is None:
-            self.title = " ".join(body.split())
-        elif tag == "script" and "ld+json" in attributes.get("type", "").lower():
-            size = len(body.encode())
-            if size <= self._json_ld_left:
-                self._json_ld_left -= size
-                self.json_ld.append(body)
 
 
 def _visible(text: str) -> int:

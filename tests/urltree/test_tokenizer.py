@@ -3,8 +3,9 @@
 import pytest
 from lxml import etree
 
+from urltree.metadata import MAX_JSON_LD
 from urltree.parser import LIBXML
-from urltree.tokenizer import MAX_BLOCKS, MAX_DEPTH, MAX_JSON_LD, tokenize
+from urltree.tokenizer import MAX_BLOCKS, MAX_DEPTH, tokenize
 
 
 def texts(html: str | bytes) -> list[str]:

@@ -1,0 +1,38 @@
+"""What a page says of itself in its head: title, language, canonical address, author, JSON-LD."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+MAX_JSON_LD = 256 * 1024  # bytes of all bodies together
+
+
+class Metadata:
+    """What a page says of itself; see `TokenizedPage`. What is said first counts."""
+
+    def __init__(self) -> None:
+        self.title: str | None = None
+        self.language: str | None = None
+        self.canonical: str | None = None
+        self.author: str | None = None
+        self.json_ld: list[str] = []
+        self._json_ld_left = MAX_JSON_LD
+
+    def read(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Read the attributes of html, link, meta."""
+        if tag == "html":
+            self.language = self.language or attributes.get("lang") or attributes.get("xml:lang")
+        elif tag == "link" and "canonical" in attributes.get("rel", "").lower().split():
+            self.canonical = self.canonical or attributes.get("href", "").strip() or None
+        elif tag == "meta" and attributes.get("name", "").lower() == "author":
+            self.author = self.author or " ".join(attributes.get("content", "").split()) or None
+
+    def read_body(self, tag: str, attributes: Mapping[str, str], body: str) -> None:
+        """Read the text inside a dropped element."""
+        if tag == "title" and self.title is None:
+            self.title = " ".join(body.split())
+        elif tag == "script" and "ld+json" in attributes.get("type", "").lower():
+            size = len(body.encode())
+            if size <= self._json_ld_left:
+                self._json_ld_left -= size
+                self.json_ld.append(body)
