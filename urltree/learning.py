@@ -83,7 +83,8 @@ class LearnedDomain:
 
         Returns:
             Ids whose rows are to be deleted: outside the window (a crash came between the row and
-            its tombstone), or of an older tokenizer. Rows of another tokenizer count nowhere;
+            its tombstone), or of an older tokenizer, once the domain has learned with this one:
+            until then what was in flight is said again. Rows of another tokenizer count nowhere;
             those of a newer one are left to the release that wrote them.
 
         Raises:
