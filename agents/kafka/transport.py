@@ -34,6 +34,11 @@ SCHEME = "urltree"
 TRANSPORTS.aliases[SCHEME] = "agents.kafka.transport:Transport"
 tolerate_any_header_name()
 
+# Kafka answers a fetch once it has so many bytes, or after so many milliseconds: by Faust's
+# defaults a stage gets records one by one, each at the price of a request.
+FETCH_BYTES = 128 * 1024
+FETCH_WAIT = 100
+
 
 class Producer(driver.Producer):
     """Confirms each record; waits for no others."""
@@ -95,6 +100,12 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
             return alive
 
         coordinator._do_heartbeat = heartbeat  # noqa: SLF001
+
+    def _create_worker_consumer(self, transport: Any) -> Any:
+        consumer = super()._create_worker_consumer(transport)
+        consumer._fetch_min_bytes = FETCH_BYTES  # noqa: SLF001 - no setting of Faust's
+        consumer._fetch_max_wait_ms = FETCH_WAIT  # noqa: SLF001
+        return consumer
 
     async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
         """Joining a group is a sign of life too."""
