@@ -49,7 +49,7 @@ class PassOn(Stage):
     def drop(self, partition: int, domain: str) -> None:
         """There is nothing in memory."""
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """There is nothing in memory."""
 
 
