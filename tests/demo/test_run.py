@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from demo.kafka import answers
@@ -92,19 +93,11 @@ def test_nothing_is_left_running(tmp_path: Path, signum: signal.Signals) -> None
     assert answers(brokers)
     while not run.stdout.readline().startswith("published"):
         assert run.poll() is None
-    children = {pid for pid, parent, _ in _processes() if parent == str(run.pid)}
+    children = psutil.Process(run.pid).children()
     assert len(children) >= 3  # broker and two workers, each with its watch
     run.send_signal(signum)
     run.communicate(timeout=60)
     assert run.returncode == (130 if signum == signal.SIGINT else -signal.SIGKILL)
-    subprocess.run(["sleep", "1"], check=True)
+    _, alive = psutil.wait_procs(children, timeout=10)
     assert not answers(brokers)
-    assert children & {pid for pid, _, state in _processes() if not state.startswith("Z")} == set()
-
-
-def _processes() -> list[tuple[str, str, str]]:
-    """Process id, parent's id and state of all that runs."""
-    command = ["ps", "-eo", "pid=,ppid=,stat="]
-    listed = subprocess.run(command, capture_output=True, text=True, check=True)
-    lines = [line.split() for line in listed.stdout.splitlines()]
-    return [(pid, parent, state) for pid, parent, state in lines]
+    assert [one for one in alive if one.status() != psutil.STATUS_ZOMBIE] == []
