@@ -47,7 +47,7 @@ def measure(pages: Pages, number: int) -> Section:
         "Algorithm alone: CPU per page",
         f"{len(sample)} pages of {len(pages.sites)} sites ({pages.name}), mean HTML "
         f"{mean_kilobytes(sample):.1f} kB; best of {number} rounds, interleaved page by page",
-        [*_ratios(measured), *_parts(measured, len(sample))],
+        [*ratios(measured, PARTS, "algorithm", FLOOR), *_parts(measured, len(sample))],
     )
 
 
@@ -108,14 +108,18 @@ def _others(page: Page, laps: Laps) -> None:
     laps.lap(TRAFILATURA)
 
 
-def _ratios(measured: Sequence[Round]) -> list[Figure]:
-    ours = sums(measured, PARTS)
+def ratios(
+    measured: Sequence[Round], parts: Sequence[str], name: str, floor: float
+) -> list[Figure]:
+    """What the others need, by what these parts of ours need together."""
+    ours = sums(measured, parts)
     figures = []
-    for other, bar in ((TRAFILATURA, Bar(FLOOR, is_floor=True)), (PARSE, None)):
+    for other, bar in ((TRAFILATURA, Bar(floor, is_floor=True)), (PARSE, None)):
         theirs = sums(measured, (other,))
         each = [their / our for their, our in zip(theirs, ours, strict=True)]
-        name = f"{other} ÷ algorithm"
-        figures.append(Figure(name, min(theirs) / min(ours), "times", spread(each), bar=bar))
+        figures.append(
+            Figure(f"{other} ÷ {name}", min(theirs) / min(ours), "times", spread(each), bar=bar)
+        )
     return figures
 
 

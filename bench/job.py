@@ -13,9 +13,9 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 
 from agents.commands.audit import account
-from bench.algorithm import PARSE, TRAFILATURA, beside
+from bench.algorithm import PARSE, TRAFILATURA, beside, ratios
 from bench.broker import Broker, running
-from bench.figure import Bar, Figure, Section, spread
+from bench.figure import Figure, Section, spread
 from bench.pages import Pages, mean_kilobytes
 from bench.pass_on import ROW
 from bench.processor_time import Laps, Round, sums
@@ -47,7 +47,7 @@ def measure(pages: Pages, number: int) -> Section:
         f"{len(rest)} pages of {len(pages.sites)} sites ({pages.name}) after {len(warm_up)} to "
         f"warm up, mean HTML {mean_kilobytes(rest):.1f} kB, documents {found.kilobytes:.1f} kB; "
         f"best of {number} rounds; 0 pages missing in the audit of each",
-        [*_ratios(measured), *_parts(measured, len(rest))],
+        [*ratios(measured, WORKERS, "both workers", FLOOR), *_parts(measured, len(rest))],
     )
 
 
@@ -121,17 +121,6 @@ async def _stream(records: Iterable[Record]) -> AsyncIterator[Record]:
 def _seconds(running_job: Job, broker: Broker) -> dict[str, float]:
     seconds = {stage: worker.cpu() for stage, worker in running_job.workers.items()}
     return seconds | ({BROKER: cpu(broker.process)} if broker.process else {})
-
-
-def _ratios(measured: Sequence[Round]) -> list[Figure]:
-    ours = sums(measured, WORKERS)
-    figures = []
-    for other, bar in ((TRAFILATURA, Bar(FLOOR, is_floor=True)), (PARSE, None)):
-        theirs = sums(measured, (other,))
-        each = [their / our for their, our in zip(theirs, ours, strict=True)]
-        name = f"{other} ÷ both workers"
-        figures.append(Figure(name, min(theirs) / min(ours), "times", spread(each), bar=bar))
-    return figures
 
 
 def _parts(measured: Sequence[Round], pages: int) -> list[Figure]:
