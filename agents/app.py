@@ -69,10 +69,10 @@ def make_table(app: App, name: str) -> Table:
     return table
 
 
-def source(app: App, name: str) -> Any:
-    """A topic read as bytes: Faust acks a record that it cannot decode before it says so."""
+def source(app: App, *names: str) -> Any:
+    """Topics read as bytes: Faust acks a record that it cannot decode before it says so."""
     return app.topic(
-        app.settings.topic(name),
+        *map(app.settings.topic, names),
         key_type=bytes,
         value_type=bytes,
         key_serializer="raw",

@@ -13,13 +13,13 @@ from __future__ import annotations
 from faust.types.tuples import Message
 
 from agents.app import make_table
+from agents.document_stage import DocumentStage
 from agents.forgetting import keys_to_delete, tombstones
 from agents.kafka.delivery import OnFailure, Work
 from agents.kafka.partitions import Key
 from agents.kafka.table import id_of, key_of, prefix_of
 from agents.memory import Memory
 from agents.settings import Settings
-from agents.stage import Stage
 from models import clean_text as clean_texts
 from models import document as documents
 from models.command import Forget
@@ -33,11 +33,11 @@ from urltree.row import Verdict
 _MAX_BRANCH_BYTES = 65_535  # a row has two bytes for its length
 
 
-class Extract(Stage):
+class Extract(DocumentStage):
     """The stage from documents to clean-text."""
 
     name = "extract"
-    reads = "documents"
+    reads = ("documents",)
 
     def __init__(self, settings: Settings, on_failure: OnFailure) -> None:
         super().__init__(settings, on_failure)

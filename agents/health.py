@@ -80,8 +80,7 @@ class Health:
             return "rebalancing"
         if app.tables.recovery.in_recovery or not app.tables.actives_ready:
             return "recovering tables"
-        topic = app.settings.topic(self._stage.reads)
-        if not any(tp.topic == topic for tp in app.consumer.assignment()):
+        if not any(tp.topic in self._stage.sources for tp in app.consumer.assignment()):
             return "no partition is assigned"
         return None
 
@@ -105,7 +104,7 @@ class Health:
 
     def _lag(self) -> float:
         consumer = self._consumer()
-        return consumer.lag(self._stage.settings.topic(self._stage.reads)) if consumer else 0.0
+        return consumer.lag(self._stage.sources) if consumer else 0.0
 
     def _age(self) -> float:
         consumer = self._consumer()

@@ -13,6 +13,7 @@ from __future__ import annotations
 from faust.types.tuples import Message
 
 from agents.app import make_table
+from agents.document_stage import DocumentStage
 from agents.forgetting import HEADERS, keys_to_delete
 from agents.incoming import is_in_place
 from agents.kafka.delivery import OnFailure, Work
@@ -21,7 +22,6 @@ from agents.kafka.table import key_of
 from agents.schemes import Schemes
 from agents.seen import SeenDomains
 from agents.settings import Settings
-from agents.stage import Stage
 from models import document as documents
 from models import duplicate as duplicates
 from models import headers as names
@@ -34,11 +34,11 @@ from urltree.page import Page, PageError, Reason
 from urltree.url_key import UrlKey
 
 
-class Normalize(Stage):
+class Normalize(DocumentStage):
     """The stage from raw-html to documents."""
 
     name = "normalize"
-    reads = "raw-html"
+    reads = ("raw-html",)
 
     def __init__(self, settings: Settings, on_failure: OnFailure) -> None:
         super().__init__(settings, on_failure)
@@ -94,7 +94,7 @@ class Normalize(Stage):
             raise PageError(Reason.MISPLACED, f"{domain}: was re-keyed, and is misplaced still")
         kept = [(name, value) for name, value in message.headers or () if name != names.ORIGIN]
         ours = [(names.ORIGIN, origin.encode()), (names.REKEYED, b"1")]
-        await self.send(work, self.reads, self.key(domain), message.value, [*kept, *ours])
+        await self.send(work, "raw-html", self.key(domain), message.value, [*kept, *ours])
         self.metrics.rekeyed.inc()
         return False
 

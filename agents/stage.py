@@ -1,4 +1,4 @@
-"""What both stages share: the loop over records, and what becomes of an error.
+"""What all stages share: the loop over records, and what becomes of an error.
 
     record ──▶ process ──▶ sent, stored ──▶ confirmed ──▶ committed
                  │ PageError: the page's fault        ──▶ dead letter, work goes on
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from functools import cached_property
 from time import monotonic
 from typing import Any
@@ -26,12 +26,10 @@ from agents.incoming import is_in_place, origin_of, original_of
 from agents.kafka.delivery import Delivery, OnFailure, Work
 from agents.kafka.partitions import Key, key_of
 from agents.kafka.store import StoreError
-from agents.kafka.table import Table
 from agents.logs import log
 from agents.metrics import Metrics
 from agents.settings import Settings
 from agents.topics_file import declared
-from models.command import Forget, is_command
 from models.dead_letter import DeadLetter
 from models.headers import Headers
 from urltree.deduplication import SeenError
@@ -52,12 +50,13 @@ class Stage(ABC):
 
     Attributes:
         name: of the stage, in dead letters and commands.
-        reads: the topic that it reads.
+        reads: the topics that it reads.
+        sources: the same under their names in Kafka.
         partitions: of every topic; topics.yaml has one number for all, and Kafka was compared.
     """
 
     name: str
-    reads: str
+    reads: tuple[str, ...]
 
     def __init__(self, settings: Settings, on_failure: OnFailure) -> None:
         self.settings = settings
@@ -65,8 +64,9 @@ class Stage(ABC):
         self.metrics = Metrics()
         # not from the consumer: what it knows of Kafka is gone for a while when a broker dies
         self.partitions = declared(settings)[0].partitions
+        self.sources = frozenset(map(settings.topic, self.reads))
         self.app: App = make_app(settings, self.name)
-        self.app.agent(source(self.app, self.reads), name=self.name)(self._agent)
+        self.app.agent(source(self.app, *self.reads), name=self.name)(self._agent)
         self.app.on_partitions_revoked.connect(self._on_revoked)
 
     @cached_property
@@ -79,19 +79,13 @@ class Stage(ABC):
             max_bytes=self.settings.in_flight_bytes,
         )
 
+    @abstractmethod
     async def process(self, message: Message, origin: str, work: Work) -> None:
-        """Do what the stage does for one record: a page, or an operator's command.
+        """Do what the stage does for one record.
 
         Raises:
-            PageError: the page's fault.
+            PageError: the record's fault.
         """
-        if is_command(message.headers):
-            forget = Forget.decode(message.value)
-            self.check_place(forget.domain, message)
-            await self.obey(forget, message.partition, origin, work)
-            self.drop(message.partition, forget.domain)
-        else:
-            await self.take(message, origin, work)
 
     def check_place(self, domain: str, message: Message) -> None:
         """Refuse what is not where its domain's table is.
@@ -101,18 +95,6 @@ class Stage(ABC):
         """
         if not is_in_place(message, domain, self.partitions):
             raise PageError(Reason.MISPLACED, f"{domain}: not its key, or not its partition")
-
-    @abstractmethod
-    async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
-        """Delete the rows of what is to be forgotten, and pass the command on."""
-
-    @abstractmethod
-    async def take(self, message: Message, origin: str, work: Work) -> None:
-        """Do what the stage does for a page or a document.
-
-        Raises:
-            PageError: the page's fault.
-        """
 
     @abstractmethod
     def drop(self, partition: int, domain: str) -> None:
@@ -170,12 +152,6 @@ class Stage(ABC):
             await self.send(work, "dead-letters", to, letter.value, letter.headers)
         except PageError as error:
             await without_value(error)
-
-    async def delete(self, table: Table, partition: int, keys: Sequence[bytes], work: Work) -> None:
-        """Delete rows as part of the work on a record."""
-        for key in keys:
-            work.wait_for(await table.delete(partition, key))
-        self.metrics.evicted.inc(len(keys))
 
     async def _agent(self, stream: Any) -> None:
         events: AsyncIterator[Any] = stream.noack().events()

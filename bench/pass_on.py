@@ -19,7 +19,6 @@ from agents.kafka.delivery import OnFailure, Work
 from agents.kafka.partitions import Key
 from agents.settings import Settings, load
 from agents.stage import Stage
-from models.command import Forget
 
 ROW = "URLTREE_BENCH_ROW"
 
@@ -28,23 +27,20 @@ class PassOn(Stage):
     """From documents to clean-text, unchanged."""
 
     name = "extract"
-    reads = "documents"
+    reads = ("documents",)
 
     def __init__(self, settings: Settings, on_failure: OnFailure) -> None:
         super().__init__(settings, on_failure)
         self.table = make_table(self.app, "rows")
         self._row = os.urandom(int(os.environ.get(ROW, "0")))
 
-    async def take(self, message: Message, origin: str, work: Work) -> None:
+    async def process(self, message: Message, origin: str, work: Work) -> None:
         """Send it on."""
         key = message.key or b""
         if self._row:
             stored = await self.table.put(message.partition, origin.encode(), self._row)
             work.wait_for(stored, len(self._row))
         await self.send(work, "clean-text", Key(message.partition, key), message.value)
-
-    async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
-        """There is nothing to forget."""
 
     def drop(self, partition: int, domain: str) -> None:
         """There is nothing in memory."""

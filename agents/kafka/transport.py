@@ -14,7 +14,7 @@ to records that are fetched around a rebalance is in `agents.kafka.intake`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from time import monotonic
 from typing import Any
 
@@ -218,13 +218,13 @@ class Consumer(Intake):
         """Seconds for which confirmed offsets have waited for a commit; 0 while none wait."""
         return 0.0 if self._due_since is None else monotonic() - self._due_since
 
-    def lag(self, topic: str) -> int:
-        """Records of the assigned partitions of a topic that are not confirmed yet."""
+    def lag(self, topics: Collection[str]) -> int:
+        """Records of the assigned partitions of these topics that are not confirmed yet."""
         at = self._committed_offset
         return sum(
             max(0, (self.highwater(tp) or 0) - (self._confirmed.get(tp) or at[tp] or 0))
             for tp in self.assignment()
-            if tp.topic == topic
+            if tp.topic in topics
         )
 
 

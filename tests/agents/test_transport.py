@@ -128,7 +128,7 @@ def test_commits_go_on_under_saturation(job: Settings, publish: Publish) -> None
             consumer = stage.app.consumer
             await until(lambda: consumer.committed_at > 0)
             ages = []
-            while consumer.lag(job.topic("raw-html")):
+            while consumer.lag({job.topic("raw-html")}):
                 ages.append(monotonic() - consumer.committed_at)
                 await asyncio.sleep(0.05)
             assert len(ages) > 5

@@ -48,7 +48,7 @@ async def is_idle(stage: Stage) -> bool:
     consumer = stage.app.consumer
     if not is_ready(stage) or stage.delivery.records:
         return False
-    tps = [tp for tp in consumer.assignment() if tp.topic == stage.settings.topic(stage.reads)]
+    tps = [tp for tp in consumer.assignment() if tp.topic in stage.sources]
     ends = await consumer.highwaters(*tps)
     done = {tp: consumer._new_offset(tp) or consumer._committed_offset[tp] or 0 for tp in tps}
     return bool(tps) and all(done[tp] >= ends[tp] for tp in tps)

@@ -1,0 +1,49 @@
+"""A stage with a table of documents by domain: it takes pages, and obeys `forget`."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from faust.types.tuples import Message
+
+from agents.kafka.delivery import Work
+from agents.kafka.table import Table
+from agents.stage import Stage
+from models.command import Forget, is_command
+
+
+class DocumentStage(Stage):
+    """Normalize and extract."""
+
+    async def process(self, message: Message, origin: str, work: Work) -> None:
+        """Do what the stage does for a page, or for an operator's command.
+
+        Raises:
+            PageError: the page's fault.
+        """
+        if is_command(message.headers):
+            forget = Forget.decode(message.value)
+            self.check_place(forget.domain, message)
+            await self.obey(forget, message.partition, origin, work)
+            self.drop(message.partition, forget.domain)
+        else:
+            await self.take(message, origin, work)
+
+    @abstractmethod
+    async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
+        """Delete the rows of what is to be forgotten, and pass the command on."""
+
+    @abstractmethod
+    async def take(self, message: Message, origin: str, work: Work) -> None:
+        """Do what the stage does for a page or a document.
+
+        Raises:
+            PageError: the page's fault.
+        """
+
+    async def delete(self, table: Table, partition: int, keys: Sequence[bytes], work: Work) -> None:
+        """Delete rows as part of the work on a record."""
+        for key in keys:
+            work.wait_for(await table.delete(partition, key))
+        self.metrics.evicted.inc(len(keys))
