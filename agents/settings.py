@@ -20,6 +20,7 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
+from agents.feed_settings import FeedSettings
 from urltree.heuristics import DEFAULT, heuristic
 from urltree.page import microseconds
 from urltree.window import DAY, Eviction
@@ -33,7 +34,7 @@ class SettingsError(Exception):
     """A setting is wrong: one sentence for the person who set it."""
 
 
-class Settings(BaseSettings):
+class Settings(FeedSettings, BaseSettings):
     """The settings of a worker; its commands read the same ones."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 ORIGIN = "urltree-origin"  # topic/partition/offset of the first copy: on re-keyed, replayed records
 REKEYED = "urltree-rekeyed"  # on a record that normalize has put under its domain's key
+FETCHED_FOR = "urltree-fetched-for"  # on raw-html: origin, in fetches, of what asked for this page
 COMMAND = "urltree-command"  # an operator's wish to the owner of a table, see `models.command`
 
 # Dead letters; MESSAGE ends them, the original record's headers follow (`models.dead_letter`).

@@ -34,6 +34,11 @@ class Reason(StrEnum):
     MALFORMED = "malformed"
     TOO_LARGE = "too-large"
     MISPLACED = "misplaced"
+    UNREACHABLE = "unreachable"  # not fetched, after as many attempts as are made
+    ROBOTS = "robots"  # robots.txt forbids it
+    WALL = "wall"  # a consent page or a test for robots stands in for the page
+    REDIRECT = "redirect"  # a loop, too many, or to what is no http address
+    REFUSED_ADDRESS = "refused-address"  # a private address
     INTERNAL = "internal"  # our fault, twice for the same record: kept, so that it can be replayed
 
 

@@ -1,0 +1,53 @@
+"""poll-outcomes: what a poll has found, on its way to the agent that owns the feed's state.
+
+key    site
+value  the fields of `urltree.feeds.outcome.Outcome`
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from models.record import SCHEMA, malformed, read, write
+from urltree.feeds.answer import Trouble
+from urltree.feeds.outcome import Outcome, Result, SeenItem
+
+_HASH_BYTES = 16
+
+
+def encode(outcome: Outcome) -> bytes:
+    """The record's value; an item is a row [hash in hex, time, is_new]."""
+    fields = asdict(outcome)
+    items = [[item.hash.hex(), item.time, item.is_new] for item in outcome.items]
+    return write({"schema": SCHEMA, **fields, "items": items})
+
+
+def decode(value: bytes | None) -> Outcome:
+    """Read a record.
+
+    Raises:
+        PageError: `malformed`: it is no record of this topic.
+    """
+    fields = read(value)
+    try:
+        if fields.pop("schema") != SCHEMA:
+            raise malformed(f"schema: should be {SCHEMA}")
+        trouble = fields.get("trouble")
+        fields |= {
+            "result": Result(fields["result"]),
+            "trouble": None if trouble is None else Trouble(trouble),
+            "skip_hours": tuple(fields.get("skip_hours", ())),
+            "skip_days": tuple(fields.get("skip_days", ())),
+            "items": tuple(_item(*row) for row in fields.get("items", ())),
+        }
+        return Outcome(**fields)
+    except (KeyError, TypeError, ValueError) as error:
+        raise malformed(f"no record of poll-outcomes: {error!r}") from None
+
+
+def _item(name: Any, time: Any, is_new: Any) -> SeenItem:
+    found = bytes.fromhex(name)
+    if len(found) != _HASH_BYTES or not isinstance(is_new, bool):
+        raise ValueError("items: should be rows of 32 hexadecimal digits, time, is_new")
+    return SeenItem(found, None if time is None else float(time), is_new)
