@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import signal
 import uuid
 from collections.abc import Iterator
 
 import pytest
 
 from demo.kafka import running
+
+# A shell lets what it starts in the background ignore SIGINT, and every child inherits that: tests
+# that interrupt a process would wait for its end.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -168,7 +168,6 @@ def test_an_interrupt_saves_the_state(tmp_path: Path, jobs: int) -> None:
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         process_group=0,
-        preexec_fn=take_interrupts,  # noqa: PLW1509 - no thread runs in this test
     ) as process:
         assert process.stdin is not None
         assert process.stderr is not None
@@ -182,11 +181,6 @@ def test_an_interrupt_saves_the_state(tmp_path: Path, jobs: int) -> None:
     said = records(out.read_bytes())
     again = records(urltree(*command[len(URLTREE) + 1 :], stdin=lines(page(0), page(1))).stdout)
     assert [r["status"] for r in again] == ["duplicate"] * len(said) + ["ok"] * (2 - len(said))
-
-
-def take_interrupts() -> None:
-    """A shell lets what it starts in the background ignore SIGINT, and children inherit that."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_for_state(directory: Path) -> None:
