@@ -61,13 +61,20 @@ class Store(rocksdb.Store):
         except Exception as error:
             raise StoreError(f"put to partition {partition}: {error}") from error
 
-    def scan(self, partition: int, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Keys and values of a prefix, in the order of keys."""
+    def scan(
+        self, partition: int, prefix: bytes, start: bytes = b""
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """Keys and values of a prefix, in the order of keys, from `start` on; b"" is every key."""
         options = ReadOptions()
-        options.set_iterate_upper_bound(prefix[:-1] + bytes([prefix[-1] + 1]))
+        if prefix:
+            options.set_iterate_upper_bound(prefix[:-1] + bytes([prefix[-1] + 1]))
         try:
-            items = self._db_for_partition(partition).items(from_key=prefix, read_opt=options)
-            yield from items
+            items = self._db_for_partition(partition).items(
+                from_key=max(prefix, start) or None, read_opt=options
+            )
+            for key, value in items:
+                if key != self.offset_key:
+                    yield key, value
         except Exception as error:
             raise StoreError(f"scan of partition {partition}: {error}") from error
 

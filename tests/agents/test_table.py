@@ -13,7 +13,7 @@ from faust.types import TP
 from agents.extract import Extract
 from agents.kafka.client import options, producer
 from agents.kafka.store import Store
-from agents.kafka.table import Table, key_of, prefix_of
+from agents.kafka.table import PAGE, Table, key_of, prefix_of
 from agents.settings import Settings
 from tests.agents.workers import is_ready, run, started, until
 
@@ -81,6 +81,31 @@ def test_a_scan_gives_the_rows_of_one_domain_and_no_others(job: Settings) -> Non
             await put(stage.table, b"elsewhere", key_of("a.org", b"\0" * 16), partition=1)
             rows = list(stage.table.scan(0, prefix_of("a.org")))
             assert rows == [(key_of("a.org", b"\xff" * 16), b"a.org")]
+
+    run(scenario())
+
+
+def test_a_whole_partition_is_read_in_pages_without_fausts_own_key(job: Settings) -> None:
+    """The prefix b"" is every row; each comes once, however many pages it takes."""
+
+    async def scenario() -> None:
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            keys = [
+                key_of(domain, bytes([n] * 16)) for domain in ("a.org", "z.org") for n in (0, 1)
+            ]
+            confirmed = [await stage.table.put(0, key, b"row") for key in keys]
+            await asyncio.gather(*confirmed)
+            assert persisted(stage.table) is not None
+            assert [key for key, _ in stage.table.scan(0, b"")] == keys
+            for rows in range(2 * PAGE):
+                stage.table.data.put(1, rows.to_bytes(4, "big"), b"row")
+            pages = list(stage.table.pages(1, b""))
+            assert [len(page) for page in pages] == [PAGE, PAGE]
+            assert len({key for page in pages for key, _ in page}) == 2 * PAGE
+            assert list(stage.table.pages(0, prefix_of("a.org"))) == [
+                [(k, b"row") for k in keys[:2]]
+            ]
 
     run(scenario())
 
