@@ -1,0 +1,147 @@
+"""How long to wait until a feed is asked again, and what is learned of its rhythm for that.
+
+    published     │  │   │ │    │  │           │
+    gaps           ╰─╯╰──╯╰╯╰───╯╰─╯╰─────────╯╰──── silence ────▶ now
+    window        ╰────────── what the feed's list spans ─────────╯
+
+    interval = max(half the median gap, a tenth of the silence, the publisher's floor)
+               but at most half the window,
+               within interval_min to interval_max
+
+Half the gap: an item waits a quarter of a gap on average. A tenth of the silence: a feed that has
+said nothing for ten days may wait for one more (issue 4).
+
+The floor (ttl, sy:, max-age) beats our own wish: the publisher knows. The window beats the floor:
+an item that fell out of its list unseen is lost for good, and the floor is often nobody's will
+(WordPress writes `sy:` hourly into each feed); asking more often costs a 304.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+import xxhash
+
+from urltree.feeds.outcome import Outcome, SeenItem
+from urltree.feeds.state import FeedState
+
+GAPS = 20  # that are kept of a feed
+JITTER = 0.1
+EARLIEST = 631_152_000.0  # 1990: an item that is older than the web has a clock never set
+
+_HOUR, _DAYS = 3_600.0, 86_400.0
+_THURSDAY = 3  # 1 January 1970; Monday is 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a user decides about polls (`agents.feed_settings`).
+
+    Attributes:
+        interval_min, interval_max: seconds between two polls of a feed that works.
+        quarantine_errors: in a row, after which a feed is only probed.
+    """
+
+    interval_min: float = 900.0
+    interval_max: float = 21_600.0
+    quarantine_errors: int = 20
+
+    def clamp(self, seconds: float) -> float:
+        """The nearest interval that is allowed."""
+        return max(self.interval_min, min(seconds, self.interval_max))
+
+
+def interval(state: FeedState, rules: Rules) -> float:
+    """Seconds until the next poll of a feed that works; see the head of this file.
+
+    A feed that never had an item gives no reason to hurry: interval_max.
+    """
+    if state.newest is None or state.last_poll is None:
+        return rules.interval_max
+    silence = state.last_poll - state.newest
+    usual = median(state.gaps) if state.gaps else 0.0
+    wanted = max(usual / 2, silence / 10, state.floor)
+    if state.window is not None:
+        wanted = min(wanted, state.window / 2)
+    return rules.clamp(wanted)
+
+
+def floor(outcome: Outcome, rules: Rules) -> float:
+    """Seconds that the publisher asks for, at most interval_max; `no-cache` beats any max-age."""
+    asked = [outcome.ttl or 0.0, 0.0 if outcome.no_cache else outcome.max_age or 0.0]
+    return min(max(0.0, *asked), rules.interval_max)
+
+
+def published(state: FeedState, outcome: Outcome) -> list[float]:
+    """When the items came out that this poll has found, in order, each time once.
+
+    Of the first poll all items count. Later only new ones do, and what is new came out since the
+    last success, whatever its date says: no date, one in the future, one of years ago, a bare day
+    all give way to the time at which it was first seen.
+    """
+    since = state.last_success
+    items = outcome.items if since is None else [item for item in outcome.items if item.is_new]
+    earliest = EARLIEST if since is None else since
+    return sorted({_dated(item, earliest, outcome.at) or outcome.at for item in items})
+
+
+def gaps(state: FeedState, times: Iterable[float]) -> tuple[float, ...]:
+    """The feed's gaps with those before `times` (rising), newest first, at most `GAPS`."""
+    later = [time for time in times if state.newest is None or time > state.newest]
+    known = later if state.newest is None else [state.newest, *later]
+    found = [after - before for before, after in pairwise(known)]
+    return (*reversed(found), *state.gaps)[:GAPS]
+
+
+def window(state: FeedState, outcome: Outcome, gaps: tuple[float, ...]) -> float | None:
+    """Seconds that the feed's list spans; what was known where this poll tells nothing.
+
+    Dates say it: three quarters of the list are measured, for some feeds pin old items. A list
+    without dates spans as much as its share of new items lets expect. A list that comes out all
+    at once spans nothing, but the next one comes a gap later: it is never less than a gap.
+    """
+    count = len(outcome.items)
+    dated = [time for item in outcome.items if (time := _dated(item, EARLIEST, outcome.at))]
+    dates = sorted(dated, reverse=True)
+    new = sum(item.is_new for item in outcome.items)
+    if len(dates) > max(1, count // 2):
+        measured = max(1, 3 * (len(dates) - 1) // 4)
+        span = (dates[0] - dates[measured]) * (count - 1) / measured
+    elif new and state.newest is not None:
+        span = max(0.0, outcome.at - state.newest) * count / new
+    else:
+        return state.window
+    return max(span, median(gaps) if gaps else 0.0)
+
+
+def _dated(item: SeenItem, earliest: float, latest: float) -> float | None:
+    return item.time if item.time is not None and earliest < item.time <= latest else None
+
+
+def chance(state: FeedState, sequence: int = 0) -> float:
+    """A number from 0 to 1 that is always the same for this feed and poll."""
+    name = f"{state.site} {state.feed} {sequence}".encode(errors="replace")
+    return xxhash.xxh3_64_intdigest(name) / 2**64
+
+
+def jittered(seconds: float, state: FeedState, at_least: float = 0.0) -> float:
+    """Some seconds more or less, by this feed and poll; thrown back where it would be too few."""
+    moved = seconds * (1 + JITTER * (2 * chance(state, state.sequence) - 1))
+    return max(moved, 2 * at_least - moved)
+
+
+def not_skipped(due: float, state: FeedState) -> float:
+    """The first time from `due` on, in steps of an hour, that skipHours and skipDays allow.
+
+    Hours and days are in UTC. Who forbids the whole week is not obeyed.
+    """
+    for hours in range(7 * 24):
+        time = due + hours * _HOUR
+        hour = int(time % _DAYS // _HOUR)
+        day = int(time // _DAYS + _THURSDAY) % 7
+        if hour not in state.skip_hours and day not in state.skip_days:
+            return time
+    return due
