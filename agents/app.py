@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import faust
@@ -22,9 +22,17 @@ class App(faust.App):
 
     Attributes:
         settings: of the job.
+        before_stop: called when the app stops, while records in work can still be finished.
     """
 
     settings: Settings
+    before_stop: Callable[[], Awaitable[None]] | None = None
+
+    async def on_stop(self) -> None:
+        """Begin nothing new, then finish what is in work."""
+        if self.before_stop is not None:
+            await self.before_stop()
+        await super().on_stop()
 
     def on_init_dependencies(self) -> Iterable[ServiceT]:
         """Without Faust's monitor: it counts each record six times, and `agents.metrics` once."""

@@ -38,6 +38,14 @@ class Schemes:
             return self._now[::-1]
         return self._now
 
+    def domain(self, url: str) -> str:
+        """Registrable domain of an address that is to be asked now.
+
+        Raises:
+            PageError: `bad-url`.
+        """
+        return self._now[0].domain(url)
+
 
 def _load(rules: Path | None, query: str, shared_hosts: Path | None) -> KeyScheme:
     try:

@@ -33,10 +33,11 @@ from agents.topics_file import declared
 from models.dead_letter import DeadLetter
 from models.headers import Headers
 from urltree.deduplication import SeenError
+from urltree.feeds.state import StateError
 from urltree.page import PageError, Reason
 from urltree.row import RowError
 
-OURS = (KafkaError, StoreError, RowError, SeenError)
+OURS = (KafkaError, StoreError, RowError, SeenError, StateError)
 
 _HEARTBEAT_WAIT = 0.1  # seconds
 

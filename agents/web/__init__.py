@@ -1,0 +1,1 @@
+"""One HTTP request at a time, bounded in time and bytes, to public addresses only."""
