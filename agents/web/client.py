@@ -1,0 +1,209 @@
+"""Asks the web, one request at a time: bounded in time and bytes, to public addresses only.
+
+    connect ───────▶ headers ─────────▶ body ──────────────▶ Answer
+    connect_seconds  header_seconds     read_seconds a piece
+    guard.py         max_header_bytes   decoding.py: max_bytes
+    └──────────────────── total_seconds ───────────────────┘
+
+Whatever goes wrong is a `WebError` (failures.py). Redirects, statuses and retries are the
+caller's: it alone knows whose turn it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from time import monotonic
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+from yarl import URL
+
+from agents.settings import Settings
+from agents.web.connect_to import Resolver
+from agents.web.decoding import Body
+from agents.web.failures import web_error
+from agents.web.guard import Connecting, Guard
+from agents.web.redirects import absolute
+from urltree.feeds.answer import Answer, Trouble, WebError
+
+_PIECE = 64 * 1024
+_MAX_HEADERS = 500
+_KEPT_SECONDS = 60  # how long an idle connection is kept; servers mostly close it sooner
+_DNS_SECONDS = 60
+_CONTROL = dict.fromkeys([*range(32), 127])
+
+Wants = Callable[[int, Mapping[str, str]], bool]
+
+
+def always(status: int, headers: Mapping[str, str]) -> bool:  # noqa: ARG001 - the shape of `Wants`
+    """Want every body."""
+    return True
+
+
+class Client:
+    """A worker's connections to the web; an async context manager.
+
+    Args:
+        settings: limits, contact address, allow_networks, connect_to, fetch_ca_file.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._guard = Guard(settings.allow_networks)
+        self._tls = ssl.create_default_context(cafile=settings.fetch_ca_file)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        settings = self._settings
+        connector = aiohttp.TCPConnector(
+            limit=0,  # the callers make one request a host at a time, and a bounded number of them
+            resolver=Resolver(settings.connect_to),
+            ttl_dns_cache=_DNS_SECONDS,
+            keepalive_timeout=_KEPT_SECONDS,
+            ssl=self._tls,
+            socket_factory=self._guard.socket,
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            headers={"User-Agent": user_agent(settings.contact), "Accept-Encoding": "gzip"},
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(
+                total=None, connect=settings.connect_seconds, sock_read=settings.read_seconds
+            ),
+            auto_decompress=False,
+            trust_env=False,
+            max_line_size=settings.max_header_bytes,
+            max_field_size=settings.max_header_bytes,
+            max_headers=_MAX_HEADERS,
+            middlewares=(self._once,),
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def get(
+        self,
+        url: str,
+        headers: Mapping[str, str] = {},
+        *,
+        max_bytes: int,
+        wants: Wants = always,
+    ) -> Answer:
+        """Ask once; a redirect or an error status is an answer too.
+
+        Args:
+            url: goes out as given, apart from what no browser would send either.
+            headers: besides User-Agent and Accept-Encoding.
+            max_bytes: of the decompressed body.
+            wants: where it says no, the body stays unread and the connection is closed.
+
+        Raises:
+            WebError: there is no answer.
+        """
+        address = URL(absolute(url), encoded=True)
+        with self._guard.watch() as connecting:
+            try:
+                async with _within(self._settings.total_seconds, "no complete answer"):
+                    return await self._ask(url, address, headers, max_bytes, wants)
+            except WebError:
+                raise
+            except (aiohttp.ClientError, OSError, ValueError, EOFError) as error:
+                raise web_error(error, connecting) from error
+
+    async def _ask(
+        self, url: str, address: URL, headers: Mapping[str, str], max_bytes: int, wants: Wants
+    ) -> Answer:
+        if self._session is None:
+            raise RuntimeError("the client was not entered")
+        began = monotonic()
+        async with _within(self._settings.header_seconds, "no headers"):
+            response = await self._session.get(address, headers=headers, allow_redirects=False)
+        seconds = monotonic() - began
+        try:
+            self._check(response)
+            found = _headers(response.raw_headers)
+            body = b""
+            if wants(response.status, found):
+                body = await _read(response, found.get("content-encoding", ""), max_bytes)
+            return Answer(url, response.status, found, body, seconds)
+        finally:
+            response.close()  # keeps a connection that was read to its end
+
+    def _check(self, response: aiohttp.ClientResponse) -> None:
+        size = sum(len(name) + len(value) + 4 for name, value in response.raw_headers)
+        if size > self._settings.max_header_bytes:
+            raise WebError(
+                Trouble.HEADERS_TOO_LARGE,
+                f"headers have {size} bytes, more than {self._settings.max_header_bytes}",
+            )
+        if response.status < 200 or response.status > 599:
+            raise WebError(Trouble.PROTOCOL, f"status {response.status}")
+
+    async def _once(
+        self, request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        """Keep aiohttp from asking twice, except where a kept connection was closed meanwhile.
+
+        RFC 9112, 9.3.1 allows the second; a server that resets everybody has one request a turn.
+        """
+        connecting: Connecting = self._guard.connecting()
+        try:
+            return await handler(request)
+        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+            if connecting.tried or connecting.refused:
+                raise web_error(error, connecting) from error
+            raise
+
+
+def user_agent(contact: str | None) -> str:
+    """Say who asks, and where its owner is reached."""
+    name = f"urltree/{version('urltree')}"
+    return f"{name} (+{contact})" if contact else name
+
+
+@asynccontextmanager
+async def _within(seconds: float, failing: str) -> AsyncIterator[None]:
+    deadline = asyncio.timeout(seconds)
+    try:
+        async with deadline:
+            yield
+    except TimeoutError:
+        if deadline.expired():
+            raise WebError(Trouble.TIMEOUT, f"{failing} within {seconds:g} s") from None
+        raise
+
+
+async def _read(response: aiohttp.ClientResponse, encoding: str, max_bytes: int) -> bytes:
+    body = Body(encoding, max_bytes)
+    async for piece in response.content.iter_chunked(_PIECE):
+        body.feed(piece)
+    return body.whole()
+
+
+def _headers(raw: tuple[tuple[bytes, bytes], ...]) -> dict[str, str]:
+    """Join what came several times, once each: servers repeat a Content-Type word for word."""
+    found: dict[str, dict[str, None]] = {}
+    for name, value in raw:
+        found.setdefault(_text(name).lower(), {})[_text(value)] = None
+    return {name: ", ".join(values) for name, values in found.items()}
+
+
+def _text(raw: bytes) -> str:
+    """UTF-8 if it can be, else Latin-1; without control characters, which no request may have."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    return text.translate(_CONTROL).strip()
