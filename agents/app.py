@@ -23,16 +23,24 @@ class App(faust.App):
     Attributes:
         settings: of the job.
         before_stop: called when the app stops, while records in work can still be finished.
+        before_wait: called before records in work are waited for, when the app stops and when
+            partitions are revoked: nothing more comes in, and what is not begun need not begin.
     """
 
     settings: Settings
     before_stop: Callable[[], Awaitable[None]] | None = None
+    before_wait: Callable[[], Awaitable[None]] | None = None
 
     async def on_stop(self) -> None:
         """Begin nothing new, then finish what is in work."""
         if self.before_stop is not None:
             await self.before_stop()
         await super().on_stop()
+
+    async def _consumer_wait_empty(self, consumer: Any, logger: Any) -> None:
+        if self.before_wait is not None:
+            await self.before_wait()
+        await super()._consumer_wait_empty(consumer, logger)
 
     def on_init_dependencies(self) -> Iterable[ServiceT]:
         """Without Faust's monitor: it counts each record six times, and `agents.metrics` once."""

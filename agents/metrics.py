@@ -32,6 +32,14 @@ class Metrics:
         self.evicted = self._counter("evicted", "Rows deleted for their age or number.")
         self.rebuilds = self._counter("rebuilds", "Domains read into memory from their rows.")
         self.retries = self._counter("retries", "Records tried again after an unexpected error.")
+        self.pages = self._counter("pages", "Pages that were fetched and published.")
+        self.fetch_troubles = self._counter(
+            "fetch_troubles", "Requests of fetch without an answer, by trouble.", "trouble"
+        )
+        self.walls = self._counter("walls", "Answers that stand in for a page, by wall.", "wall")
+        self.parked = self._counter("parked", "Pages sent again, for their turn was far off.")
+        self.sent_on = self._counter("sent_on", "Pages sent on to another domain's owner.")
+        self.robots_fetches = self._counter("robots_fetches", "Requests for a robots.txt.")
         self.seconds = Histogram(
             "urltree_record_seconds",
             "From the start of work on a record to Kafka's confirmation.",

@@ -161,7 +161,7 @@ class Stage(ABC):
 
     async def _take(self, message: Message) -> None:
         work = await self.delivery.begin(message)
-        if not await self._is_ours(message):
+        if not await self.is_ours(message):
             self.delivery.drop(work)
             return
         work.on_done = self._observe
@@ -195,7 +195,7 @@ class Stage(ABC):
                 await self.dead_letter(work, origin, Reason.INTERNAL, repr(error))
             return
 
-    async def _is_ours(self, message: Message) -> bool:
+    async def is_ours(self, message: Message) -> bool:
         """Whether this worker still owns the record's partition.
 
         A process that was stopped past its session waits here for Kafka's word: a heartbeat that

@@ -105,7 +105,8 @@ class Delivery:
 
     Attributes:
         records, bytes: in work now.
-        moved_at: when a record was last done or begun while none was in work; monotonic seconds.
+        moved_at: when a record was last done or begun while none was in work, or something else
+            happened for them; monotonic seconds.
     """
 
     def __init__(
@@ -121,9 +122,18 @@ class Delivery:
         self.bytes = 0
         self.moved_at = monotonic()
 
+    @property
+    def is_full(self) -> bool:
+        """Whether no record is taken into work before another is done."""
+        return self.records >= self._max_records or self.bytes >= self._max_bytes
+
+    def moved(self) -> None:
+        """Something has happened for the records in work, though none is done."""
+        self.moved_at = monotonic()
+
     async def begin(self, message: Message) -> Work:
         """Take a record into work, as soon as there is room."""
-        while self.records >= self._max_records or self.bytes >= self._max_bytes:
+        while self.is_full:
             self._room.clear()
             await self._room.wait()
         work = Work(self, message)
