@@ -39,8 +39,17 @@ def admit(page: Page, max_bytes: int, *, url_required: bool = True) -> None:
         raise PageError(Reason.NOT_HTML, "html: is binary data")
 
 
+def may_be_html(content_type: str | None) -> bool:
+    """Whether a page of this type may be admitted, before anything of it is read."""
+    return _media_type(content_type) in HTML_TYPES | XML_TYPES | UNKNOWN_TYPES
+
+
+def _media_type(content_type: str | None) -> str:
+    return re.split("[;,]", content_type or "", maxsplit=1)[0].strip().lower()
+
+
 def _admit_type(page: Page) -> None:
-    media_type = re.split("[;,]", page.content_type or "", maxsplit=1)[0].strip().lower()
+    media_type = _media_type(page.content_type)
     if media_type in HTML_TYPES | UNKNOWN_TYPES:
         return
     if media_type in XML_TYPES:

@@ -1,0 +1,114 @@
+"""fetches: what waits to be fetched, and the page that comes of it in its header form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from models import raw_html
+from models.fetch import Fetch, decode, encode
+from urltree.page import Page, PageError, Reason
+
+SCHEMA = orjson.loads((Path(__file__).parents[2] / "models/schemas/fetches.json").read_bytes())
+URL = "https://example.org/a"
+
+words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
+some = st.none() | words
+fetches = st.builds(
+    Fetch,
+    url=words,
+    redirects=st.lists(words, max_size=5).map(tuple),
+    feed=some,
+    title=some,
+    description=some,
+    published=some,
+    meta=st.dictionaries(words, words, max_size=5),
+    attempt=st.integers(0, 20),
+    not_before=st.floats(0, 4e9),
+    trouble=some,
+)
+
+
+@settings(deadline=None)
+@given(fetches)
+def test_a_fetch_survives_the_wire(fetch: Fetch) -> None:
+    """What was encoded is decoded to the same fetch, and validates."""
+    value = encode(fetch)
+    assert decode(value) == fetch
+    Draft202012Validator(SCHEMA).validate(orjson.loads(value))
+
+
+def test_the_schema_has_every_field() -> None:
+    """No more, no less."""
+    assert set(SCHEMA["properties"]) == {"schema", *Fetch.__slots__}
+
+
+def test_what_is_asked_next_is_where_the_last_redirect_points() -> None:
+    """Without redirects it is the page's own address."""
+    assert Fetch(url=URL).target == URL
+    assert Fetch(url=URL, redirects=("https://b.example/", "https://c.example/")).target == (
+        "https://c.example/"
+    )
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"schema": 2},
+        {"url": None},
+        {"url": 7},
+        {"title": []},
+        {"redirects": "https://b.example/"},
+        {"redirects": [1]},
+        {"meta": {"a": 1}},
+        {"attempt": -1},
+        {"attempt": True},
+        {"not_before": "now"},
+    ],
+)
+def test_what_the_schema_refuses_is_malformed(fields: dict[str, Any]) -> None:
+    """Both say so."""
+    record = {"schema": 1, "url": URL} | fields
+    assert not Draft202012Validator(SCHEMA).is_valid(record)
+    with pytest.raises(PageError) as caught:
+        decode(orjson.dumps(record))
+    assert caught.value.reason is Reason.MALFORMED
+
+
+@pytest.mark.parametrize("value", [None, b"", b"[]", b"\xff"])
+def test_what_is_no_object_is_malformed(value: bytes | None) -> None:
+    """A dead letter, not a crash."""
+    with pytest.raises(PageError):
+        decode(value)
+
+
+def test_a_page_in_its_header_form_is_read_as_it_was() -> None:
+    """Bytes as they came; every field a header."""
+    page = Page(
+        url=URL,
+        html=b"<p>\xff caf\xe9",
+        response_url="https://example.org/b",
+        content_type="text/html; charset=latin-1",
+        status=200,
+        title="Käse",
+        description="<p>Brie</p>",
+        published="2026-01-01T00:00:00Z",
+        fetched_at="2026-01-02T03:04:05.678901Z",
+        redirects=("https://example.org/c",),
+        feed="https://example.org/feed",
+        meta={"link.canonical": URL, "ö": "ü"},
+    )
+    assert raw_html.decode(*raw_html.to_record(page)) == page
+
+
+def test_a_field_that_is_not_set_is_no_header() -> None:
+    """And half a character is no reason to fail."""
+    value, headers = raw_html.to_record(Page(url=URL, html="<p>a", title="\ud800"))
+    assert (value, [name for name, _ in headers]) == (b"<p>a", ["schema", "url", "title"])
+    assert raw_html.decode(value, headers).title == "?"
