@@ -21,18 +21,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from math import exp2
 from statistics import median
 
 import xxhash
 
-from urltree.feeds.outcome import Outcome, SeenItem
+from urltree.feeds.caching import DAY
+from urltree.feeds.outcome import Outcome
 from urltree.feeds.state import FeedState
 
 GAPS = 20  # that are kept of a feed
 JITTER = 0.1
 EARLIEST = 631_152_000.0  # 1990: an item that is older than the web has a clock never set
 
-_HOUR, _DAYS = 3_600.0, 86_400.0
+_HOUR = 3_600.0
+_ANY = 100.0  # days after which a window may have any length, and no float overflows
 _THURSDAY = 3  # 1 January 1970; Monday is 0
 
 
@@ -83,9 +86,13 @@ def published(state: FeedState, outcome: Outcome) -> list[float]:
     all give way to the time at which it was first seen.
     """
     since = state.last_success
-    items = outcome.items if since is None else [item for item in outcome.items if item.is_new]
-    earliest = EARLIEST if since is None else since
-    return sorted({_dated(item, earliest, outcome.at) or outcome.at for item in items})
+    times = set()
+    for item, date in zip(outcome.items, _dates(outcome), strict=True):
+        if since is None:
+            times.add(outcome.at if date is None else date)
+        elif item.is_new:
+            times.add(outcome.at if date is None or date <= since else date)
+    return sorted(times)
 
 
 def gaps(state: FeedState, times: Iterable[float]) -> tuple[float, ...]:
@@ -97,28 +104,50 @@ def gaps(state: FeedState, times: Iterable[float]) -> tuple[float, ...]:
 
 
 def window(state: FeedState, outcome: Outcome, gaps: tuple[float, ...]) -> float | None:
-    """Seconds that the feed's list spans; what was known where this poll tells nothing.
+    """Seconds that the feed's list spans at its busiest; what was known where it tells nothing.
+
+    It shrinks at once and at most doubles in a day: a night's long list is not the morning's.
+    """
+    span = _span(state, outcome)
+    if span is None:
+        return state.window
+    span = max(span, median(gaps) if gaps else 0.0)
+    if state.window is None or state.last_success is None:
+        return span
+    days = max(0.0, outcome.at - state.last_success) / DAY
+    return min(span, state.window * exp2(min(days, _ANY)))
+
+
+def _span(state: FeedState, outcome: Outcome) -> float | None:
+    """Seconds that this one list spans; None where it does not show.
 
     Dates say it: three quarters of the list are measured, for some feeds pin old items. A list
-    without dates spans as much as its share of new items lets expect. A list that comes out all
-    at once spans nothing, but the next one comes a gap later: it is never less than a gap.
+    without dates spans as much as its share of new items lets expect. (One that comes out all at
+    once spans nothing, but the next comes a gap later: `window` is never less than a gap.)
     """
-    count = len(outcome.items)
-    dated = [time for item in outcome.items if (time := _dated(item, EARLIEST, outcome.at))]
-    dates = sorted(dated, reverse=True)
-    new = sum(item.is_new for item in outcome.items)
+    count, new = len(outcome.items), sum(item.is_new for item in outcome.items)
+    dates = sorted((date for date in _dates(outcome) if date is not None), reverse=True)
     if len(dates) > max(1, count // 2):
         measured = max(1, 3 * (len(dates) - 1) // 4)
-        span = (dates[0] - dates[measured]) * (count - 1) / measured
-    elif new and state.newest is not None:
-        span = max(0.0, outcome.at - state.newest) * count / new
-    else:
-        return state.window
-    return max(span, median(gaps) if gaps else 0.0)
+        return (dates[0] - dates[measured]) * (count - 1) / measured
+    if new and state.newest is not None:
+        return max(0.0, outcome.at - state.newest) * count / new
+    return None
 
 
-def _dated(item: SeenItem, earliest: float, latest: float) -> float | None:
-    return item.time if item.time is not None and earliest < item.time <= latest else None
+def _dates(outcome: Outcome) -> list[float | None]:
+    """The items' dates; None for those that cannot be: in the future, before `EARLIEST`.
+
+    Where all have the same time of day they are bare days, and say nothing of hours.
+    """
+    dates = [
+        item.time if item.time is not None and EARLIEST < item.time <= outcome.at else None
+        for item in outcome.items
+    ]
+    known = {date for date in dates if date is not None}
+    if len(known) > 1 and len({date % DAY for date in known}) == 1:
+        return [None] * len(dates)
+    return dates
 
 
 def chance(state: FeedState, sequence: int = 0) -> float:
@@ -140,8 +169,8 @@ def not_skipped(due: float, state: FeedState) -> float:
     """
     for hours in range(7 * 24):
         time = due + hours * _HOUR
-        hour = int(time % _DAYS // _HOUR)
-        day = int(time // _DAYS + _THURSDAY) % 7
+        hour = int(time % DAY // _HOUR)
+        day = int(time // DAY + _THURSDAY) % 7
         if hour not in state.skip_hours and day not in state.skip_days:
             return time
     return due
