@@ -13,6 +13,7 @@ from agents import logs, settings
 from agents.commands.audit import audit
 from agents.commands.dead_letters import dead_letters
 from agents.commands.domain import domain_command
+from agents.commands.feeds import feeds
 from agents.commands.forget import forget_command
 from agents.commands.reset import reset_command
 from agents.commands.topics import check, topics
@@ -41,6 +42,7 @@ def worker(stage: str) -> None:
 
 
 main.add_command(topics)
+main.add_command(feeds)
 main.add_command(audit)
 main.add_command(dead_letters)
 main.add_command(domain_command)

@@ -1,0 +1,112 @@
+"""The topic feeds as commands see it: which feeds are followed, and how that is changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+import click
+from aiokafka import AIOKafkaConsumer, TopicPartition
+
+from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.partitions import partition_of
+from agents.schemes import Schemes
+from agents.settings import Settings
+from models.feed import Feed, decode
+from urltree.page import Page, PageError
+from urltree.url_key import KeyScheme
+
+_IN_FLIGHT = 1_000  # records
+
+
+async def followed(settings: Settings, site: str | None = None) -> dict[bytes, Feed]:
+    """Every feed that is followed, by its key; those of one site, where one is named."""
+    async with consumer(settings) as client:
+        return await followed_by(settings, client, site)
+
+
+async def followed_by(
+    settings: Settings, client: AIOKafkaConsumer, site: str | None = None
+) -> dict[bytes, Feed]:
+    """The same, with a consumer that is there already."""
+    found: dict[bytes, Feed] = {}
+    assigned = await places(settings, client, "feeds", site)
+    async for record in read(client, await whole(client, assigned)):
+        found.pop(record.key or b"", None)
+        if record.value is None:
+            continue
+        try:
+            feed = decode(record.key, record.value)
+        except PageError as error:
+            click.echo(f"feeds/{record.partition}/{record.offset}: {error}", err=True)
+            continue
+        if site in (None, feed.site):
+            found[feed.key] = feed
+    return found
+
+
+async def places(
+    settings: Settings, client: AIOKafkaConsumer, topic: str, site: str | None
+) -> list[TopicPartition]:
+    """The partitions of a topic; where a site is named, that of the site."""
+    assigned = await partitions(client, settings.topic(topic))
+    if site is None:
+        return assigned
+    return [assigned[partition_of(site.encode(), len(assigned))]]
+
+
+async def follow(settings: Settings, feeds: Iterable[Feed]) -> None:
+    """Publish them, until Kafka has confirmed every one."""
+    await _send(settings, ((feed, feed.encode()) for feed in feeds))
+
+
+async def unfollow(settings: Settings, feeds: Iterable[Feed]) -> None:
+    """Publish their tombstones."""
+    await _send(settings, ((feed, None) for feed in feeds))
+
+
+async def _send(settings: Settings, records: Iterable[tuple[Feed, bytes | None]]) -> None:
+    topic = settings.topic("feeds")
+    async with producer(settings) as out:
+        count = len(await out.partitions_for(topic))
+        waiting: list[asyncio.Future[object]] = []
+        for feed, value in records:
+            place = partition_of(feed.site.encode(), count)
+            waiting.append(await out.send(topic, value, feed.key, place))
+            if len(waiting) == _IN_FLIGHT:
+                await asyncio.gather(*waiting)
+                waiting.clear()
+        await asyncio.gather(*waiting)
+
+
+class Sites:
+    """To which site a feed belongs, by the rules of now.
+
+    Raises:
+        SettingsError: a file of rules cannot be read.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._scheme: KeyScheme = Schemes(settings).of(Page(url=None, html=""))[0]
+
+    def of(self, url: str) -> str:
+        """The registrable domain of an http address.
+
+        Raises:
+            ValueError: it has none.
+        """
+        try:
+            return self._scheme.domain(url)
+        except PageError as error:
+            raise ValueError(error.message) from None
+
+    def check(self, site: str) -> str:
+        """A site as a person wrote it.
+
+        Raises:
+            ValueError: it is no registrable domain.
+        """
+        domain = self.of(f"http://{site}/")
+        if domain != site.lower():
+            raise ValueError(f"{site} is no site of its own, it belongs to {domain}")
+        return domain

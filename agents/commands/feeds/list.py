@@ -1,0 +1,187 @@
+"""`python -m agents feeds list`: every feed that is followed, and how it fares.
+
+From two topics: `feeds` says what is followed, the changelog of `feed_state` what is known of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+import click
+import orjson
+import xxhash
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from agents.commands.dead_letter_view import safe
+from agents.commands.feeds.followed import followed_by, places
+from agents.kafka.client import consumer, read, whole
+from agents.kafka.table import key_of
+from agents.settings import Settings, SettingsError, load
+from models.feed import Feed
+from urltree.feeds.state import FeedState, StateError, Status
+
+DAY = 86_400.0
+NEW = "new"  # followed, not polled yet
+_CHANGELOG = "urltree-poll-feed_state-changelog"
+_SHOWN = 1_000  # on a terminal: it measures every cell first
+_PIPE_WIDTH = 250  # characters, where no terminal says
+
+
+class Row(NamedTuple):
+    """A feed and its state; None where it was not polled yet."""
+
+    feed: Feed
+    state: FeedState | None
+
+    @property
+    def status(self) -> str:
+        """In one word."""
+        return NEW if self.state is None else str(self.state.status)
+
+    @property
+    def errors(self) -> int:
+        """In a row."""
+        return 0 if self.state is None else self.state.errors
+
+    def items_a_day(self, now: float) -> float | None:
+        """By the gaps between recent items, and the silence since; None where none are known."""
+        if self.state is None or not self.state.gaps:
+            return None
+        silence = 0.0 if self.state.newest is None else max(0.0, now - self.state.newest)
+        return len(self.state.gaps) * DAY / max(sum(self.state.gaps) + silence, 1.0)
+
+
+async def look(settings: Settings, site: str | None = None) -> Iterator[Row]:
+    """Every feed with its state, by site and address; states are decoded one by one.
+
+    Raises:
+        SettingsError: a state is of a release that this one does not know.
+    """
+    rows: dict[bytes, bytes | None] = {}
+    async with consumer(settings) as client:
+        feeds = await followed_by(settings, client, site)
+        assigned = await places(settings, client, _CHANGELOG, site)
+        async for record in read(client, await whole(client, assigned)):
+            rows[record.key or b""] = record.value
+    ordered = sorted(feeds.values(), key=lambda feed: (feed.site, feed.url))
+    return (Row(feed, _state(rows.get(_row_key(feed)))) for feed in ordered)
+
+
+@click.command("list")
+@click.option("--site", help="Only of this site.")
+@click.option("--status", type=click.Choice([NEW, *(s.value for s in Status)]), help="Only these.")
+@click.option("--errors", is_flag=True, help="Only those whose last poll failed.")
+@click.option("--limit", type=click.IntRange(1), help="So many; 1000 by default, all as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON object a line, one for each feed.")
+def list_command(
+    *, site: str | None, status: str | None, errors: bool, limit: int | None, as_json: bool
+) -> None:
+    """List feeds with their state, last success, next poll, items a day, and errors."""
+    now = time.time()
+    found = (
+        row
+        for row in asyncio.run(look(load(), site))
+        if status in (None, row.status) and (not errors or row.errors)
+    )
+    if as_json:
+        for row in islice(found, limit):
+            click.echo(orjson.dumps(_as_json(row, now)))
+        return
+    shown = list(islice(found, limit or _SHOWN))
+    _print(shown, now)
+    counts = Counter(row.status for row in chain(shown, found))
+    click.echo(f"{counts.total():,} feeds: {_counted(counts)}" if counts else "no feeds")
+
+
+def _state(row: bytes | None) -> FeedState | None:
+    try:
+        return None if row is None else FeedState.decode(row)
+    except StateError as error:
+        raise SettingsError(str(error)) from None
+
+
+def _row_key(feed: Feed) -> bytes:
+    return key_of(feed.site, xxhash.xxh3_128_digest(feed.url.encode()))
+
+
+def _as_json(row: Row, now: float) -> dict[str, Any]:
+    """Times as RFC 3339; what is not known is null."""
+    feed, state = row
+    fields: dict[str, Any] = {"site": feed.site, "feed": feed.url, "status": row.status}
+    if state is not None:
+        fields |= {
+            "url": state.url,
+            "last_poll": _time(state.last_poll),
+            "last_success": _time(state.last_success),
+            "next_due": None if state.status is Status.GONE else _time(state.next_due),
+            "interval": state.interval,
+            "items_a_day": row.items_a_day(now),
+            "items": state.items,
+            "errors": state.errors,
+            "trouble": state.trouble,
+            "message": state.message,
+        }
+    title = feed.title if state is None else state.title or feed.title
+    return fields | {"title": title, "meta": dict(feed.meta)}
+
+
+def _print(rows: list[Row], now: float) -> None:
+    """The address last and cut where there is no room; below it the error."""
+    table = Table(box=None)
+    for name in ("state", "success", "due", "every", "a day", "feed"):
+        is_text = name in ("state", "feed")
+        table.add_column(
+            *(name, ""), justify="left" if is_text else "right", no_wrap=True, overflow="ellipsis"
+        )
+    for row in rows:
+        table.add_row(*(Text(safe(cell)) for cell in _cells(row, now)))
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_PIPE_WIDTH)
+    if rows:
+        console.print(table)
+
+
+def _cells(row: Row, now: float) -> tuple[str, ...]:
+    feed, state = row
+    if state is None:
+        return (row.status, "", "", "", "", feed.url)
+    a_day = row.items_a_day(now)
+    lines = [feed.url]
+    if state.url != feed.url:
+        lines.append(f"  now {state.url}")
+    if state.errors:
+        message = " ".join((state.message or "").split())
+        lines.append(f"  {state.errors} x {state.trouble}: {message}")
+    return (
+        row.status,
+        "" if state.last_success is None else span(now - state.last_success),
+        "" if state.status is Status.GONE else span(state.next_due - now),
+        span(state.interval),
+        "" if a_day is None else f"{a_day:.1f}",
+        "\n".join(lines),
+    )
+
+
+def span(seconds: float) -> str:
+    """A time in one number: 45 s, 12 min, 3 h, 9 d."""
+    for unit, size in (("d", DAY), ("h", 3_600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(0.0, seconds):.0f} s"
+
+
+def _time(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items()))

@@ -1,0 +1,150 @@
+"""Lists of feeds: read in every form, written so that nothing changes, and harmless."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from agents.commands.feeds.subscriptions import (
+    CATEGORIES,
+    Entry,
+    read,
+    write_json,
+    write_opml,
+)
+from models.feed import Feed
+
+URL = "https://example.org/feed"
+
+
+def opml(body: str, before: str = '<?xml version="1.0" encoding="UTF-8"?>') -> str:
+    """A list with such outlines."""
+    return f'{before}<opml version="2.0"><head><title>T</title></head><body>{body}</body></opml>'
+
+
+def entries(text: str) -> list[Entry]:
+    """What a list names."""
+    return list(read(text.encode()))
+
+
+def as_feeds(content: bytes) -> list[Feed]:
+    """Entries of the site example.org as feeds."""
+    return [
+        Feed(site=e.site or "example.org", url=e.address, title=e.title, meta=e.meta)
+        for e in read(content)
+    ]
+
+
+def test_outlines_are_feeds_however_deep_they_lie() -> None:
+    """Groups and categories become one string; the text is the title, else the title is."""
+    text = opml(f"""
+        <outline text="News"><outline text="Tech, and/or more">
+          <outline type="rss" text=" One\ntwo " title="No" xmlUrl=" {URL} " category="/A/B,C"/>
+        </outline></outline>
+        <outline title="Two" xmlUrl="http://example.org/2" htmlUrl="http://example.org/"/>
+        <outline xmlUrl="http://example.org/3"/>
+        <outline text="no feed at all"/>""")
+    assert entries(text) == [
+        Entry(URL, "One two", meta={CATEGORIES: "A/B,C,News/Tech and or more"}),
+        Entry("http://example.org/2", "Two"),
+        Entry("http://example.org/3"),
+    ]
+
+
+def test_a_feed_in_two_groups_is_one_feed() -> None:
+    """Readers write it twice."""
+    outline = f'<outline text="{{}}"><outline text="x" xmlUrl="{URL}"/></outline>'
+    text = opml(outline.format("A") + outline.format("B"))
+    assert entries(text) == [Entry(URL, "x", meta={CATEGORIES: "A,B"})]
+
+
+def test_a_list_of_lists_is_refused_and_not_followed() -> None:
+    """It is named, so that nobody wonders where its feeds are."""
+    (entry,) = entries(opml('<outline type="include" text="x" url="http://example.org/o.opml"/>'))
+    assert entry.address == "http://example.org/o.opml"
+    assert entry.refused == "is a list of feeds: import it itself"
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "windows-1252"])
+def test_titles_are_read_in_the_encoding_of_the_file(codec: str) -> None:
+    """As its declaration, its byte order mark, or its bytes say."""
+    name = codec.removesuffix("-sig")
+    text = opml(
+        f'<outline text="Größe" xmlUrl="{URL}"/>', f'<?xml version="1.0" encoding="{name}"?>'
+    )
+    assert list(read(text.encode(codec))) == [Entry(URL, "Größe")]
+
+
+def test_a_list_opens_no_file_and_expands_no_entity(tmp_path: Path) -> None:
+    """Neither by an entity, nor by a parameter entity, nor by an external DTD."""
+    secret = tmp_path / "secret.dtd"
+    secret.write_text('<!ENTITY x "SECRET">')
+    doctype = f"""<?xml version="1.0"?><!DOCTYPE opml SYSTEM "{secret.as_uri()}" [
+        <!ENTITY % p SYSTEM "{secret.as_uri()}"> %p;
+        <!ENTITY a "EXPANDED"><!ENTITY f SYSTEM "{secret.as_uri()}">]>"""
+    text = opml(f'<outline text="&a;&f;&x;" xmlUrl="{URL}?&a;"/>', doctype)
+    (entry,) = entries(text)
+    assert "SECRET" not in str(entry)
+    assert "EXPANDED" not in str(entry)
+
+
+def test_entities_of_entities_stay_small() -> None:
+    """A billion laughs are one line."""
+    levels = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
+    doctype = f'<?xml version="1.0"?><!DOCTYPE opml [<!ENTITY l0 "ha">{levels}]>'
+    (entry,) = entries(opml(f'<outline text="&l11;" xmlUrl="{URL}"/>', doctype))
+    assert len(entry.title or "") < 100
+
+
+def test_a_list_of_a_thousand_levels_has_a_bounded_category() -> None:
+    """So that its feeds are still followed: meta has a limit."""
+    deep = '<outline text="level">' * 1_000 + f'<outline xmlUrl="{URL}"/>' + "</outline>" * 1_000
+    assert entries(opml(deep)) == [Entry(URL)]
+
+
+@pytest.mark.parametrize("text", ["", "<", "<opml", "<html><body>x", "\0\0\0", "# only\n\n"])
+def test_what_is_no_list_has_no_feeds_or_lines_that_are_refused_later(text: str) -> None:
+    """Nothing raises."""
+    assert [entry for entry in entries(text) if "://" in entry.address] == []
+
+
+def test_lines_are_addresses_and_comments() -> None:
+    """What people keep in text files."""
+    assert entries(f"# mine\r\n\r\n {URL} \nexample.org\n") == [Entry(URL), Entry("example.org")]
+
+
+def test_lines_of_json_that_are_wrong_are_refused_one_by_one() -> None:
+    """The others count."""
+    text = '{"feed": 1}\n{"feed"\n{"feed": "example.org", "meta": []}\n{"meta": {}}'
+    assert [bool(entry.refused) for entry in entries(text)] == [True, True, False, True]
+
+
+FEEDS = [
+    Feed(site="example.org", url=URL),
+    Feed(site="example.org", url="http://example.org/?a=1&b=%3C2%3E'", title="Ünï <b>&amp;\"'"),
+    Feed(site="example.org", url="https://xn--bcher-kva.example/日", title="日本 ] ]> 🚀"),
+    Feed(site="example.org", url=f"{URL}2", title="x", meta={CATEGORIES: "News/Tech,Größe & Co"}),
+]
+
+
+def test_a_list_that_was_written_is_read_as_it_was() -> None:
+    """Addresses, titles and categories survive OPML, special characters among them."""
+    assert as_feeds(write_opml(FEEDS)) == FEEDS
+
+
+def test_lines_of_json_lose_nothing() -> None:
+    """Sites that were named by hand, and every meta string."""
+    feeds = [*FEEDS, Feed(site="other.example", url=URL, title="a\nb", meta={"k": "v", "l": ""})]
+    assert as_feeds(write_json(feeds)) == feeds
+
+
+def test_opml_is_xml_whatever_a_title_holds() -> None:
+    """Control characters, which no XML can say, are left out."""
+    feed = Feed(site="example.org", url=URL, title="a\x00\x1b[2J\ud800b￿")
+    root = etree.fromstring(write_opml([feed]))
+    assert root.get("version") == "2.0"
+    (outline,) = root.iter("outline")
+    said = {name: outline.get(name) for name in outline.keys()}  # noqa: SIM118 - no dictionary
+    assert said == {"type": "rss", "text": "a[2Jb", "xmlUrl": URL}
