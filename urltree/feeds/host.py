@@ -34,6 +34,7 @@ _TOLERATED = 2  # troubles in a row that say nothing of the host yet
 _FIRST_RETRY, _RETRY_FACTOR = MINUTE, 4.0  # a page's own: 1, 4, 16, 64, 256 min
 _GIVE_UP = 6 * HOUR  # as long as a page's own tries take
 _KEPT = 30 * DAY
+_BRIEF = 5.0  # seconds: a partition is not taken over sooner
 _JITTER = 0.25  # of the wait, so that hosts of one server do not come back together
 
 _MAX_ROW = 4 * 1024 * 1024  # of JSON: two robots.txt of 500 KiB, escaped
@@ -95,6 +96,11 @@ class HostState:
     trouble: str | None = None
     latency: float = 0.0
     robots: Mapping[str, RobotsText] = field(default_factory=dict)
+
+    def differs(self, stored: HostState, now: float) -> bool:
+        """Whether it says something that another owner must know; a pause of seconds is none."""
+        same = replace(stored, next_at=self.next_at, latency=self.latency)
+        return self != same or self.next_at - now > _BRIEF
 
     @property
     def turn(self) -> float:

@@ -57,6 +57,10 @@ class HostQueues(Generic[T]):
         if len(queue) == 1:
             self._schedule(host, now)
 
+    def put_back(self, host: str, token: T) -> None:
+        """Put a token that was taken before all others of its host, which is still busy."""
+        self._queues.setdefault(host, deque()).appendleft(token)
+
     def take(self, now: float, at_most: int | None = None) -> list[tuple[str, T]]:
         """One token of each host whose turn has come; such a host is busy until `done`."""
         taken: list[tuple[str, T]] = []

@@ -57,7 +57,7 @@ def of_trouble(error: WebError) -> PageError | ComeAgainError:
 
 
 def check(answer: Answer) -> None:
-    """Refuse what is no page.
+    """Refuse what is neither a page nor a redirect that may lead to one.
 
     Raises:
         PageError: wall, http-status.
@@ -66,6 +66,8 @@ def check(answer: Answer) -> None:
     found = wall(answer.status, answer.headers, answer.body[:MAX_WALL])
     if found is not None:
         raise PageError(Reason.WALL, f"{found}, status {answer.status}")
+    if answer.is_redirect:
+        return
     if answer.status in _TRANSIENT or answer.status >= 500:
         raise ComeAgainError(f"status {answer.status}")
     if not 200 <= answer.status < 300:

@@ -91,6 +91,15 @@ def test_tokens_can_be_withdrawn() -> None:
     assert made.take(1.0) == [("a", 4)]
 
 
+def test_a_token_that_was_put_back_is_the_next() -> None:
+    """After the pause: what was asked in its place was a request too."""
+    made = queues(("a", 1), ("a", 2))
+    made.take(0.0)
+    made.put_back("a", 1)
+    made.done("a", 1.0)
+    assert made.take(1.0) == [("a", 1)]
+
+
 def test_nothing_is_left_after_clear() -> None:
     """Neither tokens nor rests."""
     made = queues(("a", 1), ("b", 2))

@@ -1,0 +1,102 @@
+"""The hosts that a worker asks: their states in memory, and in the table `host_state`.
+
+    memory   what is known now, next turn included
+    table    what the next owner must know: robots.txt, back-off, a pause of more than 5 seconds
+
+A page's pause alone is not written: it would be over before a partition has moved, and a row a
+page costs 160 µs (issue 3, one write).
+"""
+
+from __future__ import annotations
+
+import xxhash
+
+from agents.kafka.delivery import Work
+from agents.kafka.table import Table, key_of, prefix_of
+from agents.memory import Memory
+from urltree.feeds.host import HostState
+from urltree.feeds.robots import Robots
+
+_STATES = 16 * 1024 * 1024  # bytes of them in memory
+_RULES = 4 * 1024 * 1024  # bytes of the texts that parsed ones were made of; those take ten times
+_ROW = 500  # bytes of a state without its robots.txt
+
+
+class Hosts:
+    """States of hosts, by partition and host.
+
+    Args:
+        table: `host_state`.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._states: Memory[HostState] = Memory(_STATES, _size)
+        self._rules: Memory[Robots] = Memory(_RULES, lambda robots: _ROW + robots.bytes)
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def get(self, partition: int, domain: str, host: str) -> HostState:
+        """What is known of a host.
+
+        Raises:
+            StateError: its row cannot be read.
+        """
+        found = self._states.get(partition, host)
+        if found is None:
+            found = self._stored(partition, domain, host)
+            self._states.add(partition, host, found)
+        return found
+
+    def robots(self, partition: int, state: HostState, scheme: str, now: float) -> Robots | None:
+        """The rules of its robots.txt; None: it is to be asked."""
+        text = state.robots_at(scheme, now)
+        if text is None:
+            return None
+        name = f"{scheme}://{state.host} {text.until}"
+        rules = self._rules.get(partition, name)
+        if rules is None:
+            rules = Robots(text)
+            self._rules.add(partition, name, rules)
+        return rules
+
+    async def put(
+        self, partition: int, domain: str, state: HostState, now: float, work: Work
+    ) -> None:
+        """Keep what is known now; as part of the work on a page, write what must not be lost."""
+        before = self.get(partition, domain, state.host)
+        self._states.drop(partition, state.host)
+        self._states.add(partition, state.host, state)
+        if state.differs(before, now):
+            key = key_of(domain, _id(state.host))
+            work.wait_for(await self._table.put(partition, key, state.encode()))
+
+    async def sweep(self, partition: int, domain: str, now: float, work: Work) -> int:
+        """Delete the rows of a domain of which nothing holds any more; gives their number."""
+        past = [
+            key
+            for key, row in self._table.scan(partition, prefix_of(domain))
+            if HostState.decode(row).is_forgotten(now)
+        ]
+        for key in past:
+            work.wait_for(await self._table.delete(partition, key))
+        return len(past)
+
+    def clear(self) -> None:
+        """Keep nothing in memory."""
+        self._states.clear()
+        self._rules.clear()
+
+    def _stored(self, partition: int, domain: str, host: str) -> HostState:
+        row = self._table.get(partition, key_of(domain, _id(host)))
+        return HostState(host=host) if row is None else HostState.decode(row)
+
+
+def _id(host: str) -> bytes:
+    """16 bytes."""
+    return xxhash.xxh3_128_digest(host.encode())
+
+
+def _size(state: HostState) -> int:
+    return _ROW + sum(len(robots.body) for robots in state.robots.values())
