@@ -26,7 +26,12 @@ from tests.job.kafka_records import Read, Sent, committed, ends, publish, read_a
 ROOT = Path(__file__).parents[2]
 RUNNER = Path(__file__).with_name("runner.py")
 PATIENCE = 90.0  # seconds; far above what is usual, for machines that are busy
-TOPIC_OF = {"normalize": "raw-html", "extract": "documents"}
+READS = {
+    "poll": ("feeds", "poll-outcomes"),
+    "fetch": ("fetches",),
+    "normalize": ("raw-html",),
+    "extract": ("documents",),
+}
 
 # A death is noticed after a second or two, not after the quarter of a minute of production.
 QUICK = {"URLTREE_SESSION_SECONDS": "3", "URLTREE_COMMIT_SECONDS": "0.5"}
@@ -37,8 +42,8 @@ class Worker:
 
     Args:
         job: whose topics and settings it has.
-        stage: normalize or extract.
-        name: of its disk.
+        stage: one of READS.
+        name: of its disk; sites see it too, as the contact in its User-Agent.
         fault: arguments of `runner.py`: where the process is to stop or to die; none by default.
     """
 
@@ -64,6 +69,7 @@ class Worker:
             "PYTHONPATH": str(ROOT),
             "URLTREE_DATA_DIR": str(self.disk),
             "URLTREE_WEB_PORT": str(self.port),
+            "URLTREE_CONTACT": self.name,
         }
         self._child = Child(
             [sys.executable, *program, "worker", self.stage],
@@ -128,7 +134,7 @@ class Worker:
         return self.metric("urltree_in_flight") > 0
 
     def metric(self, name: str) -> float:
-        """A value of /metrics; 0 where it is not there."""
+        """A value of /metrics, with its labels if it has some; 0 where it is not there."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as got:
             lines = got.read().decode().splitlines()
         return sum(float(line.split()[-1]) for line in lines if line.startswith(f"{name} "))
@@ -213,15 +219,15 @@ class Job:
         """All that a topic holds now."""
         return run(read_all(self.settings, topic))
 
-    def committed(self, stage: str) -> Mapping[int, int]:
-        """What a stage has committed, by partition."""
-        return run(committed(self.settings, stage, TOPIC_OF[stage]))
+    def committed(self, stage: str, topic: str = "") -> Mapping[int, int]:
+        """What a stage has committed, by partition, of its first topic or another of them."""
+        return run(committed(self.settings, stage, topic or READS[stage][0]))
 
     def lag(self, stage: str) -> int:
-        """Records of its topic that a stage has not committed yet."""
-        done = self.committed(stage)
-        there = run(ends(self.settings, TOPIC_OF[stage]))
-        return sum(there.values()) - sum(done.values())
+        """Records of its topics that a stage has not committed yet."""
+        done = sum(sum(self.committed(stage, topic).values()) for topic in READS[stage])
+        there = sum(sum(run(ends(self.settings, topic)).values()) for topic in READS[stage])
+        return there - done
 
     def wait_through(self, *stages: str, patience: float = PATIENCE) -> None:
         """Until these stages, both by default, have committed all there is."""

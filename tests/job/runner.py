@@ -1,6 +1,7 @@
 """`python -m agents`, but at one exact point the process dies or stops: chance is no test.
 
     runner.py die  TOPIC N …   before the N-th delivery to TOPIC: kill -9
+    runner.py after TOPIC N …  when the N-th delivery to TOPIC is confirmed: kill -9
     runner.py lose TOPIC N …   the N-th delivery to TOPIC is queued only, and at the next: kill -9
     runner.py stop TOPIC N …   before the N-th delivery to TOPIC: SIGSTOP, until somebody wakes it
     runner.py upgrade …        the tokenizer is a version newer
@@ -45,6 +46,10 @@ def fail_at(action: str, topic: str, number: int) -> None:
             if action == "lose":
                 is_lost = True
                 return asyncio.get_running_loop().create_future()
+            if action == "after":
+                future = await deliver(self, name, *arguments, **more)
+                future.add_done_callback(lambda _: os.kill(os.getpid(), signal.SIGKILL))
+                return future
             os.kill(os.getpid(), signal.SIGKILL if action == "die" else signal.SIGSTOP)
         return await deliver(self, name, *arguments, **more)
 

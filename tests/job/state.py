@@ -23,6 +23,14 @@ from urltree.window import REFERENCE, Eviction
 Rows = dict[int, dict[bytes, bytes]]  # by partition, then by key
 Branch = tuple[str, ...]
 
+STAGE_OF = {
+    "feed_state": "poll",
+    "seen_items": "poll",
+    "host_state": "fetch",
+    "seen": "normalize",
+    "rows": "extract",
+}
+
 _FAUST = b"__faust"  # Faust keeps the persisted offset among the rows
 
 
@@ -45,9 +53,8 @@ def on_disk(worker: Worker, table: str) -> Rows:
 
 def in_changelog(job: Job, table: str) -> Rows:
     """The rows that a changelog restores, from its first record to its last."""
-    stage = "normalize" if table == "seen" else "extract"
     rows: Rows = {partition: {} for partition in range(PARTITIONS)}
-    for record in job.read(f"urltree-{stage}-{table}-changelog"):
+    for record in job.read(f"urltree-{STAGE_OF[table]}-{table}-changelog"):
         assert record.key is not None
         if record.value is None:
             rows[record.partition].pop(record.key, None)

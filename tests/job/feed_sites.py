@@ -1,0 +1,205 @@
+"""Web sites on loopback whose feeds grow while a test runs, and which know who asked, and when.
+
+    site0.example …   three feeds each: RSS, Atom, JSON; a story's page, or a redirect, or a 404
+    far0.example …    what some pages redirect to
+
+They all live behind one port: workers find them by `connect_to`, and are told apart by the contact
+in their User-Agent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from hashlib import sha256
+from random import Random
+from types import TracebackType
+from typing import Self
+
+from aiohttp import web
+
+from models.feed import Feed
+from tests.job.feed_formats import FORMATS, Story
+from tests.job.pages import Site, sentence
+
+FAR = 10  # sites that are only redirected to
+LATENCY = (0.005, 0.03)  # seconds until an answer
+
+_AGENT = re.compile(r"\(\+(.*)\)")
+
+
+class Kind(StrEnum):
+    """What becomes of a story's link."""
+
+    PAGE = "page"
+    MOVED_FAR = "moved-far"  # to another domain
+    MOVED_NEAR = "moved-near"  # to another host of its own
+    MISSING = "missing"  # 404
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request, by the clock of `time.monotonic`.
+
+    Attributes:
+        by: the contact in its User-Agent.
+        start, end: from its headers to our answer, which the network has not carried yet.
+    """
+
+    by: str
+    host: str
+    path: str
+    status: int
+    start: float
+    end: float
+
+
+class FeedSites:
+    """The sites; a context manager, since they listen on a port.
+
+    Args:
+        number: of sites with feeds.
+        seed: of the stories.
+
+    Attributes:
+        feeds: all of them.
+        stories: published so far, with what becomes of their links.
+        asked: every request that was answered, in the order of its answers.
+    """
+
+    def __init__(self, number: int, seed: int = 1) -> None:
+        self.feeds = [
+            Feed(site=f"site{n}.example", url=f"http://www.site{n}.example/feeds/{name}")
+            for n in range(number)
+            for name in FORMATS
+        ]
+        self.stories: dict[Story, Kind] = {}
+        self.asked: list[Asked] = []
+        self._random = Random(seed)
+        self._listed: dict[str, list[Story]] = defaultdict(list)  # by feed
+        self._kinds: dict[str, tuple[Story, Kind]] = {}  # by link
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self.port = 0
+
+    def settings(self) -> dict[str, object]:
+        """What lets workers find them."""
+        return {"connect_to": f"::127.0.0.1:{self.port}", "allow_networks": "127.0.0.0/8"}
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def publish(self, number: int) -> None:
+        """So many more stories, each in one of the feeds, some in two."""
+        for _ in range(number):
+            feed = self._random.choice(self.feeds)
+            kind = self._random.choices(list(Kind), (86, 5, 5, 4))[0]
+            story = self._story(len(self.stories), feed.site, kind)
+            self.stories[story] = kind
+            self._kinds[story.link] = story, kind
+            feeds = {feed.url}
+            if self._random.random() < 0.1:
+                feeds.add(self._random.choice(self.feeds).url)
+            for url in feeds:
+                self._listed[url].append(story)
+
+    def page_of(self, story: Story) -> str | None:
+        """Where the page of a story is in the end, None where there is none."""
+        return _place(story, self.stories[story])
+
+    def listed(self) -> Counter[str]:
+        """In how many feeds each link stands."""
+        return Counter(story.link for stories in self._listed.values() for story in stories)
+
+    def _story(self, number: int, site: str, kind: Kind) -> Story:
+        host = f"go.{site}" if kind is Kind.MOVED_NEAR else f"www.{site}"
+        return Story(
+            number=number,
+            link=f"http://{host}/news/{number}.html",
+            title=sentence(self._random, 5),
+            published=datetime.now(UTC).replace(microsecond=0),
+        )
+
+    async def _listen(self) -> None:
+        app = web.Application()
+        app.router.add_get("/{path:.*}", self._answer)
+        self._runner = web.AppRunner(app, access_log=None)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1_000)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        start = time.monotonic()
+        host, path = request.host, request.path
+        seconds = Random(f"{host}{path}{len(self.asked)}").uniform(*LATENCY)
+        await asyncio.sleep(seconds)
+        answer = self._response(host, path, request.headers)
+        contact = _AGENT.search(request.headers.get("User-Agent", ""))
+        by = contact[1] if contact else ""
+        self.asked.append(Asked(by, host, path, answer.status, start, time.monotonic()))
+        return answer
+
+    def _response(self, host: str, path: str, headers: Mapping[str, str]) -> web.Response:
+        url = f"http://{host}{path}"
+        if path.startswith("/feeds/"):
+            return _feed(url, list(self._listed[url]), headers)
+        if url in self._kinds:
+            story, kind = self._kinds[url]
+            page = _place(story, kind)
+            if page is None:
+                return web.Response(status=404)
+            if page != url:
+                return web.Response(status=302, headers={"Location": page})
+            return _page(host, story)
+        if host.startswith("pages.") and path.removeprefix("/").isdigit():
+            return _page(host, list(self.stories)[int(path.removeprefix("/"))])
+        return web.Response(status=404)
+
+
+def _place(story: Story, kind: Kind) -> str | None:
+    match kind:
+        case Kind.PAGE:
+            return story.link
+        case Kind.MISSING:
+            return None
+        case Kind.MOVED_FAR:
+            return f"http://pages.far{story.number % FAR}.example/{story.number}"
+        case Kind.MOVED_NEAR:
+            site = story.link.split("/")[2].removeprefix("go.")
+            return f"http://pages.{site}/{story.number}"
+
+
+def _feed(url: str, stories: Sequence[Story], headers: Mapping[str, str]) -> web.Response:
+    write, content_type = FORMATS[url.rpartition("/")[2]]
+    body = write(url, stories[::-1]).encode()
+    tag = f'"{sha256(body).hexdigest()[:16]}"'
+    if headers.get("If-None-Match") == tag:
+        return web.Response(status=304, headers={"ETag": tag})
+    return web.Response(body=body, headers={"ETag": tag, "Content-Type": content_type})
+
+
+def _page(host: str, story: Story) -> web.Response:
+    random = Random(story.number)
+    html = Site(host, []).html("news", story.number, story.title, random)
+    return web.Response(text=html, content_type="text/html")
