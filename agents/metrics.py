@@ -40,6 +40,11 @@ class Metrics:
         self.parked = self._counter("parked", "Pages sent again, for their turn was far off.")
         self.sent_on = self._counter("sent_on", "Pages sent on to another domain's owner.")
         self.robots_fetches = self._counter("robots_fetches", "Requests for a robots.txt.")
+        self.polls = self._counter("polls", "Polls of feeds, by result.", "result")
+        self.poll_troubles = self._counter("poll_troubles", "Of those that failed.", "trouble")
+        self.items = self._counter("items", "New items that were sent to fetches.")
+        self.items_skipped = self._counter("items_skipped", "Items whose link is no page's.")
+        self.stale_outcomes = self._counter("stale_outcomes", "Outcomes of polls made twice.")
         self.seconds = Histogram(
             "urltree_record_seconds",
             "From the start of work on a record to Kafka's confirmation.",

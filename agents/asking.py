@@ -1,0 +1,175 @@
+"""Asks for one feed: the request, its redirects, its body; gives what came of it.
+
+    url ──▶ 301 ──▶ 301 ──▶ 302 ──▶ 200 ──▶ same body? ──▶ parser ──▶ items
+            ╰ moved_to ╯            304, 410, trouble
+
+Decides nothing about the next poll: `urltree.feeds.polling.after` does, from the outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import xxhash
+
+from agents.feed_settings import FeedSettings
+from agents.parsers import Parsers
+from agents.web.client import Client
+from agents.web.redirects import target
+from urltree.feeds.answer import Answer, Trouble, WebError
+from urltree.feeds.caching import max_age, retry_after
+from urltree.feeds.item import Item
+from urltree.feeds.outcome import Outcome, Result
+from urltree.feeds.polling import headers
+from urltree.feeds.seen_items import is_reading_due
+from urltree.feeds.state import FeedState
+
+_ACCEPT = {
+    "Accept": "application/atom+xml, application/rss+xml, application/feed+json, "
+    "application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.5"
+}
+
+
+class Asked(NamedTuple):
+    """What came of a poll: the outcome, its items still to be looked up, and the items."""
+
+    outcome: Outcome
+    items: tuple[Item, ...] = ()
+
+
+class Reached(NamedTuple):
+    """Where redirects ended."""
+
+    answer: Answer
+    moved_to: str | None
+    seconds: float
+
+
+class Asking:
+    """Asks for feeds.
+
+    Args:
+        client: the way to the web.
+        parsers: of what comes back.
+        settings: limits of a feed.
+        clock: seconds since 1970.
+    """
+
+    def __init__(
+        self, client: Client, parsers: Parsers, settings: FeedSettings, clock: Callable[[], float]
+    ) -> None:
+        self._client = client
+        self._parsers = parsers
+        self._settings = settings
+        self._clock = clock
+
+    async def ask(self, state: FeedState) -> Asked:
+        """Poll a feed once; a server's trouble is an outcome too."""
+        sent = headers(state, self._clock())
+        try:
+            reached = await self._follow(state.url, {**_ACCEPT, **sent})
+        except WebError as error:
+            return Asked(failed(state, self._clock(), error.message, error.trouble))
+        answer = reached.answer
+        outcome = Outcome(
+            site=state.site,
+            feed=state.feed,
+            sequence=state.sequence + 1,
+            at=self._clock(),
+            result=Result.UNCHANGED,
+            status=answer.status,
+            moved_to=reached.moved_to,
+            seconds=reached.seconds,
+        )
+        try:
+            return await self._read(state, sent, answer, outcome)
+        except WebError as error:
+            return Asked(
+                replace(
+                    outcome,
+                    result=Result.FAILED,
+                    trouble=error.trouble,
+                    message=error.message,
+                    moved_to=None,
+                    retry_after=retry_after(answer.headers, outcome.at),
+                )
+            )
+
+    async def _follow(self, url: str, sent: Mapping[str, str]) -> Reached:
+        asked, moved_to, seconds, is_permanent = [url], None, 0.0, True
+        while True:
+            answer = await self._client.get(
+                asked[-1], sent, max_bytes=self._settings.max_feed_bytes, wants=_is_a_feed
+            )
+            seconds = max(seconds, answer.seconds)
+            if not answer.is_redirect:
+                return Reached(answer, moved_to, seconds)
+            to = target(answer)
+            is_permanent = is_permanent and answer.is_permanent
+            moved_to = to if is_permanent else moved_to
+            if to in asked:
+                raise WebError(Trouble.REDIRECT, f"a loop: {to[:200]} comes again")
+            if len(asked) > self._settings.max_redirects:
+                raise WebError(
+                    Trouble.REDIRECT, f"more than {self._settings.max_redirects} redirects"
+                )
+            asked.append(to)
+
+    async def _read(
+        self, state: FeedState, sent: Mapping[str, str], answer: Answer, outcome: Outcome
+    ) -> Asked:
+        if answer.status == 410:
+            gone = replace(outcome, trouble=Trouble.STATUS, message="status 410: gone")
+            return Asked(replace(gone, result=Result.GONE))
+        if answer.status == 304 and sent:
+            return Asked(outcome)
+        if answer.status != 200:
+            raise WebError(Trouble.STATUS, f"status {answer.status}{_uncalled(answer)}")
+        age, no_cache = max_age(answer.headers)
+        outcome = replace(
+            outcome,
+            etag=answer.headers.get("etag"),
+            last_modified=answer.headers.get("last-modified"),
+            body_hash=xxhash.xxh3_128_hexdigest(answer.body),
+            max_age=age,
+            no_cache=no_cache,
+        )
+        if outcome.body_hash == state.body_hash and not is_reading_due(state, sent, outcome.at):
+            return Asked(outcome)
+        content_type = answer.headers.get("content-type")
+        feed = await self._parsers.parse(answer.body, content_type, answer.url)
+        return Asked(
+            replace(
+                outcome,
+                result=Result.ITEMS,
+                title=feed.title,
+                ttl=feed.ttl,
+                skip_hours=feed.skip_hours,
+                skip_days=feed.skip_days,
+            ),
+            feed.items,
+        )
+
+
+def failed(state: FeedState, at: float, message: str, trouble: Trouble | None = None) -> Outcome:
+    """The outcome of a poll without an answer; without trouble, it is our own fault."""
+    return Outcome(
+        site=state.site,
+        feed=state.feed,
+        sequence=state.sequence + 1,
+        at=at,
+        result=Result.FAILED,
+        trouble=trouble,
+        message=message,
+    )
+
+
+def _is_a_feed(status: int, _headers: Mapping[str, str]) -> bool:
+    """Whatever its Content-Type says: feeds come as text/html and text/plain."""
+    return status == 200
+
+
+def _uncalled(answer: Answer) -> str:
+    return ", though the request had no condition" if answer.status == 304 else ""

@@ -1,0 +1,255 @@
+"""The service of `poll`: asks each feed when it is due, as many at once as the settings say.
+
+    due ──▶ its host's turn ──▶ asked ──▶ new items in fetches ──▶ confirmed ──▶ outcome ──▶ agent
+                                                                                   ▲
+                                  validators stand in it alone: lost before here, ─┘
+                                  the poll is made again, and its items come again
+
+Writes no table: the agent does, when the outcome has gone through Kafka. Reads both, while the
+partitions are this worker's; when they move, every poll is cancelled and all feeds are read anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from contextlib import suppress
+
+import can_ada
+
+from agents.asking import Asking, failed
+from agents.feed_rows import FeedRows
+from agents.feed_turns import FeedTurns
+from agents.logs import log
+from agents.new_items import NewItems
+from agents.parsers import Parsers
+from agents.schemes import Schemes
+from agents.stage import OURS, Stage
+from agents.web.client import Client
+from models import poll_outcome as outcomes
+from urltree.feeds.host import Politeness
+from urltree.feeds.outcome import Outcome
+from urltree.feeds.polling import overdue
+from urltree.feeds.schedule import Key
+from urltree.feeds.state import FeedState, Status
+
+_TURN = 0.5  # seconds between two looks at what is due, at most
+_MOMENT = 0.02  # and at least, unless something has happened
+_SLICE = 200  # rows that are read before others have their turn: 20 µs each
+
+_TOO_MANY = 429
+
+
+class Polling:
+    """Polls the feeds of a worker.
+
+    Args:
+        stage: whose worker it is.
+        rows: of its feeds; read only.
+        schemes: say to which domain a page belongs.
+        clock: seconds since 1970.
+    """
+
+    def __init__(
+        self, stage: Stage, rows: FeedRows, schemes: Schemes, clock: Callable[[], float]
+    ) -> None:
+        self._stage = stage
+        self._app = stage.app
+        self._rows = rows
+        self._items = NewItems(stage, rows, schemes)
+        self._clock = clock
+        settings = stage.settings
+        self._politeness = Politeness(
+            settings.host_pause, settings.host_pause_max, settings.latency_factor
+        )
+        self._turns = FeedTurns()
+        self._generation: int | None = None  # of the group, in which the feeds were read
+        self._polls: set[asyncio.Task[None]] = set()
+        self._wake = asyncio.Event()
+        self._asking: Asking | None = None
+        self._task: asyncio.Task[None] | None = None
+        gauge = stage.metrics.gauge
+        gauge("feeds", "Feeds that this worker polls.", lambda: len(self._turns))
+        gauge("feeds_overdue", "Feeds that wait for their host.", lambda: self._turns.overdue)
+
+    async def run(self) -> None:
+        """Poll until the worker stops; does not end by itself, the worker ends with it."""
+        self._task = asyncio.current_task()
+        settings = self._stage.settings
+        parsers = Parsers(settings.parsers, settings.parse_seconds, settings.max_feed_items)
+        try:
+            async with Client(settings) as client, parsers:
+                self._asking = Asking(client, parsers, settings, self._clock)
+                while not self._app.should_stop:
+                    await self._turn()
+                    await self._rest()
+                await self._cancel()
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody would poll any more
+            self._stage.fail(error)
+
+    async def stop(self) -> None:
+        """Cancel what is being polled, and wait for the end of it."""
+        await self._cancel()
+        self._wake.set()
+        if self._task is not None:
+            await asyncio.wait({self._task})
+
+    def clear(self) -> None:
+        """Partitions move: cancel all polls, and forget what is due when."""
+        self._generation = None
+        self._turns.clear()
+        for poll in self._polls:
+            poll.cancel()
+
+    def put(self, key: Key, state: FeedState) -> None:
+        """A feed was added."""
+        self._turns.put(key, _due(state))
+        self._wake.set()
+
+    def remove(self, key: Key) -> None:
+        """A feed is not followed any more."""
+        self._turns.remove(key)
+
+    def applied(self, key: Key, outcome: Outcome, state: FeedState | None) -> None:
+        """An outcome went through Kafka; the state is the feed's, None if it was removed."""
+        now = self._clock()
+        due = _due(state)
+        host_next_at = now + self._politeness.after(outcome.seconds)
+        if outcome.status == _TOO_MANY:
+            host_next_at = due if outcome.retry_after is None else outcome.at + outcome.retry_after
+        if self._turns.is_out(key, outcome.sequence):
+            self._turns.put_back(key, due, host_next_at)
+        else:
+            self._turns.put(key, due)
+        self._wake.set()
+
+    async def _turn(self) -> None:
+        generation = self._app.consumer_generation_id
+        if not self._may_poll():
+            return
+        if generation != self._generation and not await self._read_feeds(generation):
+            return
+        now = self._clock()
+        for key in self._turns.lost(now):
+            log.warning("an outcome did not come back, its feed is polled again", key=key)
+            self._turns.put_back(key, now, now)
+        await self._queue_due(now)
+        for key in self._turns.take(now, self._room):
+            poll = asyncio.create_task(self._poll(key, generation))
+            self._polls.add(poll)
+            poll.add_done_callback(self._ended)
+
+    async def _rest(self) -> None:
+        next_at = self._turns.next_at(has_room=self._room > 0)
+        wait = _TURN if next_at is None else min(max(next_at - self._clock(), _MOMENT), _TURN)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait):
+                await self._wake.wait()
+        self._wake.clear()
+
+    @property
+    def _room(self) -> int:
+        return self._stage.settings.polls_at_once - len(self._polls)
+
+    def _may_poll(self) -> bool:
+        """Whether the tables are there and nobody else can own their partitions yet."""
+        app = self._app
+        return bool(
+            app.started
+            and not (app.should_stop or app.rebalancing or app.tables.recovery.in_recovery)
+            and app.tables.actives_ready
+            and app.consumer.has_session
+        )
+
+    async def _read_feeds(self, generation: int) -> bool:
+        """Schedule all feeds of this worker's partitions; whether they still are its."""
+        self.clear()
+        topic = self._stage.settings.topic("feeds")
+        for tp in self._app.consumer.assignment():
+            if tp.topic != topic:
+                continue
+            for page in self._rows.pages(tp.partition):
+                now = self._clock()
+                for row in page:
+                    self._turns.put(row.key, overdue(row.state, now))
+                await asyncio.sleep(0)
+                if not self._may_poll() or generation != self._app.consumer_generation_id:
+                    return False
+        self._generation = generation
+        log.info("feeds are read", feeds=len(self._turns))
+        return True
+
+    async def _queue_due(self, now: float) -> None:
+        """Let feeds that are due wait for their hosts."""
+        generation = self._generation
+        for count, key in enumerate(self._turns.pop(now), start=1):
+            if count % _SLICE == 0:
+                await asyncio.sleep(0)
+                if generation != self._generation:
+                    return
+            state = self._rows.get(key)
+            if state is None or _due(state) > now:
+                self._turns.put(key, _due(state))
+            else:
+                self._turns.queue(key, _host(state.url), now)
+
+    def _ended(self, poll: asyncio.Task[None]) -> None:
+        self._polls.discard(poll)
+        self._wake.set()
+        error = None if poll.cancelled() else poll.exception()
+        if error is not None:
+            self._stage.fail(error)
+
+    async def _cancel(self) -> None:
+        self.clear()
+        await asyncio.gather(*self._polls, return_exceptions=True)
+
+    async def _poll(self, key: Key, generation: int) -> None:
+        """One poll, from its request to its outcome in Kafka."""
+        now = self._clock()
+        state = self._rows.get(key)
+        if state is None or _due(state) > now:
+            self._turns.put_back(key, _due(state), now)
+            return
+        self._turns.begin(key, state.sequence + 1)
+        outcome = await self._outcome(key, state, generation)
+        if outcome is None:
+            self._turns.put_back(key, now, now)
+            return
+        self._turns.sent(key, self._clock())
+        topic, to = self._stage.settings.topic("poll-outcomes"), self._stage.key(state.site)
+        await (await self._app.producer.deliver(topic, *to, outcomes.encode(outcome)))
+        self._count(outcome)
+
+    async def _outcome(self, key: Key, state: FeedState, generation: int) -> Outcome | None:
+        """What came of a poll, its new items safe in `fetches`; None: the feed may be another's."""
+        if self._asking is None:
+            raise RuntimeError("polls before it runs")
+        try:
+            asked = await self._asking.ask(state)
+            if self._generation != generation or not self._may_poll():
+                return None
+            return await self._items.send(key[0], state, asked)
+        except OURS:
+            raise
+        except Exception as error:  # noqa: BLE001 - one feed never stops another
+            log.error("unexpected", feed=state.feed, exc_info=error)
+            return failed(state, self._clock(), f"internal: {error!r}")
+
+    def _count(self, outcome: Outcome) -> None:
+        metrics = self._stage.metrics
+        metrics.polls.labels(outcome.result).inc()
+        if outcome.trouble is not None:
+            metrics.poll_troubles.labels(outcome.trouble).inc()
+
+
+def _due(state: FeedState | None) -> float:
+    """When a feed is to be polled; never, where nobody follows it or it is gone."""
+    return math.inf if state is None or state.status is Status.GONE else state.next_due
+
+
+def _host(url: str) -> str:
+    """As in the URL, lower case, with its port where that is not the default."""
+    host: str = can_ada.parse(url).host
+    return host

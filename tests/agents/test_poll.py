@@ -1,0 +1,242 @@
+"""Feeds are followed: added, polled, their new items sent to fetches once; removed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiokafka.errors import KafkaError
+
+from agents.feed_rows import feed_key
+from agents.kafka.client import producer
+from agents.kafka.partitions import key_of
+from agents.poll import Poll
+from agents.settings import Settings, SettingsError
+from models import feed as feeds
+from models import fetch as fetches
+from models.feed import Feed
+from models.headers import REASON, header
+from tests.agents.feed_server import Clock, FeedServer, reaching, rss, serving
+from tests.agents.records import PARTITIONS, ReadAll
+from tests.agents.workers import run, started, until
+from urltree.feeds.state import FeedState
+
+pytestmark = pytest.mark.kafka
+
+SITE = "example.org"
+HOST = "news.example.org"
+FEED = f"http://{HOST}/rss"
+HOURS = 3_600.0
+ANOTHER_POLL = 7 * HOURS  # interval_max is 6
+
+
+@pytest.fixture
+def job(job: Settings, tmp_path: Path) -> Settings:
+    """A job whose worker has a disk of its own."""
+    return job.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
+
+
+async def publish(job: Settings, feed: Feed, *, remove: bool = False) -> None:
+    """What the command `feeds add` or `feeds remove` does."""
+    to = key_of(feed.site, PARTITIONS)
+    async with producer(job) as client:
+        value = None if remove else feed.encode()
+        await client.send_and_wait(job.topic("feeds"), value, feed.key, to.partition)
+
+
+def follow(job: Settings, url: str = FEED, **fields: Any) -> Any:
+    """Add a feed of the site."""
+    return publish(job, Feed(site=SITE, url=url, **fields))
+
+
+def state_of(stage: Any, url: str = FEED) -> FeedState | None:
+    """What is known of a feed."""
+    found: FeedState | None = stage.rows.get(
+        feed_key(key_of(SITE, PARTITIONS).partition, SITE, url)
+    )
+    return found
+
+
+async def polled(stage: Any, times: int, url: str = FEED) -> FeedState:
+    """The state of a feed that was polled so many times."""
+
+    def is_so() -> bool:
+        state = state_of(stage, url)
+        return state is not None and state.sequence >= times
+
+    await until(is_so)
+    state = state_of(stage, url)
+    assert state is not None
+    assert state.sequence == times
+    return state
+
+
+@asynccontextmanager
+async def polling(
+    job: Settings, server: FeedServer, clock: Callable[[], float]
+) -> AsyncIterator[Any]:
+    """A worker that polls."""
+    async with started(reaching(job, server), partial(Poll, clock=clock)) as [stage]:
+        yield stage
+
+
+def titles(read_all: ReadAll) -> list[str | None]:
+    """Of the items that were sent to fetches, in their order."""
+    return [fetches.decode(record.value).title for record in read_all("fetches")]
+
+
+def test_a_worker_without_a_contact_address_refuses_to_start(job: Settings) -> None:
+    """Owners of sites must be able to reach who asks them."""
+    with pytest.raises(SettingsError, match="contact"):
+        Poll(job, lambda _: None)
+
+
+def test_items_of_a_feed_are_sent_once_and_oldest_first(job: Settings, read_all: ReadAll) -> None:
+    """With all that the feed says of them, to the owner of their link's domain."""
+
+    async def scenario() -> None:
+        clock = Clock()
+        async with serving() as server, polling(job, server, clock) as stage:
+            server.put(f"{HOST}/rss", rss("c", "b", "a"), ETag='W/"1 "')
+            await follow(job, meta={"crawl": "7"})
+            state = await polled(stage, 1)
+            assert (state.title, state.items, state.etag) == ("News", 3, 'W/"1 "')
+            clock.ahead += ANOTHER_POLL
+            await polled(stage, 2)
+            assert server.asked(f"{HOST}/rss")[1]["If-None-Match"] == 'W/"1 "'
+            server.put(f"{HOST}/rss", rss("b, now true", "c", "b", "a"), ETag="2")
+            clock.ahead += ANOTHER_POLL
+            await polled(stage, 3)
+            metrics = stage.metrics
+            assert metrics.items._value.get() == 4
+            assert metrics.polls.labels("unchanged")._value.get() == 1
+            assert metrics.stale_outcomes._value.get() == 0
+
+    run(scenario())
+    records = read_all("fetches")
+    assert titles(read_all) == ["a", "b", "c", "b, now true"]
+    first = fetches.decode(records[0].value)
+    assert (first.url, first.feed, first.meta) == (f"https://{HOST}/a", FEED, {"crawl": "7"})
+    assert {(r.key, r.partition) for r in records} == {key_of(SITE, PARTITIONS)[::-1]}
+
+
+def test_two_feeds_of_a_site_with_the_same_item_send_it_once(
+    job: Settings, read_all: ReadAll
+) -> None:
+    """Items are the site's."""
+
+    async def scenario() -> None:
+        async with serving() as server, polling(job, server, Clock()) as stage:
+            for name in ("rss", "sport"):
+                server.put(f"{HOST}/{name}", rss(name, "both"))
+                await follow(job, f"http://{HOST}/{name}")
+            for name in ("rss", "sport"):
+                await polled(stage, 1, f"http://{HOST}/{name}")
+
+    run(scenario())
+    assert sorted(map(str, titles(read_all))) == ["both", "rss", "sport"]
+
+
+def test_a_removed_feed_is_polled_no_more_until_it_is_added_again(job: Settings) -> None:
+    """A tombstone removes its row; what it has shown is still known to its site."""
+
+    async def scenario() -> None:
+        clock = Clock()
+        async with serving() as server, polling(job, server, clock) as stage:
+            server.put(f"{HOST}/rss", rss("a"))
+            await follow(job)
+            await polled(stage, 1)
+            await publish(job, Feed(site=SITE, url=FEED), remove=True)
+            await until(lambda: state_of(stage) is None)
+            clock.ahead += ANOTHER_POLL
+            await asyncio.sleep(1.5)
+            assert len(server.requests) == 1
+            await follow(job)
+            await polled(stage, 1)
+            assert len(server.requests) == 2
+            assert stage.metrics.items._value.get() == 1
+
+    run(scenario())
+
+
+def test_a_worker_goes_on_where_the_one_before_stopped(job: Settings, read_all: ReadAll) -> None:
+    """Its feeds are due when they were, and are asked with their validators."""
+
+    async def scenario() -> None:
+        clock = Clock()
+        async with serving() as server:
+            server.put(f"{HOST}/rss", rss("a"), ETag="1")
+            async with polling(job, server, clock) as stage:
+                await follow(job)
+                before = await polled(stage, 1)
+            async with polling(job, server, clock) as stage:
+                await until(lambda: len(stage.polling._turns) == 1)
+                assert state_of(stage) == before
+                assert len(server.requests) == 1
+                clock.ahead += ANOTHER_POLL
+                await polled(stage, 2)
+                assert server.requests[-1][1]["If-None-Match"] == "1"
+
+    run(scenario())
+    assert titles(read_all) == ["a"]
+
+
+def test_validators_are_not_stored_before_the_items_are_safe(
+    job: Settings, read_all: ReadAll
+) -> None:
+    """Kafka refuses an item: the worker ends, and the next one asks without a condition."""
+
+    async def scenario() -> None:
+        async with serving() as server:
+            server.put(f"{HOST}/rss", rss("b", "a"), ETag="1")
+            await follow(job)
+            failures: list[BaseException] = []
+            stage = Poll(reaching(job, server), failures.append)
+            deliver, left = stage.app.producer.deliver, [1]
+
+            async def failing(topic: str, *record: Any, **fields: Any) -> Any:
+                if topic.endswith("fetches") and left and left.pop():
+                    raise KafkaError("refused")
+                return await deliver(topic, *record, **fields)
+
+            stage.app.producer.deliver = failing
+            await stage.app.start()
+            await until(lambda: bool(failures))
+            state = state_of(stage)
+            await stage.app.stop()
+            assert isinstance(failures[0], KafkaError)
+            assert state is not None
+            assert (state.sequence, state.etag) == (0, None)
+            async with polling(job, server, Clock()) as after:
+                await polled(after, 1)
+            assert not any("If-None-Match" in headers for _, headers in server.requests)
+
+    run(scenario())
+    assert titles(read_all)[-2:] == ["a", "b"]
+
+
+def test_a_record_of_feeds_that_is_none_is_a_dead_letter(job: Settings, read_all: ReadAll) -> None:
+    """Without site, in another partition, with no address: its sender's fault, work goes on."""
+
+    async def scenario() -> None:
+        partition = key_of(SITE, PARTITIONS).partition
+        async with serving() as server, polling(job, server, Clock()) as stage:
+            server.put(f"{HOST}/rss", rss("a"))
+            async with producer(job) as client:
+                for key, at in (
+                    (b"no-url", partition),
+                    (b"example.org http://", partition),
+                    (feeds.Feed(site=SITE, url=FEED).key, (partition + 1) % PARTITIONS),
+                ):
+                    await client.send_and_wait(job.topic("feeds"), b'{"schema":1}', key, at)
+            await follow(job)
+            await polled(stage, 1)
+
+    run(scenario())
+    reasons = [header(record.headers, REASON) for record in read_all("dead-letters")]
+    assert sorted(map(str, reasons)) == ["bad-url", "malformed", "misplaced"]
