@@ -19,6 +19,7 @@ from models.origin import Origin
 class Outcome(StrEnum):
     """What became of a page; where there is more than one, the first of these counts."""
 
+    PAGE = "page"  # of a fetch: it is in raw-html
     CLEAN_TEXT = "clean-text"
     DUPLICATE = "duplicate"
     SUPERSEDED = "superseded"  # a later page of the same id has taken the place of its clean text
@@ -51,7 +52,7 @@ _NOTHING = 0
 _MISSING = 1
 _RANK = {outcome: rank for rank, outcome in enumerate(Outcome)}
 _MAX_LABELS = 255  # a byte; steps and reasons are some twenty
-_NAMED = 10
+NAMED = 10  # of what is missing
 
 
 class Ledger:
@@ -102,25 +103,30 @@ class Ledger:
                 yield Origin(self._topic, partition, self._first[partition] + at)
                 at = offsets.find(_MISSING, at + 1)
 
-    def accounts(self) -> Accounts:
-        """The sums."""
+    def counts(self) -> dict[Outcome, dict[str, int]]:
+        """Origins by what became of them, and by detail."""
         counts = [0] * len(self._labels)
         for offsets in self._offsets.values():
             for number in range(len(counts)):
                 counts[number] += offsets.count(number)
         by_outcome: dict[Outcome, dict[str, int]] = {outcome: {} for outcome in Outcome}
-        for (outcome, detail), count in sorted(zip(self._labels[2:], counts[2:], strict=True)):
+        for (outcome, detail), count in sorted(zip(self._labels[1:], counts[1:], strict=True)):
             if count:
                 by_outcome[outcome][detail] = count
-        named = tuple(str(origin) for origin, _ in zip(self.missing(), range(_NAMED), strict=False))
+        return by_outcome
+
+    def accounts(self) -> Accounts:
+        """The sums, of pages."""
+        by_outcome = self.counts()
+        named = tuple(str(origin) for origin, _ in zip(self.missing(), range(NAMED), strict=False))
         return Accounts(
-            origins=sum(counts[1:]),
+            origins=sum(sum(found.values()) for found in by_outcome.values()),
             clean_text=sum(by_outcome[Outcome.CLEAN_TEXT].values()),
             duplicates=by_outcome[Outcome.DUPLICATE],
             superseded=sum(by_outcome[Outcome.SUPERSEDED].values()),
             forgotten=sum(by_outcome[Outcome.FORGOTTEN].values()),
             dead_letters=by_outcome[Outcome.DEAD_LETTER],
-            missing=counts[_MISSING],
+            missing=sum(by_outcome[Outcome.MISSING].values()),
             first_missing=named,
         )
 

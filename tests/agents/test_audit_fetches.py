@@ -1,0 +1,176 @@
+"""The audit of fetches: each page that a feed has named is published, refused, waiting or lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+from aiokafka import TopicPartition
+from aiokafka.structs import OffsetAndMetadata
+
+from agents.commands.audit import account
+from agents.commands.audit_fetches import FetchAccounts, account_fetches
+from agents.kafka.client import consumer
+from agents.kafka.partitions import partition_of
+from agents.settings import Settings
+from models import fetch, raw_html
+from models.dead_letter import DeadLetter, Record
+from models.fetch import Fetch
+from models.headers import FETCHED_FOR, ORIGIN
+from tests.agents.records import PARTITIONS, Publish, Run, Sent
+from urltree.page import Page
+
+pytestmark = pytest.mark.kafka
+
+URL = "https://example.org/a"
+HERE = partition_of(b"example.org", PARTITIONS)
+THERE = (HERE + 1) % PARTITIONS
+
+Commit = Callable[[int], None]
+
+
+@pytest.fixture
+def commit(job: Settings) -> Commit:
+    """Commits what the workers of `fetch` would: so many records of each partition."""
+
+    async def send(offset: int) -> None:
+        topic = job.topic("fetches")
+        at = {TopicPartition(topic, p): OffsetAndMetadata(offset, "") for p in range(PARTITIONS)}
+        async with consumer(job, group_id=job.topic("urltree-fetch")) as client:
+            client.assign(list(at))
+            await client.commit(at)
+
+    return lambda offset: asyncio.run(send(offset))
+
+
+def wanted(**changes: Any) -> Sent:
+    """A page to be fetched, in the partition of example.org."""
+    record = Sent("fetches", b"example.org", fetch.encode(Fetch(url=URL)), partition=HERE)
+    return record._replace(**changes)
+
+
+def again(origin: str, partition: int = HERE) -> Sent:
+    """The same, sent again."""
+    return wanted(headers=[(ORIGIN, origin.encode())], partition=partition)
+
+
+def page(origin: str) -> Sent:
+    """The page that came of it."""
+    value = raw_html.encode(Page(url=URL, html="<p>Hello"))
+    return Sent("raw-html", b"example.org", value, [(FETCHED_FOR, origin.encode())])
+
+
+def dead(origin: str, reason: str = "robots") -> Sent:
+    """The dead letter that came of it."""
+    letter = DeadLetter(origin, "fetch", reason, "m", "fetches", Record(None, b"{}", ()))
+    return Sent("dead-letters", *letter.to_record())
+
+
+def test_every_page_is_counted_by_what_became_of_it(
+    publish: Publish, run: Run, commit: Commit
+) -> None:
+    """Published, dead letters by reason; what was committed and left nothing is missing, named."""
+    a, b, c = publish(wanted(), wanted(), wanted())
+    publish(page(a), page(a), dead(b))
+    commit(3)
+    result = run("audit", "--fetches", "--json")
+    assert result.exit_code == 1
+    assert orjson.loads(result.stdout) == {
+        "origins": 3,
+        "pages": 1,
+        "dead_letters": {"robots": 1},
+        "waiting": 0,
+        "missing": 1,
+        "first_missing": [c],
+    }
+    assert f"1 missing:\n{'':9} {c}" in run("audit", "--fetches").stdout
+    publish(page(c))
+    assert run("audit", "--fetches").exit_code == 0
+
+
+def test_what_is_not_committed_waits(job: Settings, publish: Publish, commit: Commit) -> None:
+    """Before any worker has run, and behind what is done without a gap."""
+    _, second, _ = publish(wanted(), wanted(), wanted())
+    publish(page(second))
+    assert asyncio.run(account_fetches(job)) == FetchAccounts(origins=3, pages=1, waiting=2)
+    commit(1)
+    accounts = asyncio.run(account_fetches(job))
+    assert (accounts.waiting, accounts.missing) == (1, 1)
+
+
+def test_a_page_waits_wherever_its_newest_copy_lies(
+    job: Settings, publish: Publish, commit: Commit
+) -> None:
+    """Sent again, or on to the owner of another domain; a copy that is done counts no more."""
+    a, b, c = publish(wanted(), wanted(), wanted())
+    publish(again(a), again(b, THERE), again(c), again(c, THERE))
+    commit(1)
+    assert asyncio.run(account_fetches(job)) == FetchAccounts(origins=3, waiting=3)
+    commit(3)
+    found = asyncio.run(account_fetches(job))
+    assert (found.waiting, found.first_missing) == (2, (b,))
+    commit(5)
+    assert asyncio.run(account_fetches(job)).missing == 3
+
+
+def test_a_dead_letter_that_was_replayed_counts_as_its_page(
+    job: Settings, publish: Publish, commit: Commit
+) -> None:
+    """Whichever comes first."""
+    (origin,) = publish(wanted())
+    publish(dead(origin), again(origin), page(origin), dead(origin))
+    commit(2)
+    assert asyncio.run(account_fetches(job)) == FetchAccounts(origins=1, pages=1)
+
+
+def test_a_range_is_audited_alone_with_copies_from_anywhere(
+    publish: Publish, run: Run, commit: Commit
+) -> None:
+    """A copy lies behind the range, or in another partition, and still says that its page waits."""
+    origins = publish(wanted(), wanted(), wanted(partition=THERE))
+    publish(again(origins[1], THERE))
+    commit(1)
+    options = ("--partition", str(HERE), "--from", "1", "--to", "2", "--json")
+    found = orjson.loads(run("audit", "--fetches", *options).stdout)
+    assert (found["origins"], found["waiting"]) == (1, 1)
+
+
+def test_waiting_ends_as_soon_as_all_are_settled(
+    job: Settings, publish: Publish, commit: Commit
+) -> None:
+    """A page that waits at the first look and is lost at the next is not called waiting."""
+    kept, lost = publish(wanted(), wanted())
+
+    async def both() -> FetchAccounts:
+        looking = asyncio.create_task(account_fetches(job, wait=4))
+        await asyncio.sleep(1)
+        await asyncio.to_thread(publish, page(kept), wanted())
+        await asyncio.to_thread(commit, 2)
+        return await looking
+
+    assert asyncio.run(both()) == FetchAccounts(
+        origins=2, pages=1, missing=1, first_missing=(lost,)
+    )
+
+
+def test_neither_audit_counts_what_belongs_to_the_other(
+    job: Settings, publish: Publish, commit: Commit
+) -> None:
+    """A page of `fetch` is an origin in raw-html; dead letters settle origins of their own topic.
+
+    Partitions and offsets are the same on purpose.
+    """
+    (wish,) = publish(wanted())
+    (came,) = publish(page(wish))
+    assert wish.split("/")[1:] == came.split("/")[1:]
+    publish(dead(wish, "unreachable"), dead(f"{job.prefix}poll-outcomes/{HERE}/0", "malformed"))
+    commit(1)
+    pages = asyncio.run(account(job))
+    assert (pages.origins, pages.missing, pages.dead_letters) == (1, 1, {})
+    assert asyncio.run(account_fetches(job)).dead_letters == {}
+    publish(dead(came, "empty"))
+    assert asyncio.run(account(job)).dead_letters == {"empty": 1}
+    assert asyncio.run(account_fetches(job)) == FetchAccounts(origins=1, pages=1)
