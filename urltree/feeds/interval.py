@@ -5,7 +5,7 @@
     window        ╰────────── what the feed's list spans ─────────╯
 
     interval = max(half the median gap, a tenth of the silence, the publisher's floor)
-               but at most half the window,
+               but at most half the window, unless the feed has been silent for a week,
                within interval_min to interval_max
 
 Half the gap: an item waits a quarter of a gap on average. A tenth of the silence: a feed that has
@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from math import exp2
+from math import exp2, inf
 from statistics import median
 
 import xxhash
@@ -33,6 +33,8 @@ from urltree.feeds.state import FeedState
 GAPS = 20  # that are kept of a feed
 JITTER = 0.1
 EARLIEST = 631_152_000.0  # 1990: an item that is older than the web has a clock never set
+
+SILENT = 7 * DAY
 
 _HOUR = 3_600.0
 _ANY = 100.0  # days after which a window may have any length, and no float overflows
@@ -67,9 +69,18 @@ def interval(state: FeedState, rules: Rules) -> float:
     silence = state.last_poll - state.newest
     usual = median(state.gaps) if state.gaps else 0.0
     wanted = max(usual / 2, silence / 10, state.floor)
-    if state.window is not None:
-        wanted = min(wanted, state.window / 2)
-    return rules.clamp(wanted)
+    return rules.clamp(min(wanted, turnover(state, state.last_poll) / 2))
+
+
+def turnover(state: FeedState, now: float) -> float:
+    """Seconds in which items can fall out of the feed's list; infinity where nothing is to fear.
+
+    Who has been silent for a week is not about to replace a whole list: blogs that were imported
+    in a minute, years ago, would be asked at the highest rate for ever.
+    """
+    if state.window is None or state.newest is None or now - state.newest > SILENT:
+        return inf
+    return state.window
 
 
 def floor(outcome: Outcome, rules: Rules) -> float:
@@ -106,30 +117,29 @@ def gaps(state: FeedState, times: Iterable[float]) -> tuple[float, ...]:
 def window(state: FeedState, outcome: Outcome, gaps: tuple[float, ...]) -> float | None:
     """Seconds that the feed's list spans at its busiest; what was known where it tells nothing.
 
-    It shrinks at once and at most doubles in a day: a night's long list is not the morning's.
+    It shrinks at once and at most doubles in a day: a night's long list is not the morning's. It
+    is never less than a gap: a list that comes out all at once is replaced by the next.
     """
     span = _span(state, outcome)
     if span is None:
         return state.window
-    span = max(span, median(gaps) if gaps else 0.0)
-    if state.window is None or state.last_success is None:
-        return span
-    days = max(0.0, outcome.at - state.last_success) / DAY
-    return min(span, state.window * exp2(min(days, _ANY)))
+    if state.window is not None and state.last_success is not None:
+        days = max(0.0, outcome.at - state.last_success) / DAY
+        span = min(span, state.window * exp2(min(days, _ANY)))
+    return max(span, median(gaps) if gaps else 0.0)
 
 
 def _span(state: FeedState, outcome: Outcome) -> float | None:
     """Seconds that this one list spans; None where it does not show.
 
     Dates say it: three quarters of the list are measured, for some feeds pin old items. A list
-    without dates spans as much as its share of new items lets expect. (One that comes out all at
-    once spans nothing, but the next comes a gap later: `window` is never less than a gap.)
+    without dates spans as much as its share of new items lets expect.
     """
     count, new = len(outcome.items), sum(item.is_new for item in outcome.items)
     dates = sorted((date for date in _dates(outcome) if date is not None), reverse=True)
     if len(dates) > max(1, count // 2):
         measured = max(1, 3 * (len(dates) - 1) // 4)
-        return (dates[0] - dates[measured]) * (count - 1) / measured
+        return (dates[0] - dates[measured]) * (count - 1) / measured or None
     if new and state.newest is not None:
         return max(0.0, outcome.at - state.newest) * count / new
     return None
@@ -138,7 +148,8 @@ def _span(state: FeedState, outcome: Outcome) -> float | None:
 def _dates(outcome: Outcome) -> list[float | None]:
     """The items' dates; None for those that cannot be: in the future, before `EARLIEST`.
 
-    Where all have the same time of day they are bare days, and say nothing of hours.
+    Where all have the same time of day they are bare days, and say nothing of hours. (Who really
+    publishes each day at noon sharp is got to know in a few polls all the same.)
     """
     dates = [
         item.time if item.time is not None and EARLIEST < item.time <= outcome.at else None

@@ -26,6 +26,7 @@ from urltree.feeds.interval import (
     jittered,
     not_skipped,
     published,
+    turnover,
     window,
 )
 from urltree.feeds.outcome import Outcome, Result
@@ -33,7 +34,7 @@ from urltree.feeds.state import FeedState, Status
 
 KEPT_AFTER = 7 * DAY  # a permanent redirect that has lasted for so long is the feed's address
 
-_UNCONDITIONAL_MIN = 3_600.0
+_TRUSTED_MIN = 3_600.0  # seconds
 
 
 def first(
@@ -58,10 +59,10 @@ def first(
 def headers(state: FeedState, now: float) -> dict[str, str]:
     """The headers that make a request conditional; none where a plain one is due.
 
-    Some servers say 304 for ever. So nobody is believed for longer than a day, nor until half the
-    feed's window has passed: no item falls out of its list behind a wrong 304.
+    Some servers say 304 for ever. So nobody is believed for longer than a day, nor for as long as
+    the feed's list takes to be replaced: no item falls out of it behind a wrong 304.
     """
-    trusted = DAY if state.window is None else min(DAY, max(_UNCONDITIONAL_MIN, state.window / 2))
+    trusted = min(DAY, max(_TRUSTED_MIN, turnover(state, now) - state.interval))
     if state.unconditional_at is None or now - state.unconditional_at >= trusted:
         return {}
     named = {"If-None-Match": state.etag, "If-Modified-Since": state.last_modified}
@@ -144,7 +145,8 @@ def _moved(state: FeedState, outcome: Outcome, rules: Rules) -> FeedState:  # no
     """
     to = outcome.moved_to
     if to is None or to == state.url:
-        return replace(state, redirect=None, redirect_since=None)
+        has_none = state.redirect is None
+        return state if has_none else replace(state, redirect=None, redirect_since=None)
     since = state.redirect_since if to == state.redirect else None
     lasted = since is not None and outcome.at - since >= KEPT_AFTER
     if lasted or to == _secure(state.url):
