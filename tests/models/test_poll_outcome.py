@@ -1,0 +1,97 @@
+"""poll-outcomes: what a poll has found survives the wire."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from models.poll_outcome import decode, encode
+from urltree.feeds.answer import Trouble
+from urltree.feeds.outcome import Outcome, Result, SeenItem
+from urltree.page import PageError, Reason
+
+SCHEMA = orjson.loads(
+    (Path(__file__).parents[2] / "models/schemas/poll-outcomes.json").read_bytes()
+)
+RECORD = {"schema": 1, "site": "s", "feed": "f", "sequence": 1, "at": 2.0, "result": "items"}
+
+words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
+some = st.none() | words
+hashes = st.binary(min_size=16, max_size=16)
+seconds = st.none() | st.floats(0, 4e9)
+outcomes = st.builds(
+    Outcome,
+    site=words,
+    feed=words,
+    sequence=st.integers(0, 2**53),
+    at=st.floats(0, 4e9),
+    result=st.sampled_from(Result),
+    status=st.none() | st.integers(200, 599),
+    trouble=st.none() | st.sampled_from(Trouble),
+    message=some,
+    moved_to=some,
+    etag=some,
+    last_modified=some,
+    body_hash=st.none() | hashes.map(bytes.hex),
+    max_age=seconds,
+    no_cache=st.booleans(),
+    retry_after=seconds,
+    title=some,
+    ttl=seconds,
+    skip_hours=st.lists(st.integers(0, 23), max_size=5).map(tuple),
+    skip_days=st.lists(st.integers(0, 6), max_size=5).map(tuple),
+    items=st.lists(st.builds(SeenItem, hashes, seconds, st.booleans()), max_size=5).map(tuple),
+    seconds=st.floats(0, 100),
+)
+
+
+@settings(deadline=None)
+@given(outcomes)
+def test_an_outcome_survives_the_wire(outcome: Outcome) -> None:
+    """What was encoded is decoded to the same outcome, and validates."""
+    value = encode(outcome)
+    assert decode(value) == outcome
+    Draft202012Validator(SCHEMA).validate(orjson.loads(value))
+
+
+def test_the_schema_has_every_field_result_and_trouble() -> None:
+    """No more, no less."""
+    assert set(SCHEMA["properties"]) == {"schema", *Outcome.__slots__}
+    assert SCHEMA["properties"]["result"]["enum"] == list(Result)
+    assert SCHEMA["properties"]["trouble"]["enum"] == list(Trouble)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"schema": 2},
+        {"result": "lucky"},
+        {"trouble": "rain"},
+        {"unknown": 1},
+        {"items": [["00", None, True]]},
+        {"items": [["0" * 32, None, 1]]},
+        {"items": [["0" * 32, None]]},
+    ],
+)
+def test_what_the_schema_refuses_is_malformed(fields: dict[str, Any]) -> None:
+    """Both say so; a poll whose outcome cannot be read is made again."""
+    record = RECORD | fields
+    assert not Draft202012Validator(SCHEMA).is_valid(record)
+    with pytest.raises(PageError) as caught:
+        decode(orjson.dumps(record))
+    assert caught.value.reason is Reason.MALFORMED
+
+
+@pytest.mark.parametrize("name", ["schema", "site", "feed", "sequence", "at", "result"])
+def test_what_every_outcome_has_must_be_there(name: str) -> None:
+    """Without it there is nothing to apply."""
+    record = {key: value for key, value in RECORD.items() if key != name}
+    assert decode(orjson.dumps(RECORD)).site == "s"
+    with pytest.raises(PageError):
+        decode(orjson.dumps(record))
