@@ -18,7 +18,7 @@ from agents.commands.forget import forget_command
 from agents.commands.reset import reset_command
 from agents.commands.topics import check, topics
 
-_STAGES = {"normalize": "Normalize", "extract": "Extract", "poll": "Poll"}
+_STAGES = {"poll": "Poll", "fetch": "Fetch", "normalize": "Normalize", "extract": "Extract"}
 
 
 @click.group()

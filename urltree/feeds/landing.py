@@ -36,11 +36,26 @@ class ComeAgainError(Exception):
 
     Args:
         message: for a person.
+        reason: of the dead letter, when it was tried often enough.
     """
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, reason: Reason = Reason.UNREACHABLE) -> None:
         super().__init__(message)
         self.message = message
+        self.reason = reason
+
+
+class WallError(PageError):
+    """A wall stands in for the page.
+
+    Args:
+        wall: its name.
+        status: of the answer.
+    """
+
+    def __init__(self, wall: str, status: int) -> None:
+        super().__init__(Reason.WALL, f"{wall}, status {status}")
+        self.wall = wall
 
 
 def wants(status: int, headers: Mapping[str, str]) -> bool:
@@ -60,12 +75,13 @@ def check(answer: Answer) -> None:
     """Refuse what is neither a page nor a redirect that may lead to one.
 
     Raises:
-        PageError: wall, http-status.
+        WallError: a wall.
+        PageError: http-status.
         ComeAgainError: it may be one later.
     """
     found = wall(answer.status, answer.headers, answer.body[:MAX_WALL])
     if found is not None:
-        raise PageError(Reason.WALL, f"{found}, status {answer.status}")
+        raise WallError(found, answer.status)
     if answer.is_redirect:
         return
     if answer.status in _TRANSIENT or answer.status >= 500:

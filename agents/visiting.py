@@ -1,0 +1,184 @@
+"""One turn of a host: a request for its robots.txt, or for a page that it allows.
+
+    robots.txt known? ──no──▶ ask it, the page comes with the host's next turn
+          │ yes
+    allowed? ──no──▶ dead letter
+          │ yes
+    ask the page ──▶ what the host is like now ──▶ page, redirect, fault, or come again
+
+Decides nothing: `urltree.feeds.host`, `.robots` and `.landing` do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from agents.hosts import Hosts
+from agents.jobs import Job
+from agents.metrics import Metrics
+from agents.settings import Settings
+from agents.web.client import Client
+from agents.web.redirects import target
+from models.fetch import Fetch
+from urltree.feeds import landing, robots
+from urltree.feeds.answer import Answer, Trouble, WebError
+from urltree.feeds.caching import retry_after
+from urltree.feeds.host import DAY, HostState, Politeness, RobotsText, after, after_robots
+from urltree.feeds.landing import ComeAgainError, WallError
+from urltree.page import Page, PageError, Reason, microseconds
+
+_MAX_ROBOTS = 8 * robots.MAX_BYTES  # what is longer is no robots.txt; of this, a part is read
+
+
+class NotOursError(Exception):
+    """The page's partition is another worker's by now."""
+
+
+IsMine = Callable[[Job], Awaitable[bool]]
+
+
+class Visiting:
+    """Asks hosts, one request a visit.
+
+    Args:
+        settings: of the job.
+        client: to ask with.
+        hosts: what is known of them.
+        metrics: counted here.
+        clock: seconds since 1970.
+        is_mine: whether a job is still this worker's.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917
+        self,
+        settings: Settings,
+        client: Client,
+        hosts: Hosts,
+        metrics: Metrics,
+        clock: Callable[[], float],
+        is_mine: IsMine,
+    ) -> None:
+        self._settings = settings
+        self._client = client
+        self._hosts = hosts
+        self._metrics = metrics
+        self._clock = clock
+        self._is_mine = is_mine
+        self.politeness = Politeness(
+            settings.host_pause, settings.host_pause_max, settings.latency_factor
+        )
+
+    async def visit(self, job: Job) -> Page | str | None:
+        """Make one request for a job, or none where it is forbidden.
+
+        Returns:
+            The page; or the address that it was redirected to; or None: its robots.txt was asked.
+
+        Raises:
+            PageError: it is final.
+            ComeAgainError: it is not.
+            NotOursError: nothing is to become of it here.
+        """
+        state = self._hosts.get(job.partition, job.domain, job.host)
+        rules = self._hosts.robots(job.partition, state, job.scheme, self._clock())
+        if rules is None:
+            await self._ask_robots(job, state)
+            return None
+        if not rules.allows(job.fetch.target):
+            raise PageError(Reason.ROBOTS, f"robots.txt of {state.host} forbids it")
+        came = await self._ask_page(job.fetch.target)
+        now = self._clock()
+        asked = None if isinstance(came, WebError) else retry_after(came.headers, now)
+        delay = rules.crawl_delay
+        changed = after(state, came, now, self.politeness, retry_after=asked, crawl_delay=delay)
+        await self._keep(job, changed, now)
+        return self._landed(job, came, now)
+
+    def seconds_each(self, job: Job) -> float:
+        """Seconds that a page of this host takes, its pause included."""
+        state = self._hosts.get(job.partition, job.domain, job.host)
+        rules = self._hosts.robots(job.partition, state, job.scheme, self._clock())
+        delay = None if rules is None else rules.crawl_delay
+        return state.latency + self.politeness.after(state.latency, delay)
+
+    def _landed(self, job: Job, came: Answer | WebError, now: float) -> Page | str:
+        try:
+            if isinstance(came, WebError):
+                raise came
+            landing.check(came)
+            if came.is_redirect:
+                return target(came)
+            return landing.page(came, _told(job.fetch), now, self._settings.max_page_bytes)
+        except WebError as error:
+            self._metrics.fetch_troubles.labels(error.trouble).inc()
+            raise landing.of_trouble(error) from error
+        except WallError as error:
+            self._metrics.walls.labels(error.wall).inc()
+            raise
+
+    async def _ask_page(self, url: str) -> Answer | WebError:
+        try:
+            return await self._client.get(
+                url,
+                landing.HEADERS,
+                max_bytes=self._settings.max_page_bytes,
+                wants=landing.wants,
+            )
+        except WebError as error:
+            return error
+
+    async def _ask_robots(self, job: Job, state: HostState) -> None:
+        came = await self._follow_robots(robots.address(job.fetch.target))
+        now = self._clock()
+        found = robots.read(came, now + self._settings.robots_days * DAY)
+        if isinstance(found, RobotsText):
+            changed = after(state, came, now, self.politeness)
+            await self._keep(job, after_robots(changed, job.scheme, found, now), now)
+            return
+        if isinstance(came, WebError):
+            self._metrics.fetch_troubles.labels(came.trouble).inc()
+            if came.trouble is Trouble.REFUSED_ADDRESS:
+                raise landing.of_trouble(came)
+        await self._keep(job, after_robots(state, job.scheme, found, now), now)
+        reason = Reason.UNREACHABLE if isinstance(came, WebError) else Reason.ROBOTS
+        raise ComeAgainError(f"robots.txt: {found}", reason)
+
+    async def _follow_robots(self, url: str) -> Answer | WebError:
+        try:
+            for _ in range(robots.MAX_REDIRECTS + 1):
+                self._metrics.robots_fetches.inc()
+                answer = await self._client.get(url, max_bytes=_MAX_ROBOTS)
+                if not answer.is_redirect:
+                    return answer
+                url = target(answer)
+        except WebError as error:
+            return error
+        return WebError(Trouble.REDIRECT, f"more than {robots.MAX_REDIRECTS} redirects")
+
+    async def _keep(self, job: Job, state: HostState, now: float) -> None:
+        if not await self._is_mine(job):
+            raise NotOursError
+        await self._hosts.put(job.partition, job.domain, state, now, job.work)
+
+
+def _told(fetch: Fetch) -> Page:
+    """What a page's feed says of it."""
+    return Page(
+        url=fetch.url,
+        html=b"",
+        title=fetch.title,
+        description=fetch.description,
+        published=_time(fetch.published),
+        redirects=fetch.redirects,
+        feed=fetch.feed,
+        meta=fetch.meta,
+    )
+
+
+def _time(stamp: str | None) -> str | None:
+    """A time that readers of raw-html take; a page is not lost for its feed's calendar."""
+    try:
+        microseconds(stamp or "")
+    except ValueError:
+        return None
+    return stamp

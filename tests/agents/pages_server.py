@@ -1,0 +1,104 @@
+"""A web of one's own: every host is the same server on loopback, and answers as a test says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from time import monotonic
+from typing import Any
+
+from aiohttp import web
+
+HTML = "text/html; charset=utf-8"
+
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Web:
+    """Pages by address; what nobody has put there is a 404.
+
+    Attributes:
+        asked: (host, path) of each request, in order.
+        at: when each host was asked, monotonic seconds.
+        busy, most_at_once: requests of a host that are being answered, and the most there were.
+    """
+
+    def __init__(self) -> None:
+        self._answers: dict[str, list[Answer]] = {}
+        self.asked: list[tuple[str, str]] = []
+        self.at: dict[str, list[float]] = defaultdict(list)
+        self.busy: dict[str, int] = defaultdict(int)
+        self.most_at_once: dict[str, int] = defaultdict(int)
+        self.port = 0
+
+    def put(self, address: str, *answers: Answer) -> None:
+        """Answer an address (host and path) so; the last one for ever."""
+        self._answers[address] = list(answers)
+
+    def page(self, address: str, text: str | None = None, **headers: str) -> None:
+        """Put a page there."""
+        self.put(address, html(f"<html><body><p>{text or address}</p></body></html>", **headers))
+
+    def times(self, address: str) -> int:
+        """How often an address was asked."""
+        return sum(host + path == address for host, path in self.asked)
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        """Answer a request."""
+        host, path = request.host, request.path_qs
+        self.asked.append((host, path))
+        self.at[host].append(monotonic())
+        self.busy[host] += 1
+        self.most_at_once[host] = max(self.most_at_once[host], self.busy[host])
+        try:
+            answers = self._answers.get(host + path)
+            if not answers:
+                return web.Response(status=404)
+            return await (answers.pop(0) if len(answers) > 1 else answers[0])(request)
+        finally:
+            self.busy[host] -= 1
+
+
+def html(body: str, status: int = 200, **headers: str) -> Answer:
+    """A page; header names with underscores."""
+
+    async def answer(_: web.Request) -> web.StreamResponse:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return web.Response(
+            body=body.encode(), status=status, headers={"Content-Type": HTML} | named
+        )
+
+    return answer
+
+
+def redirect(to: str, status: int = 301) -> Answer:
+    """A redirect."""
+    return html("", status, Location=to)
+
+
+def slowly(seconds: float, then: Answer) -> Answer:
+    """The same, later."""
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        await asyncio.sleep(seconds)
+        return await then(request)
+
+    return answer
+
+
+@asynccontextmanager
+async def serving(pages: Web) -> AsyncIterator[Web]:
+    """Serve on a free port."""
+    app = web.Application()
+    app.router.add_route("*", "/{tail:.*}", pages.answer)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    address: Any = runner.addresses[0]
+    pages.port = address[1]
+    try:
+        yield pages
+    finally:
+        await runner.cleanup()
