@@ -85,7 +85,7 @@ def link(text: Any, base: str | None) -> str | None:
 
 
 def stamp(moment: datetime) -> str | None:
-    """RFC 3339 in UTC, to the second; None before 1970: no page of the web is older.
+    """RFC 3339 in UTC, to the second; None before 1970, and in 9999, which stands for never.
 
     Args:
         moment: without offset it is UTC.
@@ -96,4 +96,4 @@ def stamp(moment: datetime) -> str | None:
         moment = moment.astimezone(UTC)
     except OverflowError:  # year 1 or 9999, out of bounds in UTC
         return None
-    return moment.isoformat(timespec="seconds") if moment.year >= 1970 else None
+    return moment.isoformat(timespec="seconds") if 1970 <= moment.year < 9999 else None

@@ -2,21 +2,19 @@
 
 Feedparser is given a stream, never text, which it could take for a file's name or an address; it
 strips the DOCTYPE, and its SAX parser loads no external entity. It reads 4,000 items a second, of
-a damaged feed 1,500: what lies between the last item that counts and the end is cut out before.
+a damaged feed 1,500: items that do not count are cut out before (`urltree.feeds.xml_bytes`).
 """
 
 from __future__ import annotations
 
-import codecs
-import re
-from datetime import UTC, datetime
+import html
+from datetime import datetime
 from io import BytesIO
-from itertools import islice
 from typing import Any
 
 import feedparser
 
-from urltree.feeds import pauses
+from urltree.feeds import pauses, xml_bytes
 from urltree.feeds.answer import Trouble, WebError
 from urltree.feeds.item import Item
 from urltree.feeds.parsed_feed import (
@@ -29,44 +27,22 @@ from urltree.feeds.parsed_feed import (
     stamp,
 )
 
-# longer ones first: that of UTF-32 begins with that of UTF-16
-_BOMS = (
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-    (codecs.BOM_UTF8, "utf-8"),
-)
-_UTF8 = "application/xml; charset=utf-8"
-_PAGE = re.compile(rb"<(?:!doctype\s+)?html[\s>]", re.IGNORECASE)
-_ROOT = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:rss|rdf|feed|channel)[\s>]", re.IGNORECASE)
-_ITEM = re.compile(rb"<((?:[\w.-]{1,40}:)?(?:item|entry))[\s>]", re.IGNORECASE)
 _DATES = ("published_parsed", "created_parsed", "updated_parsed")
 
 
 def parse(body: bytes, content_type: str | None, url: str, *, max_items: int) -> ParsedFeed:
     """Read an XML feed; see `urltree.feeds.parsing.parse`."""
-    body, content_type = _unmarked(body, content_type)
-    if _PAGE.search(body, 0, 1_024) and not _ROOT.search(body):
+    body, charset = xml_bytes.encoded(body, content_type)
+    if xml_bytes.is_page(body):
         raise WebError(Trouble.NOT_A_FEED, "an HTML page")
-    short = shortened(body, max_items)
-    try:
-        found = feedparser.parse(
-            BytesIO(short),
-            response_headers={"content-type": content_type} if content_type else {},
-            resolve_relative_uris=False,
-            sanitize_html=False,
-        )
-    except MemoryError:
-        raise
-    except Exception as error:  # whatever a parser of hostile text may raise
-        raise WebError(Trouble.NOT_A_FEED, f"cannot be parsed: {error!r:.200}") from error
+    short = xml_bytes.shortened(body, max_items)
+    found = _read(xml_bytes.mended(short), charset)
     if not found.get("version") and not found["entries"]:
         raise WebError(Trouble.NOT_A_FEED, "no RSS, Atom, RDF, CDF or JSON feed")
     entries, feed = found["entries"], found["feed"]
     items, skipped = first_items(entries, max_items, lambda entry: _item(entry, url))
     return ParsedFeed(
-        title=bounded(feed.get("title"), MAX_TITLE),
+        title=_title(feed),
         items=items,
         ttl=pauses.ttl(feed),
         skip_hours=pauses.skip_hours(short),
@@ -76,37 +52,30 @@ def parse(body: bytes, content_type: str | None, url: str, *, max_items: int) ->
     )
 
 
-def _unmarked(body: bytes, content_type: str | None) -> tuple[bytes, str | None]:
-    """A body, and the content type that tells its encoding, if any does.
+def _read(body: bytes, charset: str | None) -> Any:
+    """As feedparser does; once more without what it fails on, where it fails."""
+    try:
+        return _feedparser(body, charset)
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever a parser of hostile text may raise
+        body = xml_bytes.bare(body)
+    try:
+        return _feedparser(body, charset)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise WebError(Trouble.NOT_A_FEED, f"cannot be parsed: {error!r:.200}") from error
 
-    A byte order mark beats every declaration (RFC 7303, section 3.3). A type without charset
-    tells nothing, but makes feedparser read text/xml as ASCII, as RFC 3023 had it.
-    """
-    for mark, encoding in _BOMS:
-        if body.startswith(mark):
-            return body[len(mark) :].decode(encoding, errors="replace").encode(), _UTF8
-    has_charset = content_type is not None and "charset" in content_type.lower()
-    return body, content_type if has_charset else None
 
-
-def shortened(body: bytes, max_items: int) -> bytes:
-    """The body without the items after the first so many; what follows the last one stays.
-
-    Only items named like the first one count. Where such a name stands in a comment or CDATA the
-    cut may damage the feed, which feedparser then still reads up to there. UTF-16 without
-    a mark stays whole: time limits it.
-    """
-    first = _ITEM.search(body)
-    if first is None:
-        return body
-    name = re.escape(first[1])
-    starts = re.finditer(rb"<" + name + rb"[\s>]", body)
-    surplus = next(islice(starts, max_items, None), None)
-    if surplus is None:
-        return body
-    last = body.rfind(b"</" + first[1])
-    end = body.find(b">", last) + 1 if last > surplus.start() else len(body)
-    return body[: surplus.start()] + body[end or len(body) :]
+def _feedparser(body: bytes, charset: str | None) -> Any:
+    content_type = f"application/xml; charset={charset}"
+    return feedparser.parse(
+        BytesIO(body),
+        response_headers={"content-type": content_type} if charset else {},
+        resolve_relative_uris=False,
+        sanitize_html=False,
+    )
 
 
 def _item(entry: Any, url: str) -> Item | None:
@@ -115,10 +84,18 @@ def _item(entry: Any, url: str) -> Item | None:
         return None
     return Item(
         link=address,
-        title=bounded(entry.get("title"), MAX_TITLE),
+        title=_title(entry),
         description=bounded(entry.get("summary"), MAX_DESCRIPTION),
         published=_date(entry),
     )
+
+
+def _title(titled: Any) -> str | None:
+    """The title of a feed or an entry; markup stays, references in what is HTML are resolved."""
+    title = titled.get("title")
+    detail = titled.get("title_detail") or {}
+    is_html = isinstance(title, str) and detail.get("type") == "text/html"
+    return bounded(html.unescape(title) if is_html else title, MAX_TITLE)
 
 
 def _link(entry: Any, url: str) -> str | None:
@@ -144,9 +121,8 @@ def _date(entry: Any) -> str | None:
         parsed = dict.get(entry, name)  # feedparser's own `get` takes one name for another
         if parsed is None:
             continue
-        year, month, day, hour, minute, second = parsed[:6]
         try:
-            moment = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC)
+            moment = datetime(*parsed[:6])  # noqa: DTZ001 - in UTC, as `stamp` has it
         except ValueError:
             continue
         if (text := stamp(moment)) is not None:
