@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 
 import orjson
 import pytest
 from click.testing import CliRunner
 
 from agents.commands.dead_letters import dead_letters
-from models import raw_html
+from agents.kafka.partitions import partition_of
+from models import fetch, raw_html
 from models.dead_letter import DeadLetter, Record
+from models.feed import Feed
+from models.fetch import Fetch
 from models.headers import ORIGIN, REKEYED
-from tests.agents.records import Publish, ReadAll, Run, Sent
+from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 from urltree.page import Page
 
 pytestmark = pytest.mark.kafka
@@ -129,6 +133,55 @@ def test_a_replay_writes_to_no_other_topic(
     publish(dead(prefix, 1, "bad-url", original(), "clean-text"))
     assert run("dead-letters", "replay", "--all", "--yes").exit_code == 1
     assert read_all("clean-text") == []
+
+
+def refused(prefix: str, topic: str, origin: Record) -> Sent:
+    """The dead letter of `poll` or `fetch` for a record of partition 0."""
+    stage = "fetch" if topic == "fetches" else "poll"
+    letter = DeadLetter(f"{prefix}{topic}/0/7", stage, "unreachable", "m", prefix + topic, origin)
+    return Sent("dead-letters", *letter.to_record())
+
+
+def test_a_page_that_was_not_fetched_is_asked_for_anew(
+    prefix: str, publish: Publish, run: Run, read_all: ReadAll
+) -> None:
+    """With all attempts before it, from its first address and so by that address's owner.
+
+    What the feed said of it, and its origin, stay.
+    """
+    wanted = Fetch(url=URL, title="T", meta={"k": "v"})
+    sent_on = replace(wanted, redirects=("http://other.net/",))
+    tried = replace(sent_on, attempt=6, not_before=1e9, trouble="timeout")
+    first = (ORIGIN, f"{prefix}fetches/0/7".encode())
+    publish(refused(prefix, "fetches", Record(b"other.net", fetch.encode(tried), (first,))))
+    for domain, exit_code in (("example.org", 1), ("other.net", 0)):
+        arguments = ("--stage", "fetch", "--domain", domain, "--yes")
+        assert run("dead-letters", "replay", *arguments).exit_code == exit_code
+    (sent,) = read_all("fetches")
+    assert fetch.decode(sent.value) == wanted
+    assert (sent.key, sent.headers) == (b"example.org", (first,))
+    assert sent.partition == partition_of(b"example.org", PARTITIONS)
+
+
+def test_what_cannot_be_read_is_replayed_as_it_was(
+    prefix: str, publish: Publish, run: Run, read_all: ReadAll
+) -> None:
+    """A later release may read it."""
+    publish(refused(prefix, "fetches", Record(b"k", b'{"schema": 2}', ())))
+    assert run("dead-letters", "replay", "--all", "--yes").exit_code == 0
+    assert [(r.key, r.value) for r in read_all("fetches")] == [(b"k", b'{"schema": 2}')]
+
+
+def test_a_feed_is_replayed_where_its_site_is_read(
+    prefix: str, publish: Publish, run: Run, read_all: ReadAll
+) -> None:
+    """Its key says more than its site; letters of `poll` are found by the site."""
+    feed = Feed(site="example.org", url=URL)
+    publish(refused(prefix, "feeds", Record(feed.key, feed.encode(), ())))
+    arguments = ("--stage", "poll", "--domain", "example.org", "--yes")
+    assert run("dead-letters", "replay", *arguments).exit_code == 0
+    (sent,) = read_all("feeds")
+    assert (sent.key, sent.partition) == (feed.key, partition_of(b"example.org", PARTITIONS))
 
 
 def test_a_replay_needs_to_be_told_what() -> None:

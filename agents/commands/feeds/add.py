@@ -14,8 +14,9 @@ from agents.commands.dead_letter_view import safe
 from agents.commands.feeds.followed import Sites, follow, followed
 from agents.commands.feeds.look import Found, Look
 from agents.parsers import Parsers
-from agents.settings import Settings, SettingsError, load
+from agents.settings import Settings, load
 from agents.web.client import Client
+from agents.web.contact import contact
 from models.feed import Feed, decode
 from urltree.feeds.address import address
 from urltree.feeds.answer import WebError
@@ -109,9 +110,8 @@ def add_command(  # noqa: PLR0913 - a command line
     urls = list(dict.fromkeys(_address(text) for text in addresses))
     if no_check:
         found = [Candidate(url) for url in urls]
-    elif settings.contact is None:
-        raise SettingsError("contact: should say where owners of sites reach you; or --no-check")
     else:
+        contact(settings)
         found = asyncio.run(find(settings, urls, report, everything=everything))
     sites = Sites(settings)
     feeds = [_feed(sites, candidate, site, title, meta) for candidate in found]

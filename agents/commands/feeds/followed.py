@@ -13,8 +13,7 @@ from agents.kafka.partitions import partition_of
 from agents.schemes import Schemes
 from agents.settings import Settings
 from models.feed import Feed, decode
-from urltree.page import Page, PageError
-from urltree.url_key import KeyScheme
+from urltree.page import PageError
 
 _IN_FLIGHT = 1_000  # records
 
@@ -87,7 +86,7 @@ class Sites:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._scheme: KeyScheme = Schemes(settings).of(Page(url=None, html=""))[0]
+        self._schemes = Schemes(settings)
 
     def of(self, url: str) -> str:
         """The registrable domain of an http address.
@@ -96,7 +95,7 @@ class Sites:
             ValueError: it has none.
         """
         try:
-            return self._scheme.domain(url)
+            return self._schemes.domain(url)
         except PageError as error:
             raise ValueError(error.message) from None
 

@@ -15,15 +15,14 @@ from typing import Any, NamedTuple
 
 import click
 import orjson
-import xxhash
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from agents.commands.dead_letter_view import safe
 from agents.commands.feeds.followed import followed_by, places
+from agents.feed_rows import feed_key
 from agents.kafka.client import consumer, read, whole
-from agents.kafka.table import key_of
 from agents.settings import Settings, SettingsError, load
 from models.feed import Feed
 from urltree.feeds.state import FeedState, StateError, Status
@@ -72,7 +71,7 @@ async def look(settings: Settings, site: str | None = None) -> Iterator[Row]:
         async for record in read(client, await whole(client, assigned)):
             rows[record.key or b""] = record.value
     ordered = sorted(feeds.values(), key=lambda feed: (feed.site, feed.url))
-    return (Row(feed, _state(rows.get(_row_key(feed)))) for feed in ordered)
+    return (Row(feed, _state(rows.get(feed_key(0, feed.site, feed.url)[1]))) for feed in ordered)
 
 
 @click.command("list")
@@ -106,10 +105,6 @@ def _state(row: bytes | None) -> FeedState | None:
         return None if row is None else FeedState.decode(row)
     except StateError as error:
         raise SettingsError(str(error)) from None
-
-
-def _row_key(feed: Feed) -> bytes:
-    return key_of(feed.site, xxhash.xxh3_128_digest(feed.url.encode()))
 
 
 def _as_json(row: Row, now: float) -> dict[str, Any]:
