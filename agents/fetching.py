@@ -96,6 +96,7 @@ class Fetching:
         self._jobs.add(job)
         job.future.add_done_callback(lambda _: self._jobs.discard(job))
         try:
+            await self._hosts.sweep(job.partition, job.domain, self._clock(), job.work)
             await self._places.place(job)
         except BaseException:
             job.finish()
@@ -238,7 +239,8 @@ class Fetching:
 
     async def _place(self, job: Job) -> None:
         try:
-            await self._places.place(job)
+            if await self._outlet.is_mine(job):
+                await self._places.place(job)
         except PageError as error:
             await self._refuse(job, error)
 

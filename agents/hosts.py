@@ -19,6 +19,7 @@ from urltree.feeds.robots import Robots
 
 _STATES = 16 * 1024 * 1024  # bytes of them in memory
 _RULES = 4 * 1024 * 1024  # bytes of the texts that parsed ones were made of; those take ten times
+_SWEPT = 20_000  # domains whose old rows are known to be gone
 _ROW = 500  # bytes of a state without its robots.txt
 
 
@@ -33,6 +34,7 @@ class Hosts:
         self._table = table
         self._states: Memory[HostState] = Memory(_STATES, _size)
         self._rules: Memory[Robots] = Memory(_RULES, lambda robots: _ROW + robots.bytes)
+        self._swept: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._states)
@@ -72,8 +74,13 @@ class Hosts:
             key = key_of(domain, _id(state.host))
             work.wait_for(await self._table.put(partition, key, state.encode()))
 
-    async def sweep(self, partition: int, domain: str, now: float, work: Work) -> int:
-        """Delete the rows of a domain of which nothing holds any more; gives their number."""
+    async def sweep(self, partition: int, domain: str, now: float, work: Work) -> None:
+        """Delete the rows of a domain of which nothing holds any more; once in a while."""
+        if domain in self._swept:
+            return
+        if len(self._swept) >= _SWEPT:
+            self._swept.clear()
+        self._swept.add(domain)
         past = [
             key
             for key, row in self._table.scan(partition, prefix_of(domain))
@@ -81,10 +88,10 @@ class Hosts:
         ]
         for key in past:
             work.wait_for(await self._table.delete(partition, key))
-        return len(past)
 
     def clear(self) -> None:
         """Keep nothing in memory."""
+        self._swept.clear()
         self._states.clear()
         self._rules.clear()
 

@@ -1,0 +1,232 @@
+"""A page waits where its turn will come, and not for long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import pytest
+
+from agents.hosts import Hosts
+from agents.jobs import Job
+from agents.metrics import Metrics
+from agents.parking import Lot
+from agents.placing import Places
+from models.fetch import Fetch
+from urltree.feeds.host import HOUR, HostState
+from urltree.page import PageError, Reason
+
+PARK = 60.0
+EACH = 2.0
+
+
+@dataclass
+class Message:
+    """A record of partition 3."""
+
+    partition: int = 3
+
+
+class FakeWork:
+    """Waits for nothing."""
+
+    message = Message()
+
+    def wait_for(self, future: object) -> None:
+        """Nothing is stored."""
+
+
+@dataclass
+class FakeOutlet:
+    """Remembers what was sent again."""
+
+    sent: list[Fetch] = field(default_factory=list)
+    full: bool = False
+
+    async def send_again(self, job: Job, fetch: Fetch, domain: str) -> None:  # noqa: ARG002
+        """Remember it."""
+        self.sent.append(fetch)
+
+    def is_full(self) -> bool:
+        """As the test says."""
+        return self.full
+
+
+class FakeTable:
+    """No rows on disk; what is put is lost."""
+
+    def get(self, *_: object) -> None:
+        """Nothing."""
+
+    async def put(self, *_: object) -> None:
+        """Nothing."""
+
+
+class Waiting:
+    """Places of a worker at a time that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+        self.outlet = FakeOutlet()
+        self.hosts = Hosts(cast("Any", FakeTable()))
+        self.places = Places(
+            self.hosts,
+            cast("Any", self.outlet),
+            Metrics(),
+            PARK,
+            lambda _: EACH,
+            lambda: self.now,
+        )
+
+    async def add(self, count: int = 1, **fields: Any) -> list[Job]:
+        """Place so many pages of one host."""
+        loop = asyncio.get_running_loop()
+        work = cast("Any", FakeWork())
+        url = "http://news.example/{}"
+        fetches = [Fetch(url=url.format(n), **fields) for n in range(count)]
+        jobs = [Job(work, "", f, "news.example", loop.create_future()) for f in fetches]
+        for job in jobs:
+            await self.places.place(job)
+        return jobs
+
+    async def host(self, **fields: Any) -> None:
+        """The host is like that."""
+        state = HostState(host="news.example", **fields)
+        await self.hosts.put(3, "news.example", state, self.now, cast("Any", FakeWork()))
+
+    async def left(self) -> list[Job]:
+        """What leaves the lot, placed anew."""
+        jobs = [job async for job in self.places.leave_lot()]
+        for job in jobs:
+            await self.places.place(job)
+        return jobs
+
+
+def run(scenario: Coroutine[Any, Any, None]) -> None:
+    """Run a test's scenario."""
+    asyncio.run(scenario)
+
+
+def test_pages_wait_in_their_hosts_queue_as_far_as_they_are_served_soon() -> None:
+    """The others in the lot, and after a minute there is room for them."""
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        await waiting.add(40)
+        assert waiting.places.queues.waiting("news.example") == 31
+        waiting.places.queues.withdraw("news.example")
+        waiting.now += PARK
+        assert len(await waiting.left()) == 9
+        assert waiting.places.queues.waiting("news.example") == 9
+        assert not waiting.outlet.sent
+
+    run(scenario())
+
+
+def test_a_page_whose_turn_is_far_off_is_sent_again_with_its_time() -> None:
+    """After it has waited; its attempts stay the same, its work is done."""
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        await waiting.host(backoff_until=5_000.0)
+        (job,) = await waiting.add(attempt=2)
+        waiting.now += PARK - 1
+        assert not await waiting.left()
+        waiting.now += 1
+        assert await waiting.left() == [job]
+        assert waiting.outlet.sent == [replace(job.fetch, not_before=5_000.0)]
+        assert job.future.done()
+
+    run(scenario())
+
+
+def test_a_full_window_makes_room_earlier() -> None:
+    """Yet not at once: records would go round and round."""
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        waiting.outlet.full = True
+        await waiting.add(not_before=5_000.0)
+        waiting.now += 5.0
+        assert not await waiting.left()
+        waiting.now += 5.0
+        assert len(await waiting.left()) == 1
+        assert len(waiting.outlet.sent) == 1
+
+    run(scenario())
+
+
+def test_a_page_is_not_tried_before_its_time() -> None:
+    """Nor does it hold up what comes after it."""
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        await waiting.add(not_before=1_010.0)
+        await waiting.add()
+        assert len(waiting.places.queues.take(waiting.now)) == 1
+        waiting.now = 1_009.0
+        assert not await waiting.left()
+        waiting.now = 1_010.0
+        assert len(await waiting.left()) == 1
+
+    run(scenario())
+
+
+def test_a_host_that_backs_off_gives_its_queue_back() -> None:
+    """All of it; a host in good health keeps it."""
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        jobs = await waiting.add(5)
+        queues = waiting.places.queues
+        queues.take(waiting.now)
+        queues.done("news.example", waiting.now + EACH)
+        assert waiting.places.overflow("news.example", jobs[0]) == []
+        queues.rest("news.example", waiting.now + HOUR)
+        assert waiting.places.overflow("news.example", jobs[0]) == jobs[1:]
+
+    run(scenario())
+
+
+def test_pages_of_a_host_that_is_given_up_are_refused() -> None:
+    """With what it has answered last."""
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        since = waiting.now - 7 * HOUR
+        await waiting.host(failing_since=since, backoff_until=9_000.0, trouble="status 503")
+        with pytest.raises(PageError, match="status 503") as caught:
+            await waiting.add()
+        assert caught.value.reason is Reason.UNREACHABLE
+
+    run(scenario())
+
+
+def test_nothing_waits_in_a_worker_that_stops() -> None:
+    """It is sent again, as it was."""
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        waiting.places.is_closed = True
+        (job,) = await waiting.add(not_before=7.0)
+        assert waiting.outlet.sent == [job.fetch]
+        assert job.future.done()
+
+    run(scenario())
+
+
+def test_the_lot_gives_the_far_ones_in_their_order() -> None:
+    """And the near ones in that of their times."""
+    lot: Lot[str] = Lot(60.0)
+    lot.park("a", 0.0)
+    lot.park("b", 1.0)
+    lot.wait("c", 30.0)
+    lot.wait("d", 20.0)
+    assert (len(lot), lot.next_at()) == (4, 20.0)
+    assert list(lot.due(30.0)) == ["d", "c"]
+    assert lot.next_at() == 60.0
+    assert list(lot.parked_before(0.5)) == ["a"]
+    assert lot.empty() == ["b"]
+    assert lot.next_at() is None
