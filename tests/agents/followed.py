@@ -1,0 +1,75 @@
+"""A site whose feeds a worker follows: added through the topic, looked at in the table."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from agents.feed_rows import feed_key
+from agents.kafka.client import producer
+from agents.kafka.partitions import key_of
+from agents.poll import Poll
+from agents.settings import Settings
+from models import fetch as fetches
+from models.feed import Feed
+from tests.agents.feed_server import FeedServer, reaching
+from tests.agents.records import PARTITIONS, ReadAll
+from tests.agents.workers import started, until
+from urltree.feeds.state import FeedState
+
+SITE = "example.org"
+HOST = "news.example.org"
+FEED = f"http://{HOST}/rss"
+HOURS = 3_600.0
+ANOTHER_POLL = 7 * HOURS  # interval_max is 6
+
+
+async def publish(job: Settings, feed: Feed, *, remove: bool = False) -> None:
+    """What the command `feeds add` or `feeds remove` does."""
+    to = key_of(feed.site, PARTITIONS)
+    async with producer(job) as client:
+        value = None if remove else feed.encode()
+        await client.send_and_wait(job.topic("feeds"), value, feed.key, to.partition)
+
+
+def follow(job: Settings, url: str = FEED, **fields: Any) -> Any:
+    """Add a feed of the site."""
+    return publish(job, Feed(site=SITE, url=url, **fields))
+
+
+def state_of(stage: Any, url: str = FEED) -> FeedState | None:
+    """What is known of a feed."""
+    found: FeedState | None = stage.rows.get(
+        feed_key(key_of(SITE, PARTITIONS).partition, SITE, url)
+    )
+    return found
+
+
+async def polled(stage: Any, times: int, url: str = FEED) -> FeedState:
+    """The state of a feed that was polled so many times."""
+
+    def is_so() -> bool:
+        state = state_of(stage, url)
+        return state is not None and state.sequence >= times
+
+    await until(is_so)
+    state = state_of(stage, url)
+    assert state is not None
+    assert state.sequence == times
+    return state
+
+
+@asynccontextmanager
+async def polling(
+    job: Settings, server: FeedServer, clock: Callable[[], float]
+) -> AsyncIterator[Any]:
+    """A worker that polls."""
+    async with started(reaching(job, server), partial(Poll, clock=clock)) as [stage]:
+        yield stage
+
+
+def titles(read_all: ReadAll) -> list[str | None]:
+    """Of the items that were sent to fetches, in their order."""
+    return [fetches.decode(record.value).title for record in read_all("fetches")]

@@ -1,0 +1,206 @@
+"""Feeds that fail, move, are gone, or are told by a server to wait; outcomes that come late."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.kafka.client import producer
+from agents.kafka.partitions import key_of
+from agents.settings import Settings
+from models import poll_outcome
+from tests.agents.feed_server import Clock, rss, serving
+from tests.agents.followed import (
+    ANOTHER_POLL,
+    FEED,
+    HOST,
+    HOURS,
+    SITE,
+    follow,
+    polled,
+    polling,
+    state_of,
+    titles,
+)
+from tests.agents.records import PARTITIONS, ReadAll
+from tests.agents.workers import run, until
+from urltree.feeds.outcome import Outcome, Result, SeenItem
+from urltree.feeds.state import Status
+
+pytestmark = pytest.mark.kafka
+
+DAY = 24 * HOURS
+
+
+@pytest.fixture
+def job(job: Settings, tmp_path: Path) -> Settings:
+    """A job whose worker has a disk of its own."""
+    return job.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "trouble"),
+    [
+        (200, b"<!doctype html><html><body><p>We have moved.</p></body></html>", "not-a-feed"),
+        (500, b"", "status"),
+        (304, b"", "status"),
+        (301, b"", "status"),
+    ],
+)
+def test_what_is_no_feed_is_an_error_of_its_class_and_is_tried_later(
+    job: Settings, status: int, body: bytes, trouble: str
+) -> None:
+    """A page, an error, a 304 that nobody asked for, a redirect to nowhere."""
+
+    async def scenario() -> None:
+        async with serving() as server, polling(job, server, Clock()) as stage:
+            server.put(f"{HOST}/rss", body, status)
+            await follow(job)
+            state = await polled(stage, 1)
+            assert (state.errors, state.trouble) == (1, trouble)
+            assert state.message
+            assert state.last_poll is not None
+            assert state.next_due > state.last_poll
+            assert state.last_success is None
+            assert stage.metrics.poll_troubles.labels(trouble)._value.get() == 1
+
+    run(scenario())
+
+
+def test_a_feed_that_is_gone_is_asked_no_more_until_it_is_added_again(job: Settings) -> None:
+    """410 is the server's last word, and a person may know better."""
+
+    async def scenario() -> None:
+        clock = Clock()
+        async with serving() as server, polling(job, server, clock) as stage:
+            server.put(f"{HOST}/rss", status=410)
+            await follow(job)
+            assert (await polled(stage, 1)).status is Status.GONE
+            clock.ahead += 30 * DAY
+            await asyncio.sleep(1.5)
+            assert len(server.requests) == 1
+            server.put(f"{HOST}/rss", rss("a"))
+            await follow(job)
+            assert (await polled(stage, 2)).status is Status.ACTIVE
+
+    run(scenario())
+
+
+def test_a_permanent_redirect_is_believed_after_seven_days(
+    job: Settings, read_all: ReadAll
+) -> None:
+    """Until then the old address is asked; a temporary one behind it is never kept."""
+    moved = "http://feeds.example.com/rss"
+
+    async def scenario() -> None:
+        clock = Clock()
+        async with serving() as server, polling(job, server, clock) as stage:
+            server.put(f"{HOST}/rss", status=301, Location=moved)
+            server.put("feeds.example.com/rss", status=302, Location="/today")
+            server.put("feeds.example.com/today", rss("a"))
+            await follow(job)
+            state = await polled(stage, 1)
+            assert (state.url, state.redirect) == (FEED, moved)
+            clock.ahead += 7 * DAY + HOURS
+            assert (await polled(stage, 2)).url == moved
+            clock.ahead += ANOTHER_POLL
+            assert (await polled(stage, 3)).feed == FEED
+            assert len(server.asked(f"{HOST}/rss")) == 2
+
+    run(scenario())
+    assert titles(read_all) == ["a"]
+
+
+def test_redirects_in_a_circle_are_an_error(job: Settings) -> None:
+    """And end at once."""
+
+    async def scenario() -> None:
+        async with serving() as server, polling(job, server, Clock()) as stage:
+            server.put(f"{HOST}/rss", status=302, Location="/other")
+            server.put(f"{HOST}/other", status=302, Location="/rss")
+            await follow(job)
+            assert (await polled(stage, 1)).trouble == "redirect"
+            assert len(server.requests) == 2
+
+    run(scenario())
+
+
+def test_a_host_that_has_too_many_requests_is_left_alone(job: Settings) -> None:
+    """All its feeds wait for as long as it says; another host's do not."""
+
+    async def scenario() -> None:
+        clock = Clock()
+        async with serving() as server, polling(job, server, clock) as stage:
+            server.put(f"{HOST}/rss", status=429, Retry_After="7200")
+            server.put(f"{HOST}/sport", rss("sport"))
+            server.put("blog.example.org/rss", rss("blog"))
+            await follow(job)
+            assert (await polled(stage, 1)).trouble == "status"
+            await follow(job, f"http://{HOST}/sport")
+            await follow(job, "http://blog.example.org/rss")
+            await polled(stage, 1, "http://blog.example.org/rss")
+            await asyncio.sleep(1)
+            assert not server.asked(f"{HOST}/sport")
+            clock.ahead += 2 * HOURS + 1
+            await polled(stage, 1, f"http://{HOST}/sport")
+
+    run(scenario())
+
+
+def test_an_outcome_that_comes_late_changes_no_state(job: Settings) -> None:
+    """It is another owner's: its items were sent and count as seen, the rest is dropped."""
+    late = Outcome(
+        site=SITE,
+        feed=FEED,
+        sequence=1,
+        at=1.0,
+        result=Result.ITEMS,
+        etag="late",
+        items=(SeenItem(b"l" * 16, None, is_new=True),),
+    )
+
+    async def scenario() -> None:
+        partition, key = key_of(SITE, PARTITIONS)
+        async with serving() as server, polling(job, server, Clock()) as stage:
+            server.put(f"{HOST}/rss", rss("a"), ETag="1")
+            await follow(job)
+            before = await polled(stage, 1)
+            async with producer(job) as client:
+                value = poll_outcome.encode(late)
+                await client.send_and_wait(job.topic("poll-outcomes"), value, key, partition)
+            await until(lambda: stage.metrics.stale_outcomes._value.get() == 1)
+            await until(lambda: stage.rows.is_known(partition, SITE, b"l" * 16))
+            assert state_of(stage) == before
+
+    run(scenario())
+
+
+def test_an_error_of_our_own_in_one_poll_stops_no_other(
+    job: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is logged, and the feed's next poll comes later."""
+
+    async def scenario() -> None:
+        async with serving() as server, polling(job, server, Clock()) as stage:
+            for name in ("rss", "sport"):
+                server.put(f"{HOST}/{name}", rss(name))
+            await until(lambda: stage.polling._asking is not None)
+            ask = stage.polling._asking.ask
+
+            async def failing(state: Any) -> Any:
+                if state.feed == FEED:
+                    raise ValueError("a bug")
+                return await ask(state)
+
+            monkeypatch.setattr(stage.polling._asking, "ask", failing)
+            await follow(job)
+            await follow(job, f"http://{HOST}/sport")
+            state = await polled(stage, 1)
+            assert (state.errors, state.trouble) == (1, None)
+            assert "a bug" in (state.message or "")
+            assert (await polled(stage, 1, f"http://{HOST}/sport")).errors == 0
+
+    run(scenario())
