@@ -155,10 +155,9 @@ def _dates(outcome: Outcome) -> list[float | None]:
         item.time if item.time is not None and EARLIEST < item.time <= outcome.at else None
         for item in outcome.items
     ]
-    known = {date for date in dates if date is not None}
-    if len(known) > 1 and len({date % DAY for date in known}) == 1:
-        return [None] * len(dates)
-    return dates
+    known = [date for date in dates if date is not None]
+    are_days = len(known) > 1 and len({date % DAY for date in known}) == 1
+    return [None] * len(dates) if are_days else dates
 
 
 def chance(state: FeedState, sequence: int = 0) -> float:

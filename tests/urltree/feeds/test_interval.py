@@ -90,12 +90,13 @@ def test_the_window_shrinks_at_once_and_doubles_in_a_day() -> None:
     assert relaxed.window == pytest.approx(2 * HOUR * 2**0.5)
 
 
-def test_a_list_that_comes_out_at_once_does_not_say_how_long_it_lasts() -> None:
-    """Ten items a morning, all of one moment: no list of no length is asked for all the time."""
+def test_a_list_that_comes_out_at_once_lasts_until_the_next() -> None:
+    """Ten items a morning, all of one moment: that they span no time says nothing."""
     state = polled(*(item(NOW - DAY, str(number)) for number in range(10)))
-    again = tuple(item(NOW + 30, str(number)) for number in range(10))
-    state = poll(state, Result.ITEMS, items=again, at=NOW + 60)
-    assert (state.gaps, state.window, state.interval) == ((DAY + 30,), None, 6 * HOUR)
+    assert state.window is None
+    again = tuple(item(NOW + DAY, str(number)) for number in range(10))
+    state = poll(state, Result.ITEMS, items=again, at=NOW + DAY + 60)
+    assert (state.gaps, state.window, state.interval) == ((DAY + 60,), DAY + 60, 6 * HOUR)
 
 
 def test_a_list_lasts_for_a_gap_at_least() -> None:
