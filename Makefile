@@ -8,7 +8,8 @@ QUIET := --quiet --disable-pip-version-check
 .PHONY: help run test bench kafka
 
 help:
-	@echo 'make run                 the job on a sample of web sites, through an embedded Apache Kafka'
+	@echo 'make run                 the job on the feeds of a sample of web sites, through an embedded Apache Kafka'
+	@echo 'make run FEEDS=my.opml CONTACT=you@example.org [SECONDS=n]   the job on real feeds, until Ctrl-C'
 	@echo 'make run PAGES="FILE…"   the job on your pages: .html, JSON Lines, WARC, folders'
 	@echo 'make test                all tests'
 	@echo 'make bench               speed, memory and state, beside other extractors'
@@ -34,7 +35,8 @@ kafka: $(VENV)/.done
 	@[ -n "$$KAFKA_BROKERS" ] || $(BIN)/python -m demo.kafka_install
 
 run: kafka
-	@$(BIN)/python -m demo $(PAGES)
+	@$(BIN)/python -m demo $(if $(FEEDS),--feeds '$(FEEDS)') $(if $(CONTACT),--contact '$(CONTACT)') \
+	  $(if $(SECONDS),--seconds '$(SECONDS)') $(PAGES)
 
 test: kafka
 	@$(BIN)/python -m pytest

@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from demo.outputs import News, Progress
+from demo.progress import Harvest, News, Progress
 
 PLAIN_SECONDS = 3.0
 TEXT = 600  # characters of a clean text that are shown
@@ -24,7 +24,7 @@ class View(Protocol):
     def say(self, message: str) -> None:
         """What is being done."""
 
-    def show(self, progress: Progress, published: int) -> None:
+    def show(self, progress: Progress) -> None:
         """How far it is."""
 
     def __enter__(self) -> Self:
@@ -52,18 +52,12 @@ class Plain:
         """What is being done."""
         self._print(message)
 
-    def show(self, progress: Progress, published: int) -> None:
+    def show(self, progress: Progress) -> None:
         """A line of counts; the newest text below it."""
         if time.monotonic() - self._shown < PLAIN_SECONDS:
             return
         self._shown = time.monotonic()
-        accounts = progress.accounts
-        self._print(
-            f"published {published:,} · clean text {accounts.clean_text:,}"
-            f" · duplicates {sum(accounts.duplicates.values()):,}"
-            f" · dead letters {sum(accounts.dead_letters.values()):,}"
-            f" · {progress.rate:,.0f} docs/s · {len(progress.domains)} domains"
-        )
+        self._print(line(progress))
         if progress.news and progress.news[-1] is not self._news:
             self._news = progress.news[-1]
             text = " ".join(self._news.text.split())
@@ -91,22 +85,54 @@ class Terminal:
         """A line above the panel."""
         self._console.print(message, style="dim", markup=False, highlight=False)
 
-    def show(self, progress: Progress, published: int) -> None:
+    def show(self, progress: Progress) -> None:
         """Redraw."""
-        self._live.update(panel(progress, published))
+        self._live.update(panel(progress))
 
 
-def panel(progress: Progress, published: int) -> Group:
+def line(progress: Progress) -> str:
+    """All counts in one line."""
+    accounts, harvest = progress.accounts, progress.harvest
+    found = "" if harvest is None else f"polls {harvest.polls:,} · items {harvest.items:,} · "
+    given_up = 0 if harvest is None else sum(harvest.dead_letters.values())
+    return (
+        f"{found}published {accounts.origins:,} · clean text {accounts.clean_text:,}"
+        f" · duplicates {sum(accounts.duplicates.values()):,}"
+        f" · dead letters {given_up + sum(accounts.dead_letters.values()):,}"
+        f" · {progress.rate:,.0f} docs/s · {len(progress.domains)} domains"
+    )
+
+
+def panel(progress: Progress) -> Group:
     """The whole picture."""
-    counts = Columns([_counts(progress, published), _domains(progress)], expand=True)
+    panels = [_counts(progress), _domains(progress)]
+    if progress.harvest is not None:
+        panels.insert(0, _feeds(progress.harvest))
+    counts = Columns(panels, expand=True)
     return Group(counts, *(_news(news) for news in reversed(progress.news)))
 
 
-def _counts(progress: Progress, published: int) -> Panel:
+def _feeds(harvest: Harvest) -> Panel:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right", style="bold")
+    table.add_row(f"{harvest.feeds:,}", "feeds")
+    table.add_row(f"{harvest.polls:,}", "polls")
+    if harvest.failing:
+        table.add_row(f"{len(harvest.failing):,}", "feeds failing", style="red")
+    table.add_row(f"{harvest.items:,}", "items found", style="green")
+    table.add_row(f"{harvest.pages:,}", "pages fetched")
+    table.add_row(f"{sum(harvest.dead_letters.values()):,}", "dead letters")
+    for reason, count in harvest.dead_letters.items():
+        table.add_row(f"{count:,}", f"  {reason}", style="dim")
+    table.add_row(f"{harvest.waiting:,}", "waiting", style="yellow")
+    return Panel(table, title="feeds", border_style="blue")
+
+
+def _counts(progress: Progress) -> Panel:
     accounts = progress.accounts
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right", style="bold")
-    table.add_row(f"{published:,}", "published")
+    table.add_row(f"{accounts.origins:,}", "published")
     table.add_row(f"{accounts.clean_text:,}", "clean text", style="green")
     table.add_row(f"{sum(accounts.duplicates.values()):,}", "duplicates")
     for step, count in accounts.duplicates.items():

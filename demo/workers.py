@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import aiohttp
@@ -14,8 +15,9 @@ from agents.settings import Settings
 from demo.child import Child
 from demo.kafka import free_port
 
-STAGES = ("normalize", "extract")
-PATIENCE = 90.0  # seconds until a worker is ready; 5 are usual
+PAGE_STAGES = ("normalize", "extract")
+FEED_STAGES = ("poll", "fetch", *PAGE_STAGES)
+PATIENCE = 90.0  # seconds until a worker is ready; 5 to 10 are usual
 ROOT = Path(__file__).parent.parent
 
 
@@ -29,17 +31,27 @@ class Workers:
     Args:
         settings: of the job; brokers and prefix are handed on.
         directory: for logs and tables.
+        stages: one worker for each.
+        environment: more settings for all of them.
     """
 
-    def __init__(self, settings: Settings, directory: Path) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        directory: Path,
+        stages: Sequence[str],
+        environment: Mapping[str, str],
+    ) -> None:
         self._settings = settings
         self._directory = directory
+        self._stages = stages
+        self._more = environment
         self._children: dict[str, Child] = {}
         self._ports: dict[str, int] = {}
 
     def start(self) -> None:
         """Start a worker for each stage."""
-        for stage in STAGES:
+        for stage in self._stages:
             self._ports[stage] = free_port()
             command = [sys.executable, "-m", "agents", "worker", stage]
             log = self._directory / f"{stage}.log"
@@ -81,6 +93,7 @@ class Workers:
     def _environment(self, stage: str) -> dict[str, str]:
         return {
             **os.environ,
+            **self._more,
             "PYTHONPATH": str(ROOT),
             "PYTHONUNBUFFERED": "1",
             "URLTREE_BROKERS": ",".join(self._settings.brokers),

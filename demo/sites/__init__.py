@@ -1,5 +1,6 @@
-"""Five web sites that do not exist: generated from a seed, served on loopback, with gold."""
+"""Five web sites that do not exist: generated from a seed, with feeds and gold, on loopback."""
 
-from demo.sites.sample import Request, Sample, sample
+from demo.sites.feed import Item
+from demo.sites.sample import Sample, sample
 
-__all__ = ["Request", "Sample", "sample"]
+__all__ = ["Item", "Sample", "sample"]

@@ -1,12 +1,12 @@
 """The five sites of the sample: what they are called, how they are laid out, what they write.
 
-| host | kind | language | peculiar |
-|---|---|---|---|
-| www.der-morgenbote.example | newspaper | German | agency pieces under two addresses |
-| les-carnets-de-lea.example | blog | French | each post signed, long comments |
-| www.zielony-kat.example | shop with a magazine | Polish | the query says which page |
-| docs.quillstack.example | manuals, release notes | English | code, tables, no comments |
-| forum.veloklub.example | forum | Russian | windows-1251, the query says which page |
+| host | kind | language | feed | peculiar |
+|---|---|---|---|---|
+| www.der-morgenbote.example | newspaper | German | RSS 2.0 | agency pieces under two addresses |
+| les-carnets-de-lea.example | blog | French | Atom | each post signed, long comments |
+| www.zielony-kat.example | shop, magazine | Polish | JSON Feed | the query says which page |
+| docs.quillstack.example | manuals, releases | English | RSS 1.0 | code, tables, no comments |
+| forum.veloklub.example | forum | Russian | RSS 2.0 | windows-1251, query as in the shop |
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from demo.sites.article import Article, Part
+from demo.sites.feed import ATOM, FORUM, JSON, RDF, RSS, Format
 from demo.sites.shapes import advice, manual, post, question, report
 from demo.sites.site import Site
 from demo.sites.writer import Writer
@@ -30,7 +31,9 @@ class _Plan:
     """What is written down of a site before its articles are generated."""
 
     host: str
+    name: str
     template: str
+    feed: Format
     locale: str
     shape: Callable[[Writer], tuple[Part, ...]]
     comments: int
@@ -43,7 +46,9 @@ class _Plan:
 _PLANS = (
     _Plan(
         "www.der-morgenbote.example",
+        "Der Morgenbote",
         "news",
+        RSS,
         "de_DE",
         report,
         5,
@@ -58,7 +63,9 @@ _PLANS = (
     ),
     _Plan(
         "les-carnets-de-lea.example",
+        "Les carnets de Léa",
         "blog",
+        ATOM,
         "fr_FR",
         post,
         7,
@@ -67,7 +74,9 @@ _PLANS = (
     ),
     _Plan(
         "www.zielony-kat.example",
+        "Zielony Kąt",
         "magazine",
+        JSON,
         "pl_PL",
         advice,
         3,
@@ -77,7 +86,9 @@ _PLANS = (
     ),
     _Plan(
         "docs.quillstack.example",
+        "Quillstack documentation",
         "manuals",
+        RDF,
         "en_US",
         manual,
         0,
@@ -86,7 +97,9 @@ _PLANS = (
     ),
     _Plan(
         "forum.veloklub.example",
+        "Велоклуб",
         "forum",
+        FORUM,
         "ru_RU",
         question,
         6,
@@ -123,10 +136,12 @@ def _site(plan: _Plan, seed: str, count: int) -> Site:
         articles.append(writer.article(own, number, section, published, comments=plan.comments))
     return Site(
         plan.host,
+        plan.name,
         plan.template,
         plan.sections,
         plan.address,
         tuple(articles),
+        plan.feed,
         plan.parameter,
         plan.charset,
     )

@@ -1,7 +1,7 @@
-"""What a reader of the five sites' feeds would request, in the order of time.
+"""The five sites and the items of their feeds, in the order of time.
 
-Most articles are requested once. Some come again under an address that means the same, one kind
-for each step that reveals a duplicate, and each site has addresses behind which there is no page.
+Most articles come up once. Some come up again under an address that means the same, one kind for
+each step that reveals a duplicate, and each site lists addresses behind which there is no page.
 """
 
 from __future__ import annotations
@@ -14,35 +14,28 @@ from urllib.parse import urlsplit
 
 from demo.sites.article import Article
 from demo.sites.catalogue import sites
-from demo.sites.site import Site
+from demo.sites.feed import Item
+from demo.sites.site import FORBIDDEN, Site
 
 SEED = "urltree"
 ARTICLES = 120  # of each site
-DELAY = timedelta(minutes=7)  # from publication to the fetch
-AGAIN = timedelta(hours=5)  # until the same article turns up once more
+AGAIN = timedelta(hours=5)  # until the same article comes up once more, with a new date
 CAMPAIGN = "utm_source=feed&utm_medium=rss"
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """An address to fetch, with what the feed that named it says.
-
-    Attributes:
-        fetched_at: when; the sample has no clock.
-    """
-
-    url: str
-    fetched_at: datetime
-    title: str | None = None
-    published: datetime | None = None
+NO_PAGES = ("/weg", "/leer/", "/preise.pdf", FORBIDDEN)  # missing, empty, no HTML, not for robots
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The sites, and the requests to them."""
+    """The sites, and the items of their feeds by host, in the order of time."""
 
     sites: tuple[Site, ...]
-    requests: tuple[Request, ...] = field(repr=False)
+    feeds: Mapping[str, tuple[Item, ...]] = field(repr=False)
+
+    @property
+    def items(self) -> list[Item]:
+        """Of all feeds, in the order of time."""
+        everything = (item for items in self.feeds.values() for item in items)
+        return sorted(everything, key=lambda item: (item.published, item.url))
 
     def site(self, host: str) -> Site | None:
         """The site of a Host header."""
@@ -62,26 +55,29 @@ class Sample:
 def sample(seed: str = SEED, articles: int = ARTICLES) -> Sample:
     """The same sample for the same arguments, to the byte."""
     made = sites(seed, articles)
-    requests = [request for site in made for request in _requests(site)]
-    return Sample(made, tuple(sorted(requests, key=lambda r: (r.fetched_at, r.url))))
+    return Sample(made, {site.host: _feed(site) for site in made})
 
 
-def _requests(site: Site) -> Iterator[Request]:
+def _feed(site: Site) -> tuple[Item, ...]:
+    listed = sorted(_listed(site), key=lambda row: row[:2])
+    return tuple(
+        Item(f"tag:{site.host},2026:{at}", url, title, summary, published)
+        for at, (published, url, title, summary) in enumerate(listed)
+    )
+
+
+def _listed(site: Site) -> Iterator[tuple[datetime, str, str, str]]:
+    """Date, address, title and summary of each item."""
     for at, article in enumerate(site.articles):
-        url = site.url(article)
-        fetched_at = article.published + DELAY
-        first = _FIRST.get(at % 10)
-        yield _request(first(site, article) if first else url, article, fetched_at)
+        said = article.title, article.summary
+        first = _FIRST.get(at % 10, _same)
+        yield article.published, first(site, article), *said
         again = _AGAIN.get(at % 10)
         if again:
-            yield _request(again(site, article), article, fetched_at + AGAIN)
+            yield article.published + AGAIN, again(site, article), *said
     middle = site.articles[len(site.articles) // 2].published
-    for path in ("/weg", "/leer/", "/preise.pdf"):
-        yield Request(f"https://{site.host}{path}", middle)
-
-
-def _request(url: str, article: Article, fetched_at: datetime) -> Request:
-    return Request(url, fetched_at, article.title, article.published)
+    for path in NO_PAGES:
+        yield middle, f"https://{site.host}{path}", path, ""
 
 
 def _same(site: Site, article: Article) -> str:
@@ -105,7 +101,7 @@ def _campaign(site: Site, article: Article) -> str:
     return f"{url}{'&' if '?' in url else '?'}{CAMPAIGN}"
 
 
-# by the last digit of an article's place in its site: how it is first requested, and how again
+# by the last digit of an article's place in its site: how it comes up first, and how again
 _Spelling = Callable[[Site, Article], str]
 _FIRST: Mapping[int, _Spelling] = {1: _insecure, 2: _short, 3: _campaign}
 _AGAIN: Mapping[int, _Spelling] = {4: _same, 5: _short, 6: _spelled, 7: _campaign}

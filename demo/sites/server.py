@@ -1,29 +1,77 @@
-"""The five sites over HTTP on loopback, told apart by the Host header."""
+"""The five sites on loopback, by HTTP and by TLS of a CA of their own, told apart by the host."""
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from email.utils import formatdate
+from hashlib import blake2b
+from pathlib import Path
 
+import trustme
 from aiohttp import web
 
+from demo.sites.press import Press
 from demo.sites.sample import Sample
+from demo.sites.site import Site
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Where the sites are.
+
+    Attributes:
+        http, https: ports of 127.0.0.1.
+        ca_file: the certificate that signs the sites', PEM.
+    """
+
+    http: int
+    https: int
+    ca_file: Path
+
+    @property
+    def connect_to(self) -> str:
+        """As curl's option: the ports of every host are these."""
+        return f":80:{LOOPBACK}:{self.http},:443:{LOOPBACK}:{self.https}"
 
 
 @asynccontextmanager
-async def serving(sample: Sample) -> AsyncIterator[int]:
-    """Serve while the context lasts; gives the port.
+async def serving(sample: Sample, press: Press, directory: Path) -> AsyncIterator[Served]:
+    """Serve while the context lasts.
 
-    As behind a proxy that ends TLS, the scheme is in `X-Forwarded-Proto`, https where it is
-    missing.
+    Args:
+        sample: the sites.
+        press: says which items are out.
+        directory: gets the CA's certificate.
     """
+    ca = trustme.CA()
+    ca_file = directory / "ca.pem"
+    ca.cert_pem.write_to_path(str(ca_file))
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    ca.issue_cert(*(site.host for site in sample.sites)).configure_cert(tls)
+    runner = web.AppRunner(_application(sample, press), access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, LOOPBACK, 0).start()
+        await web.TCPSite(runner, LOOPBACK, 0, ssl_context=tls).start()
+        http, https = (address[1] for address in runner.addresses)
+        yield Served(http, https, ca_file)
+    finally:
+        await runner.cleanup()
 
+
+def _application(sample: Sample, press: Press) -> web.Application:
     async def answer(request: web.Request) -> web.Response:
         site = sample.site(request.host)
         if site is None:
             return web.Response(status=421, text=f"no site called {request.host}")
-        scheme = request.headers.get("X-Forwarded-Proto", "https")
-        found = site.answer(scheme, request.raw_path)
+        if request.scheme == "https" and request.raw_path == site.feed.path:
+            return _feed(site, press, request)
+        found = site.answer(request.scheme, request.raw_path)
         headers = {"Content-Type": found.content_type}
         if found.location:
             headers["Location"] = found.location
@@ -31,11 +79,18 @@ async def serving(sample: Sample) -> AsyncIterator[int]:
 
     application = web.Application()
     application.router.add_get("/{path:.*}", answer)
-    runner = web.AppRunner(application, access_log=None)
-    await runner.setup()
-    try:
-        listener = web.TCPSite(runner, "127.0.0.1", 0)
-        await listener.start()
-        yield runner.addresses[0][1]
-    finally:
-        await runner.cleanup()
+    return application
+
+
+def _feed(site: Site, press: Press, request: web.Request) -> web.Response:
+    """The feed, or 304 by its ETag alone: a date of whole seconds cannot tell five items."""
+    issue = press.issue(site.host)
+    body = site.listing(issue.items)
+    validators = {
+        "ETag": f'"{blake2b(body, digest_size=8).hexdigest()}"',
+        "Last-Modified": formatdate(issue.changed, usegmt=True),
+    }
+    if validators["ETag"] in request.headers.get("If-None-Match", ""):
+        return web.Response(status=304, headers=validators)
+    kind = f"{site.feed.media_type}; charset={site.charset}"
+    return web.Response(body=body, headers={"Content-Type": kind, **validators})

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from email.utils import format_datetime
+from functools import cache, cached_property
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -12,7 +13,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from demo.sites.article import Article
+from demo.sites.feed import Format, Item
 
+FORBIDDEN = "/intern/"  # by robots.txt, which a reader of feeds obeys
+_ROBOTS = f"User-agent: *\nDisallow: {FORBIDDEN}\n".encode()
 _PDF = b"%PDF-1.4\n1 0 obj << /Type /Catalog >> endobj\ntrailer << /Root 1 0 R >>\n%%EOF\n"
 
 
@@ -32,19 +36,23 @@ class Site:
 
     Attributes:
         host: of its pages; its addresses are https.
+        name: for readers.
         template: name in `templates/`, which is written in the site's language.
         sections: by the name in the address, its name for readers.
         address: path (and query) of an article; everything else about it is looked up there.
         articles: in the order of publication.
+        feed: how its feed is written, and where it lies.
         parameter: of the query that says which page it is; empty where the path says it.
         charset: of the bytes it sends.
     """
 
     host: str
+    name: str
     template: str
     sections: Mapping[str, str]
     address: Callable[[Article], str]
     articles: tuple[Article, ...]
+    feed: Format
     parameter: str = ""
     charset: str = "utf-8"
 
@@ -52,8 +60,18 @@ class Site:
         """The address under which an article stands."""
         return f"https://{self.host}{self.address(article)}"
 
+    @property
+    def feed_url(self) -> str:
+        """The address of its feed."""
+        return f"https://{self.host}{self.feed.path}"
+
+    def listing(self, items: Sequence[Item]) -> bytes:
+        """Its feed, with these items, newest first."""
+        template = environment().get_template(f"feeds/{self.feed.template}")
+        return template.render(site=self, items=items).encode(self.charset, "xmlcharrefreplace")
+
     def answer(self, scheme: str, target: str) -> Answer:
-        """What the site says to a request for a path and query."""
+        """What the site says to a request for a path and query; its feed is not among them."""
         if scheme == "http":
             return self._redirect(target)
         article = self.article_at(target)
@@ -68,6 +86,8 @@ class Site:
 
     def _other(self, path: str) -> Answer:
         name = path.strip("/")
+        if name == "robots.txt":
+            return Answer(200, "text/plain", _ROBOTS)
         if name in self.sections:
             listed = [a for a in reversed(self.articles) if a.section == name]
             return self._html("front.html", listed=listed, section=name)
@@ -90,18 +110,6 @@ class Site:
         parts = urlsplit(target)
         return (unquote(parts.path), *parse_qs(parts.query).get(self.parameter, []))
 
-    @cached_property
-    def _environment(self) -> Environment:
-        environment = Environment(
-            loader=FileSystemLoader(Path(__file__).with_name("templates")),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        environment.filters["inline"] = inline
-        return environment
-
     @property
     def _type(self) -> str:
         return f"text/html; charset={self.charset}"
@@ -117,7 +125,7 @@ class Site:
         return Answer(404, self._type)
 
     def _html(self, page: str, **context: object) -> Answer:
-        template = self._environment.get_template(f"{self.template}/{page}")
+        template = environment().get_template(f"{self.template}/{page}")
         text = template.render(site=self, **context)
         return Answer(200, self._type, text.encode(self.charset, "xmlcharrefreplace"))
 
@@ -136,6 +144,20 @@ class Site:
         """Older articles of the same section."""
         known = self.articles[: self.articles.index(article)]
         return [other for other in reversed(known) if other.section == article.section][:count]
+
+
+@cache
+def environment() -> Environment:
+    """The templates of all sites; whatever is written into them is escaped."""
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"inline": inline, "rfc822": format_datetime}
+    return made
 
 
 def inline(text: str) -> Markup:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import os
 import re
 import signal
@@ -11,9 +13,15 @@ from pathlib import Path
 
 import psutil
 import pytest
+from rich.console import Console
 
+from demo.__main__ import unaccounted
+from demo.feed_run import run_sample
 from demo.kafka import answers
+from demo.sites import sample
+from demo.view import Plain
 from demo.workers import ROOT
+from urltree.deduplication import Step
 
 pytestmark = pytest.mark.kafka
 
@@ -72,6 +80,7 @@ def test_an_input_that_is_not_there_is_named(tmp_path: Path, kafka: str, prefix:
 def test_a_worker_that_ends_is_shown_with_its_log(tmp_path: Path, kafka: str, prefix: str) -> None:
     """What the worker said last is what the user reads."""
     run = _demo(
+        __file__,
         tmp=tmp_path / "tmp",
         KAFKA_BROKERS=kafka,
         URLTREE_PREFIX=prefix,
@@ -84,6 +93,59 @@ def test_a_worker_that_ends_is_shown_with_its_log(tmp_path: Path, kafka: str, pr
     assert "logs are kept in" in err
 
 
+def test_every_item_of_the_sites_feeds_is_accounted_for(
+    tmp_path: Path, kafka: str, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From feeds over TLS to clean text: pages, redirects, duplicates, and each kind of no page."""
+    monkeypatch.setenv("KAFKA_BROKERS", kafka)
+    monkeypatch.setenv("URLTREE_PREFIX", prefix)
+    small = sample(articles=10)
+    said = io.StringIO()
+    summary = asyncio.run(run_sample(small, tmp_path, Plain(Console(file=said))))
+    assert summary.lost == ()
+    assert summary.harvest
+    assert summary.harvest.feeds == 5
+    assert summary.harvest.failing == {}
+    assert summary.harvest.items == len(small.items)
+    refused = {"empty": 5, "http-status": 5, "not-html": 5, "robots": 5}
+    assert summary.harvest.dead_letters == refused
+    assert not unaccounted(summary)
+    assert summary.accounts.duplicates.keys() == set(Step)
+    assert summary.domains == 5
+    assert "polls" in said.getvalue()
+
+
+def test_nobody_follows_real_feeds_without_saying_who_asks(tmp_path: Path) -> None:
+    """One sentence, before anything is started."""
+    (tmp_path / "feeds.txt").write_text("https://a.example/feed")
+    run = _demo("--feeds", str(tmp_path / "feeds.txt"), tmp=tmp_path / "tmp")
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert out == ""
+    assert err.startswith("The owners of real sites should be able to reach you: make run")
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_feeds_are_followed_for_a_while(tmp_path: Path, kafka: str, prefix: str) -> None:
+    """For as long as was said; a feed that does not answer is named, and so is a bad address."""
+    (tmp_path / "feeds.txt").write_text("https://a.invalid/feed\nhttps://[bad\n")
+    run = _demo(
+        *("--feeds", str(tmp_path / "feeds.txt")),
+        *("--contact", "mailto:test@example.org", "--seconds", "5"),
+        tmp=tmp_path / "tmp",
+        KAFKA_BROKERS=kafka,
+        URLTREE_PREFIX=prefix,
+        URLTREE_CONNECT_SECONDS="2",
+    )
+    out, err = run.communicate(timeout=180)
+    assert run.returncode == 0, out + err
+    assert "Following 1 feeds" in out
+    assert "https://a.invalid/feed: " in out
+    assert "1 not published" in out
+    assert "https://[bad" in out
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_running(tmp_path: Path, signum: signal.Signals) -> None:
     """Ctrl-C in the middle, or kill -9: broker and workers are gone."""
@@ -91,10 +153,10 @@ def test_nothing_is_left_running(tmp_path: Path, signum: signal.Signals) -> None
     assert run.stdout
     brokers = run.stdout.readline().split()[-1]
     assert answers(brokers)
-    while not run.stdout.readline().startswith("published"):
+    while not run.stdout.readline().startswith("polls"):
         assert run.poll() is None
-    children = psutil.Process(run.pid).children()
-    assert len(children) >= 3  # broker and two workers, each with its watch
+    children = psutil.Process(run.pid).children(recursive=True)
+    assert len(children) >= 2 * 5  # broker and four workers, each with its watch
     run.send_signal(signum)
     run.communicate(timeout=60)
     assert run.returncode == (130 if signum == signal.SIGINT else -signal.SIGKILL)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import io
 from collections import deque
+from dataclasses import replace
 
 from rich.console import Console
 
+from agents.commands.audit_fetches import FetchAccounts
 from agents.commands.ledger import Accounts
-from demo.__main__ import described
-from demo.outputs import News, Progress
-from demo.run import Summary
-from demo.view import panel
+from demo.__main__ import described, unaccounted
+from demo.progress import Harvest, News, Progress, Summary
+from demo.view import line, panel
 
 ACCOUNTS = Accounts(
     origins=12,
@@ -21,11 +22,23 @@ ACCOUNTS = Accounts(
     missing=1,
     first_missing=("raw-html/3/1042",),
 )
+FETCHES = FetchAccounts(
+    origins=19, pages=12, waiting=4, dead_letters={"http-status": 2, "robots": 1}
+)
+HARVEST = Harvest(
+    feeds=3,
+    polls=41,
+    items=19,
+    pages=12,
+    waiting=4,
+    dead_letters={"http-status": 2, "robots": 1},
+    failing={"https://a.example/feed": "dns: no such [name]"},
+)
 
 
 def _printed(progress: Progress) -> str:
-    console = Console(file=io.StringIO(), width=110)
-    console.print(panel(progress, 12))
+    console = Console(file=io.StringIO(), width=130)
+    console.print(panel(progress))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -56,11 +69,54 @@ def test_many_domains_do_not_fill_the_screen() -> None:
     assert "and 20 more" in shown
 
 
+def test_the_panel_shows_what_feeds_bring() -> None:
+    """Feeds, polls, items, pages, dead letters by reason, what waits and what fails."""
+    shown = _printed(Progress(ACCOUNTS, harvest=HARVEST))
+    for said in ("3  feeds", "41  polls", "19  items found", "12  pages fetched", "4  waiting"):
+        assert said in shown
+    for said in ("2    http-status", "1    robots", "1  feeds failing"):
+        assert said in shown
+
+
+def test_a_line_counts_the_dead_letters_of_all_stages() -> None:
+    """Those of fetch, and those of the pages that were fetched."""
+    said = line(Progress(ACCOUNTS, harvest=HARVEST))
+    assert said.startswith("polls 41 · items 19 · published 12 · clean text 8 · duplicates 2")
+    assert "dead letters 4" in said
+    assert line(Progress(ACCOUNTS)).startswith("published 12")
+
+
 def test_the_summary_accounts_for_every_page() -> None:
     """It names what is missing, and what was never published."""
-    said = described(Summary(ACCOUNTS, ["line 3 of x.jsonl: is not JSON"], 1, 2.0))
+    refused = ("line 3 of x.jsonl: is not JSON",)
+    said = described(Summary(accounts=ACCOUNTS, domains=1, seconds=2.0, refused=refused))
     assert "       12 origins" in said
     assert "raw-html/3/1042" in said
     assert "1 not published" in said
     assert "line 3 of x.jsonl" in said
     assert "6 pages/s" in said
+    assert "feeds" not in said
+
+
+def test_the_summary_accounts_for_every_item() -> None:
+    """It says what feeds brought, which of them fail, and what was lost on the way."""
+    lost = ("https://a.example/7: not found in its feed",)
+    summary = Summary(
+        fetches=FETCHES, accounts=ACCOUNTS, domains=1, seconds=2.0, harvest=HARVEST, lost=lost
+    )
+    said = described(summary)
+    assert "        3 feeds, polled 41 times" in said
+    assert "https://a.example/feed: dns: no such [name]" in said
+    assert "       12 pages in raw-html" in said
+    assert "        3 dead letters: http-status 2, robots 1" in said
+    assert "        4 waiting" in said
+    assert "https://a.example/7: not found in its feed" in said
+
+
+def test_what_has_no_end_is_an_error() -> None:
+    """A page that is missing, a fetch that is, or an item that nobody found; waiting is none."""
+    good = Summary(fetches=FETCHES, accounts=replace(ACCOUNTS, missing=0), domains=1, seconds=1)
+    assert not unaccounted(good)
+    assert unaccounted(replace(good, accounts=ACCOUNTS))
+    assert unaccounted(replace(good, fetches=replace(FETCHES, missing=1)))
+    assert unaccounted(replace(good, lost=("https://a.example/7",)))

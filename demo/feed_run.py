@@ -1,0 +1,156 @@
+"""A run through feeds: the sample's, which grow while it lasts, or real ones.
+
+sites ──▶ feeds ──▶ poll ──▶ fetch ──▶ raw-html ──▶ normalize ──▶ extract ──▶ audit
+            └─────────────── shown live ───────────────┘
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from aiokafka import ConsumerRecord
+
+from agents.commands.audit import account
+from agents.commands.audit_fetches import account_fetches
+from agents.commands.feeds.exchange import import_feeds
+from agents.commands.feeds.subscriptions import Entry
+from demo import harvest, outputs
+from demo.follow import following
+from demo.harvest import Harvester
+from demo.job import TURN, Job, working
+from demo.outputs import Outputs
+from demo.progress import Progress, Summary
+from demo.sites import Sample
+from demo.sites.press import Press
+from demo.sites.server import LOOPBACK, Served, serving
+from demo.view import View
+from demo.workers import FEED_STAGES
+
+SETTLING = 10.0  # seconds that pages in raw-html get to settle when feeds are followed no more
+
+_TOPICS = tuple(dict.fromkeys((*harvest.TOPICS, *outputs.TOPICS)))
+
+
+class FeedRun:
+    """What a run through feeds brings, from the wish for a page to its text."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._outputs = Outputs(job.settings)
+        self.harvester = Harvester(job.settings)
+
+    async def through(
+        self,
+        entries: Iterable[Entry],
+        is_coming: Callable[[], bool],
+        is_over: Callable[[Progress], bool],
+        *,
+        wait: float = TURN,
+    ) -> Summary:
+        """Follow these feeds until nothing is coming and it is over; then audit.
+
+        Args:
+            entries: feeds, as a list names them.
+            is_coming: as in `Job.watch`.
+            is_over: as there.
+            wait: seconds that the audit waits for what is in work.
+        """
+        settings = self._job.settings
+        async with following(settings, _TOPICS, self._take):
+            started = time.monotonic()
+            imported = await import_feeds(settings, entries)
+            self._job.view.say(f"Following {len(imported.added) + imported.there:,} feeds …")
+            await self._job.watch(self._look, is_coming, is_over)
+            seconds = time.monotonic() - started
+        return Summary(
+            fetches=await account_fetches(settings),
+            accounts=await account(settings, wait=wait),
+            domains=len(self._outputs.progress.domains),
+            seconds=seconds,
+            refused=tuple(f"{address}: {problem}" for address, problem in imported.refused),
+            harvest=self.harvester.harvest(),
+        )
+
+    def _take(self, topic: str, record: ConsumerRecord) -> None:
+        self.harvester.take(topic, record)
+        self._outputs.take(topic, record)
+
+    def _look(self) -> Progress:
+        progress = self._outputs.update()
+        progress.harvest = self.harvester.harvest()
+        return progress
+
+
+async def run_sample(sample: Sample, directory: Path, view: View) -> Summary:
+    """Serve the sample's sites and follow their feeds until each item has come to its end.
+
+    Raises:
+        KafkaError, SettingsError, WorkerError: with a sentence for a person.
+    """
+    press = Press(sample)
+    async with (
+        serving(sample, press, directory) as served,
+        working(directory, view, FEED_STAGES, _hasty(served)) as job,
+    ):
+        run = FeedRun(job)
+
+        def is_over(progress: Progress) -> bool:
+            return progress.accounts.missing == 0 and not run.harvester.lost(sample.items)
+
+        press.start()
+        entries = [Entry(site.feed_url, site.name) for site in sample.sites]
+        summary = await run.through(entries, lambda: not press.is_done, is_over)
+        return replace(summary, lost=run.harvester.lost(sample.items))
+
+
+async def run_feeds(
+    entries: Iterable[Entry], contact: str, seconds: float | None, directory: Path, view: View
+) -> Summary:
+    """Follow real feeds, politely, for so many seconds or until Ctrl-C.
+
+    Raises:
+        KafkaError, SettingsError, WorkerError: with a sentence for a person.
+    """
+    environment = {"URLTREE_CONTACT": contact}
+    async with working(directory, view, FEED_STAGES, environment) as job, _ending(seconds) as end:
+        run = FeedRun(job)
+        return await run.through(entries, lambda: not end.is_set(), lambda _: True, wait=SETTLING)
+
+
+def _hasty(served: Served) -> dict[str, str]:
+    """Settings for sites of our own: seconds instead of minutes, on loopback."""
+    return {
+        "URLTREE_CONTACT": "mailto:sample@example.org",
+        "URLTREE_CONNECT_TO": served.connect_to,
+        "URLTREE_ALLOW_NETWORKS": f"{LOOPBACK}/32",
+        "URLTREE_FETCH_CA_FILE": str(served.ca_file),
+        "URLTREE_HOST_PAUSE": "0.02",
+        "URLTREE_LATENCY_FACTOR": "0.5",
+        "URLTREE_INTERVAL_MIN": "1",
+        "URLTREE_INTERVAL_MAX": "2",
+    }
+
+
+@asynccontextmanager
+async def _ending(seconds: float | None) -> AsyncIterator[asyncio.Event]:
+    """Set after so many seconds, or by the first Ctrl-C; the next one interrupts as usual."""
+    end, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def stop() -> None:
+        end.set()
+        loop.remove_signal_handler(signal.SIGINT)
+
+    loop.add_signal_handler(signal.SIGINT, stop)
+    timer = None if seconds is None else loop.call_later(seconds, end.set)
+    try:
+        yield end
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        if timer:
+            timer.cancel()

@@ -1,0 +1,42 @@
+"""Follow topics live, from where they end now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+
+from aiokafka import ConsumerRecord
+
+from agents.kafka.client import consumer, partitions
+from agents.settings import Settings
+
+Take = Callable[[str, ConsumerRecord], None]
+"""Gets the topic, without prefix, and the record."""
+
+
+@asynccontextmanager
+async def following(settings: Settings, topics: Iterable[str], take: Take) -> AsyncIterator[None]:
+    """While the context lasts, each record that comes is taken."""
+    started = asyncio.Event()
+    async with asyncio.TaskGroup() as group:
+        reading = group.create_task(_follow(settings, topics, take, started))
+        await started.wait()
+        yield
+        reading.cancel()
+
+
+async def _follow(
+    settings: Settings, topics: Iterable[str], take: Take, started: asyncio.Event
+) -> None:
+    names = {settings.topic(topic): topic for topic in topics}
+    async with consumer(settings) as client:
+        assigned = [p for name in names for p in await partitions(client, name)]
+        client.assign(assigned)
+        await client.seek_to_end(*assigned)
+        started.set()
+        while True:
+            for records in (await client.getmany(timeout_ms=500)).values():
+                for record in records:
+                    take(names[record.topic], record)
+                await asyncio.sleep(0)

@@ -1,0 +1,91 @@
+"""What the feeds bring, followed live: polls, items found, and what became of each page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from aiokafka import ConsumerRecord
+
+from agents.settings import Settings
+from demo.progress import Harvest
+from demo.sites import Item
+from models import fetch, poll_outcome
+from models.dead_letter import DeadLetter
+from models.headers import FETCHED_FOR, ORIGIN, header
+from models.origin import Origin
+from urltree.feeds.address import address
+from urltree.feeds.outcome import Result
+from urltree.page import microseconds
+
+TOPICS = ("poll-outcomes", "fetches", "raw-html", "dead-letters")
+
+_PAGE = ""  # instead of a dead letter's reason
+
+
+class Harvester:
+    """Accounts for the records of fetches, by their origin.
+
+    Topics are read side by side: what became of a page may be read before the wish for it.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._fetches = settings.topic("fetches") + "/"
+        self._polls: Counter[str] = Counter()
+        self._failing: dict[str, str] = {}
+        self._found: set[tuple[str, int | None]] = set()
+        self._asked: set[str] = set()
+        self._ended: dict[str, str] = {}
+
+    def take(self, topic: str, record: ConsumerRecord) -> None:
+        """Take note of a record."""
+        if topic == "poll-outcomes":
+            self._poll(record)
+        elif topic == "fetches":
+            self._ask(record)
+        elif topic == "raw-html":
+            origin = header(record.headers, FETCHED_FOR)
+            if origin is not None:
+                self._ended[origin] = _PAGE
+        elif topic == "dead-letters":
+            letter = DeadLetter.from_record(record.key, record.value, record.headers)
+            if letter.origin.startswith(self._fetches):
+                self._ended.setdefault(letter.origin, letter.reason)
+
+    def harvest(self) -> Harvest:
+        """As of now."""
+        ends = Counter(self._ended[origin] for origin in self._asked & self._ended.keys())
+        return Harvest(
+            feeds=len(self._polls),
+            polls=self._polls.total(),
+            items=len(self._asked),
+            pages=ends.pop(_PAGE, 0),
+            waiting=len(self._asked - self._ended.keys()),
+            dead_letters=dict(sorted(ends.items())),
+            failing=dict(self._failing),
+        )
+
+    def lost(self, items: Iterable[Item]) -> tuple[str, ...]:
+        """What was not found of these items, and what was found and has no end."""
+        unseen = (
+            f"{item.url}: not found in its feed"
+            for item in items
+            if (address(item.url), microseconds(item.published.isoformat())) not in self._found
+        )
+        unended = (f"{origin}: not fetched" for origin in sorted(self._asked - self._ended.keys()))
+        return (*unseen, *unended)
+
+    def _poll(self, record: ConsumerRecord) -> None:
+        outcome = poll_outcome.decode(record.value)
+        self._polls[outcome.feed] += 1
+        self._failing.pop(outcome.feed, None)
+        if outcome.result in (Result.FAILED, Result.GONE):
+            self._failing[outcome.feed] = f"{outcome.trouble or outcome.result}: {outcome.message}"
+
+    def _ask(self, record: ConsumerRecord) -> None:
+        if header(record.headers, ORIGIN) is not None:
+            return  # the same wish, sent again
+        asked = fetch.decode(record.value)
+        self._asked.add(str(Origin(record.topic, record.partition, record.offset)))
+        time = None if asked.published is None else microseconds(asked.published)
+        self._found.add((address(asked.url), time))

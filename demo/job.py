@@ -1,0 +1,91 @@
+"""The job of a run: broker, topics and workers, and what is shown while they work.
+
+Everything of a run lies in one folder, which goes when the run ends well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.commands import topics
+from agents.settings import Settings, SettingsError, load
+from demo.kafka import running
+from demo.progress import Harvest, Progress
+from demo.view import View
+from demo.workers import Workers
+
+STALL = 120.0  # seconds without an outcome after which a run is given up
+TURN = 0.5  # seconds between two looks
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job that works."""
+
+    settings: Settings
+    workers: Workers
+    view: View
+
+    async def watch(
+        self,
+        look: Callable[[], Progress],
+        is_coming: Callable[[], bool],
+        is_over: Callable[[Progress], bool],
+    ) -> None:
+        """Show what comes out.
+
+        Args:
+            look: how far it is.
+            is_coming: whether more may come from outside the job, such as pages to publish.
+            is_over: whether nothing is in work; asked when nothing more is coming.
+
+        Raises:
+            WorkerError: a worker has ended.
+        """
+        moved = time.monotonic()
+        before: tuple[int, Harvest | None] = (0, None)
+        while True:
+            coming, progress = is_coming(), look()
+            self.view.show(progress)
+            if not coming and is_over(progress):
+                return
+            self.workers.check()
+            now = (progress.settled, progress.harvest)
+            if coming or now != before:
+                before, moved = now, time.monotonic()
+            if time.monotonic() - moved > STALL:
+                self.view.say(f"Nothing has come out for {STALL:.0f} s.")
+                return
+            await asyncio.sleep(TURN)
+
+
+@asynccontextmanager
+async def working(
+    directory: Path, view: View, stages: Sequence[str], environment: Mapping[str, str]
+) -> AsyncIterator[Job]:
+    """A job with a worker for each stage, ready; all of it is stopped in the end.
+
+    Raises:
+        KafkaError, SettingsError, WorkerError: with a sentence for a person.
+    """
+    configured = load()
+    with running(directory / "kafka") as brokers:
+        settings = configured.model_copy(update={"brokers": tuple(brokers.split(","))})
+        view.say(f"Kafka at {brokers}")
+        _, refused = await topics.apply(settings)
+        if refused:
+            raise SettingsError("; ".join(map(str, refused)))
+        workers = Workers(settings, directory, stages, environment)
+        try:
+            workers.start()
+            view.say(f"Starting a worker for each stage; logs in {directory} …")
+            await workers.ready()
+            yield Job(settings, workers, view)
+        finally:
+            # beside the event loop, which may serve sites that a worker still waits for
+            await asyncio.to_thread(workers.stop)

@@ -1,0 +1,112 @@
+"""Each item's page is accounted for, in whatever order its records are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import permutations
+
+import pytest
+
+from agents.settings import Settings
+from demo.harvest import Harvester
+from demo.progress import Harvest
+from demo.sites import Item
+from models import fetch, poll_outcome
+from models.dead_letter import DeadLetter, Record
+from models.fetch import Fetch
+from models.headers import FETCHED_FOR, ORIGIN, Headers
+from urltree.feeds.answer import Trouble
+from urltree.feeds.outcome import Outcome, Result
+
+FEED = "https://a.example/feed"
+ITEM = Item("1", "https://A.example:443/1#x", "One", "", datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
+ASKED = Fetch(url="https://a.example/1#x", feed=FEED, published="2026-01-02T03:04:00Z")
+
+
+@dataclass(frozen=True)
+class _Record:
+    """What the harvester reads of a record."""
+
+    topic: str
+    offset: int
+    value: bytes | None = None
+    headers: Headers = ()
+    key: bytes | None = None
+    partition: int = 0
+
+
+def _harvester(*records: _Record) -> Harvester:
+    harvester = Harvester(Settings.model_validate({}))
+    for record in records:
+        harvester.take(record.topic, record)
+    return harvester
+
+
+def _asked(offset: int, url: str = ASKED.url) -> _Record:
+    return _Record("fetches", offset, fetch.encode(replace(ASKED, url=url)))
+
+
+def _page(offset: int, origin: str) -> _Record:
+    return _Record("raw-html", offset, b"<p>", ((FETCHED_FOR, origin.encode()),))
+
+
+def _given_up(offset: int, origin: str, reason: str) -> _Record:
+    original = Record(b"a.example", b"", ())
+    letter = DeadLetter(origin, "fetch", reason, "", "fetches", original).to_record()
+    return _Record("dead-letters", offset, letter.value, letter.headers, letter.key)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_every_wish_ends_as_a_page_or_a_dead_letter(order: tuple[int, ...]) -> None:
+    """Topics are read side by side: the end may be read before the beginning."""
+    records = (
+        _asked(0),
+        _asked(1, url="https://a.example/2"),
+        _page(0, "fetches/0/0"),
+        _given_up(0, "fetches/0/1", "robots"),
+    )
+    harvester = _harvester(*(records[at] for at in order))
+    assert harvester.harvest() == Harvest(items=2, pages=1, dead_letters={"robots": 1})
+    assert harvester.lost([ITEM]) == ()
+
+
+def test_a_page_that_is_sent_again_is_the_same_page() -> None:
+    """Its header says where its first copy lies; nothing is waiting but that."""
+    again = replace(_asked(9), headers=((ORIGIN, b"fetches/0/0"),))
+    harvester = _harvester(_asked(0), again)
+    assert harvester.harvest() == Harvest(items=1, waiting=1)
+    assert harvester.lost([]) == ("fetches/0/0: not fetched",)
+
+
+def test_the_dead_letters_of_other_stages_are_not_the_harvest_s() -> None:
+    """A page that normalize refused was fetched."""
+    letter = _given_up(0, "raw-html/0/0", "empty")
+    harvester = _harvester(_asked(0), _page(0, "fetches/0/0"), letter)
+    assert harvester.harvest() == Harvest(items=1, pages=1)
+
+
+def test_an_item_is_found_with_its_own_date_only() -> None:
+    """The same address with another date is another item."""
+    item = replace(ITEM, published=datetime(2026, 2, 2, tzinfo=UTC))
+    lost = _harvester(_asked(0), _page(0, "fetches/0/0")).lost([ITEM, item])
+    assert lost == (f"{ITEM.url}: not found in its feed",)
+
+
+def test_a_feed_fails_until_it_is_polled_well() -> None:
+    """The last outcome counts."""
+    failed = Outcome(
+        site="a.example",
+        feed=FEED,
+        sequence=1,
+        at=0,
+        result=Result.FAILED,
+        trouble=Trouble.DNS,
+        message="no name",
+    )
+    good = replace(failed, result=Result.UNCHANGED, trouble=None, sequence=2)
+    outcomes = [_Record("poll-outcomes", 0, poll_outcome.encode(one)) for one in (failed, good)]
+    harvester = _harvester(outcomes[0])
+    assert harvester.harvest() == Harvest(feeds=1, polls=1, failing={FEED: "dns: no name"})
+    harvester.take("poll-outcomes", outcomes[1])
+    assert harvester.harvest() == Harvest(feeds=1, polls=2)
