@@ -1,0 +1,112 @@
+"""feeds add: the web is asked as workers ask it, and what is found is followed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import orjson
+import pytest
+
+from models.feed import Feed, decode
+from tests.agents.records import ReadAll, Run
+
+pytestmark = pytest.mark.kafka
+
+RSS = (
+    b'<rss version="2.0"><channel><title>News\x1b[2J [bold]</title>'
+    b"<item><title>A</title><link>https://example.org/a</link></item></channel></rss>"
+)
+PAGES = {
+    "/": b'<link rel="feed" href="/feed"><link rel="feed" title="\x1b[2J" href="/2">',
+    "/feed": RSS.replace(b"\x1b", b"&#155;"),
+    "/2": RSS.replace(b"\x1b", b""),
+}
+
+
+class Site(BaseHTTPRequestHandler):
+    """A site of a few pages, and one that says hello whatever it is asked for."""
+
+    agents: set[str | None]
+
+    def do_GET(self) -> None:
+        """One of them, or 404."""
+        has_pages = self.headers["Host"].endswith("example.org")
+        self.agents.add(self.headers["User-Agent"])
+        body = PAGES.get(self.path) if has_pages else b"<p>Hello"
+        self.send_response(404 if body is None else 200)
+        self.send_header("Content-Length", str(len(body or b"")))
+        self.end_headers()
+        self.wfile.write(body or b"")
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Site]]:
+    """Every address of the web leads to it."""
+    Site.agents = set()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("URLTREE_CONNECT_TO", f"::127.0.0.1:{server.server_port}")
+    monkeypatch.setenv("URLTREE_ALLOW_NETWORKS", "127.0.0.0/8")
+    monkeypatch.setenv("URLTREE_CONTACT", "https://example.com/us")
+    monkeypatch.setenv("URLTREE_HOST_PAUSE", "0")
+    yield Site
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_page_leads_to_its_feed(site: type[Site], run: Run, read_all: ReadAll) -> None:
+    """The main one is followed under its own title, the other named, and we say who asks."""
+    done = run("feeds", "add", "http://www.example.org/", "--json")
+    assert done.exit_code == 0
+    report = orjson.loads(done.stdout)
+    assert [feed["feed"] for feed in report["added"]] == ["http://www.example.org/feed"]
+    assert [other["feed"] for other in report["others"]] == ["http://www.example.org/2"]
+    (record,) = read_all("feeds")
+    feed = decode(record.key, record.value)
+    assert (feed.site, feed.url) == ("example.org", "http://www.example.org/feed")
+    assert (feed.title or "").startswith("News")
+    assert all("(+https://example.com/us)" in (agent or "") for agent in site.agents)
+
+
+def test_all_feeds_of_a_page_are_followed_on_request(
+    site: type[Site], run: Run, read_all: ReadAll
+) -> None:
+    """And what sites call them does no harm to a terminal."""
+    done = run("feeds", "add", "http://example.org/", "--all")
+    assert done.exit_code == 0
+    assert len(read_all("feeds")) == 2
+    assert not [c for c in done.stdout if not c.isprintable() and c != "\n"]
+    again = run("feeds", "add", "http://example.org/feed")
+    assert "there already" in again.stdout
+    assert site.agents
+
+
+@pytest.mark.usefixtures("site")
+def test_an_address_without_feed_stops_no_other(run: Run, read_all: ReadAll) -> None:
+    """It is named with its reason, and the exit code is 1."""
+    addresses = ("http://none.example/", "http://example.org/404", "http://example.org/feed")
+    done = run("feeds", "add", *addresses, "--title", "Mine")
+    assert done.exit_code == 1
+    assert "http://none.example/: not-a-feed" in done.stderr
+    assert "http://example.org/404: status: HTTP status 404" in done.stderr
+    (record,) = read_all("feeds")
+    assert decode(record.key, record.value) == Feed(
+        site="example.org", url="http://example.org/feed", title="Mine"
+    )
+
+
+@pytest.mark.usefixtures("site")
+def test_a_private_address_is_not_asked(
+    run: Run, read_all: ReadAll, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command has the workers' guard."""
+    monkeypatch.delenv("URLTREE_ALLOW_NETWORKS")
+    done = run("feeds", "add", "http://example.org/")
+    assert done.exit_code == 1
+    assert "refused-address" in done.stderr
+    assert read_all("feeds") == []
