@@ -100,10 +100,6 @@ class FeedTurns:
         """Feeds whose outcome did not come back."""
         return [key for key, _ in takewhile(lambda sent: now - sent[1] > LOST, self._sent.items())]
 
-    def rest(self, host: str, until: float) -> None:
-        """Poll no feed of this host before."""
-        self._hosts.rest(host, until)
-
     def next_at(self, *, has_room: bool) -> float | None:
         """When there is something to do.
 
