@@ -1,4 +1,4 @@
-"""`python -m bench`: measure state, algorithm and job; exit 1 where a bar is missed."""
+"""`python -m bench`: measure state, algorithm, job and feeds; exit 1 where a bar is missed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from bench.figure import Section, show
 from bench.pages import Pages, load
 
-MEASUREMENTS = ("algorithm", "state", "job", "quality")
+MEASUREMENTS = ("algorithm", "state", "job", "feeds", "simulation", "quality")
 
 
 @click.command()

@@ -24,7 +24,12 @@ from agents.settings import Settings
 from demo.child import Child
 from demo.kafka import free_port
 
-READS = {"normalize": "raw-html", "extract": "documents"}
+READS = {
+    "poll": "poll-outcomes",
+    "fetch": "fetches",
+    "normalize": "raw-html",
+    "extract": "documents",
+}
 PATIENCE = 600.0  # seconds
 MB = 1_000_000
 
@@ -42,7 +47,7 @@ class Worker:
     """A worker that is ready and idle.
 
     Attributes:
-        stage: normalize or extract.
+        stage: one of READS.
         idle: its resident bytes before the first record.
         peak: the most that was seen since.
     """
@@ -79,14 +84,27 @@ class Worker:
         self.peak = max(self.peak, self._process.memory_info().rss)
 
     def cpu(self) -> float:
-        """Seconds of CPU since its start, all threads."""
-        return cpu(self._process)
+        """Seconds of CPU since its start, all threads and the processes that it started."""
+        return cpu(self._process) + sum(map(cpu, self._process.children(recursive=True)))
+
+    def resident(self) -> int:
+        """Bytes now, without the processes that it started."""
+        return int(self._process.memory_info().rss)
 
     def metric(self, name: str) -> float:
         """A value of /metrics, the sum of its labels."""
         lines = (self._get("/metrics") or "").splitlines()
         found = (line.rsplit(" ", 1) for line in lines if line.startswith(name))
         return sum(float(value) for label, value in found if label.partition("{")[0] == name)
+
+    async def reach(self, name: str, value: float) -> None:
+        """Wait until a metric has at least this value."""
+        deadline = time.monotonic() + PATIENCE
+        while self.metric(name) < value:
+            self.look()
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{name} of {self.stage} does not reach {value:g}")
+            await asyncio.sleep(_LOOK_SECONDS)
 
     def stop(self) -> None:
         """SIGTERM, and wait."""
@@ -150,7 +168,7 @@ class Job:
 @asynccontextmanager
 async def job(
     brokers: str,
-    stages: Iterable[str] = tuple(READS),
+    stages: Iterable[str] = ("normalize", "extract"),
     command: Sequence[str] = ("-m", "agents", "worker"),
     variables: Mapping[str, str] | None = None,
     settings: Mapping[str, object] | None = None,

@@ -1,0 +1,111 @@
+"""A poll worker with tens of thousands of feeds of which none is due: what following costs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from agents.commands.topics import apply
+from agents.feed_rows import feed_key
+from agents.kafka.client import producer
+from agents.kafka.partitions import key_of
+from agents.settings import Settings
+from agents.topics_file import declared
+from bench.broker import running
+from bench.figure import Figure
+from bench.workers import MB, Worker
+from urltree.feeds.polling import first
+from urltree.feeds.state import FeedState
+
+FEEDS = 50_000
+EACH = 5  # of a site
+SECONDS = 60.0
+HOURS = 6 * 3_600.0
+COMMAND = ("-m", "agents", "worker")
+CHANGELOG = "urltree-poll-feed_state-changelog"
+
+
+def figures() -> list[Figure]:
+    """Restore all feeds, do nothing for a minute, and start once more on the same disk."""
+    with running() as broker:
+        return asyncio.run(_measure(broker.address))
+
+
+async def _measure(brokers: str) -> list[Figure]:
+    prefix = f"bench{uuid.uuid4().hex[:8]}-"
+    settings = Settings.model_validate({"brokers": brokers, "prefix": prefix})
+    await apply(settings)
+    await _write(settings)
+    env = {"URLTREE_BROKERS": brokers, "URLTREE_PREFIX": prefix, "URLTREE_CONTACT": "bench"}
+    with TemporaryDirectory(prefix="urltree-bench-") as directory:
+        restored, seconds = await _started(Path(directory), env)
+        try:
+            await restored.reach("urltree_feeds", FEEDS)
+            before = restored.cpu()
+            await asyncio.sleep(SECONDS)
+            cpu = restored.cpu() - before
+            restored.look()
+            resident, scheduled = restored.resident(), restored.metric("urltree_feeds")
+        finally:
+            restored.stop()
+        again, seconds_again = await _started(Path(directory), env)
+        try:
+            await again.reach("urltree_feeds", FEEDS)
+        finally:
+            again.stop()
+    return [
+        Figure(
+            "idle feeds: resident",
+            resident / MB,
+            "MB",
+            note=f"{scheduled:,.0f} feeds of {FEEDS // EACH:,} sites, after {SECONDS:.0f} s; peak "
+            f"while restoring {restored.peak / MB:.0f} MB; without parsers' processes",
+        ),
+        Figure("idle feeds: CPU a minute", cpu * 60 / SECONDS, "s", note="all threads"),
+        Figure("idle feeds: ready after", seconds, "s", note="empty disk: restored from Kafka"),
+        Figure("idle feeds: ready again after", seconds_again, "s", note="on the same disk"),
+    ]
+
+
+async def _started(directory: Path, env: dict[str, str]) -> tuple[Worker, float]:
+    started = time.monotonic()
+    worker = Worker("poll", COMMAND, directory, env)
+    await worker.ready()
+    return worker, time.monotonic() - started
+
+
+async def _write(settings: Settings) -> None:
+    partitions = declared(settings)[0].partitions
+    topic = settings.topic(CHANGELOG)
+    async with producer(settings) as client:
+        for state in _states(time.time()):
+            to = key_of(state.site, partitions)
+            _, key = feed_key(to.partition, state.site, state.feed)
+            await client.send(topic, state.encode(), key, to.partition)
+        await client.flush()
+
+
+def _states(now: float) -> Iterator[FeedState]:
+    """Feeds as they are after many polls."""
+    for number in range(FEEDS):
+        site = f"site{number // EACH}.example"
+        url = f"https://www.{site}/feeds/{number % EACH}.xml"
+        yield replace(
+            first(url, site, now, f"News of {site}"),
+            etag=f'"{number:032x}"',
+            last_modified="Mon, 02 Mar 2026 10:00:00 GMT",
+            body_hash=f"{number:032x}",
+            next_due=now + HOURS + number,
+            interval=HOURS,
+            gaps=tuple(600.0 * n for n in range(20)),
+            newest=now - HOURS,
+            last_poll=now,
+            last_success=now,
+            items=1_000,
+            sequence=500,
+        )

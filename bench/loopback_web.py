@@ -1,0 +1,72 @@
+"""A web server of many hosts for the bench, a process of its own so that its CPU is nobody's.
+
+    /page/N   one of the pages of a folder
+    /304/N    a feed that never changes, and says so
+    /200/N    the same items in other bytes each time
+
+`python -m bench.loopback_web FOLDER PORT`; whatever host is asked for.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import count
+from pathlib import Path
+
+from aiohttp import web
+
+ITEMS = 20  # of a feed
+SUMMARY = "What has happened, in a few words, and why it matters to readers. " * 4
+TAG = '"unchanged"'
+
+
+def feed(number: int, version: int = 0) -> str:
+    """RSS of about 9 KB."""
+    items = "".join(
+        f"<item><title>Story {n} of feed {number}</title>"
+        f"<link>http://www.feed{number}.example/story/{n}.html</link>"
+        f"<pubDate>Mon, 02 Mar 2026 {n:02}:00:00 GMT</pubDate>"
+        f"<description>{SUMMARY}</description></item>"
+        for n in range(ITEMS)
+    )
+    return (
+        '<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel>'
+        f"<title>Feed {number}</title><link>http://www.feed{number}.example/</link>"
+        f"<description>Version {version}</description>{items}</channel></rss>"
+    )
+
+
+def application(folder: Path) -> web.Application:
+    """The server's answers."""
+    pages = [file.read_bytes() for file in sorted(folder.iterdir())]
+    versions = count()
+
+    async def page(request: web.Request) -> web.Response:
+        body = pages[int(request.match_info["n"]) % len(pages)]
+        return web.Response(body=body, headers={"Content-Type": "text/html; charset=utf-8"})
+
+    async def quiet(request: web.Request) -> web.Response:
+        if request.headers.get("If-None-Match") == TAG:
+            return web.Response(status=304, headers={"ETag": TAG})
+        text = feed(int(request.match_info["n"]))
+        return web.Response(text=text, content_type="application/rss+xml", headers={"ETag": TAG})
+
+    async def lively(request: web.Request) -> web.Response:
+        text = feed(int(request.match_info["n"]), next(versions))
+        return web.Response(text=text, content_type="application/rss+xml")
+
+    app = web.Application()
+    app.router.add_get("/page/{n}", page)
+    app.router.add_get("/304/{n}", quiet)
+    app.router.add_get("/200/{n}", lively)
+    return app
+
+
+if __name__ == "__main__":
+    web.run_app(
+        application(Path(sys.argv[1])),
+        host="127.0.0.1",
+        port=int(sys.argv[2]),
+        access_log=None,
+        print=lambda _: None,
+    )

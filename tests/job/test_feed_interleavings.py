@@ -1,0 +1,148 @@
+"""Row 3 of issue 4: each interleaving of poll and fetch that could lose a page, made to happen.
+
+Feeds are polled once only, so that a later poll mends nothing; `runner.py` lets a worker die or
+stop at an exact delivery.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from models import fetch as fetches
+from models import raw_html
+from tests.job.conftest import MakeJob
+from tests.job.feed_sites import FeedSites
+from tests.job.feed_storm import follow
+from tests.job.harness import Job, Worker, wait_until
+from tests.job.outcomes import clean_texts
+from tests.job.state import count, differing, in_changelog, on_disk
+from urltree.feeds.state import FeedState
+from urltree.page import Page
+from urltree.url_key import KeyScheme
+
+SITES = 4
+STORIES = 60
+ONCE = {"interval_min": 3_600, "interval_max": 3_600, "host_pause": 0.01, "latency_factor": 0}
+TABLES = ("feed_state", "seen_items")
+SCHEME = KeyScheme()
+STATE, SIXTEENTH = "feed_state-changelog", str(3 * SITES + 4)  # each feed's first is its adding
+SAME, EMPTY = "the same disk", "an empty disk"
+
+
+@pytest.fixture
+def sites() -> Iterator[FeedSites]:
+    """Sites that have published all that they will."""
+    with FeedSites(SITES) as found:
+        found.publish(STORIES)
+        yield found
+
+
+def items(job: Job) -> Counter[str]:
+    """How often each link was sent to fetches."""
+    return Counter(fetches.decode(one.value or b"").url for one in job.read("fetches"))
+
+
+def states(job: Job) -> list[FeedState]:
+    """Of all feeds, as their changelog has them."""
+    rows = in_changelog(job, "feed_state").values()
+    return [FeedState.decode(row) for partition in rows for row in partition.values()]
+
+
+def ids(job: Job) -> Counter[str]:
+    """How often each id is in raw-html."""
+    pages = [raw_html.decode(one.value, one.headers) for one in job.read("raw-html")]
+    return Counter(SCHEME.key(page.final_url or "", partial(_title, page)).id for page in pages)
+
+
+def polled(job: Job, worker: Worker) -> None:
+    """Let a worker poll every feed, then stop it in order."""
+    worker.start()
+    wait_until(lambda: all(state.sequence for state in states(job)), "all polls", worker.log)
+    job.wait_through("poll")
+    worker.stop()
+
+
+@pytest.mark.parametrize(
+    ("topic", "number", "disk"),
+    [
+        pytest.param(
+            "poll-outcomes", "3", SAME, id="items are in fetches, the outcome is not sent"
+        ),
+        pytest.param(STATE, SIXTEENTH, SAME, id="the outcome has no state yet"),
+        pytest.param(STATE, SIXTEENTH, EMPTY, id="the outcome has no state yet, nor a disk"),
+        pytest.param("seen_items-changelog", "5", SAME, id="an item is seen on the disk only"),
+    ],
+)
+def test_killed_while_a_poll_is_kept(
+    make_job: MakeJob, sites: FeedSites, topic: str, number: str, disk: str
+) -> None:
+    """Items come once more at most, none is lost, and the changelogs know what the disk knows."""
+    with make_job(**ONCE, **sites.settings()) as job:
+        follow(job, sites)
+        dying = job.worker("poll", "poll", ["die", topic, number])
+        dying.start(wait=False).wait_end()
+        before = items(job)
+        assert before
+        again = job.worker("poll", "poll")
+        if disk == EMPTY:
+            again.wipe()
+        polled(job, again)
+        after = items(job)
+        for table in TABLES:
+            assert differing(on_disk(again, table), in_changelog(job, table)) == [], table
+        assert after.keys() == {story.link for story in sites.stories}
+        listed = sites.listed()
+        assert all(after[link] <= listed[link] + before[link] for link in after)
+        assert {state.feed: state.sequence for state in states(job)} == {
+            feed.url: 1 for feed in sites.feeds
+        }
+
+
+def test_killed_between_raw_html_and_commit(make_job: MakeJob, sites: FeedSites) -> None:
+    """The page is fetched again; it is the same id, and one clean text."""
+    with make_job(**ONCE, **sites.settings()) as job:
+        follow(job, sites)
+        polled(job, job.worker("poll"))
+        later = [job.worker("normalize").start(wait=False), job.worker("extract").start(wait=False)]
+        dying = job.worker("fetch", "fetch", ["after", "raw-html", "5"])
+        dying.start(wait=False).wait_end()
+        assert sum(job.committed("fetch").values()) < len(job.read("raw-html"))
+        job.worker("fetch", "fetch").start()
+        for worker in later:
+            worker.wait_ready()
+        job.wait_through("fetch", "normalize", "extract")
+        pages = {url for story in sites.stories if (url := sites.page_of(story))}
+        found = ids(job)
+        assert max(found.values()) > 1
+        assert len(found) == len(pages)
+        assert sorted(text["response_url"] for text in clean_texts(job)) == sorted(pages)
+
+
+def test_an_outcome_of_a_worker_that_wakes_is_stale(make_job: MakeJob, sites: FeedSites) -> None:
+    """Another has polled its feed meanwhile: that poll counts, and the feed is not polled anew."""
+    with make_job(**ONCE, **sites.settings()) as job:
+        follow(job, sites)
+        zombie = job.worker("poll", "zombie", ["stop", "poll-outcomes", "3"])
+        zombie.start(wait=False)
+        wait_until(zombie.is_frozen, "it to stop before the outcome", zombie.log)
+        other = job.worker("poll", "other").start()
+        wait_until(lambda: all(state.sequence for state in states(job)), "all polls", other.log)
+        job.wait_through("poll")
+        before = in_changelog(job, "feed_state")
+        outcomes = len(job.read("poll-outcomes"))
+        zombie.thaw()
+        wait_until(lambda: len(job.read("poll-outcomes")) > outcomes, "its outcome", zombie.log)
+        job.wait_through("poll")
+        stale = zombie.metric("urltree_stale_outcomes_total")
+        assert stale + other.metric("urltree_stale_outcomes_total") > 0
+        assert differing(in_changelog(job, "feed_state"), before) == []
+        assert count(before) == len(sites.feeds)
+        assert items(job).keys() == {story.link for story in sites.stories}
+
+
+def _title(page: Page) -> str | None:
+    return page.title
