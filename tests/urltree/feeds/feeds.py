@@ -7,6 +7,7 @@ import orjson
 from urltree.feeds.parsing import ParsedFeed, parse
 
 FEED = "https://news.example.org/blog/feed.xml"
+RSS_ITEM = "<item><link>https://news.example.org/1</link></item>"
 
 
 def parsed(body: str | bytes, content_type: str | None = None, max_items: int = 100) -> ParsedFeed:
