@@ -136,10 +136,10 @@ class Client:
             found = _headers(response.raw_headers)
             body = b""
             if wants(response.status, found):
-                body = await _read(response, found.get("content-encoding", ""), max_bytes)
+                body = await _read(response, found, max_bytes)
             return Answer(url, response.status, found, body, seconds)
         finally:
-            response.close()  # keeps a connection that was read to its end
+            _drop(response)
 
     def _check(self, response: aiohttp.ClientResponse) -> None:
         size = sum(len(name) + len(value) + 4 for name, value in response.raw_headers)
@@ -185,11 +185,30 @@ async def _within(seconds: float, failing: str) -> AsyncIterator[None]:
         raise
 
 
-async def _read(response: aiohttp.ClientResponse, encoding: str, max_bytes: int) -> bytes:
-    body = Body(encoding, max_bytes)
+async def _read(
+    response: aiohttp.ClientResponse, headers: Mapping[str, str], max_bytes: int
+) -> bytes:
+    body = Body(headers.get("content-encoding", ""), max_bytes)
+    protocol = response.connection.protocol if response.connection else None
     async for piece in response.content.iter_chunked(_PIECE):
         body.feed(piece)
+    # Where only the end of the connection ends the body, aiohttp takes a reset for that end.
+    is_framed = "content-length" in headers or "transfer-encoding" in headers
+    if protocol is not None and not is_framed:
+        error = protocol.exception()
+        if isinstance(error, aiohttp.ClientOSError):
+            raise WebError(Trouble.TRUNCATED, f"the connection was reset: {error}")
     return body.whole()
+
+
+def _drop(response: aiohttp.ClientResponse) -> None:
+    """End a connection whose answer was not read to its end; others are kept already.
+
+    Closing alone would read on for 30 s over TLS, until the other side agrees.
+    """
+    if response.connection is not None and response.connection.transport is not None:
+        response.connection.transport.abort()
+    response.close()
 
 
 def _headers(raw: tuple[tuple[bytes, bytes], ...]) -> dict[str, str]:

@@ -16,6 +16,7 @@ _ZLIB, _RAW, _GZIP = zlib.MAX_WBITS, -zlib.MAX_WBITS, zlib.MAX_WBITS + 16
 # Compressed bytes may exceed what they hold by a little (RFC 1951: 5 bytes a block, and headers).
 # Beyond it they are empty members or garbage without end.
 _OVERHEAD = 64 * 1024
+_MAX_MEMBERS = 1_000  # an empty one costs 20 bytes of traffic and 15 µs
 
 
 class Body:
@@ -106,6 +107,8 @@ class _Inflate:
                 if self._members and not (self._is_gzip and data.startswith(_GZIP_MAGIC)):
                     self._is_over = True
                     break
+                if self._members == _MAX_MEMBERS:
+                    raise WebError(Trouble.ENCODING, f"more than {_MAX_MEMBERS} gzip members")
                 self._stream = zlib.decompressobj(self._window(data))
             try:
                 out.write(self._stream.decompress(data, max_bytes - out.tell()))
