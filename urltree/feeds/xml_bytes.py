@@ -19,6 +19,8 @@ _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
 )
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([a-z0-9._:-]{1,40})", re.IGNORECASE)
+_DECLARED = re.compile(rb"\s*<\?xml[^>]{1,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})", re.IGNORECASE)
+_WIDE = re.compile(r"(?:utf|ucs|iso-10646-ucs)[-_]?(?:2|4|16|32)", re.IGNORECASE)
 _PAGE = re.compile(rb"<(?:!doctype\s+)?html[\s>]", re.IGNORECASE)
 _ROOT = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:rss|rdf|feed|channel)[\s>]", re.IGNORECASE)
 _ITEM = re.compile(rb"<((?:[\w.-]{1,40}:)?(?:item|entry))[\s>]", re.IGNORECASE)
@@ -37,12 +39,16 @@ def encoded(body: bytes, content_type: str | None) -> tuple[bytes, str | None]:
 
     A byte order mark beats every declaration (RFC 7303, section 3.3). Of the media type the
     charset alone counts: feedparser would read text/xml without one as ASCII, as RFC 3023 had it.
+    What begins with single bytes is no UTF-16, whatever is said: .NET writes that before UTF-8.
     """
     for mark, encoding in _BOMS:
         if body.startswith(mark):
             return body[len(mark) :].decode(encoding, errors="replace").encode(), "utf-8"
-    charset = _CHARSET.search(content_type or "")
-    return body, charset[1] if charset else None
+    found, declared = _CHARSET.search(content_type or ""), _DECLARED.match(body)
+    charset = found[1] if found else None
+    if b"\0" not in body[:4] and _WIDE.match(charset or (declared[1].decode() if declared else "")):
+        return body, "utf-8"
+    return body, charset
 
 
 def is_page(body: bytes) -> bool:

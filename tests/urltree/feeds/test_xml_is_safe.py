@@ -171,6 +171,13 @@ def test_a_wrong_charset_does_no_harm(encoding: str, charset: str) -> None:
     assert parsed(ENCODED.encode(encoding), f"text/xml; charset={charset}").title == TITLE
 
 
+@pytest.mark.parametrize("padding", ["", " "])
+def test_a_declaration_of_utf_16_in_utf_8_does_no_harm(padding: str) -> None:
+    """Bytes of an even number would be UTF-16 of something."""
+    body = ENCODED.replace('"1.0"', '"1.0" encoding="utf-16"') + padding
+    assert parsed(body, "text/xml").title == TITLE
+
+
 def test_utf_7_hides_no_entity(secret: Path) -> None:
     """What is markup in UTF-7 alone is decoded before entities are looked for."""
     hidden = feed(ENTITY.replace("{}", secret.as_uri()), "&e;").encode("utf-7")
