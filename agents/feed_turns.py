@@ -79,7 +79,7 @@ class FeedTurns:
         self._turns[key].sequence = sequence
 
     def sent(self, key: Key, now: float) -> None:
-        """The outcome of a poll is on its way."""
+        """The outcome of a poll is on its way; `now` and that of `lost` are monotonic seconds."""
         self._sent.pop(key, None)
         self._sent[key] = now
 

@@ -15,6 +15,7 @@ import asyncio
 import math
 from collections.abc import Callable
 from contextlib import suppress
+from time import monotonic
 
 import can_ada
 
@@ -131,7 +132,7 @@ class Polling:
         if generation != self._generation and not await self._read_feeds(generation):
             return
         now = self._clock()
-        for key in self._turns.lost(now):
+        for key in self._turns.lost(monotonic()):
             log.warning("an outcome did not come back, its feed is polled again", key=key)
             self._turns.put_back(key, now, now)
         await self._queue_due(now)
@@ -217,7 +218,7 @@ class Polling:
         if outcome is None:
             self._turns.put_back(key, now, now)
             return
-        self._turns.sent(key, self._clock())
+        self._turns.sent(key, monotonic())
         topic, to = self._stage.settings.topic("poll-outcomes"), self._stage.key(state.site)
         await (await self._app.producer.deliver(topic, *to, outcomes.encode(outcome)))
         self._count(outcome)

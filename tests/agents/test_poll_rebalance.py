@@ -1,0 +1,87 @@
+"""Feeds go from worker to worker: none is forgotten, and none is polled by two."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from agents.poll import Poll
+from agents.settings import Settings
+from models.feed import Feed
+from tests.agents.feed_server import Clock, reaching, rss, serving
+from tests.agents.followed import ANOTHER_POLL, publish, titles
+from tests.agents.records import ReadAll
+from tests.agents.workers import is_ready, run, started, until
+from urltree.feeds.outcome import Result
+
+pytestmark = pytest.mark.kafka
+
+SITES = [f"site-{number}.example" for number in range(24)]  # in all six partitions
+
+
+@pytest.fixture
+def job(job: Settings, tmp_path: Path) -> Settings:
+    """A job whose workers have disks of their own."""
+    return job.model_copy(
+        update={"data_dir": tmp_path, "commit_seconds": 0.3, "session_seconds": 6.0}
+    )
+
+
+def answered(stage: Poll) -> int:
+    """Polls of a worker whose outcome is in Kafka."""
+    return int(sum(stage.metrics.polls.labels(str(result))._value.get() for result in Result))
+
+
+async def polled_by_all(times: int, *stages: Poll) -> None:
+    """Wait until each site was polled so often, and its worker knows what came of it."""
+
+    def is_so() -> bool:
+        states = [
+            row.state
+            for stage in stages
+            for tp in stage.app.consumer.assignment()
+            if tp.topic.endswith("-feeds")
+            for page in stage.rows.pages(tp.partition)
+            for row in page
+        ]
+        return len(states) == len(SITES) and all(s.sequence >= times for s in states)
+
+    await until(is_so)
+
+
+def test_feeds_are_shared_and_taken_over(job: Settings, read_all: ReadAll) -> None:
+    """A second worker takes half of them, the first all of them back when it has gone."""
+    clock = Clock()
+    make = partial(Poll, clock=clock)
+
+    async def scenario() -> None:
+        async with serving() as server:
+            first = reaching(job, server)
+            second = first.model_copy(update={"data_dir": job.data_dir / "second"})
+            second.data_dir.mkdir()
+            for site in SITES:
+                server.put(f"{site}/rss", rss(site, host=site), ETag="1")
+                await publish(job, Feed(site=site, url=f"http://{site}/rss"))
+            async with started(first, make) as [one]:
+                await polled_by_all(1, one)
+                async with started(second, make) as [two]:
+                    await until(lambda: is_ready(one) and is_ready(two))
+                    await until(lambda: 0 < len(one.polling._turns) < len(SITES))
+                    await until(lambda: len(one.polling._turns) + len(two.polling._turns) == 24)
+                    clock.ahead += ANOTHER_POLL
+                    await polled_by_all(2, one, two)
+                    assert answered(two) == len(two.polling._turns)
+                await until(lambda: len(one.polling._turns) == len(SITES))
+                clock.ahead += ANOTHER_POLL
+                await polled_by_all(3, one)
+            assert len(server.requests) == 3 * len(SITES)
+            assert all(
+                headers["If-None-Match"] == "1"
+                for site in SITES
+                for headers in server.asked(f"{site}/rss")[1:]
+            )
+
+    run(scenario())
+    assert sorted(map(str, titles(read_all))) == sorted(SITES)
