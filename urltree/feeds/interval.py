@@ -114,23 +114,20 @@ def gaps(state: FeedState, times: Iterable[float]) -> tuple[float, ...]:
     return (*reversed(found), *state.gaps)[:GAPS]
 
 
-def window(state: FeedState, outcome: Outcome, gaps: tuple[float, ...]) -> float | None:
+def window(state: FeedState, outcome: Outcome) -> float | None:
     """Seconds that the feed's list spans at its busiest; what was known where it tells nothing.
 
-    It shrinks at once and at most doubles in a day: a night's long list is not the morning's. It
-    is never less than a gap: a list that comes out all at once is replaced by the next.
+    It shrinks at once and at most doubles in a day: a night's long list is not the morning's.
     """
     span = _span(state, outcome)
-    if span is None:
-        return state.window
-    if state.window is not None and state.last_success is not None:
-        days = max(0.0, outcome.at - state.last_success) / DAY
-        span = min(span, state.window * exp2(min(days, _ANY)))
-    return max(span, median(gaps) if gaps else 0.0)
+    if span is None or state.window is None or state.last_success is None:
+        return span or state.window
+    days = max(0.0, outcome.at - state.last_success) / DAY
+    return min(span, state.window * exp2(min(days, _ANY)))
 
 
 def _span(state: FeedState, outcome: Outcome) -> float | None:
-    """Seconds that this one list spans; None where it does not show.
+    """Seconds that this one list spans; None where it does not show, or all came out at once.
 
     Dates say it: three quarters of the list are measured, for some feeds pin old items. A list
     without dates spans as much as its share of new items lets expect.
@@ -141,7 +138,7 @@ def _span(state: FeedState, outcome: Outcome) -> float | None:
         measured = max(1, 3 * (len(dates) - 1) // 4)
         return (dates[0] - dates[measured]) * (count - 1) / measured or None
     if new and state.newest is not None:
-        return max(0.0, outcome.at - state.newest) * count / new
+        return max(0.0, outcome.at - state.newest) * count / new or None
     return None
 
 

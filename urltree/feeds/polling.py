@@ -101,12 +101,11 @@ def overdue(state: FeedState, now: float) -> float:
 
 def _rhythm_learned(state: FeedState, outcome: Outcome, rules: Rules) -> FeedState:
     times = published(state, outcome)
-    found = gaps(state, times)
     return replace(
         state,
-        gaps=found,
+        gaps=gaps(state, times),
         newest=max([*times, *([] if state.newest is None else [state.newest])], default=None),
-        window=window(state, outcome, found),
+        window=window(state, outcome),
         floor=floor(outcome, rules),
         skip_hours=outcome.skip_hours,
         skip_days=outcome.skip_days,

@@ -99,14 +99,6 @@ def test_a_list_that_comes_out_at_once_lasts_until_the_next() -> None:
     assert (state.gaps, state.window, state.interval) == ((DAY + 60,), DAY + 60, 6 * HOUR)
 
 
-def test_a_list_lasts_for_a_gap_at_least() -> None:
-    """Two halves that came out within a minute each, a day apart: the next comes in a day."""
-    halves = [item(NOW - day * DAY - second) for day in (1, 2) for second in (1, 2)]
-    state = replace(polled(*halves), gaps=(DAY,) * 5, window=60.0)
-    again = poll(state, Result.ITEMS, items=tuple(halves), at=NOW + 60)
-    assert again.window == DAY
-
-
 def test_a_list_without_dates_lasts_as_its_share_of_new_items_lets_expect() -> None:
     """Two of ten were new after two hours: ten take ten hours."""
     undated = [item(None, str(number)) for number in range(10)]
