@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+import can_ada
 import xxhash
 
 from agents.feed_settings import FeedSettings
@@ -173,3 +174,9 @@ def _is_a_feed(status: int, _headers: Mapping[str, str]) -> bool:
 
 def _uncalled(answer: Answer) -> str:
     return ", though the request had no condition" if answer.status == 304 else ""
+
+
+def host_of(url: str) -> str:
+    """Whose turn it must be: as in the URL, lower case, with its port where it is not the usual."""
+    host: str = can_ada.parse(url).host
+    return host

@@ -12,14 +12,11 @@ partitions are this worker's; when they move, every poll is cancelled and all fe
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 
-import can_ada
-
-from agents.asking import Asking, failed
+from agents.asking import Asking, failed, host_of
 from agents.feed_rows import FeedRows
 from agents.feed_turns import FeedTurns
 from agents.logs import log
@@ -29,11 +26,12 @@ from agents.schemes import Schemes
 from agents.stage import OURS, Stage
 from agents.web.client import Client
 from models import poll_outcome as outcomes
+from urltree.feeds.following import due_of
 from urltree.feeds.host import Politeness
 from urltree.feeds.outcome import Outcome
 from urltree.feeds.polling import overdue
 from urltree.feeds.schedule import Key
-from urltree.feeds.state import FeedState, Status
+from urltree.feeds.state import FeedState
 
 _TURN = 0.5  # seconds between two looks at what is due, at most
 _MOMENT = 0.02  # and at least, unless something has happened
@@ -105,7 +103,7 @@ class Polling:
 
     def put(self, key: Key, state: FeedState) -> None:
         """A feed was added."""
-        self._turns.put(key, _due(state))
+        self._turns.put(key, due_of(state))
         self._wake.set()
 
     def remove(self, key: Key) -> None:
@@ -115,7 +113,7 @@ class Polling:
     def applied(self, key: Key, outcome: Outcome, state: FeedState | None) -> None:
         """An outcome went through Kafka; the state is the feed's, None if it was removed."""
         now = self._clock()
-        due = _due(state)
+        due = due_of(state)
         host_next_at = now + self._politeness.after(outcome.seconds)
         if outcome.status == _TOO_MANY:
             host_next_at = due if outcome.retry_after is None else outcome.at + outcome.retry_after
@@ -190,10 +188,10 @@ class Polling:
                 if generation != self._generation:
                     return
             state = self._rows.get(key)
-            if state is None or _due(state) > now:
-                self._turns.put(key, _due(state))
+            if state is None or due_of(state) > now:
+                self._turns.put(key, due_of(state))
             else:
-                self._turns.queue(key, _host(state.url), now)
+                self._turns.queue(key, host_of(state.url), now)
 
     def _ended(self, poll: asyncio.Task[None]) -> None:
         self._polls.discard(poll)
@@ -210,8 +208,8 @@ class Polling:
         """One poll, from its request to its outcome in Kafka."""
         now = self._clock()
         state = self._rows.get(key)
-        if state is None or _due(state) > now:
-            self._turns.put_back(key, _due(state), now)
+        if state is None or due_of(state) > now:
+            self._turns.put_back(key, due_of(state), now)
             return
         self._turns.begin(key, state.sequence + 1)
         outcome = await self._outcome(key, state, generation)
@@ -243,14 +241,3 @@ class Polling:
         metrics.polls.labels(outcome.result).inc()
         if outcome.trouble is not None:
             metrics.poll_troubles.labels(outcome.trouble).inc()
-
-
-def _due(state: FeedState | None) -> float:
-    """When a feed is to be polled; never, where nobody follows it or it is gone."""
-    return math.inf if state is None or state.status is Status.GONE else state.next_due
-
-
-def _host(url: str) -> str:
-    """As in the URL, lower case, with its port where that is not the default."""
-    host: str = can_ada.parse(url).host
-    return host

@@ -1,7 +1,8 @@
-"""What becomes of a feed's state when somebody adds the feed: once, or once more."""
+"""Whether a feed is followed: when it is due, and what becomes of it when it is added again."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -26,3 +27,8 @@ def added_again(
     if state.status is Status.ACTIVE:
         return state
     return replace(state, status=Status.ACTIVE, errors=0, trouble=None, message=None, next_due=now)
+
+
+def due_of(state: FeedState | None) -> float:
+    """When a feed is to be polled; never, where nobody follows it or it is gone."""
+    return math.inf if state is None or state.status is Status.GONE else state.next_due

@@ -1,12 +1,13 @@
-"""A feed that is added once more goes on, unless it was given up."""
+"""When a feed is due; one that is added again goes on, unless it was given up."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
 
-from urltree.feeds.following import added_again
+from urltree.feeds.following import added_again, due_of
 from urltree.feeds.polling import first
 from urltree.feeds.state import Status
 
@@ -34,3 +35,11 @@ def test_a_feed_that_was_given_up_is_due_at_once(status: Status) -> None:
     assert (state.status, state.next_due, state.errors) == (Status.ACTIVE, 100.0, 0)
     assert (state.trouble, state.message) == (None, None)
     assert (state.etag, state.sequence) == ("1", 7)
+
+
+def test_a_feed_that_nobody_follows_or_that_is_gone_is_never_due() -> None:
+    """A quarantined one is: it is probed."""
+    assert due_of(STATE) == 900.0
+    assert due_of(replace(STATE, status=Status.QUARANTINED)) == 900.0
+    assert due_of(replace(STATE, status=Status.GONE)) == math.inf
+    assert due_of(None) == math.inf
