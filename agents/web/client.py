@@ -5,6 +5,8 @@
     guard.py         max_header_bytes   decoding.py: max_bytes
     └──────────────────── total_seconds ───────────────────┘
 
+header_seconds, too, count from the beginning; a byte now and then prolongs neither.
+
 Whatever goes wrong is a `WebError` (failures.py). Redirects, statuses and retries are the
 caller's: it alone knows whose turn it is.
 """

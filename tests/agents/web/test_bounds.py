@@ -1,0 +1,141 @@
+"""What a hostile answer may cost: memory, time, and which errors it may cause."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+
+import psutil
+import pytest
+from hypothesis import HealthCheck, example, given
+from hypothesis import settings as effort
+from hypothesis import strategies as st
+
+from agents.settings import MIB, Settings
+from agents.web.client import Client
+from tests.agents.web.behaviours import ANSWERS
+from tests.agents.web.misbehaving import Misbehaving
+from urltree.feeds.answer import Answer, WebError
+
+
+@contextmanager
+def growth() -> Iterator[list[int]]:
+    """Peak growth of this process, in bytes, of which client and server are parts."""
+    process, ended, peak = psutil.Process(), threading.Event(), [0]
+    before = process.memory_info().rss
+
+    def watch() -> None:
+        while not ended.wait(0.005):
+            peak[0] = max(peak[0], process.memory_info().rss - before)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield peak
+    finally:
+        ended.set()
+        watcher.join()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("bomb", "endless", "endless-chunks", "endless-continue", "endless-members"),
+        *("large-headers", "large-header", "many-headers"),
+    ],
+)
+def test_memory_stays_below_100_mb_above_idle(settings: Settings, path: str) -> None:
+    """With the limits of a worker, 10 MB a body (issue 4, row 1)."""
+
+    async def run() -> None:
+        async with Client(settings) as client:
+            with pytest.raises(WebError):
+                await client.get(f"https://any.example/{path}", max_bytes=10 * MIB)
+
+    with growth() as peak:
+        asyncio.run(run())
+    print(f"{path}: {peak[0] / 1e6:.0f} MB")  # noqa: T201 - shown by pytest -rP
+    assert peak[0] < 100_000_000
+
+
+def test_ten_bombs_at_once_stay_below_100_mb(settings: Settings) -> None:
+    """Each is let go as soon as it is too large: 2 MB of body each here."""
+
+    async def run() -> list[object]:
+        async with Client(settings) as client:
+            asked = (client.get(f"http://b{n}.example/bomb", max_bytes=2 * MIB) for n in range(10))
+            return await asyncio.gather(*asked, return_exceptions=True)
+
+    with growth() as peak:
+        troubles = asyncio.run(run())
+    assert all(isinstance(trouble, WebError) for trouble in troubles)
+    assert peak[0] < 100_000_000
+
+
+_LINES = st.sampled_from(
+    [
+        *(b"HTTP/1.1 200 OK", b"HTTP/1.0 404 No", b"HTTP/1.1 304 Not Modified", b"HTTP/1.1 100 C"),
+        *(b"Content-Length: 10", b"Content-Length: 0", b"Content-Length: x", b"Connection: close"),
+        *(
+            b"Transfer-Encoding: chunked",
+            b"Transfer-Encoding: gzip, chunked",
+            b"5",
+            b"0",
+            b"ffffff",
+        ),
+        *(b"Content-Encoding: gzip", b"Content-Encoding: deflate", b"Upgrade: h2c", b"", b"", b""),
+        *(
+            b"Location: \xff",
+            b"Set-Cookie: a=\x00; Max-Age=x",
+            b"Set-Cookie: =;=;",
+            b"hello",
+            b": x",
+        ),
+        *(b"Trailer: x", b"Sec-WebSocket-Key1: x", b"Keep-Alive: timeout=x", b" folded"),
+    ]
+)
+_WHOLE = st.sampled_from([part for part in ANSWERS.values() if len(part) < 5_000])
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """An answer with some of its bytes replaced, removed or repeated."""
+    whole = bytearray(draw(_WHOLE))
+    for _ in range(draw(st.integers(1, 5))):
+        start = draw(st.integers(0, len(whole)))
+        whole[start : start + draw(st.integers(0, 8))] = draw(st.binary(max_size=8))
+    return bytes(whole)
+
+
+def test_any_bytes_are_an_answer_or_a_web_error(server: Misbehaving, settings: Settings) -> None:
+    """Random bytes, lines of HTTP in any order, and damaged answers."""
+    loop = asyncio.new_event_loop()
+    errors: list[object] = []
+    loop.set_exception_handler(lambda _, context: errors.append(context))
+    client = loop.run_until_complete(Client(settings).__aenter__())
+
+    @effort(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.binary() | st.lists(_LINES).map(b"\r\n".join) | damaged())
+    @example(b"HTTP/1.1 200 OK\r\nSet-Cookie: a=\x7f\r\n\r\n")
+    def run(raw: bytes) -> None:
+        server.raw = raw
+        began = monotonic()
+        try:
+            answer = loop.run_until_complete(client.get("http://raw.example/raw", max_bytes=1_000))
+        except WebError:
+            pass
+        else:
+            assert isinstance(answer, Answer)
+            assert len(answer.body) <= 1_000
+            assert 200 <= answer.status <= 599
+        assert monotonic() - began < settings.total_seconds + 1.5
+
+    try:
+        run()
+    finally:
+        loop.run_until_complete(client.__aexit__(None, None, None))
+        loop.close()
+    assert errors == []
