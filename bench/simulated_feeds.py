@@ -1,0 +1,138 @@
+"""Feeds as the web has them: who publishes when, and what each list says of it.
+
+Rates are heavy-tailed, from one item in ten minutes to one a week; by day more than by night; some
+publish in bursts, some a whole batch at once. Nothing here knows how feeds are polled.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from random import Random
+
+MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
+
+RATES = (1 / 7, 144.0)  # items a day
+MEDIAN_RATE, RATE_SIGMA = 4.0, 1.5
+WINDOWS = (10, 10, 15, 20, 30, 50, 100)  # items of a list
+# Seconds, and how many feeds of a hundred; hourly is WordPress, which writes it into each feed.
+TTLS = {None: 55, 15 * MINUTE: 4, 30 * MINUTE: 3, HOUR: 34, 2 * HOUR: 2, DAY: 2}
+MAX_AGES = {None: 55, 0.0: 5, 5 * MINUTE: 20, 10 * MINUTE: 14, HOUR: 5, 365 * DAY: 1}
+SHARED_HOSTS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A time in which a feed or a host gives no proper answer.
+
+    Attributes:
+        status: what it answers; None: nothing at all, the connection times out.
+        retry_after: seconds that it asks for, as long as the outage lasts.
+    """
+
+    starts: float
+    ends: float
+    status: int | None
+    retry_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedFeed:
+    """A feed and all that it will ever publish.
+
+    Attributes:
+        host: of the feed; link_host: of its items' pages.
+        times: of publication, rising, from well before the start on.
+        window: items in its list.
+        dates: "exact", "day" (midnight) or "none".
+        broken: answers 304 to whoever sends its validator.
+    """
+
+    number: int
+    host: str
+    link_host: str
+    times: tuple[float, ...]
+    window: int
+    dates: str
+    ttl: float | None
+    max_age: float | None
+    has_etag: bool
+    broken: bool
+    outages: tuple[Outage, ...]
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"https://{self.host}/feed/{self.number}"
+
+    def published(self, now: float) -> int:
+        """How many items it has published so far."""
+        return bisect_right(self.times, now)
+
+    def date(self, item: int) -> float | None:
+        """What the list says of an item's time."""
+        if self.dates == "none":
+            return None
+        return self.times[item] // DAY * DAY if self.dates == "day" else self.times[item]
+
+
+def make_feeds(
+    random: Random, feeds: int, sites: int, start: float, end: float
+) -> Iterator[SimulatedFeed]:
+    """So many feeds of so many sites, which publish from before `start` to `end`."""
+    for number in range(feeds):
+        site = number if number < sites else int(sites * random.random() ** 2)
+        host = f"www.site{site}.example"
+        shared = f"shared{random.randrange(SHARED_HOSTS)}.example"
+        window = random.choice(WINDOWS)
+        yield SimulatedFeed(
+            number=number,
+            host=host,
+            link_host=shared if random.random() < 0.15 else host,
+            times=tuple(_times(random, window, start, end)),
+            window=window,
+            dates=random.choices(("exact", "day", "none"), (90, 5, 5))[0],
+            ttl=_drawn(random, TTLS),
+            max_age=_drawn(random, MAX_AGES),
+            has_etag=random.random() < 0.85,
+            broken=random.random() < 0.01,
+            outages=tuple(_outages(random, start, end)),
+        )
+
+
+def _drawn(random: Random, shares: Mapping[float | None, int]) -> float | None:
+    return random.choices(list(shares), list(shares.values()))[0]
+
+
+def _outages(random: Random, start: float, end: float) -> Iterator[Outage]:
+    """One feed of twenty fails for hours, one of fifty for good."""
+    if random.random() < 0.05:
+        starts = random.uniform(start, end)
+        status = random.choice((500, 503, None))
+        asked = random.choice((None, 1_800)) if status == 503 else None
+        yield Outage(starts, starts + random.uniform(1, 12) * HOUR, status, asked)
+    if random.random() < 0.02:
+        yield Outage(random.uniform(start - DAY, end), math.inf, random.choice((404, 410, None)))
+
+
+def _times(random: Random, window: int, start: float, end: float) -> list[float]:
+    """Backwards from `end`, until the list was full at `start`."""
+    drawn = MEDIAN_RATE * math.exp(random.gauss(0, RATE_SIGMA))
+    rate = min(max(drawn, RATES[0]), RATES[1]) / DAY
+    noon, swing = random.uniform(0, DAY), random.choice((0.0, 0.6, 0.9, 1.0))
+    burst = random.choice((0.0, 0.0, 0.1, 0.3))
+    batch = random.choice((1, 1, 1, 1, 1, 1, 1, 1, 1, 5))
+    times: list[float] = []
+    before = 0
+    time = end
+    while before < window:
+        time -= random.expovariate(2 * rate / batch)
+        if 2 * random.random() > 1 + swing * math.cos((time - noon) / DAY * math.tau):
+            continue
+        more = random.randint(1, 5) if random.random() < burst else 0
+        times += [time] * batch
+        times += [time + random.uniform(20, 600) for _ in range(more)]
+        before += (batch + more) * (time < start)
+    return sorted(time for time in times if time < end)

@@ -1,0 +1,152 @@
+"""A web of simulated sites, and an observer in it who counts who is not polite.
+
+The observer holds readers to what issue 4 promises, by the web's own records: one connection a
+host, a pause of a second or twice its last latency between two, and no request in the time for
+which a 429 has asked. It knows feeds from pages by their address: two stages of the job read them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import NamedTuple
+
+from bench.simulated_feeds import DAY, HOUR, Outage, SimulatedFeed, make_feeds
+from urltree.feeds.answer import Answer, Trouble, WebError
+
+START = 1_767_571_200.0  # Monday, 5 January 2026, midnight UTC
+
+PAUSE, PAUSE_MAX, LATENCY_FACTOR = 1.0, 60.0, 2.0
+TIMEOUT = 20.0
+LATENCY = (0.1, 5.0)  # seconds
+
+_ROUNDING = 1e-3  # of times in 2026 as floats, a thousandfold
+
+
+class Listed(NamedTuple):
+    """An item in a list: its page's address and its date, if it has one."""
+
+    link: str
+    time: float | None
+
+
+class Contents(NamedTuple):
+    """What a parser would find in a feed."""
+
+    items: tuple[Listed, ...]
+    ttl: float | None
+
+
+@dataclass(slots=True)
+class Line:
+    """What a host has seen of one kind of reader: when its last request ended, and its patience."""
+
+    ends: float = 0.0
+    pause: float = PAUSE
+    leave_alone_until: float = 0.0
+
+
+@dataclass(slots=True)
+class Host:
+    """A host: how slow it is, when it refuses everybody, who asked it."""
+
+    latency: float
+    outages: tuple[Outage, ...]
+    lines: dict[str, Line] = field(default_factory=dict)
+
+
+class Web:
+    """All sites, the same for the same seed.
+
+    Attributes:
+        breaches: by kind of reader; "between" is a feed asked for while a page was, or the reverse.
+    """
+
+    def __init__(self, seed: int, feeds: int, sites: int, days: float) -> None:
+        self.end = START + days * DAY
+        self._random = Random(seed)
+        made = make_feeds(self._random, feeds, sites, START, self.end)
+        self.feeds = {feed.url: feed for feed in made}
+        hosts = {host for feed in self.feeds.values() for host in (feed.host, feed.link_host)}
+        self._hosts = {host: self._host() for host in sorted(hosts)}
+        self._numbered = {str(feed.number): feed for feed in self.feeds.values()}
+        self.breaches: Counter[str] = Counter()
+
+    def ask(
+        self, url: str, headers: Mapping[str, str], now: float
+    ) -> tuple[Answer | WebError, float]:
+        """One GET, and when it ends."""
+        host = self._hosts[url.split("/")[2]]
+        kind = "pages" if url not in self.feeds else "feeds"
+        came, ends = self._answer(host, url, headers, now)
+        self._observe(host, kind, came, now, ends)
+        return came, ends
+
+    def contents(self, body: bytes) -> Contents:
+        """Stands for the parser."""
+        number, version = body.decode().split(":")
+        feed, last = self._numbered[number], int(version)
+        items = range(last - 1, max(-1, last - 1 - feed.window), -1)
+        listed = (Listed(page(feed, item), feed.date(item)) for item in items)
+        return Contents(tuple(listed), feed.ttl)
+
+    def _host(self) -> Host:
+        latency = min(max(self._random.lognormvariate(-1.2, 0.9), LATENCY[0]), LATENCY[1])
+        outages: tuple[Outage, ...] = ()
+        if self._random.random() < 0.02:
+            starts = self._random.uniform(START, self.end)
+            asked = self._random.choice((None, 600, 3_600))
+            hours = self._random.uniform(1, 6)
+            outages = (Outage(starts, starts + hours * HOUR, 429, asked),)
+        return Host(latency, outages)
+
+    def _answer(
+        self, host: Host, url: str, headers: Mapping[str, str], now: float
+    ) -> tuple[Answer | WebError, float]:
+        feed = self.feeds.get(url)
+        seconds = min(max(host.latency * self._random.uniform(0.7, 1.3), LATENCY[0]), LATENCY[1])
+        for outage in (*host.outages, *(feed.outages if feed else ())):
+            if outage.starts <= now < outage.ends:
+                if outage.status is None:
+                    return WebError(Trouble.TIMEOUT, "no answer"), now + TIMEOUT
+                said = {"retry-after": str(outage.retry_after)} if outage.retry_after else {}
+                return Answer(url, outage.status, said, b"", seconds), now + seconds
+        if feed is None:
+            return Answer(url, 200, {}, b"<p>", seconds), now + seconds
+        return _listed(feed, headers, now, seconds), now + seconds
+
+    def _observe(
+        self, host: Host, kind: str, came: Answer | WebError, now: float, ends: float
+    ) -> None:
+        for other, line in host.lines.items():
+            if other == kind and now + _ROUNDING < max(
+                line.ends + line.pause, line.leave_alone_until
+            ):
+                self.breaches[kind] += 1
+            elif other != kind and now < line.ends:
+                self.breaches["between"] += 1
+        line = host.lines.setdefault(kind, Line())
+        line.ends = ends
+        if isinstance(came, Answer):
+            line.pause = max(PAUSE, min(LATENCY_FACTOR * came.seconds, PAUSE_MAX))
+            if came.status == 429:
+                line.leave_alone_until = ends + float(came.headers.get("retry-after", 0))
+
+
+def page(feed: SimulatedFeed, item: int) -> str:
+    """The address of an item's page."""
+    return f"https://{feed.link_host}/{feed.number}/{item}"
+
+
+def _listed(feed: SimulatedFeed, headers: Mapping[str, str], now: float, seconds: float) -> Answer:
+    version = feed.published(now)
+    etag = f'"{version}"'
+    said = {"etag": etag} if feed.has_etag else {}
+    if feed.max_age is not None:
+        said["cache-control"] = f"max-age={feed.max_age:.0f}"
+    known = headers.get("If-None-Match")
+    if known is not None and (known == etag or feed.broken):
+        return Answer(feed.url, 304, said, b"", seconds)
+    return Answer(feed.url, 200, said, f"{feed.number}:{version}".encode(), seconds)
