@@ -15,6 +15,7 @@ import pytest
 from models import fetch as fetches
 from models import raw_html
 from tests.job.conftest import MakeJob
+from tests.job.feed_formats import FORMATS
 from tests.job.feed_sites import FeedSites
 from tests.job.feed_storm import follow
 from tests.job.harness import Job, Worker, wait_until
@@ -58,11 +59,21 @@ def ids(job: Job) -> Counter[str]:
     return Counter(SCHEME.key(page.final_url or "", partial(_title, page)).id for page in pages)
 
 
+def wait_polled(job: Job, worker: Worker) -> None:
+    """Until every feed was polled, and what came of it is kept."""
+
+    def is_polled() -> bool:
+        found = states(job)
+        return len(found) == len(FORMATS) * SITES and all(state.sequence for state in found)
+
+    wait_until(is_polled, "all polls", worker.log)
+    job.wait_through("poll")
+
+
 def polled(job: Job, worker: Worker) -> None:
     """Let a worker poll every feed, then stop it in order."""
     worker.start()
-    wait_until(lambda: all(state.sequence for state in states(job)), "all polls", worker.log)
-    job.wait_through("poll")
+    wait_polled(job, worker)
     worker.stop()
 
 
@@ -130,8 +141,7 @@ def test_an_outcome_of_a_worker_that_wakes_is_stale(make_job: MakeJob, sites: Fe
         zombie.start(wait=False)
         wait_until(zombie.is_frozen, "it to stop before the outcome", zombie.log)
         other = job.worker("poll", "other").start()
-        wait_until(lambda: all(state.sequence for state in states(job)), "all polls", other.log)
-        job.wait_through("poll")
+        wait_polled(job, other)
         before = in_changelog(job, "feed_state")
         outcomes = len(job.read("poll-outcomes"))
         zombie.thaw()
