@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sys
 import tempfile
@@ -54,7 +55,8 @@ def main(
         if pages:
             return await run_pages(pages, directory, view)
         if feeds:
-            return await run_feeds(_entries(feeds), _contact(contact), seconds, directory, view)
+            _check_contact(contact)
+            return await run_feeds(_entries(feeds), seconds, directory, view)
         return await run_sample(sample(), directory, view)
 
     code = _run(run, Console())
@@ -72,14 +74,19 @@ def _entries(feeds: Path) -> list[Entry]:
     return entries
 
 
-def _contact(given: str | None) -> str:
-    contact = given or load().contact
-    if contact is None:
+def _check_contact(given: str | None) -> None:
+    """Workers and commands read it from the environment, where `given` is put.
+
+    Raises:
+        SettingsError: there is none, or it is no address.
+    """
+    if given:
+        os.environ["URLTREE_CONTACT"] = given
+    if load().contact is None:
         raise SettingsError(
             "The owners of real sites should be able to reach you: "
             "make run FEEDS=my.opml CONTACT=you@example.org"
         )
-    return contact
 
 
 def _run(run: Callable[[View], Coroutine[Any, Any, Summary]], console: Console) -> int:
@@ -124,7 +131,7 @@ def described(summary: Summary) -> str:
             report(summary.accounts),
             f"{summary.domains:9,} domains",
             f"{summary.seconds:9.1f} s, {rate:,.0f} pages/s",
-            *_named("not published", summary.refused),
+            *_named("not followed" if summary.harvest else "not published", summary.refused),
             *_named("lost", summary.lost),
         ]
     )

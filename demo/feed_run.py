@@ -110,15 +110,14 @@ async def run_sample(sample: Sample, directory: Path, view: View) -> Summary:
 
 
 async def run_feeds(
-    entries: Iterable[Entry], contact: str, seconds: float | None, directory: Path, view: View
+    entries: Iterable[Entry], seconds: float | None, directory: Path, view: View
 ) -> Summary:
     """Follow real feeds, politely, for so many seconds or until Ctrl-C.
 
     Raises:
         KafkaError, SettingsError, WorkerError: with a sentence for a person.
     """
-    environment = {"URLTREE_CONTACT": contact}
-    async with working(directory, view, FEED_STAGES, environment) as job, _ending(seconds) as end:
+    async with working(directory, view, FEED_STAGES, {}) as job, ending(seconds) as end:
         run = FeedRun(job)
         return await run.through(entries, lambda: not end.is_set(), lambda _: True, wait=SETTLING)
 
@@ -138,7 +137,7 @@ def _hasty(served: Served) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def _ending(seconds: float | None) -> AsyncIterator[asyncio.Event]:
+async def ending(seconds: float | None) -> AsyncIterator[asyncio.Event]:
     """Set after so many seconds, or by the first Ctrl-C; the next one interrupts as usual."""
     end, loop = asyncio.Event(), asyncio.get_running_loop()
 

@@ -70,7 +70,7 @@ class Harvester:
         unseen = (
             f"{item.url}: not found in its feed"
             for item in items
-            if (address(item.url), microseconds(item.published.isoformat())) not in self._found
+            if (_spelled(item.url), microseconds(item.published.isoformat())) not in self._found
         )
         unended = (f"{origin}: not fetched" for origin in sorted(self._asked - self._ended.keys()))
         return (*unseen, *unended)
@@ -88,4 +88,12 @@ class Harvester:
         asked = fetch.decode(record.value)
         self._asked.add(str(Origin(record.topic, record.partition, record.offset)))
         time = None if asked.published is None else microseconds(asked.published)
-        self._found.add((address(asked.url), time))
+        self._found.add((_spelled(asked.url), time))
+
+
+def _spelled(url: str) -> str:
+    """An address in one spelling: the reader of a feed changes it, as browsers do."""
+    try:
+        return address(url)
+    except ValueError:
+        return url

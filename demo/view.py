@@ -93,14 +93,22 @@ class Terminal:
 def line(progress: Progress) -> str:
     """All counts in one line."""
     accounts, harvest = progress.accounts, progress.harvest
-    found = "" if harvest is None else f"polls {harvest.polls:,} · items {harvest.items:,} · "
-    given_up = 0 if harvest is None else sum(harvest.dead_letters.values())
-    return (
-        f"{found}published {accounts.origins:,} · clean text {accounts.clean_text:,}"
-        f" · duplicates {sum(accounts.duplicates.values()):,}"
-        f" · dead letters {given_up + sum(accounts.dead_letters.values()):,}"
-        f" · {progress.rate:,.0f} docs/s · {len(progress.domains)} domains"
-    )
+    counts: list[str] = []
+    dead_letters = sum(accounts.dead_letters.values())
+    if harvest is not None:
+        counts += [f"polls {harvest.polls:,}"]
+        counts += [f"feeds failing {len(harvest.failing):,}"] if harvest.failing else []
+        counts += [f"items {harvest.items:,}"]
+        dead_letters += sum(harvest.dead_letters.values())
+    counts += [
+        f"published {accounts.origins:,}",
+        f"clean text {accounts.clean_text:,}",
+        f"duplicates {sum(accounts.duplicates.values()):,}",
+        f"dead letters {dead_letters:,}",
+        f"{progress.rate:,.0f} docs/s",
+        f"{len(progress.domains)} domains",
+    ]
+    return " · ".join(counts)
 
 
 def panel(progress: Progress) -> Group:

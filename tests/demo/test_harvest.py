@@ -93,6 +93,12 @@ def test_an_item_is_found_with_its_own_date_only() -> None:
     assert lost == (f"{ITEM.url}: not found in its feed",)
 
 
+def test_an_address_that_is_none_is_counted_too() -> None:
+    """Feeds name anything; the run goes on."""
+    harvester = _harvester(_asked(0, url="https://me:secret@a.example/"))
+    assert harvester.harvest() == Harvest(items=1, waiting=1)
+
+
 def test_a_feed_fails_until_it_is_polled_well() -> None:
     """The last outcome counts."""
     failed = Outcome(

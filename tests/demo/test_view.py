@@ -81,7 +81,9 @@ def test_the_panel_shows_what_feeds_bring() -> None:
 def test_a_line_counts_the_dead_letters_of_all_stages() -> None:
     """Those of fetch, and those of the pages that were fetched."""
     said = line(Progress(ACCOUNTS, harvest=HARVEST))
-    assert said.startswith("polls 41 · items 19 · published 12 · clean text 8 · duplicates 2")
+    assert said.startswith(
+        "polls 41 · feeds failing 1 · items 19 · published 12 · clean text 8 · duplicates 2"
+    )
     assert "dead letters 4" in said
     assert line(Progress(ACCOUNTS)).startswith("published 12")
 

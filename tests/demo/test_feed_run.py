@@ -1,0 +1,36 @@
+"""How a run on real feeds ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+import pytest
+
+from demo.feed_run import ending
+
+
+def test_feeds_are_followed_for_as_long_as_was_said() -> None:
+    """The end comes by itself."""
+
+    async def run() -> None:
+        async with asyncio.timeout(60), ending(0.01) as end:
+            assert not end.is_set()
+            await end.wait()
+
+    asyncio.run(run())
+
+
+def test_the_first_interrupt_ends_in_order_and_the_next_at_once() -> None:
+    """So that what was followed is accounted for, and nobody has to wait for it."""
+
+    async def run() -> None:
+        async with asyncio.timeout(60), ending(None) as end:
+            os.kill(os.getpid(), signal.SIGINT)
+            await end.wait()
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.sleep(60)
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(run())
