@@ -12,7 +12,7 @@ from aiokafka.errors import KafkaError
 from agents.kafka.client import producer
 from agents.kafka.partitions import key_of
 from agents.poll import Poll
-from agents.settings import Settings, SettingsError
+from agents.settings import Settings
 from models import feed as feeds
 from models import fetch as fetches
 from models.feed import Feed
@@ -40,12 +40,6 @@ pytestmark = pytest.mark.kafka
 def job(job: Settings, tmp_path: Path) -> Settings:
     """A job whose worker has a disk of its own."""
     return job.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
-
-
-def test_a_worker_without_a_contact_address_refuses_to_start(job: Settings) -> None:
-    """Owners of sites must be able to reach who asks them."""
-    with pytest.raises(SettingsError, match="contact"):
-        Poll(job, lambda _: None)
 
 
 def test_items_of_a_feed_are_sent_once_and_oldest_first(job: Settings, read_all: ReadAll) -> None:
