@@ -3,8 +3,8 @@
     schedule ──due──▶ polls, a queue a host ──▶ answer ──▶ after() ──▶ schedule
                                                   ╰─ new items ──▶ pages, a queue a host ──▶ fetched
 
-As in the job, feeds and pages have queues and host states of their own: `poll` and `fetch` are two
-stages. Only the web, the parser and robots.txt are not real.
+As in the job, `poll` and `fetch` have queues of their own, and are polite each by itself. Only the
+web, the parser and robots.txt are not real.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import count
 
@@ -33,31 +33,6 @@ ATTEMPTS = 6  # at a page
 _POLITENESS = Politeness(PAUSE, PAUSE_MAX, LATENCY_FACTOR)
 
 
-@dataclass
-class Asked:
-    """Requests to hosts, in turn, and what is known of these.
-
-    Attributes:
-        send: what is done with a token whose turn has come.
-    """
-
-    send: Callable[[str, float], None]
-    queues: HostQueues[str] = field(default_factory=HostQueues)
-    hosts: dict[str, HostState] = field(default_factory=dict)
-
-    def add(self, url: str, now: float) -> None:
-        """Wait for the host's turn."""
-        self.queues.add(url.split("/")[2], url, now)
-
-    def answered(self, url: str, came: Answer | WebError, now: float) -> None:
-        """Free the host, and let it rest."""
-        name = url.split("/")[2]
-        before = self.hosts.get(name) or HostState(host=name)
-        asked = caching.retry_after(came.headers, now) if isinstance(came, Answer) else None
-        self.hosts[name] = host.after(before, came, now, _POLITENESS, retry_after=asked)
-        self.queues.done(name, self.hosts[name].turn)
-
-
 class Reader:
     """Follows all feeds of a web.
 
@@ -75,7 +50,9 @@ class Reader:
         self._states = {
             url: polling.first(url, feed.host, START) for url, feed in web.feeds.items()
         }
-        self._feeds, self._pages = Asked(self._poll), Asked(self._fetch)
+        self._feeds: HostQueues[str] = HostQueues()
+        self._pages: HostQueues[str] = HostQueues()
+        self._hosts: dict[str, HostState] = {}  # of pages
         self._attempts: Counter[str] = Counter()
         self._later: list[tuple[float, int, Callable[[float], None]]] = []
         self._numbers = count()
@@ -88,16 +65,14 @@ class Reader:
             while self._later and self._later[0][0] <= now:
                 heappop(self._later)[2](now)
             for _, feed in self._schedule.pop(now):
-                self._feeds.add(feed.decode(), now)
-            for asked in (self._feeds, self._pages):
-                for _, url in asked.queues.take(now):
-                    asked.send(url, now)
+                self._feeds.add(_host_of(feed.decode()), feed.decode(), now)
+            for _, url in self._feeds.take(now):
+                self._poll(url, now)
+            for _, url in self._pages.take(now):
+                self._fetch(url, now)
 
     def _next(self) -> float:
-        times = (
-            self._schedule.next_due(),
-            *(a.queues.next_at() for a in (self._feeds, self._pages)),
-        )
+        times = (self._schedule.next_due(), self._feeds.next_at(), self._pages.next_at())
         later = self._later[0][0] if self._later else math.inf
         return min(later, *(math.inf if time is None else time for time in times))
 
@@ -115,7 +90,11 @@ class Reader:
         state = polling.after(state, outcome, self._rules)
         self._states[state.feed] = state
         self._schedule.put((0, state.feed.encode()), polling.overdue(state, now))
-        self._feeds.answered(state.url, came, now)
+        rested = now + _POLITENESS.after(outcome.seconds)
+        if outcome.status == 429:  # as `agents.polling` has it
+            asked = outcome.retry_after
+            rested = state.next_due if asked is None else now + asked
+        self._feeds.done(_host_of(state.url), rested)
 
     def _outcome(self, state: FeedState, came: Answer | WebError, now: float) -> Outcome:
         if isinstance(came, WebError):
@@ -132,7 +111,7 @@ class Reader:
             is_new = link not in self.seen
             if is_new:
                 self.seen[link] = now
-                self._pages.add(link, now)
+                self._pages.add(_host_of(link), link, now)
             items.append(SeenItem(xxhash.xxh3_128_digest(link.encode()), time, is_new))
         outcome = _outcome(state, now, came, Result.ITEMS)
         return replace(outcome, body_hash=body, ttl=contents.ttl, items=tuple(items))
@@ -145,13 +124,25 @@ class Reader:
         if isinstance(came, Answer) and came.status == 200:
             self.fetched[url] = now
         elif isinstance(came, Answer) and came.status in (429, 503):
-            self._pages.add(url, now)  # the host backs off; it is no failure of the page
+            self._pages.add(
+                _host_of(url), url, now
+            )  # the host backs off; it is no failure of the page
         else:
             self._attempts[url] += 1
             if (attempt := self._attempts[url]) < ATTEMPTS:
                 at = host.retry_at(url, attempt, now)
-                self._at(at, lambda now: self._pages.add(url, now))
-        self._pages.answered(url, came, now)
+                self._at(at, lambda now: self._pages.add(_host_of(url), url, now))
+        self._rest(_host_of(url), came, now)
+
+    def _rest(self, name: str, came: Answer | WebError, now: float) -> None:
+        before = self._hosts.get(name) or HostState(host=name)
+        asked = caching.retry_after(came.headers, now) if isinstance(came, Answer) else None
+        self._hosts[name] = host.after(before, came, now, _POLITENESS, retry_after=asked)
+        self._pages.done(name, self._hosts[name].turn)
+
+
+def _host_of(url: str) -> str:
+    return url.split("/", 3)[2]
 
 
 def _outcome(
@@ -175,4 +166,5 @@ def _outcome(
         max_age=max_age,
         no_cache=no_cache,
         retry_after=caching.retry_after(said, now),
+        seconds=came.seconds if came else 0.0,
     )

@@ -34,7 +34,7 @@ GAPS = 20  # that are kept of a feed
 JITTER = 0.1
 EARLIEST = 631_152_000.0  # 1990: an item that is older than the web has a clock never set
 
-SILENT = 7 * DAY
+SILENT = 7 * DAY  # no list of who says nothing for so long is about to be replaced
 
 _HOUR = 3_600.0
 _ANY = 100.0  # days after which a window may have any length, and no float overflows
@@ -94,7 +94,8 @@ def published(state: FeedState, outcome: Outcome) -> list[float]:
 
     Of the first poll all items count. Later only new ones do, and what is new came out since the
     last success, whatever its date says: no date, one in the future, one of years ago, a bare day
-    all give way to the time at which it was first seen.
+    all give way to the time at which it was first seen. What another feed of the site has brought
+    before is not new: who only repeats others falls silent, and is asked less.
     """
     since = state.last_success
     times = set()
