@@ -29,7 +29,7 @@ from tests.job.storm import Weather
 WORKERS = {"poll": 2, "fetch": 2, "normalize": 1, "extract": 1}
 GUSTS = 4
 SLICE = 20  # stories published at once
-SLICE_SECONDS = 0.5
+SLICE_SECONDS = 0.75
 CALM = (2.0, 4.0)  # seconds
 IN_FLIGHT = 1.0  # seconds for what was asked before the group was stable
 

@@ -1,0 +1,163 @@
+"""Row 3 of issue 4: ten kills -9 of poll and fetch, a frozen worker, a broker that dies.
+
+Every published item reaches raw-html at least once and clean-text once, and no host is asked by
+two workers outside a rebalance. URLTREE_STORMS=N plays N storms, each with a seed of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import pytest
+
+from demo.kafka import Kafka
+from models import raw_html
+from models.fetch import decode
+from tests.job.conftest import Record
+from tests.job.feed_sites import Asked, FeedSites, Kind
+from tests.job.feed_storm import FeedStorm, Span
+from tests.job.harness import Job
+from tests.job.outcomes import clean_texts, dead_letters
+from urltree.page import Page
+
+SITES = 40  # of three feeds each
+STORIES = 1_600
+KILLS = 10
+SEEDS = range(1, 1 + int(os.environ.get("URLTREE_STORMS", "1")))
+PAUSE = 0.02
+EARLY = 0.002  # seconds by which clocks may differ
+QUICK = {
+    "interval_min": 2,
+    "interval_max": 4,
+    "host_pause": PAUSE,
+    "latency_factor": 0,
+    "park_seconds": 5,
+}
+
+
+@dataclass
+class Aftermath:
+    """What a storm has left."""
+
+    job: Job
+    sites: FeedSites
+    storm: FeedStorm
+    seconds: float
+    pages: dict[str, list[Page]] = field(default_factory=lambda: defaultdict(list))  # by link
+
+    def asked(self, stage: str, within: Span) -> list[Asked]:
+        """Requests of a stage's workers, in the order in which they came."""
+        found = [
+            one
+            for one in self.sites.asked
+            if one.by.startswith(stage) and within.start <= one.start < within.end
+        ]
+        return sorted(found, key=lambda one: one.start)
+
+
+@pytest.fixture(scope="module", params=SEEDS)
+def aftermath(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Aftermath]:
+    """A storm that is over."""
+    seed = request.param
+    with (
+        FeedSites(SITES, seed) as sites,
+        Kafka() as kafka,
+        Job(
+            kafka.brokers, "", tmp_path_factory.mktemp("storm"), **QUICK, **sites.settings()
+        ) as job,
+    ):
+        storm = FeedStorm(kafka, job, sites, seed)
+        started = time.monotonic()
+        storm.blow(STORIES, KILLS)
+        found = Aftermath(job, sites, storm, time.monotonic() - started)
+        for worker in storm.workers:
+            worker.stop()
+        for one in job.read("raw-html"):
+            page = raw_html.decode(one.value, one.headers)
+            found.pages[page.url or ""].append(page)
+        yield found
+
+
+def test_every_story_reaches_raw_html(aftermath: Aftermath, record: Record) -> None:
+    """With its own title, from where its link leads to; what is not there is a dead letter."""
+    sites, pages = aftermath.sites, aftermath.pages
+    there = {story for story, kind in sites.stories.items() if kind is not Kind.MISSING}
+    missing = [story for story in there if not pages[story.link]]
+    listed = sites.listed()
+    again = Counter(max(0, len(pages[story.link]) - listed[story.link]) for story in there)
+    record(
+        f"row 3: {len(sites.stories)} stories of {len(sites.feeds)} feeds, {KILLS} kills -9, "
+        f"{aftermath.seconds:.0f} s: {len(missing)} of {len(there)} pages missing in raw-html, "
+        f"{again[1]} there once more than listed, {again.total() - again[0] - again[1]} more "
+        f"often; {len(sites.asked)} requests"
+    )
+    assert missing == []
+    for story in there:
+        for page in pages[story.link]:
+            assert page.final_url == sites.page_of(story)
+            assert page.title == story.title
+    refused = {decode(one.original.value).url: one.reason for one in dead_letters(aftermath.job)}
+    assert refused == {story.link: "http-status" for story in sites.stories.keys() - there}
+
+
+def test_every_page_is_clean_text_once(aftermath: Aftermath) -> None:
+    """Also those that were fetched twice: the same page is the same id."""
+    texts = clean_texts(aftermath.job)
+    urls = [aftermath.sites.page_of(story) for story in aftermath.sites.stories]
+    assert len({text["id"] for text in texts}) == len(texts)
+    assert sorted(text["response_url"] for text in texts) == sorted(url for url in urls if url)
+    assert aftermath.job.command("audit")["missing"] == 0
+
+
+@pytest.mark.parametrize("stage", ["poll", "fetch"])
+def test_no_host_is_asked_by_two_workers_in_calm(
+    aftermath: Aftermath, record: Record, stage: str
+) -> None:
+    """From one rebalance to the next, a host has one worker; nor is it asked twice at once."""
+    number = 0
+    for calm in aftermath.storm.calms():
+        for requests in _by_host(aftermath.asked(stage, calm)).values():
+            number += len(requests)
+            assert len({one.by for one in requests}) == 1, requests
+            assert [pair for pair in pairwise(requests) if pair[1].start < pair[0].end] == []
+    seconds = sum(calm.end - calm.start for calm in aftermath.storm.calms())
+    record(f"row 3: {stage}: {number} requests in {seconds:.0f} s of calm, one worker a host")
+    assert number > 0
+
+
+def test_the_pause_is_kept_by_every_worker(aftermath: Aftermath) -> None:
+    """At all times, whatever becomes of the other workers."""
+    always = Span(0.0, aftermath.storm.end)
+    for requests in _by_host(aftermath.asked("fetch", always)).values():
+        for by in {one.by for one in requests}:
+            own = [one for one in requests if one.by == by]
+            assert [b for a, b in pairwise(own) if b.start < a.end + PAUSE - EARLY] == []
+
+
+def test_a_worker_that_wakes_asks_nothing_of_what_is_anothers(
+    aftermath: Aftermath, record: Record
+) -> None:
+    """But for a request of each host that it was about to make when it fell asleep."""
+    (zombie,) = aftermath.storm.zombies
+    woken = Span(zombie.asleep.end, zombie.back)
+    late = [one for one in aftermath.asked("fetch", woken) if one.by == zombie.name]
+    record(
+        f"row 3: {zombie.name} was frozen for {zombie.asleep.end - zombie.asleep.start:.1f} s; "
+        f"{len(late)} requests in the {woken.end - woken.start:.1f} s until it was back"
+    )
+    assert max(Counter(one.host for one in late).values(), default=0) <= 1
+    assert len(late) <= aftermath.job.settings.fetches_at_once
+
+
+def _by_host(requests: Iterable[Asked]) -> dict[str, list[Asked]]:
+    found: dict[str, list[Asked]] = defaultdict(list)
+    for one in requests:
+        found[one.host].append(one)
+    return found
