@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import click
@@ -108,13 +109,16 @@ def add_command(  # noqa: PLR0913 - a command line
     """Follow the feed at each ADDRESS, or that of the page there. Exit 1: one has none."""
     settings, report = load(), Report()
     urls = list(dict.fromkeys(_address(text) for text in addresses))
+    make = partial(_feed, Sites(settings), site=site, title=title, meta=meta)
+    as_given = [
+        make(Candidate(url)) for url in urls
+    ]  # what is wrong is said before anybody is asked
     if no_check:
-        found = [Candidate(url) for url in urls]
+        feeds = as_given
     else:
         contact(settings)
         found = asyncio.run(find(settings, urls, report, everything=everything))
-    sites = Sites(settings)
-    feeds = [_feed(sites, candidate, site, title, meta) for candidate in found]
+        feeds = [make(candidate) for candidate in found]
     if feeds:
         asyncio.run(add(settings, feeds, report))
     if as_json:
@@ -136,6 +140,7 @@ def _address(text: str) -> str:
 def _feed(
     sites: Sites,
     candidate: Candidate,
+    *,
     site: str | None,
     title: str | None,
     meta: Sequence[str],

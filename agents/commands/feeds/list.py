@@ -131,11 +131,10 @@ def _as_json(row: Row, now: float) -> dict[str, Any]:
 def _print(rows: list[Row], now: float) -> None:
     """The address last and cut where there is no room; below it the error."""
     table = Table(box=None)
-    for name in ("state", "success", "due", "every", "a day", "feed"):
-        is_text = name in ("state", "feed")
-        table.add_column(
-            *(name, ""), justify="left" if is_text else "right", no_wrap=True, overflow="ellipsis"
-        )
+    table.add_column("state", no_wrap=True)
+    for name in ("success", "due", "every", "a day"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("feed", overflow="ellipsis")
     for row in rows:
         table.add_row(*(Text(safe(cell)) for cell in _cells(row, now)))
     console = Console()
