@@ -24,7 +24,7 @@ from agents.hosts import Hosts
 from agents.jobs import Job
 from agents.kafka.delivery import Delivery, OnFailure, Work
 from agents.schemes import Schemes
-from agents.settings import Settings
+from agents.settings import Settings, SettingsError
 from agents.stage import Stage
 from agents.web.contact import contact
 from models import fetch as fetches
@@ -43,6 +43,7 @@ class Fetch(Stage):
     def __init__(self, settings: Settings, on_failure: OnFailure) -> None:
         super().__init__(settings, on_failure)
         contact(settings)
+        _check_stall(settings)
         self.schemes = Schemes(settings)
         self.hosts = Hosts(make_table(self.app, "host_state"))
         self.fetching = Fetching(settings, self.hosts, self, self.metrics)
@@ -139,3 +140,19 @@ class Fetch(Stage):
 
     async def _on_shutdown(self, _app: Any, **_: Any) -> None:
         await self.fetching.stop()
+
+
+def _check_stall(settings: Settings) -> None:
+    """Refuse a watch that takes waiting for a stall.
+
+    Nothing may happen for as long as a page stays in the lot and half of it, or an answer takes.
+
+    Raises:
+        SettingsError: stall_seconds is too short.
+    """
+    longest = max(1.5 * settings.park_seconds, settings.total_seconds)
+    if settings.stall_seconds <= longest:
+        raise SettingsError(
+            f"stall_seconds: should be more than {longest:g}, the longest of total_seconds and "
+            "one and a half times park_seconds, while fetch waits for a host"
+        )

@@ -59,7 +59,7 @@ class Fetching:
         self._metrics = metrics
         self._clock = clock
         self._client = Client(settings)
-        self._visiting = Visiting(settings, self._client, hosts, metrics, clock, outlet.is_mine)
+        self._visiting = Visiting(settings, self._client, hosts, outlet, metrics, clock)
         self._places = Places(
             hosts, outlet, metrics, settings.park_seconds, self._visiting.seconds_each, clock
         )
@@ -140,7 +140,8 @@ class Fetching:
             self._wake.clear()
 
     def _pause(self) -> float:
-        free = len(self._turns) < self._settings.fetches_at_once
+        room = self._settings.fetches_at_once - len(self._turns)
+        free = room > 0 and not self._places.is_closed
         times = [self._places.next_at(), self._places.queues.next_at() if free else None]
         first = min((at for at in times if at is not None), default=None)
         return _TICK if first is None else min(max(0.0, first - self._clock()), _TICK)
@@ -168,7 +169,6 @@ class Fetching:
         """One turn of a host; where it is cancelled, its host is another's, and is not freed."""
         if not await self._outlet.is_mine(job):
             return
-        self._outlet.moved()
         try:
             await self._visit(host, job)
         except PageError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -43,7 +44,7 @@ class Job:
     @property
     def host(self) -> str:
         """Whom it asks."""
-        return normalise(self.fetch.target).netloc
+        return _host_of(self.fetch.target)
 
     @property
     def scheme(self) -> str:
@@ -54,6 +55,11 @@ class Job:
         """Nothing more becomes of it here."""
         if not self.future.done():
             self.future.set_result(None)
+
+
+@lru_cache(maxsize=4_096)
+def _host_of(url: str) -> str:
+    return normalise(url).netloc
 
 
 class Outlet(Protocol):

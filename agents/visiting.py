@@ -11,10 +11,10 @@ Decides nothing: `urltree.feeds.host`, `.robots` and `.landing` do.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from agents.hosts import Hosts
-from agents.jobs import Job
+from agents.jobs import Job, Outlet
 from agents.metrics import Metrics
 from agents.settings import Settings
 from agents.web.client import Client
@@ -25,6 +25,7 @@ from urltree.feeds.answer import Answer, Trouble, WebError
 from urltree.feeds.caching import retry_after
 from urltree.feeds.host import DAY, HostState, Politeness, RobotsText, after, after_robots
 from urltree.feeds.landing import ComeAgainError, WallError
+from urltree.feeds.robots import Robots
 from urltree.page import Page, PageError, Reason, microseconds
 
 _MAX_ROBOTS = 8 * robots.MAX_BYTES  # what is longer is no robots.txt; of this, a part is read
@@ -34,9 +35,6 @@ class NotOursError(Exception):
     """The page's partition is another worker's by now."""
 
 
-IsMine = Callable[[Job], Awaitable[bool]]
-
-
 class Visiting:
     """Asks hosts, one request a visit.
 
@@ -44,9 +42,9 @@ class Visiting:
         settings: of the job.
         client: to ask with.
         hosts: what is known of them.
+        outlet: says whether a page is still this worker's.
         metrics: counted here.
         clock: seconds since 1970.
-        is_mine: whether a job is still this worker's.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -54,16 +52,16 @@ class Visiting:
         settings: Settings,
         client: Client,
         hosts: Hosts,
+        outlet: Outlet,
         metrics: Metrics,
         clock: Callable[[], float],
-        is_mine: IsMine,
     ) -> None:
         self._settings = settings
         self._client = client
         self._hosts = hosts
         self._metrics = metrics
         self._clock = clock
-        self._is_mine = is_mine
+        self._outlet = outlet
         self.politeness = Politeness(
             settings.host_pause, settings.host_pause_max, settings.latency_factor
         )
@@ -117,6 +115,7 @@ class Visiting:
             raise
 
     async def _ask_page(self, url: str) -> Answer | WebError:
+        self._outlet.moved()
         try:
             return await self._client.get(
                 url,
@@ -132,7 +131,8 @@ class Visiting:
         now = self._clock()
         found = robots.read(came, now + self._settings.robots_days * DAY)
         if isinstance(found, RobotsText):
-            changed = after(state, came, now, self.politeness)
+            delay = Robots(found).crawl_delay
+            changed = after(state, came, now, self.politeness, crawl_delay=delay)
             await self._keep(job, after_robots(changed, job.scheme, found, now), now)
             return
         if isinstance(came, WebError):
@@ -147,6 +147,7 @@ class Visiting:
         try:
             for _ in range(robots.MAX_REDIRECTS + 1):
                 self._metrics.robots_fetches.inc()
+                self._outlet.moved()
                 answer = await self._client.get(url, max_bytes=_MAX_ROBOTS)
                 if not answer.is_redirect:
                     return answer
@@ -156,7 +157,7 @@ class Visiting:
         return WebError(Trouble.REDIRECT, f"more than {robots.MAX_REDIRECTS} redirects")
 
     async def _keep(self, job: Job, state: HostState, now: float) -> None:
-        if not await self._is_mine(job):
+        if not await self._outlet.is_mine(job):
             raise NotOursError
         await self._hosts.put(job.partition, job.domain, state, now, job.work)
 

@@ -1,0 +1,75 @@
+"""Workers of `fetch` on a web of their own, and what has come of their records."""
+
+from __future__ import annotations
+
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+from agents.fetch import Fetch
+from agents.schemes import Schemes
+from agents.settings import Settings
+from models import fetch as fetches
+from models import raw_html
+from models.dead_letter import DeadLetter
+from models.fetch import Fetch as Wanted
+from tests.agents.pages_server import Web, serving
+from tests.agents.records import ReadAll, Sent
+from tests.agents.workers import idle, run, started
+
+NEWS = "http://news.example"
+
+
+def quick(settings: Settings, data_dir: Path) -> Settings:
+    """Settings of workers that reach loopback, and do not wait long."""
+    changes = {
+        "data_dir": data_dir,
+        "commit_seconds": 0.3,
+        "contact": "https://crawler.example/about",
+        "allow_networks": (ip_network("127.0.0.1/32"),),
+        "host_pause": 0.05,
+        "header_seconds": 5.0,
+    }
+    return settings.model_copy(update=changes)
+
+
+def wanted(url: str, key: str | None = None, **fields: Any) -> Sent:
+    """A record of fetches under its domain."""
+    fetch = Wanted(url=url, **fields)
+    domain = Schemes(Settings.model_validate({})).domain(fetch.target)
+    return Sent("fetches", (key or domain).encode(), fetches.encode(fetch))
+
+
+def reaching(settings: Settings, pages: Web, **changes: Any) -> Settings:
+    """Settings by which every address leads to this web."""
+    return settings.model_copy(update={"connect_to": (f"::127.0.0.1:{pages.port}",), **changes})
+
+
+def fetch(settings: Settings, pages: Web, **changes: Any) -> Fetch:
+    """Run a worker until it has done all that there is."""
+    found: list[Fetch] = []
+
+    async def through() -> None:
+        async with serving(pages), started(reaching(settings, pages, **changes), Fetch) as stages:
+            found.extend(stage for stage in stages if isinstance(stage, Fetch))
+            await idle(stages)
+
+    run(through())
+    return found[0]
+
+
+def letters(read_all: ReadAll) -> list[tuple[str, str]]:
+    """Reason and words of each dead letter."""
+    found = [DeadLetter.from_record(r.key, r.value, r.headers) for r in read_all("dead-letters")]
+    return [(str(letter.reason), letter.message) for letter in found]
+
+
+def reasons(read_all: ReadAll) -> dict[str, str]:
+    """Reason of each dead letter by the address that was wanted."""
+    found = [DeadLetter.from_record(r.key, r.value, r.headers) for r in read_all("dead-letters")]
+    return {fetches.decode(letter.original.value).url: str(letter.reason) for letter in found}
+
+
+def pages_of(read_all: ReadAll) -> list[Any]:
+    """The pages of raw-html."""
+    return [raw_html.decode(r.value, r.headers) for r in read_all("raw-html")]

@@ -1,0 +1,177 @@
+"""Pages are fetched at the pace of their hosts, and none is lost whatever becomes of a worker."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from agents.fetch import Fetch
+from agents.settings import Settings
+from models import fetch as fetches
+from models.headers import ORIGIN, header
+from tests.agents.fetched import NEWS, fetch, pages_of, quick, reaching, wanted
+from tests.agents.pages_server import Web, html, serving, slowly
+from tests.agents.records import Publish, ReadAll
+from tests.agents.workers import idle, run, started, until
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def settings(settings: Settings, tmp_path: Path) -> Settings:
+    """Settings of workers that reach loopback, and do not wait long."""
+    return quick(settings, tmp_path)
+
+
+def test_a_page_that_was_put_off_comes_again(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """Its turn is further off than it may wait here: it is sent again, its attempts the same."""
+    pages = Web()
+    pages.put("news.example/a", html("", 503, Retry_After="2"), html("<p>Now it is there"))
+    pages.page("news.example/b")
+    origins = publish(wanted(f"{NEWS}/a"), wanted(f"{NEWS}/b"))
+    stage = fetch(job, pages, park_seconds=0.5)
+    assert sorted(page.url for page in pages_of(read_all)) == [f"{NEWS}/a", f"{NEWS}/b"]
+    assert stage.metrics.parked._value.get() >= 1
+    records = read_all("fetches")
+    attempts = {r.value: fetches.decode(r.value) for r in records}
+    assert {f.attempt for f in attempts.values() if f.url.endswith("/b")} == {0}
+    assert {header(r.headers, ORIGIN) or "" for r in records} == {"", *origins}
+    assert pages.times("news.example/b") == 1
+
+
+def test_a_slow_host_holds_up_itself_alone(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """Others are done while its first page is still on its way; one request a host at a time."""
+    pages = Web()
+    for number in range(20):
+        pages.page(f"quick.example/{number}")
+    for number in range(3):
+        pages.put(f"slow.example/{number}", slowly(2.0, html("<p>slow")))
+    urls = [f"http://slow.example/{n}" for n in range(3)]
+    urls += [f"http://quick.example/{n}" for n in range(20)]
+    publish(*map(wanted, urls))
+    fetch(job, pages, latency_factor=0.0)
+    assert sorted(page.url for page in pages_of(read_all)) == sorted(urls)
+    assert max(pages.at["quick.example"]) < pages.at["slow.example"][2]
+    assert set(pages.most_at_once.values()) == {1}
+
+
+def test_a_host_rests_between_two_requests(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """As long as the setting says, robots.txt included; in the order of the records."""
+    pages = Web()
+    for number in range(4):
+        pages.page(f"news.example/{number}")
+    publish(*(wanted(f"{NEWS}/{number}") for number in range(4)))
+    fetch(job, pages, host_pause=0.4)
+    at = pages.at["news.example"]
+    assert len(at) == 5
+    assert all(later - before >= 0.39 for before, later in pairwise(at))
+    assert [page.url for page in pages_of(read_all)] == [f"{NEWS}/{n}" for n in range(4)]
+
+
+def test_a_worker_that_stops_in_order_leaves_nothing_undone_and_asks_nothing_twice(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """What waits is sent again; what was published is committed."""
+    pages = Web()
+    urls = [f"{NEWS}/{number}" for number in range(12)]
+    for url in urls:
+        pages.page(url.removeprefix("http://"))
+    publish(*map(wanted, urls))
+
+    async def stopped_in_the_middle() -> None:
+        settings = reaching(job, pages, host_pause=0.3)
+        async with started(settings, Fetch):
+            await until(lambda: pages.times("news.example/2") == 1)
+        async with started(settings, Fetch) as stages:
+            await idle(stages)
+
+    async def through() -> None:
+        async with serving(pages):
+            await stopped_in_the_middle()
+
+    run(through())
+    assert sorted(page.url for page in pages_of(read_all)) == sorted(urls)
+    assert all(pages.times(url.removeprefix("http://")) == 1 for url in urls)
+
+
+def test_a_worker_that_crashed_is_followed_by_one_that_misses_nothing(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """What was fetched and not committed is fetched again; each page is there."""
+    pages = Web()
+    urls = [f"{NEWS}/{number}" for number in range(6)]
+    for url in urls:
+        pages.page(url.removeprefix("http://"))
+    pages.put("news.example/0", slowly(0.5, html("<p>0")))
+    publish(*map(wanted, urls))
+
+    async def through() -> None:
+        async with serving(pages):
+            settings = reaching(job, pages, host_pause=0.1)
+            async with started(settings, Fetch) as (first,):
+                assert isinstance(first, Fetch)
+                await until(lambda: pages.times("news.example/3") == 1)
+                first.app.before_wait = None  # as a crash: nothing is sent again or committed
+                first.fetching.clear()
+                first.delivery.clear()
+            async with started(settings, Fetch) as stages:
+                await idle(stages)
+
+    run(through())
+    assert {page.url for page in pages_of(read_all)} == set(urls)
+
+
+def test_what_is_of_another_owner_by_now_is_dropped(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """After a revoke nothing is asked or sent of what was in memory."""
+    pages = Web()
+    pages.put("news.example/a", slowly(1.0, html("<p>a")))
+    pages.page("news.example/b")
+    publish(wanted(f"{NEWS}/a"), wanted(f"{NEWS}/b"))
+
+    async def through() -> None:
+        async with serving(pages), started(reaching(job, pages), Fetch) as (stage,):
+            await until(lambda: pages.times("news.example/a") == 1)
+            await stage._on_revoked(stage.app, set())
+            await asyncio.sleep(1.5)
+
+    run(through())
+    assert not read_all("raw-html")
+    assert pages.times("news.example/b") == 0
+
+
+def test_a_host_is_asked_by_one_worker_when_another_joins(
+    job: Settings, publish: Publish, read_all: ReadAll, tmp_path: Path
+) -> None:
+    """What waits goes to its new owner; each page is asked once, and one at a time."""
+    pages = Web()
+    hosts = [f"site{number}.example" for number in range(12)]
+    addresses = [f"{host}/{number}" for number in range(8) for host in hosts]
+    for address in addresses:
+        pages.put(address, slowly(0.1, html(f"<p>{address}")))
+    publish(*(wanted(f"http://{address}") for address in addresses))
+
+    async def through() -> None:
+        async with serving(pages):
+            settings = reaching(job, pages, host_pause=0.3, fetches_at_once=12)
+            other = settings.model_copy(update={"data_dir": tmp_path / "other"})
+            async with started(settings, Fetch) as first:
+                await until(lambda: pages.times(addresses[20]) == 1)
+                async with started(other, Fetch) as second:
+                    await idle([*first, *second])
+                    assert second[0].metrics.pages._value.get() > 0
+
+    run(through())
+    assert {page.url for page in pages_of(read_all)} == {f"http://{a}" for a in addresses}
+    assert set(pages.most_at_once.values()) == {1}
+    assert max(map(pages.times, addresses)) == 1
