@@ -11,6 +11,8 @@ from io import BytesIO
 
 from urltree.feeds.answer import Trouble, WebError
 
+_PLAIN = frozenset({"", "identity"})
+_ENCODINGS = _PLAIN | {"gzip", "x-gzip", "deflate"}
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZLIB, _RAW, _GZIP = zlib.MAX_WBITS, -zlib.MAX_WBITS, zlib.MAX_WBITS + 16
 # Compressed bytes may exceed what they hold by a little (RFC 1951: 5 bytes a block, and headers).
@@ -25,31 +27,27 @@ class Body:
     Args:
         encoding: the Content-Encoding, empty where there is none.
         max_bytes: of the decompressed body.
-
-    Raises:
-        WebError: ENCODING, where we did not ask for it.
     """
 
     def __init__(self, encoding: str, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._received = 0
         self._body = BytesIO()
-        match encoding.strip().lower():
-            case "" | "identity":
-                self._inflate: _Inflate | None = None
-            case "gzip" | "x-gzip":
-                self._inflate = _Inflate(is_gzip=True)
-            case "deflate":
-                self._inflate = _Inflate(is_gzip=False)
-            case other:
-                raise WebError(Trouble.ENCODING, f"Content-Encoding {other[:80]!r}: not asked for")
+        self._encoding = encoding.strip().lower()
+        self._inflate: _Inflate | None = None
+        if self._encoding in _ENCODINGS - _PLAIN:
+            self._inflate = _Inflate(is_gzip=self._encoding != "deflate")
 
     def feed(self, piece: bytes) -> None:
         """Take the next bytes.
 
         Raises:
-            WebError: TOO_LARGE, or ENCODING where they are not what they claim.
+            WebError: TOO_LARGE, or ENCODING where it is none that we asked for, or they are not it.
         """
+        if self._encoding not in _ENCODINGS:  # not before: a 304 names one, and has no body
+            raise WebError(
+                Trouble.ENCODING, f"Content-Encoding {self._encoding[:80]!r}: not asked for"
+            )
         self._received += len(piece)
         room = self._max_bytes - self._body.tell()
         if self._received > self._max_bytes + _OVERHEAD:

@@ -21,7 +21,7 @@ def web_error(error: Exception, connecting: Connecting) -> WebError:
         error: as it was raised.
         connecting: what the request did before.
     """
-    return WebError(_trouble(error, connecting), f"{_message(error, connecting)}"[:500])
+    return WebError(_trouble(error, connecting), _message(error, connecting)[:500])
 
 
 def _trouble(error: Exception, connecting: Connecting) -> Trouble:  # noqa: PLR0911 - a table
@@ -62,7 +62,7 @@ def _is_too_much(error: Exception) -> bool:
 def _message(error: Exception, connecting: Connecting) -> str:
     if connecting.refused and not connecting.tried:
         return f"no public web address: {', '.join(connecting.refused)}"
-    return f"{type(error).__name__}: {error}"
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

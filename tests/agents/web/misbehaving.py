@@ -4,7 +4,7 @@
         settings = Settings(**server.settings)
         ... http://any.example/drip-body, https://expired.example/page, ...
 
-`behaviours.py` lists the paths. Every name leads here by `connect_to`, except these hosts:
+`answers.py` and `behaviours.py` list the paths. Every name leads here by `connect_to`, except:
 
     private.example      127.0.0.2, which is listened on but not allowed
     refused.example      a port that nobody listens on
@@ -27,14 +27,15 @@ import tempfile
 import threading
 from asyncio import StreamReader, StreamWriter
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import time
 from types import TracebackType
 from typing import Self
 
-from tests.agents.web.behaviours import ANSWERS, BEHAVIOURS, Request, answer
+from tests.agents.web.answers import ANSWERS, answer
+from tests.agents.web.behaviours import BEHAVIOURS, Request
 from tests.agents.web.certificates import Certificates
 
 _MAX_REQUEST = 64 * 1024
@@ -122,11 +123,11 @@ class Misbehaving:
     def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
         self._start(self._serve(reader, writer), writer)
 
-    def _start(self, work: object, writer: StreamWriter) -> None:
+    def _start(self, work: Awaitable[None], writer: StreamWriter) -> None:
         async def run() -> None:
             try:
                 with suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-                    await work  # type: ignore[misc]
+                    await work
             finally:
                 writer.close()
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from agents.settings import MIB, Settings
 from agents.web.client import Client
-from tests.agents.web.behaviours import ANSWERS
+from tests.agents.web.answers import ANSWERS
 from tests.agents.web.misbehaving import Misbehaving
 from urltree.feeds.answer import Answer, WebError
 

@@ -7,7 +7,7 @@ import pytest
 
 from agents.settings import Settings
 from agents.web.client import Client
-from tests.agents.web.behaviours import ANSWERS, HTML
+from tests.agents.web.answers import ANSWERS, HTML
 from tests.agents.web.conftest import LIMITS, MAX_BYTES, Ask
 from tests.agents.web.misbehaving import Misbehaving
 from urltree.feeds.answer import Trouble, WebError

@@ -89,8 +89,9 @@ def test_a_truncated_second_member_is_seen() -> None:
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "br, gzip", "aes128gcm", "\0"])
 def test_what_was_not_asked_for_is_refused(encoding: str) -> None:
-    """Before a byte of it is read."""
+    """But where there is no body it harms nobody: a 304 may name one."""
     assert trouble(TEXT, encoding) is Trouble.ENCODING
+    assert decoded(b"", encoding) == b""
 
 
 def test_what_only_claims_to_be_compressed_is_refused() -> None:
