@@ -178,5 +178,8 @@ def _uncalled(answer: Answer) -> str:
 
 def host_of(url: str) -> str:
     """Whose turn it must be: as in the URL, lower case, with its port where it is not the usual."""
-    host: str = can_ada.parse(url).host
+    try:
+        host: str = can_ada.parse(url).host
+    except ValueError:
+        return url  # to be refused when it is asked
     return host

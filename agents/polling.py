@@ -116,7 +116,8 @@ class Polling:
         due = due_of(state)
         host_next_at = now + self._politeness.after(outcome.seconds)
         if outcome.status == _TOO_MANY:
-            host_next_at = due if outcome.retry_after is None else outcome.at + outcome.retry_after
+            wait = outcome.retry_after or self._stage.settings.interval_min
+            host_next_at = max(host_next_at, outcome.at + wait)
         if self._turns.is_out(key, outcome.sequence):
             self._turns.put_back(key, due, host_next_at)
         else:

@@ -23,6 +23,7 @@ SITE = "example.org"
 HOST = "news.example.org"
 FEED = f"http://{HOST}/rss"
 HOURS = 3_600.0
+DAY = 24 * HOURS
 ANOTHER_POLL = 7 * HOURS  # interval_max is 6
 
 

@@ -20,6 +20,7 @@ from models.headers import REASON, header
 from tests.agents.feed_server import Clock, reaching, rss, serving
 from tests.agents.followed import (
     ANOTHER_POLL,
+    DAY,
     FEED,
     HOST,
     SITE,
@@ -86,6 +87,30 @@ def test_two_feeds_of_a_site_with_the_same_item_send_it_once(
 
     run(scenario())
     assert sorted(map(str, titles(read_all))) == ["both", "rss", "sport"]
+
+
+def test_what_stays_in_a_feed_is_remembered_and_what_has_left_it_is_forgotten(
+    job: Settings, read_all: ReadAll
+) -> None:
+    """Also where the server says for months that nothing has changed."""
+
+    async def scenario() -> None:
+        clock = Clock()
+        async with serving() as server, polling(job, server, clock) as stage:
+            server.put(f"{HOST}/rss", rss("stays", "leaves"), ETag="1")
+            await follow(job)
+            await polled(stage, 1)
+            server.put(f"{HOST}/rss", rss("stays"), ETag="2")
+            for poll in (2, 3, 4):
+                clock.ahead += 40 * DAY
+                await polled(stage, poll)
+            server.put(f"{HOST}/rss", rss("new", "stays", "leaves"), ETag="3")
+            clock.ahead += ANOTHER_POLL
+            await polled(stage, 5)
+            assert stage.metrics.evicted._value.get() == 1
+
+    run(scenario())
+    assert titles(read_all) == ["leaves", "stays", "leaves", "new"]
 
 
 def test_a_removed_feed_is_polled_no_more_until_it_is_added_again(job: Settings) -> None:
