@@ -130,8 +130,10 @@ class Parsers:
         return self._pool()
 
     def _end(self, pool: ProcessPool) -> None:
-        """Kill a pool's process; pebble waits for that, so a thread does."""
-        self._pools.discard(pool)
+        """Kill a pool's process, once; pebble waits for that, so a thread does."""
+        if pool not in self._pools:
+            return
+        self._pools.remove(pool)
         pool.stop()  # type: ignore[no-untyped-call]
         ending = asyncio.create_task(asyncio.to_thread(pool.join))
         self._ending.add(ending)

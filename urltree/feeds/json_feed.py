@@ -33,6 +33,8 @@ def parse(body: bytes, url: str, *, max_items: int) -> ParsedFeed:
     try:
         feed = orjson.loads(body.removeprefix(_BOM))
     except orjson.JSONDecodeError as error:
+        if "memory" in error.msg:  # as orjson says it
+            raise MemoryError from error
         raise WebError(Trouble.NOT_A_FEED, f"no JSON: {error}") from None
     entries = feed.get("items")
     if _VERSION not in str(feed.get("version")) or not isinstance(entries, list):

@@ -1,0 +1,63 @@
+"""Parsers at work, and feeds for them: small, slow and greedy ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import psutil
+import pytest
+
+from agents.parsers import Parsers
+from urltree.feeds.answer import Trouble, WebError
+
+FEED = "https://news.example.org/feed.xml"
+
+
+def rss(items: int, text: str = "") -> bytes:
+    """A feed of so many items."""
+    inside = "".join(
+        f"<item><title>{number}</title><link>https://news.example.org/{number}</link>{text}</item>"
+        for number in range(items)
+    )
+    head = '<rss version="2.0"><channel><title>News</title>'
+    return f"{head}{inside}<ttl>60</ttl></channel></rss>".encode()
+
+
+# without a byte order mark nothing is cut out, and feedparser reads 4,000 items a second
+SLOW = rss(100_000).decode().encode("utf-16-le")
+SMALL = rss(2)
+JSON = b'{"version":"https://jsonfeed.org/version/1.1","items":[%s]}'
+GREEDY = JSON % b",".join([b"{}"] * 5_000_000)  # 14 MB as text, 360 MB as objects
+
+
+def children() -> list[psutil.Process]:
+    """Processes of this one that parse."""
+    found = psutil.Process().children(recursive=True)
+    return [child for child in found if "spawn_main" in " ".join(child.cmdline())]
+
+
+def run(test: Callable[[Parsers], Coroutine[Any, Any, None]], **parameters: Any) -> None:
+    """Run a test with parsers; afterwards none of their processes is there."""
+
+    async def all_of_it() -> None:
+        async with Parsers(
+            **({"processes": 1, "seconds": 30, "max_items": 1_000} | parameters)
+        ) as p:
+            await test(p)
+
+    asyncio.run(all_of_it())
+    assert children() == []
+
+
+async def trouble(parsers: Parsers, body: bytes) -> Trouble:
+    """The trouble that a feed makes."""
+    with pytest.raises(WebError) as caught:
+        await parsers.parse(body, "text/xml", FEED)
+    return caught.value.trouble
+
+
+async def is_well(parsers: Parsers) -> bool:
+    """Whether a feed is parsed."""
+    return len((await parsers.parse(SMALL, "text/xml", FEED)).items) == 2

@@ -1,0 +1,167 @@
+"""Feeds are parsed in processes of their own: a hostile one costs its own poll alone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import psutil
+import pytest
+
+from agents.parsers import Parsers
+from tests.agents.parsing import FEED, GREEDY, SLOW, SMALL, children, is_well, run, trouble
+from urltree.feeds.answer import Trouble
+
+MIB = 1024**2
+
+
+def until(holds: Callable[[], object], seconds: float = 10) -> bool:
+    """Whether something comes true in time."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def test_a_feed_is_parsed_and_what_is_none_is_refused() -> None:
+    """Both come back from the same process."""
+
+    async def test(parsers: Parsers) -> None:
+        assert await is_well(parsers)
+        before = children()
+        assert await trouble(parsers, b"<html>") is Trouble.NOT_A_FEED
+        assert await is_well(parsers)
+        assert children() == before
+
+    run(test)
+
+
+def test_a_slow_feed_is_an_error_and_others_go_on() -> None:
+    """One process is stuck, the other is not."""
+
+    async def test(parsers: Parsers) -> None:
+        slow = asyncio.create_task(trouble(parsers, SLOW))
+        for _ in range(3):
+            assert await is_well(parsers)
+        assert await slow is Trouble.TOO_SLOW
+        assert await is_well(parsers)
+
+    run(test, processes=2, seconds=1)
+
+
+def test_a_process_that_is_killed_costs_its_feed_alone() -> None:
+    """As the kernel does where memory ends."""
+
+    async def test(parsers: Parsers) -> None:
+        assert await is_well(parsers)
+        slow = asyncio.create_task(trouble(parsers, SLOW))
+        await asyncio.sleep(1)
+        children()[0].kill()
+        assert await slow is Trouble.TOO_LARGE
+        assert await is_well(parsers)
+
+    run(test)
+
+
+def test_a_process_that_is_killed_while_it_is_idle_costs_nothing() -> None:
+    """It is noticed before the next feed."""
+
+    async def test(parsers: Parsers) -> None:
+        assert await is_well(parsers)
+        children()[0].kill()
+        await asyncio.sleep(1)
+        assert await is_well(parsers)
+
+    run(test)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux alone")
+def test_memory_is_limited() -> None:
+    """A feed that asks for more is an error, whether it is parsed or received."""
+
+    async def test(parsers: Parsers) -> None:
+        assert await is_well(parsers)
+        assert await trouble(parsers, GREEDY) is Trouble.TOO_LARGE
+        assert await trouble(parsers, b"x" * 200 * MIB) is Trouble.TOO_LARGE
+        assert await is_well(parsers)
+
+    run(test, memory=192 * MIB)
+
+
+def test_a_cancelled_poll_frees_its_process() -> None:
+    """Polls are cancelled when partitions move."""
+
+    async def test(parsers: Parsers) -> None:
+        slow = asyncio.create_task(parsers.parse(SLOW, "text/xml", FEED))
+        waiting = asyncio.create_task(parsers.parse(SMALL, "text/xml", FEED))
+        await asyncio.sleep(1)
+        slow.cancel()
+        with suppress(asyncio.CancelledError):
+            await slow
+        assert slow.cancelled()
+        assert len((await waiting).items) == 2
+
+    run(test)
+
+
+def test_an_end_in_the_middle_leaves_no_process() -> None:
+    """A worker that stops does not wait for a feed."""
+
+    async def test(parsers: Parsers) -> None:
+        slow = asyncio.create_task(parsers.parse(SLOW, "text/xml", FEED))
+        await asyncio.sleep(1)
+        slow.cancel()
+
+    run(test)
+
+
+def test_processes_are_replaced() -> None:
+    """What feeds may leak is bounded."""
+
+    async def test(parsers: Parsers) -> None:
+        seen = set()
+        for _ in range(3):
+            assert await is_well(parsers)
+            seen |= {child.pid for child in children()}
+        assert len(seen) > 1
+
+    run(test, tasks=1)
+
+
+WORKER = """
+import asyncio
+from agents.parsers import Parsers
+from tests.agents.parsing import SLOW, SMALL
+
+async def work():
+    async with Parsers(2, 600, 1_000) as parsers:
+        await parsers.parse(SMALL, None, "https://a.org/")
+        slow = asyncio.create_task(parsers.parse(SLOW, None, "https://a.org/"))
+        await parsers.parse(SMALL, None, "https://a.org/")
+        print("parsing", flush=True)
+        await slow
+
+asyncio.run(work())
+"""
+
+
+def test_processes_end_with_a_worker_that_is_killed() -> None:
+    """Idle or in the middle of a feed, which takes 30 s more."""
+    worker = subprocess.Popen([sys.executable, "-c", WORKER], stdout=subprocess.PIPE)
+    try:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == b"parsing\n"
+        started = psutil.Process(worker.pid).children(recursive=True)
+        assert len(started) >= 2
+    finally:
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.communicate()
+    assert until(lambda: not any(child.is_running() for child in started), 5)
