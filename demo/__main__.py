@@ -91,7 +91,6 @@ def _check_contact(given: str | None) -> None:
 
 def _run(run: Callable[[View], Coroutine[Any, Any, Summary]], console: Console) -> int:
     code = 1
-
     try:
         with Terminal(console) if console.is_terminal else Plain(console) as view:
             summary = asyncio.run(run(view))

@@ -19,11 +19,13 @@ from aiokafka import ConsumerRecord
 from agents.commands.audit import account
 from agents.commands.audit_fetches import account_fetches
 from agents.commands.feeds.exchange import import_feeds
+from agents.commands.feeds.followed import followed
 from agents.commands.feeds.subscriptions import Entry
+from agents.settings import Settings, SettingsError
 from demo import harvest, outputs
 from demo.follow import following
 from demo.harvest import Harvester
-from demo.job import TURN, Job, working
+from demo.job import TURN, Job, kafka, working
 from demo.outputs import Outputs
 from demo.progress import Progress, Summary
 from demo.sites import Sample
@@ -96,17 +98,19 @@ async def run_sample(sample: Sample, directory: Path, view: View) -> Summary:
     press = Press(sample)
     async with (
         serving(sample, press, directory) as served,
-        working(directory, view, FEED_STAGES, _hasty(served)) as job,
+        kafka(directory, view) as settings,
     ):
-        run = FeedRun(job)
+        await _refuse_to_share(settings)
+        async with working(settings, directory, view, FEED_STAGES, _hasty(served)) as job:
+            run = FeedRun(job)
 
-        def is_over(progress: Progress) -> bool:
-            return progress.accounts.missing == 0 and not run.harvester.lost(sample.items)
+            def is_over(progress: Progress) -> bool:
+                return progress.accounts.missing == 0 and not run.harvester.lost(sample.items)
 
-        press.start()
-        entries = [Entry(site.feed_url, site.name) for site in sample.sites]
-        summary = await run.through(entries, lambda: not press.is_done, is_over)
-        return replace(summary, lost=run.harvester.lost(sample.items))
+            press.start()
+            entries = [Entry(site.feed_url, site.name) for site in sample.sites]
+            summary = await run.through(entries, lambda: not press.is_done, is_over)
+            return replace(summary, lost=run.harvester.lost(sample.items))
 
 
 async def run_feeds(
@@ -117,9 +121,26 @@ async def run_feeds(
     Raises:
         KafkaError, SettingsError, WorkerError: with a sentence for a person.
     """
-    async with working(directory, view, FEED_STAGES, {}) as job, ending(seconds) as end:
+    async with (
+        kafka(directory, view) as settings,
+        working(settings, directory, view, FEED_STAGES) as job,
+        ending(seconds) as end,
+    ):
         run = FeedRun(job)
         return await run.through(entries, lambda: not end.is_set(), lambda _: True, wait=SETTLING)
+
+
+async def _refuse_to_share(settings: Settings) -> None:
+    """Nothing but the sample is followed by workers that take every site for one of it.
+
+    Raises:
+        SettingsError: this Kafka has feeds already, perhaps the sample's of an earlier run.
+    """
+    if await followed(settings):
+        raise SettingsError(
+            "Feeds are followed through this Kafka already, and the sample needs topics of its "
+            "own: URLTREE_PREFIX=another-"
+        )
 
 
 def _hasty(served: Served) -> dict[str, str]:

@@ -11,11 +11,12 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from agents.commands import topics
 from agents.settings import Settings, SettingsError, load
 from demo.kafka import running
-from demo.progress import Harvest, Progress
+from demo.progress import Progress
 from demo.view import View
 from demo.workers import Workers
 
@@ -47,17 +48,15 @@ class Job:
         Raises:
             WorkerError: a worker has ended.
         """
-        moved = time.monotonic()
-        before: tuple[int, Harvest | None] = (0, None)
+        mark, moved = 0, time.monotonic()
         while True:
             coming, progress = is_coming(), look()
             self.view.show(progress)
             if not coming and is_over(progress):
                 return
             self.workers.check()
-            now = (progress.settled, progress.harvest)
-            if coming or now != before:
-                before, moved = now, time.monotonic()
+            if coming or progress.mark > mark:
+                mark, moved = progress.mark, time.monotonic()
             if time.monotonic() - moved > STALL:
                 self.view.say(f"Nothing has come out for {STALL:.0f} s.")
                 return
@@ -65,13 +64,11 @@ class Job:
 
 
 @asynccontextmanager
-async def working(
-    directory: Path, view: View, stages: Sequence[str], environment: Mapping[str, str]
-) -> AsyncIterator[Job]:
-    """A job with a worker for each stage, ready; all of it is stopped in the end.
+async def kafka(directory: Path, view: View) -> AsyncIterator[Settings]:
+    """A Kafka with all topics, and the settings of a job on it.
 
     Raises:
-        KafkaError, SettingsError, WorkerError: with a sentence for a person.
+        KafkaError, SettingsError: with a sentence for a person.
     """
     configured = load()
     with running(directory / "kafka") as brokers:
@@ -80,12 +77,28 @@ async def working(
         _, refused = await topics.apply(settings)
         if refused:
             raise SettingsError("; ".join(map(str, refused)))
-        workers = Workers(settings, directory, stages, environment)
-        try:
-            workers.start()
-            view.say(f"Starting a worker for each stage; logs in {directory} …")
-            await workers.ready()
-            yield Job(settings, workers, view)
-        finally:
-            # beside the event loop, which may serve sites that a worker still waits for
-            await asyncio.to_thread(workers.stop)
+        yield settings
+
+
+@asynccontextmanager
+async def working(
+    settings: Settings,
+    directory: Path,
+    view: View,
+    stages: Sequence[str],
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> AsyncIterator[Job]:
+    """A job with a worker for each stage, ready; all of them are stopped in the end.
+
+    Raises:
+        WorkerError: with a sentence for a person.
+    """
+    workers = Workers(settings, directory, stages, environment)
+    try:
+        workers.start()
+        view.say(f"Starting a worker for each stage; logs in {directory} …")
+        await workers.ready()
+        yield Job(settings, workers, view)
+    finally:
+        # beside the event loop, which may serve sites that a worker still waits for
+        await asyncio.to_thread(workers.stop)

@@ -65,6 +65,12 @@ class Progress:
         """Origins whose outcome is known."""
         return self.accounts.origins - self.accounts.missing
 
+    @property
+    def mark(self) -> int:
+        """Rises whenever a page comes closer to its end; polls that find nothing do not count."""
+        harvest = self.harvest or Harvest()
+        return self.settled + harvest.items + (harvest.items - harvest.waiting)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agents.commands.audit import account
 from demo.follow import following
-from demo.job import TURN, working
+from demo.job import TURN, kafka, working
 from demo.outputs import TOPICS, Outputs
 from demo.progress import Summary
 from demo.publish import Publisher, read
@@ -26,10 +26,13 @@ async def run_pages(inputs: tuple[str, ...], directory: Path, view: View) -> Sum
     Raises:
         KafkaError, SettingsError, WorkerError, InputError: with a sentence for a person.
     """
-    async with working(directory, view, PAGE_STAGES, {}) as job:
-        outputs = Outputs(job.settings)
-        publisher = Publisher(job.settings, outputs.expect)
-        async with following(job.settings, TOPICS, outputs.take), asyncio.TaskGroup() as group:
+    async with (
+        kafka(directory, view) as settings,
+        working(settings, directory, view, PAGE_STAGES) as job,
+    ):
+        outputs = Outputs(settings)
+        publisher = Publisher(settings, outputs.expect)
+        async with following(settings, TOPICS, outputs.take), asyncio.TaskGroup() as group:
             started = time.monotonic()
             publishing = group.create_task(publisher.publish(read(inputs)))
             await job.watch(
@@ -39,7 +42,7 @@ async def run_pages(inputs: tuple[str, ...], directory: Path, view: View) -> Sum
             )
             seconds = time.monotonic() - started
         return Summary(
-            accounts=await account(job.settings, wait=TURN),
+            accounts=await account(settings, wait=TURN),
             domains=len(outputs.progress.domains),
             seconds=seconds,
             refused=tuple(publisher.refused),

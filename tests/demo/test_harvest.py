@@ -10,7 +10,7 @@ import pytest
 
 from agents.settings import Settings
 from demo.harvest import Harvester
-from demo.progress import Harvest
+from demo.progress import Harvest, Progress
 from demo.sites import Item
 from models import fetch, poll_outcome
 from models.dead_letter import DeadLetter, Record
@@ -116,3 +116,11 @@ def test_a_feed_fails_until_it_is_polled_well() -> None:
     assert harvester.harvest() == Harvest(feeds=1, polls=1, failing={FEED: "dns: no name"})
     harvester.take("poll-outcomes", outcomes[1])
     assert harvester.harvest() == Harvest(feeds=1, polls=2)
+
+
+def test_only_what_brings_a_page_further_is_progress() -> None:
+    """A run in which nothing moves is given up, however often feeds are polled."""
+    found = Harvest(items=2, waiting=2)
+    assert Progress(harvest=found).mark > Progress().mark
+    assert Progress(harvest=replace(found, waiting=1)).mark > Progress(harvest=found).mark
+    assert Progress(harvest=replace(found, polls=9)).mark == Progress(harvest=found).mark

@@ -15,6 +15,7 @@ import psutil
 import pytest
 from rich.console import Console
 
+from agents.settings import SettingsError
 from demo.__main__ import unaccounted
 from demo.feed_run import run_sample
 from demo.kafka import answers
@@ -96,7 +97,10 @@ def test_a_worker_that_ends_is_shown_with_its_log(tmp_path: Path, kafka: str, pr
 def test_every_item_of_the_sites_feeds_is_accounted_for(
     tmp_path: Path, kafka: str, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From feeds over TLS to clean text: pages, redirects, duplicates, and each kind of no page."""
+    """From feeds over TLS to clean text, with each kind of duplicate and of what is no page.
+
+    A Kafka that has seen the sample has nothing new to find: a second run says so.
+    """
     monkeypatch.setenv("KAFKA_BROKERS", kafka)
     monkeypatch.setenv("URLTREE_PREFIX", prefix)
     small = sample(articles=10)
@@ -113,6 +117,8 @@ def test_every_item_of_the_sites_feeds_is_accounted_for(
     assert summary.accounts.duplicates.keys() == set(Step)
     assert summary.domains == 5
     assert "polls" in said.getvalue()
+    with pytest.raises(SettingsError, match="URLTREE_PREFIX"):
+        asyncio.run(run_sample(small, tmp_path, Plain(Console(file=said))))
 
 
 def test_nobody_follows_real_feeds_without_saying_who_asks(tmp_path: Path) -> None:
