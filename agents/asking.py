@@ -3,11 +3,13 @@
     url ──▶ 301 ──▶ 301 ──▶ 302 ──▶ 200 ──▶ same body? ──▶ parser ──▶ items
             ╰ moved_to ╯            304, 410, trouble
 
+A redirect to a host that was just asked waits for its pause, as every request does.
 Decides nothing about the next poll: `urltree.feeds.polling.after` does, from the outcome.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -21,6 +23,7 @@ from agents.web.client import Client
 from agents.web.redirects import target
 from urltree.feeds.answer import Answer, Trouble, WebError
 from urltree.feeds.caching import max_age, retry_after
+from urltree.feeds.host import Politeness
 from urltree.feeds.item import Item
 from urltree.feeds.outcome import Outcome, Result
 from urltree.feeds.polling import headers
@@ -64,6 +67,7 @@ class Asking:
         self._client = client
         self._parsers = parsers
         self._settings = settings
+        self._politeness = politeness(settings)
         self._clock = clock
 
     async def ask(self, state: FeedState) -> Asked:
@@ -116,6 +120,8 @@ class Asking:
                 raise WebError(
                     Trouble.REDIRECT, f"more than {self._settings.max_redirects} redirects"
                 )
+            if host_of(to) in map(host_of, asked):
+                await asyncio.sleep(self._politeness.after(answer.seconds))
             asked.append(to)
 
     async def _read(
@@ -152,6 +158,11 @@ class Asking:
             ),
             feed.items,
         )
+
+
+def politeness(settings: FeedSettings) -> Politeness:
+    """How long a host rests after it was asked for a feed."""
+    return Politeness(settings.host_pause, settings.host_pause_max, settings.latency_factor)
 
 
 def failed(state: FeedState, at: float, message: str, trouble: Trouble | None = None) -> Outcome:

@@ -1,4 +1,8 @@
-"""Sends what is new in a feed to `fetches`; the rest its site has shown before."""
+"""Sends what is new in a feed to `fetches`; the rest its site has shown before.
+
+Two feeds of a site on two hosts, polled at the same moment, may both send an item: to remember
+what is on its way would lose it where that poll then fails. Downstream it is the same document.
+"""
 
 from __future__ import annotations
 

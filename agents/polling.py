@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 
-from agents.asking import Asking, failed, host_of
+from agents.asking import Asking, failed, host_of, politeness
 from agents.feed_rows import FeedRows
 from agents.feed_turns import FeedTurns
 from agents.logs import log
@@ -27,7 +27,6 @@ from agents.stage import OURS, Stage
 from agents.web.client import Client
 from models import poll_outcome as outcomes
 from urltree.feeds.following import due_of
-from urltree.feeds.host import Politeness
 from urltree.feeds.outcome import Outcome
 from urltree.feeds.polling import overdue
 from urltree.feeds.schedule import Key
@@ -58,10 +57,7 @@ class Polling:
         self._rows = rows
         self._items = NewItems(stage, rows, schemes)
         self._clock = clock
-        settings = stage.settings
-        self._politeness = Politeness(
-            settings.host_pause, settings.host_pause_max, settings.latency_factor
-        )
+        self._politeness = politeness(stage.settings)
         self._turns = FeedTurns()
         self._generation: int | None = None  # of the group, in which the feeds were read
         self._polls: set[asyncio.Task[None]] = set()
