@@ -2,7 +2,7 @@
 
     connect ───────▶ headers ─────────▶ body ──────────────▶ Answer
     connect_seconds  header_seconds     read_seconds a piece
-    guard.py         max_header_bytes   decoding.py: max_bytes
+    guard.py         max_header_bytes   decoding.py: max_bytes, budget.py
     └──────────────────── total_seconds ───────────────────┘
 
 header_seconds, too, count from the beginning; a byte now and then prolongs neither.
@@ -25,7 +25,8 @@ from typing import Self
 import aiohttp
 from yarl import URL
 
-from agents.settings import Settings
+from agents.settings import MIB, Settings
+from agents.web.budget import Budget
 from agents.web.connect_to import Resolver
 from agents.web.decoding import Body
 from agents.web.failures import web_error
@@ -34,6 +35,7 @@ from agents.web.redirects import absolute
 from urltree.feeds.answer import Answer, Trouble, WebError
 
 _PIECE = 64 * 1024
+_BODIES = 32 * MIB  # held at once by all requests; issue 4 allows 100 MB above idle
 _MAX_HEADERS = 500
 _KEPT_SECONDS = 5  # beyond the pause of a host, and 55 polls a second hold 275 idle sockets
 _DNS_SECONDS = 60
@@ -59,6 +61,7 @@ class Client:
         self._guard = Guard(settings.allow_networks)
         self._tls = ssl.create_default_context(cafile=settings.fetch_ca_file)
         self._session: aiohttp.ClientSession | None = None
+        self._bodies = Budget(_BODIES)
 
     async def __aenter__(self) -> Self:
         settings = self._settings
@@ -138,10 +141,27 @@ class Client:
             found = _headers(response.raw_headers)
             body = b""
             if wants(response.status, found):
-                body = await _read(response, found, max_bytes)
+                body = await self._read(response, found, max_bytes)
             return Answer(url, response.status, found, body, seconds)
         finally:
             _drop(response)
+
+    async def _read(
+        self, response: aiohttp.ClientResponse, headers: Mapping[str, str], max_bytes: int
+    ) -> bytes:
+        body = Body(headers.get("content-encoding", ""), max_bytes)
+        protocol = response.connection.protocol if response.connection else None
+        with self._bodies.share() as share:
+            async for piece in response.content.iter_chunked(_PIECE):
+                body.feed(piece)
+                await share.hold(body.size)
+        # Where only the end of the connection ends the body, aiohttp takes a reset for that end.
+        is_framed = "content-length" in headers or "transfer-encoding" in headers
+        if protocol is not None and not is_framed:
+            error = protocol.exception()
+            if isinstance(error, aiohttp.ClientOSError):
+                raise WebError(Trouble.TRUNCATED, f"the connection was reset: {error}")
+        return body.whole()
 
     def _check(self, response: aiohttp.ClientResponse) -> None:
         size = sum(len(name) + len(value) + 4 for name, value in response.raw_headers)
@@ -185,22 +205,6 @@ async def _within(seconds: float, failing: str) -> AsyncIterator[None]:
         if deadline.expired():
             raise WebError(Trouble.TIMEOUT, f"{failing} within {seconds:g} s") from None
         raise
-
-
-async def _read(
-    response: aiohttp.ClientResponse, headers: Mapping[str, str], max_bytes: int
-) -> bytes:
-    body = Body(headers.get("content-encoding", ""), max_bytes)
-    protocol = response.connection.protocol if response.connection else None
-    async for piece in response.content.iter_chunked(_PIECE):
-        body.feed(piece)
-    # Where only the end of the connection ends the body, aiohttp takes a reset for that end.
-    is_framed = "content-length" in headers or "transfer-encoding" in headers
-    if protocol is not None and not is_framed:
-        error = protocol.exception()
-        if isinstance(error, aiohttp.ClientOSError):
-            raise WebError(Trouble.TRUNCATED, f"the connection was reset: {error}")
-    return body.whole()
 
 
 def _drop(response: aiohttp.ClientResponse) -> None:

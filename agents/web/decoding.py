@@ -38,6 +38,11 @@ class Body:
         if self._encoding in _ENCODINGS - _PLAIN:
             self._inflate = _Inflate(is_gzip=self._encoding != "deflate")
 
+    @property
+    def size(self) -> int:
+        """Bytes so far, decompressed."""
+        return self._body.tell()
+
     def feed(self, piece: bytes) -> None:
         """Take the next bytes.
 
@@ -49,7 +54,7 @@ class Body:
                 Trouble.ENCODING, f"Content-Encoding {self._encoding[:80]!r}: not asked for"
             )
         self._received += len(piece)
-        room = self._max_bytes - self._body.tell()
+        room = self._max_bytes - self.size
         if self._received > self._max_bytes + _OVERHEAD:
             raise self._too_large()
         if self._inflate is not None:

@@ -105,6 +105,14 @@ async def _flood(writer: StreamWriter, beginning: bytes, piece: bytes) -> bool:
     return False
 
 
+async def _much_then_hang(request: Request, writer: StreamWriter) -> bool:
+    writer.write(OK + b"\r\n")
+    for _ in range(80):
+        writer.write(bytes(65_536))
+        await writer.drain()
+    return await _hang(request, writer)
+
+
 async def _bomb(_: Request, writer: StreamWriter) -> bool:
     writer.write(OK + b"Content-Encoding: gzip\r\nContent-Type: text/html\r\n\r\n")
     writer.write(bomb())
@@ -172,6 +180,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "endless-members": lambda _, writer: _flood(
         writer, OK + b"Content-Encoding: gzip\r\n\r\n", gzip.compress(b"") * 1_000
     ),
+    "much-then-hang": _much_then_hang,
     "bomb": _bomb,
     "close": _close,
     "reset": _reset,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import monotonic
 
 import psutil
@@ -17,13 +21,28 @@ from hypothesis import strategies as st
 from agents.settings import MIB, Settings
 from agents.web.client import Client
 from tests.agents.web.answers import ANSWERS
+from tests.agents.web.conftest import LIMITS
 from tests.agents.web.misbehaving import Misbehaving
 from urltree.feeds.answer import Answer, WebError
 
 
+@pytest.fixture(scope="module")
+def apart() -> Iterator[Settings]:
+    """Settings that lead to a server in a process of its own, whose memory is not the client's."""
+    command = [sys.executable, "-m", "tests.agents.web.misbehaving"]
+    root = Path(__file__).parents[3]
+    with subprocess.Popen(
+        command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout
+        assert server.stdin
+        yield Settings.model_validate({**LIMITS, **json.loads(server.stdout.readline())})
+        server.stdin.close()
+
+
 @contextmanager
 def growth() -> Iterator[list[int]]:
-    """Peak growth of this process, in bytes, of which client and server are parts."""
+    """Peak growth of this process, in bytes."""
     process, ended, peak = psutil.Process(), threading.Event(), [0]
     before = process.memory_info().rss
 
@@ -47,11 +66,11 @@ def growth() -> Iterator[list[int]]:
         *("large-headers", "large-header", "many-headers"),
     ],
 )
-def test_memory_stays_below_100_mb_above_idle(settings: Settings, path: str) -> None:
+def test_memory_stays_below_100_mb_above_idle(apart: Settings, path: str) -> None:
     """With the limits of a worker, 10 MB a body (issue 4, row 1)."""
 
     async def run() -> None:
-        async with Client(settings) as client:
+        async with Client(apart) as client:
             with pytest.raises(WebError):
                 await client.get(f"https://any.example/{path}", max_bytes=10 * MIB)
 
@@ -61,16 +80,38 @@ def test_memory_stays_below_100_mb_above_idle(settings: Settings, path: str) -> 
     assert peak[0] < 100_000_000
 
 
-def test_ten_bombs_at_once_stay_below_100_mb(settings: Settings) -> None:
+def test_ten_bombs_at_once_stay_below_100_mb(apart: Settings) -> None:
     """Each is let go as soon as it is too large: 2 MB of body each here."""
 
     async def run() -> list[object]:
-        async with Client(settings) as client:
+        async with Client(apart) as client:
             asked = (client.get(f"http://b{n}.example/bomb", max_bytes=2 * MIB) for n in range(10))
             return await asyncio.gather(*asked, return_exceptions=True)
 
     with growth() as peak:
         troubles = asyncio.run(run())
+    assert all(isinstance(trouble, WebError) for trouble in troubles)
+    assert peak[0] < 100_000_000
+
+
+def test_forty_bodies_of_5_mb_that_hang_stay_below_100_mb_together(apart: Settings) -> None:
+    """They would be 210 MB; meanwhile small pages come as ever."""
+    slower = {"connect_seconds": 2.5, "header_seconds": 2.5, "total_seconds": 3.0}
+
+    async def run() -> list[object]:
+        async with Client(apart.model_copy(update=slower)) as client:
+
+            async def get(host: str, path: str) -> Answer:
+                return await client.get(f"http://{host}.example/{path}", max_bytes=10 * MIB)
+
+            much = [asyncio.create_task(get(f"m{n}", "much-then-hang")) for n in range(40)]
+            await asyncio.sleep(0.5)
+            assert (await get("small", "page")).status == 200
+            return await asyncio.gather(*much, return_exceptions=True)
+
+    with growth() as peak:
+        troubles = asyncio.run(run())
+    print(f"forty bodies: {peak[0] / 1e6:.0f} MB")  # noqa: T201 - shown by pytest -rP
     assert all(isinstance(trouble, WebError) for trouble in troubles)
     assert peak[0] < 100_000_000
 
