@@ -86,9 +86,9 @@ class Parsers:
                 kills its process.
         """
         pool = await self._free.get()
-        if not pool.active:  # its process was killed while it was idle
-            pool = self._instead_of(pool)
         try:
+            if not pool.active:  # its process was killed while it was idle
+                pool = self._instead_of(pool)
             found = await self._ask(pool, (body, content_type, url, self._max_items))
         except BaseException:
             pool = self._instead_of(pool)
