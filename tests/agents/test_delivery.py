@@ -196,3 +196,32 @@ def test_a_stall_is_told_only_while_records_are_in_work() -> None:
         assert bench.delivery.stalled_for() >= 1_000
 
     run(scenario())
+
+
+def test_what_happens_for_a_record_in_work_is_no_stall() -> None:
+    """A page waits for its host, while others are asked."""
+
+    async def scenario() -> None:
+        bench = Bench()
+        await bench.begin(0)
+        bench.delivery.moved_at -= 100.0
+        assert bench.delivery.stalled_for() >= 100.0
+        bench.delivery.moved()
+        assert bench.delivery.stalled_for() < 100.0
+
+    run(scenario())
+
+
+def test_a_delivery_is_full_by_records_or_by_bytes() -> None:
+    """And has room again when one is done."""
+
+    async def scenario() -> None:
+        by_records, by_bytes = Bench(max_records=1), Bench(max_bytes=10)
+        for bench in (by_records, by_bytes):
+            assert not bench.delivery.is_full
+            work = await bench.begin(0)
+            assert bench.delivery.is_full
+            work.close()
+            assert not bench.delivery.is_full
+
+    run(scenario())

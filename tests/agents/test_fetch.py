@@ -72,9 +72,10 @@ def test_a_page_arrives_with_all_that_is_known_of_it(
 def test_what_robots_txt_forbids_is_not_asked(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """It is asked once for all pages of its host, and kept for another worker."""
+    """It is asked once for all pages of its host, redirects and all, and kept for other workers."""
     pages = Web()
-    pages.put("news.example/robots.txt", html("User-agent: urltree\nDisallow: /private"))
+    pages.put("news.example/robots.txt", redirect("http://www.news.example/rules"))
+    pages.put("www.news.example/rules", html("User-agent: urltree\nDisallow: /private"))
     pages.page("news.example/a")
     pages.page("news.example/private/b")
     publish(wanted(f"{NEWS}/a"), wanted(f"{NEWS}/private/b"))
@@ -83,7 +84,11 @@ def test_what_robots_txt_forbids_is_not_asked(
     fetch(job, pages)
     assert [page.url for page in pages_of(read_all)] == [f"{NEWS}/a"]
     assert [reason for reason, _ in letters(read_all)] == ["robots", "robots"]
-    assert pages.asked == [("news.example", "/robots.txt"), ("news.example", "/a")]
+    assert pages.asked == [
+        ("news.example", "/robots.txt"),
+        ("www.news.example", "/rules"),
+        ("news.example", "/a"),
+    ]
 
 
 def test_a_redirect_to_another_domain_is_its_owners(

@@ -10,6 +10,7 @@ import pytest
 
 from agents.fetch import Fetch
 from agents.settings import Settings
+from demo.kafka import free_port
 from models import fetch as fetches
 from models.headers import ORIGIN, header
 from tests.agents.fetched import NEWS, fetch, pages_of, quick, reaching, wanted
@@ -60,6 +61,32 @@ def test_a_slow_host_holds_up_itself_alone(
     assert sorted(page.url for page in pages_of(read_all)) == sorted(urls)
     assert max(pages.at["quick.example"]) < pages.at["slow.example"][2]
     assert set(pages.most_at_once.values()) == {1}
+
+
+def test_a_dead_host_costs_one_request_however_many_pages_wait(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """One page has failed; the others are put off, and another host's page is fetched."""
+    pages = Web()
+    pages.page("news.example/a")
+    publish(*(wanted(f"http://dead.example/{number}") for number in range(30)))
+    publish(wanted(f"{NEWS}/a"))
+
+    async def through() -> None:
+        async with serving(pages):
+            dead = f"dead.example::127.0.0.1:{free_port()}"
+            settings = reaching(job, pages)
+            settings = settings.model_copy(update={"connect_to": (dead, *settings.connect_to)})
+            async with started(settings, Fetch) as (stage,):
+                troubles = stage.metrics.fetch_troubles.labels("connect")._value
+                await until(lambda: troubles.get() > 0 and pages.times("news.example/a") == 1)
+                await asyncio.sleep(1.0)
+                assert troubles.get() == 1
+
+    run(through())
+    assert [page.url for page in pages_of(read_all)] == [f"{NEWS}/a"]
+    tried = [fetches.decode(record.value) for record in read_all("fetches")]
+    assert len({fetch.url for fetch in tried if fetch.attempt}) == 1
 
 
 def test_a_host_rests_between_two_requests(

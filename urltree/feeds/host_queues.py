@@ -78,13 +78,16 @@ class HostQueues(Generic[T]):
     def done(self, host: str, next_at: float) -> None:
         """The token of this host is dealt with; the next has its turn then, or later."""
         self._busy.discard(host)
-        self.rest(host, next_at)
+        self._rests[host] = max(next_at, self._rests.get(host, next_at))
+        if host in self._queues:
+            self._schedule(host, next_at)
 
     def rest(self, host: str, until: float) -> None:
         """Let no token of this host out before that time; an earlier one changes nothing."""
-        self._rests[host] = max(until, self._rests.get(host, until))
-        if host in self._queues:
-            self._schedule(host, until)
+        if until > self._rests.get(host, 0.0):
+            self._rests[host] = until
+            if host in self._queues:
+                self._schedule(host, until)
 
     def next_at(self) -> float | None:
         """When `take` gives something; None where all hosts are busy or nothing waits."""
