@@ -16,6 +16,11 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
+from aiokafka.errors import (
+    GroupCoordinatorNotAvailableError,
+    GroupLoadInProgressError,
+    NotCoordinatorForGroupError,
+)
 
 from agents.commands.hop import Hop, Range
 from agents.commands.ledger import NAMED, Outcome
@@ -26,6 +31,12 @@ from models.headers import FETCHED_FOR, ORIGIN, header
 from models.origin import Origin
 
 _PAUSE = 1.0  # seconds between two looks
+_PATIENCE = 30.0  # seconds
+_NO_COORDINATOR = (
+    GroupCoordinatorNotAvailableError,
+    GroupLoadInProgressError,
+    NotCoordinatorForGroupError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +144,16 @@ async def account_fetches(
 
 async def _committed(settings: Settings) -> dict[int, int]:
     """Up to where `fetch` is done, by partition."""
-    topic = settings.topic(FetchAudit.source)
+    group, topic = settings.topic("urltree-fetch"), settings.topic(FetchAudit.source)
     async with admin(settings) as client:
-        offsets = await client.list_consumer_group_offsets(settings.topic("urltree-fetch"))
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                offsets = await client.list_consumer_group_offsets(group)
+                break
+            except _NO_COORDINATOR:
+                # a Kafka that never had a group makes its topic of offsets at the first question
+                if time.monotonic() > until:
+                    raise
+                await asyncio.sleep(_PAUSE / 10)
     return {at.partition: found.offset for at, found in offsets.items() if at.topic == topic}

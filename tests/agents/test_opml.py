@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from lxml import etree
 
+from agents.commands.feeds.exchange import import_command
 from agents.commands.feeds.subscriptions import (
     CATEGORIES,
+    MAX_FILE_BYTES,
     Entry,
     read,
     write_json,
@@ -101,7 +104,26 @@ def test_entities_of_entities_stay_small() -> None:
 def test_a_list_of_a_thousand_levels_has_a_bounded_category() -> None:
     """So that its feeds are still followed: meta has a limit."""
     deep = '<outline text="level">' * 1_000 + f'<outline xmlUrl="{URL}"/>' + "</outline>" * 1_000
-    assert entries(opml(deep)) == [Entry(URL)]
+    assert entries(opml(deep)) == [Entry(URL, meta={CATEGORIES: "/".join(["level"] * 10)})]
+    wide = f'<outline xmlUrl="{URL}" category="{",".join(f"category {n}" for n in range(1_000))}"/>'
+    assert len(entries(opml(wide))[0].meta[CATEGORIES]) <= 1_000
+
+
+@pytest.mark.parametrize(
+    "body", ['<outline text="a">' * 3_000, '<outline xmlUrl="http://example.org/">' * 600_001]
+)
+def test_a_list_that_would_exhaust_memory_is_refused_as_a_whole(body: str) -> None:
+    """With the figure that is too large."""
+    (entry,) = entries(opml(body))
+    assert entry.address == "the file"
+    assert "more than" in (entry.refused or "")
+
+
+def test_a_list_that_is_too_long_is_wrong_use() -> None:
+    """It is read no further than the limit, and one sentence says what that is."""
+    done = CliRunner().invoke(import_command, ["-"], input=b"#" * (MAX_FILE_BYTES + 1))
+    assert done.exit_code == 2
+    assert "at most 33,554,432 bytes" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["", "<", "<opml", "<html><body>x", "\0\0\0", "# only\n\n"])
