@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import deque
 
 import can_ada
 
@@ -19,6 +20,7 @@ _END = re.compile(rb"<body[\s>]|</head\s*>", re.IGNORECASE)
 _HIDDEN = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(script|style|template)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
 )
+_CLOSED = re.compile(rb"(?:-->|</[a-z]+\s*>)\Z", re.IGNORECASE)
 _LINK = re.compile(rb"<link\s([^<>]{1,4000})>", re.IGNORECASE)
 _BASE = re.compile(rb"<base\s([^<>]{1,4000})>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(
@@ -33,9 +35,7 @@ def links(page: bytes, url: str) -> tuple[str | None, str | None]:
         page: as it came; its head is ASCII where it matters in every encoding but UTF-16.
         url: of the page.
     """
-    head = _HIDDEN.sub(b"", page[:MAX_HEAD])
-    end = _END.search(head)
-    head = head[: end.start()] if end else head
+    head = _head(page[:MAX_HEAD])
     base = next((_attributes(tag).get("href") for tag in _BASE.findall(head)), None)
     found: dict[str, str] = {}
     for tag in _LINK.findall(head):
@@ -46,6 +46,27 @@ def links(page: bytes, url: str) -> tuple[str | None, str | None]:
                 if target is not None:
                     found[name] = target
     return found.get("canonical"), found.get("amphtml")
+
+
+def _head(page: bytes) -> bytes:
+    """What stands before the body, without comments and scripts.
+
+    Mostly the first `<body` is the body's; where it stands in a script, all of the page is cleaned.
+    """
+    end = _END.search(page)
+    head = page[: end.start()] if end else page
+    hidden = _HIDDEN.sub(b"", head)
+    if end is None or not _is_open(head):
+        return hidden
+    hidden = _HIDDEN.sub(b"", page)
+    end = _END.search(hidden)
+    return hidden[: end.start()] if end else hidden
+
+
+def _is_open(head: bytes) -> bool:
+    """Whether a comment or a script goes on at its end."""
+    hidden = deque(_HIDDEN.finditer(head), maxlen=1)
+    return any(last.end() == len(head) and not _CLOSED.search(last[0]) for last in hidden)
 
 
 def _attributes(tag: bytes) -> dict[str, str]:

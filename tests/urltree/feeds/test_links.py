@@ -21,6 +21,8 @@ CANONICAL = '<link rel="canonical" href="/story">'
         '<base href="https://news.example/z/"><link rel="canonical" href="../story">',
         '<link rel="canonical" href=" https://news.example/story ">',
         '<link rel="canonical" href="/story"><link rel="canonical" href="/other">',
+        """<script>write("<p><body class='a'>")</script><link rel="canonical" href="/story">""",
+        '<!-- </head> --><link rel="canonical" href="/story">',
     ],
 )
 def test_a_canonical_link_is_found(head: str) -> None:
