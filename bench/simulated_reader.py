@@ -18,7 +18,7 @@ from itertools import count
 
 import xxhash
 
-from bench.simulated_web import LATENCY_FACTOR, PAUSE, PAUSE_MAX, START, Web
+from bench.simulated_web import LATENCY_FACTOR, PAUSE, PAUSE_MAX, START, TIMEOUT, Web
 from urltree.feeds import caching, host, polling
 from urltree.feeds.answer import Answer, Trouble, WebError
 from urltree.feeds.host import HostState, Politeness
@@ -92,8 +92,7 @@ class Reader:
         self._schedule.put((0, state.feed.encode()), polling.overdue(state, now))
         rested = now + _POLITENESS.after(outcome.seconds)
         if outcome.status == 429:  # as `agents.polling` has it
-            asked = outcome.retry_after
-            rested = state.next_due if asked is None else now + asked
+            rested = max(rested, now + (outcome.retry_after or self._rules.interval_min))
         self._feeds.done(_host_of(state.url), rested)
 
     def _outcome(self, state: FeedState, came: Answer | WebError, now: float) -> Outcome:
@@ -124,9 +123,7 @@ class Reader:
         if isinstance(came, Answer) and came.status == 200:
             self.fetched[url] = now
         elif isinstance(came, Answer) and came.status in (429, 503):
-            self._pages.add(
-                _host_of(url), url, now
-            )  # the host backs off; it is no failure of the page
+            self._pages.add(_host_of(url), url, now)  # the host backs off, the page waits
         else:
             self._attempts[url] += 1
             if (attempt := self._attempts[url]) < ATTEMPTS:
@@ -166,5 +163,5 @@ def _outcome(
         max_age=max_age,
         no_cache=no_cache,
         retry_after=caching.retry_after(said, now),
-        seconds=came.seconds if came else 0.0,
+        seconds=came.seconds if came else TIMEOUT,
     )

@@ -92,6 +92,10 @@ class Web:
         listed = (Listed(page(feed, item), feed.date(item)) for item in items)
         return Contents(tuple(listed), feed.ttl)
 
+    def is_healthy(self, feed: SimulatedFeed) -> bool:
+        """Whether it always answers, and truly."""
+        return not (feed.outages or feed.broken or self._hosts[feed.host].outages)
+
     def _host(self) -> Host:
         latency = min(max(self._random.lognormvariate(-1.2, 0.9), LATENCY[0]), LATENCY[1])
         outages: tuple[Outage, ...] = ()

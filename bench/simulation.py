@@ -13,7 +13,7 @@ from statistics import median, quantiles
 
 from bench.figure import Bar, Figure, Section
 from bench.pages import Pages
-from bench.simulated_feeds import DAY, SimulatedFeed
+from bench.simulated_feeds import DAY
 from bench.simulated_reader import Reader
 from bench.simulated_web import START, Web, page
 from urltree.feeds.interval import Rules
@@ -37,7 +37,7 @@ class Result:
         delays: minutes from publication to the page, sorted.
         polls: of a feed and day; not_modified: share of them that was 304.
         missed: items that fell out of a list of a healthy feed unseen; missed_failing: of a feed
-            that failed for a time, or lies with its 304s.
+            that failed for a time, as its host may have, or lies with its 304s.
         breaches: of politeness towards a host, polls and pages each by themselves.
         between: polls during a fetch of a page of the same host, and the reverse.
     """
@@ -72,7 +72,7 @@ def simulate(
             if link in reader.fetched:
                 delays.append((reader.fetched[link] - feed.times[item]) / 60)
             elif link not in reader.seen and feed.published(web.end) - item > feed.window:
-                missed[_is_healthy(feed)] += 1
+                missed[web.is_healthy(feed)] += 1
     polls = [status for at, status in reader.polls if counted[0] <= at < counted[1]]
     return Result(
         delays=sorted(delays),
@@ -83,10 +83,6 @@ def simulate(
         breaches=web.breaches["feeds"] + web.breaches["pages"],
         between=web.breaches["between"],
     )
-
-
-def _is_healthy(feed: SimulatedFeed) -> bool:
-    return not (feed.outages or feed.broken)
 
 
 def _method(ours: Result) -> str:
