@@ -72,11 +72,14 @@ class Asking:
 
     async def ask(self, state: FeedState) -> Asked:
         """Poll a feed once; a server's trouble is an outcome too."""
-        sent = headers(state, self._clock())
+        started = self._clock()
+        sent = headers(state, started)
         try:
             reached = await self._follow(state.url, {**_ACCEPT, **sent})
         except WebError as error:
-            return Asked(failed(state, self._clock(), error.message, error.trouble))
+            at = self._clock()  # its host rests for as long as after an answer that was so slow
+            outcome = failed(state, at, error.message, error.trouble)
+            return Asked(replace(outcome, seconds=max(0.0, at - started)))
         answer = reached.answer
         outcome = Outcome(
             site=state.site,
