@@ -167,10 +167,10 @@ class Fetching:
 
     async def _turn(self, host: str, job: Job) -> None:
         """One turn of a host; where it is cancelled, its host is another's, and is not freed."""
-        if not await self._outlet.is_mine(job):
-            return
         try:
             await self._visit(host, job)
+        except NotOursError:
+            return
         except PageError as error:
             await self._refuse(job, error)
         self._outlet.moved()
@@ -188,11 +188,9 @@ class Fetching:
                 await self._redirect(job, came)
             else:
                 await self._publish(job, came)
-        except NotOursError:
-            return
         except ComeAgainError as error:
             await self._again(host, job, error)
-        except (PageError, *OURS):
+        except (PageError, NotOursError, *OURS):
             raise
         except Exception as error:
             job.errors += 1

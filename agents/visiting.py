@@ -11,13 +11,13 @@ Decides nothing: `urltree.feeds.host`, `.robots` and `.landing` do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from agents.hosts import Hosts
 from agents.jobs import Job, Outlet
 from agents.metrics import Metrics
 from agents.settings import Settings
-from agents.web.client import Client
+from agents.web.client import Client, Wants, always
 from agents.web.redirects import target
 from models.fetch import Fetch
 from urltree.feeds import landing, robots
@@ -84,7 +84,13 @@ class Visiting:
             return None
         if not rules.allows(job.fetch.target):
             raise PageError(Reason.ROBOTS, f"robots.txt of {state.host} forbids it")
-        came = await self._ask_page(job.fetch.target)
+        came = await self._get(
+            job,
+            job.fetch.target,
+            landing.HEADERS,
+            self._settings.max_page_bytes,
+            landing.wants,
+        )
         now = self._clock()
         asked = None if isinstance(came, WebError) else retry_after(came.headers, now)
         delay = rules.crawl_delay
@@ -114,20 +120,19 @@ class Visiting:
             self._metrics.walls.labels(error.wall).inc()
             raise
 
-    async def _ask_page(self, url: str) -> Answer | WebError:
+    async def _get(
+        self, job: Job, url: str, headers: Mapping[str, str], max_bytes: int, wants: Wants
+    ) -> Answer | WebError:
+        if not await self._outlet.is_mine(job):
+            raise NotOursError
         self._outlet.moved()
         try:
-            return await self._client.get(
-                url,
-                landing.HEADERS,
-                max_bytes=self._settings.max_page_bytes,
-                wants=landing.wants,
-            )
+            return await self._client.get(url, headers, max_bytes=max_bytes, wants=wants)
         except WebError as error:
             return error
 
     async def _ask_robots(self, job: Job, state: HostState) -> None:
-        came = await self._follow_robots(robots.address(job.fetch.target))
+        came = await self._follow_robots(job)
         now = self._clock()
         found = robots.read(came, now + self._settings.robots_days * DAY)
         if isinstance(found, RobotsText):
@@ -143,17 +148,17 @@ class Visiting:
         reason = Reason.UNREACHABLE if isinstance(came, WebError) else Reason.ROBOTS
         raise ComeAgainError(f"robots.txt: {found}", reason)
 
-    async def _follow_robots(self, url: str) -> Answer | WebError:
-        try:
-            for _ in range(robots.MAX_REDIRECTS + 1):
-                self._metrics.robots_fetches.inc()
-                self._outlet.moved()
-                answer = await self._client.get(url, max_bytes=_MAX_ROBOTS)
-                if not answer.is_redirect:
-                    return answer
-                url = target(answer)
-        except WebError as error:
-            return error
+    async def _follow_robots(self, job: Job) -> Answer | WebError:
+        url = robots.address(job.fetch.target)
+        for _ in range(robots.MAX_REDIRECTS + 1):
+            self._metrics.robots_fetches.inc()
+            came = await self._get(job, url, {}, _MAX_ROBOTS, always)
+            if isinstance(came, WebError) or not came.is_redirect:
+                return came
+            try:
+                url = target(came)
+            except WebError as error:
+                return error
         return WebError(Trouble.REDIRECT, f"more than {robots.MAX_REDIRECTS} redirects")
 
     async def _keep(self, job: Job, state: HostState, now: float) -> None:
