@@ -36,6 +36,8 @@ _TURN = 0.5  # seconds between two looks at what is due, at most
 _MOMENT = 0.02  # and at least, unless something has happened
 _SLICE = 200  # rows that are read before others have their turn: 20 µs each
 
+_MESSAGE = 500  # characters of an error of ours that are kept
+
 _TOO_MANY = 429
 
 
@@ -211,7 +213,8 @@ class Polling:
         self._turns.begin(key, state.sequence + 1)
         outcome = await self._outcome(key, state, generation)
         if outcome is None:
-            self._turns.put_back(key, now, now)
+            again = self._clock() + self._politeness.after(0.0)
+            self._turns.put_back(key, again, again)
             return
         self._turns.sent(key, monotonic())
         topic, to = self._stage.settings.topic("poll-outcomes"), self._stage.key(state.site)
@@ -231,7 +234,7 @@ class Polling:
             raise
         except Exception as error:  # noqa: BLE001 - one feed never stops another
             log.error("unexpected", feed=state.feed, exc_info=error)
-            return failed(state, self._clock(), f"internal: {error!r}")
+            return failed(state, self._clock(), f"internal: {error!r}"[:_MESSAGE])
 
     def _count(self, outcome: Outcome) -> None:
         metrics = self._stage.metrics
