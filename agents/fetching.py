@@ -130,7 +130,7 @@ class Fetching:
     async def _run(self) -> None:
         while True:
             self._start_turns()
-            async for job in self._places.leave_lot():
+            for job in self._places.leave_lot():
                 await self._place(job)
             try:
                 async with asyncio.timeout(self._pause()):
@@ -237,7 +237,8 @@ class Fetching:
 
     async def _place(self, job: Job) -> None:
         try:
-            if await self._outlet.is_mine(job):
+            # meanwhile it may have been sent again, by `drain`
+            if await self._outlet.is_mine(job) and not job.future.done():
                 await self._places.place(job)
         except PageError as error:
             await self._refuse(job, error)

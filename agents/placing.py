@@ -9,7 +9,7 @@ backs off, has more in its queue than it can serve in that time.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import replace
 
 from agents.hosts import Hosts
@@ -82,12 +82,11 @@ class Places:
             self.queues.rest(host, state.turn)
             self.queues.add(host, job, now)
 
-    async def leave_lot(self) -> AsyncIterator[Job]:
+    def leave_lot(self) -> list[Job]:
         """Take out of the lot what is to be placed now."""
         now = self._clock()
         stay = self._seconds * (_LEAST if self._outlet.is_full() else 1.0)
-        for job in [*self._lot.due(now), *self._lot.parked_before(now - stay)]:
-            yield job
+        return [*self._lot.due(now), *self._lot.parked_before(now - stay)]
 
     def overflow(self, host: str, job: Job) -> list[Job]:
         """Take out of a host's queue, where it has more than it can serve in time."""

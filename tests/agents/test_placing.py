@@ -98,7 +98,7 @@ class Waiting:
 
     async def left(self) -> list[Job]:
         """What leaves the lot, placed anew."""
-        jobs = [job async for job in self.places.leave_lot()]
+        jobs = self.places.leave_lot()
         for job in jobs:
             await self.places.place(job)
         return jobs
