@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from agents.asking import Asked
+from agents.kafka.transport import Consumer
 from agents.poll import Poll
 from agents.settings import Settings
 from models.feed import Feed
 from tests.agents.feed_server import Clock, reaching, rss, serving
-from tests.agents.followed import ANOTHER_POLL, publish, titles
+from tests.agents.followed import ANOTHER_POLL, HOST, follow, polled, polling, publish, titles
 from tests.agents.records import ReadAll
 from tests.agents.workers import is_ready, run, started, until
 from urltree.feeds.outcome import Result
+from urltree.feeds.state import FeedState
 
 pytestmark = pytest.mark.kafka
 
@@ -85,3 +89,54 @@ def test_feeds_are_shared_and_taken_over(job: Settings, read_all: ReadAll) -> No
 
     run(scenario())
     assert sorted(map(str, titles(read_all))) == sorted(SITES)
+
+
+def test_a_worker_that_has_lost_its_session_asks_nobody(
+    job: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its feeds may be another's; it goes on when Kafka has answered it."""
+
+    async def scenario() -> None:
+        clock = Clock()
+        async with serving() as server, polling(job, server, clock) as stage:
+            server.put(f"{HOST}/rss", rss("a"))
+            await follow(job)
+            await polled(stage, 1)
+            with monkeypatch.context() as lost:
+                lost.setattr(Consumer, "has_session", False)
+                clock.ahead += ANOTHER_POLL
+                await asyncio.sleep(1.5)
+                assert len(server.requests) == 1
+            await polled(stage, 2)
+
+    run(scenario())
+
+
+def test_what_is_answered_after_the_session_was_lost_is_asked_again(
+    job: Settings, monkeypatch: pytest.MonkeyPatch, read_all: ReadAll
+) -> None:
+    """A worker that was stopped in the middle of a poll sends nothing that it found."""
+
+    async def scenario() -> None:
+        async with serving() as server, polling(job, server, Clock()) as stage:
+            server.put(f"{HOST}/rss", rss("a"))
+            await until(lambda: stage.polling._asking is not None)
+            ask = stage.polling._asking.ask
+
+            async def slow(state: FeedState) -> Asked:
+                asked = await ask(state)
+                if len(server.requests) == 1:
+                    monkeypatch.setattr(Consumer, "has_session", False)
+                return asked
+
+            stage.polling._asking.ask = slow
+            await follow(job)
+            await until(lambda: len(server.requests) == 1)
+            await asyncio.sleep(1)
+            assert not stage.metrics.items._value.get()
+            monkeypatch.undo()
+            await polled(stage, 1)
+            assert len(server.requests) == 2
+
+    run(scenario())
+    assert titles(read_all) == ["a"]
