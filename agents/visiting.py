@@ -84,6 +84,7 @@ class Visiting:
             return None
         if not rules.allows(job.fetch.target):
             raise PageError(Reason.ROBOTS, f"robots.txt of {state.host} forbids it")
+        began = self._clock()
         came = await self._get(
             job,
             job.fetch.target,
@@ -93,8 +94,15 @@ class Visiting:
         )
         now = self._clock()
         asked = None if isinstance(came, WebError) else retry_after(came.headers, now)
-        delay = rules.crawl_delay
-        changed = after(state, came, now, self.politeness, retry_after=asked, crawl_delay=delay)
+        changed = after(
+            state,
+            came,
+            now,
+            self.politeness,
+            retry_after=asked,
+            crawl_delay=rules.crawl_delay,
+            took=now - began,
+        )
         await self._keep(job, changed, now)
         return self._landed(job, came, now)
 

@@ -143,7 +143,7 @@ class HostState:
             raise StateError(f"host_state: {error}") from None
 
 
-def after(  # noqa: PLR0913 - the last two are known of answers alone
+def after(  # noqa: PLR0913 - what is known of a request, each by its name
     host: HostState,
     came: Answer | WebError,
     now: float,
@@ -151,6 +151,7 @@ def after(  # noqa: PLR0913 - the last two are known of answers alone
     *,
     retry_after: float | None = None,
     crawl_delay: float | None = None,
+    took: float = 0.0,
 ) -> HostState:
     """The host once it has answered, or has not.
 
@@ -161,9 +162,10 @@ def after(  # noqa: PLR0913 - the last two are known of answers alone
         rules: of politeness.
         retry_after: seconds that the answer asks for (`urltree.feeds.caching`).
         crawl_delay: seconds that its robots.txt asks for.
+        took: seconds of a request without an answer; its host may be at it still.
     """
     if isinstance(came, WebError):
-        rested = replace(host, next_at=now + rules.after(host.latency, crawl_delay))
+        rested = replace(host, next_at=now + rules.after(max(host.latency, took), crawl_delay))
         if not came.trouble.is_transient:
             return rested
         return _failed(rested, now, str(came.trouble), tolerated=_TOLERATED)

@@ -50,6 +50,11 @@ def test_a_host_rests_as_long_as_its_slowest_wish(
     assert host.latency == latency
 
 
+def test_a_host_that_did_not_answer_in_time_rests_as_after_a_slow_answer() -> None:
+    """It may still be at work on what was asked."""
+    assert after(HOST, TIMEOUT, NOW, RULES, took=20.0).turn == NOW + 40.0
+
+
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_host_that_asks_for_rest_gets_it_at_once(status: int) -> None:
     """A minute, and twice as long each time; chance adds a quarter at most."""
