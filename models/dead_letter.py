@@ -37,7 +37,7 @@ class DeadLetter:
 
     Attributes:
         origin: of the first copy of the page; the record's key.
-        stage: the worker that refused it, `normalize` or `extract`.
+        stage: the worker that refused it: `poll`, `fetch`, `normalize` or `extract`.
         reason: a code of `urltree.page.Reason`; a text, for a later release may know others.
         message: what is wrong, for a person.
         topic: where the stage had read the original.
