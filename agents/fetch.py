@@ -1,6 +1,6 @@
 """fetch: a page that a feed has named becomes a page of raw-html. Keyed by the page's domain.
 
-    fetches ──▶ decode ──▶ where it belongs? ──▶ fetching.py ──▶ raw-html
+    fetches ──▶ decode ──▶ where it belongs? ──▶ fetching/ ──▶ raw-html
        ▲          └──────────────┴───────────────────┼─────────▶ dead-letters
        └────── redirected, come again, put off ──────┘
 
@@ -19,9 +19,9 @@ from aiokafka.errors import MessageSizeTooLargeError
 from faust.types.tuples import Message
 
 from agents.app import make_table
-from agents.fetching import Fetching
-from agents.hosts import Hosts
-from agents.jobs import Job
+from agents.fetching.hosts import Hosts
+from agents.fetching.jobs import Job
+from agents.fetching.service import Fetching
 from agents.kafka.delivery import Delivery, OnFailure, Work
 from agents.schemes import Schemes
 from agents.settings import Settings, SettingsError

@@ -21,9 +21,9 @@ from dataclasses import replace
 from faust.types.tuples import Message
 
 from agents.app import make_table
-from agents.feed_rows import FeedRows, feed_key
 from agents.kafka.delivery import OnFailure, Work
-from agents.polling import Polling
+from agents.polling.feed_rows import FeedRows, feed_key
+from agents.polling.service import Polling
 from agents.schemes import Schemes
 from agents.settings import Settings
 from agents.stage import Stage

@@ -11,9 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agents.commands.topics import apply
-from agents.feed_rows import feed_key
 from agents.kafka.client import producer
 from agents.kafka.partitions import key_of
+from agents.polling.feed_rows import feed_key
 from agents.settings import Settings
 from agents.topics_file import declared
 from bench.broker import running

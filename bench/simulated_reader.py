@@ -91,7 +91,7 @@ class Reader:
         self._states[state.feed] = state
         self._schedule.put((0, state.feed.encode()), polling.overdue(state, now))
         rested = now + _POLITENESS.after(outcome.seconds)
-        if outcome.status == 429:  # as `agents.polling` has it
+        if outcome.status == 429:  # as `agents.polling.service` has it
             rested = max(rested, now + (outcome.retry_after or self._rules.interval_min))
         self._feeds.done(_host_of(state.url), rested)
 

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from agents.feed_rows import feed_key
 from agents.kafka.client import producer
 from agents.kafka.partitions import key_of
 from agents.poll import Poll
+from agents.polling.feed_rows import feed_key
 from agents.settings import Settings
 from models import fetch as fetches
 from models.feed import Feed

@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 import pytest
 
-from agents.parsers import Parsers
+from agents.polling.parsers import Parsers
 from urltree.feeds.answer import Trouble, WebError
 
 FEED = "https://news.example.org/feed.xml"

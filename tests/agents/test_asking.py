@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agents import asking
-from agents.asking import Asked, Asking, host_of
+from agents.polling.asking import Asked, Asking, host_of
 from agents.settings import Settings
 from urltree.feeds.answer import Answer, Trouble, WebError
 from urltree.feeds.item import Item
@@ -50,7 +50,7 @@ class Parser:
     times = 0
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
-        """As `agents.parsers.Parsers.parse`."""
+        """As `agents.polling.parsers.Parsers.parse`."""
         self.times += 1
         if body == b"a page":
             raise WebError(Trouble.NOT_A_FEED, f"{url}: {content_type}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from agents.feed_turns import LOST, FeedTurns
+from agents.polling.feed_turns import LOST, FeedTurns
 from urltree.feeds.schedule import Key
 
 A: Key = (0, b"a")

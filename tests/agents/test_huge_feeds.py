@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.parsers import Parsers
+from agents.polling.parsers import Parsers
 from tests.agents.parsing import FEED, JSON, children, is_well, rss, run
 from urltree.feeds.answer import Trouble, WebError
 

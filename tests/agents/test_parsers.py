@@ -14,7 +14,7 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from agents.parsers import Parsers
+from agents.polling.parsers import Parsers
 from tests.agents.parsing import FEED, GREEDY, SLOW, SMALL, children, is_well, run, trouble
 from urltree.feeds.answer import Trouble
 
@@ -138,7 +138,7 @@ def test_processes_are_replaced() -> None:
 
 WORKER = """
 import asyncio
-from agents.parsers import Parsers
+from agents.polling.parsers import Parsers
 from tests.agents.parsing import SLOW, SMALL
 
 async def work():

@@ -9,11 +9,11 @@ from typing import Any, cast
 
 import pytest
 
-from agents.hosts import Hosts
-from agents.jobs import Job
+from agents.fetching.hosts import Hosts
+from agents.fetching.jobs import Job
+from agents.fetching.lot import Lot
+from agents.fetching.placing import Places
 from agents.metrics import Metrics
-from agents.parking import Lot
-from agents.placing import Places
 from models.fetch import Fetch
 from urltree.feeds.host import HOUR, HostState
 from urltree.page import PageError, Reason

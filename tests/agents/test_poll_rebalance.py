@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.asking import Asked
 from agents.kafka.transport import Consumer
 from agents.poll import Poll
+from agents.polling.asking import Asked
 from agents.settings import Settings
 from models.feed import Feed
 from tests.agents.feed_server import Clock, reaching, rss, serving

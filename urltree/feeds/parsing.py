@@ -1,6 +1,6 @@
 """The body of an answer → what the feed says.
 
-A hostile body may take long, or much memory: `agents.parsers` bounds both.
+A hostile body may take long, or much memory: `agents.polling.parsers` bounds both.
 """
 
 from __future__ import annotations

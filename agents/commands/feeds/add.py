@@ -14,7 +14,7 @@ import orjson
 from agents.commands.dead_letter_view import safe
 from agents.commands.feeds.followed import Sites, follow, followed
 from agents.commands.feeds.look import Found, Look
-from agents.parsers import Parsers
+from agents.polling.parsers import Parsers
 from agents.settings import Settings, load
 from agents.web.client import Client
 from agents.web.contact import contact

@@ -21,8 +21,8 @@ from rich.text import Text
 
 from agents.commands.dead_letter_view import safe
 from agents.commands.feeds.followed import followed_by, places
-from agents.feed_rows import feed_key
 from agents.kafka.client import consumer, read, whole
+from agents.polling.feed_rows import feed_key
 from agents.settings import Settings, SettingsError, load
 from models.feed import Feed
 from urltree.feeds.state import FeedState, StateError, Status

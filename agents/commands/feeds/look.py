@@ -35,7 +35,7 @@ class Web(Protocol):
 
 
 class Parsing(Protocol):
-    """Reads feeds (`agents.parsers.Parsers`)."""
+    """Reads feeds (`agents.polling.parsers.Parsers`)."""
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
         """One feed. Raises WebError(NOT_A_FEED)."""

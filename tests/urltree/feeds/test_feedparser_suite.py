@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from agents.parsers import Parsers
+from agents.polling.parsers import Parsers
 from urltree.feeds.answer import WebError
 from urltree.feeds.parsing import ParsedFeed, parse
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from aiokafka.structs import RecordMetadata
 
-from agents.asking import Asked
-from agents.feed_rows import FeedRows
 from agents.logs import log
+from agents.polling.asking import Asked
+from agents.polling.feed_rows import FeedRows
 from agents.schemes import Schemes
 from agents.stage import Stage
 from models import fetch as fetches

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agents.hosts import Hosts
-from agents.jobs import Job, Outlet
+from agents.fetching.hosts import Hosts
+from agents.fetching.jobs import Job, Outlet
 from agents.metrics import Metrics
 from agents.settings import Settings
 from agents.web.client import Client, Wants, always

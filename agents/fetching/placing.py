@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from agents.hosts import Hosts
-from agents.jobs import Job, Outlet
+from agents.fetching.hosts import Hosts
+from agents.fetching.jobs import Job, Outlet
+from agents.fetching.lot import Lot
 from agents.metrics import Metrics
-from agents.parking import Lot
 from urltree.feeds.host_queues import HostQueues
 from urltree.page import PageError, Reason
 

@@ -17,14 +17,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from time import time
 
-from agents.hosts import Hosts
-from agents.jobs import Job, Outlet
+from agents.fetching.hosts import Hosts
+from agents.fetching.jobs import Job, Outlet
+from agents.fetching.placing import Places
+from agents.fetching.visiting import NotOursError, Visiting
 from agents.logs import log
 from agents.metrics import Metrics
-from agents.placing import Places
 from agents.settings import Settings
 from agents.stage import OURS
-from agents.visiting import NotOursError, Visiting
 from agents.web.client import Client
 from urltree.feeds.host import retry_at
 from urltree.feeds.landing import ComeAgainError

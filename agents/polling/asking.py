@@ -18,7 +18,7 @@ import can_ada
 import xxhash
 
 from agents.feed_settings import FeedSettings
-from agents.parsers import Parsers
+from agents.polling.parsers import Parsers
 from agents.web.client import Client
 from agents.web.redirects import target
 from urltree.feeds.answer import Answer, Trouble, WebError

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 
-from agents.asking import Asking, failed, host_of, politeness
-from agents.feed_rows import FeedRows
-from agents.feed_turns import FeedTurns
 from agents.logs import log
-from agents.new_items import NewItems
-from agents.parsers import Parsers
+from agents.polling.asking import Asking, failed, host_of, politeness
+from agents.polling.feed_rows import FeedRows
+from agents.polling.feed_turns import FeedTurns
+from agents.polling.new_items import NewItems
+from agents.polling.parsers import Parsers
 from agents.schemes import Schemes
 from agents.stage import OURS, Stage
 from agents.web.client import Client

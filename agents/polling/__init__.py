@@ -1,0 +1,1 @@
+"""Asks feeds, beside the agent `agents.poll`: each when it is due."""
