@@ -32,6 +32,7 @@ from agents.web.decoding import Body
 from agents.web.failures import web_error
 from agents.web.guard import Connecting, Guard
 from agents.web.redirects import absolute
+from agents.web.wire import Wire
 from urltree.feeds.answer import Answer, Trouble, WebError
 
 _PIECE = 64 * 1024
@@ -73,6 +74,7 @@ class Client:
             ssl=self._tls,
             socket_factory=self._guard.socket,
         )
+        connector._factory = Wire.maker(asyncio.get_running_loop())  # noqa: SLF001
         self._session = aiohttp.ClientSession(
             connector=connector,
             headers={"User-Agent": user_agent(settings.contact), "Accept-Encoding": "gzip"},
