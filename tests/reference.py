@@ -12,10 +12,12 @@ import yaml
 
 from agents.__main__ import main as agents
 from agents.extract import Extract
+from agents.fetch import Fetch
 from agents.health import Health
 from agents.normalize import Normalize
+from agents.poll import Poll
 from agents.settings import PREFIX, Settings
-from agents.stage import Stage
+from agents.stage import MakeStage, Stage
 from urltree.command import main as urltree
 
 ROOT = Path(__file__).parent.parent
@@ -55,16 +57,17 @@ def metrics() -> str:
             name = metric.name + ("_total" if metric.type == "counter" else "")
             found.setdefault(name, (metric.type, metric.documentation, []))[2].append(stage.name)
     rows = [
-        (_code(name), kind, "" if len(names) > 1 else f"`{names[0]}` only. ", text)
+        (_code(name), kind, "" if len(names) == 4 else f"{', '.join(map(_code, names))}. ", text)
         for name, (kind, text, names) in found.items()
     ]
     return _table(("metric", "type", "what"), [(n, k, only + text) for n, k, only, text in rows])
 
 
 def stages() -> list[Stage]:
-    """Both stages, not started."""
-    defaults = Settings.model_validate({})
-    return [Normalize(defaults, _never), Extract(defaults, _never)]
+    """Every stage, not started."""
+    defaults = Settings.model_validate({"contact": "https://example.org/crawler"})
+    makes: tuple[MakeStage, ...] = (Poll, Fetch, Normalize, Extract)
+    return [make(defaults, _never) for make in makes]
 
 
 def tables() -> set[str]:

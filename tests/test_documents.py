@@ -24,6 +24,8 @@ from tests import reference
 from tests.agents.workers import work
 from urltree import Extractor
 from urltree.deduplication import Step
+from urltree.feeds.host import HOST_VERSION
+from urltree.feeds.state import STATE_VERSION
 from urltree.heuristics import NAMES
 from urltree.page import Reason
 from urltree.row import ROW_VERSION
@@ -37,6 +39,8 @@ JOB, LIBRARY = "docs/job.md", "docs/library.md"
 
 TABLES: dict[tuple[str, str], Callable[[], str]] = {
     (JOB, "topics"): reference.topics,
+    (JOB, "feeds"): lambda: reference.record("feeds"),
+    (JOB, "fetches"): lambda: reference.record("fetches"),
     (JOB, "raw-html"): lambda: reference.record("raw-html"),
     (JOB, "clean-text"): lambda: reference.record("clean-text"),
     (JOB, "duplicates"): lambda: reference.record("duplicates"),
@@ -136,6 +140,7 @@ def test_the_changelog_names_the_versions_of_what_is_stored() -> None:
     """Whoever raises a version says so: what was learned before may count no longer."""
     newest = (ROOT / "CHANGELOG.md").read_text().split("\n## ")[1]
     versions = {"tokenizer": TOKENIZER_VERSION, "key": KEY_VERSION, "row": ROW_VERSION}
+    versions |= {"feed": STATE_VERSION, "host": HOST_VERSION}
     for name, number in versions.items():
         assert f"{name} version {number}" in " ".join(newest.split())
 

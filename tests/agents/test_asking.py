@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agents import asking
+from agents.polling import asking
 from agents.polling.asking import Asked, Asking, host_of
 from agents.settings import Settings
 from urltree.feeds.answer import Answer, Trouble, WebError
