@@ -90,8 +90,15 @@ class FeedSites:
         self.port = 0
 
     def settings(self) -> dict[str, object]:
-        """What lets workers find them."""
+        """What lets workers find them, and nobody else."""
         return {"connect_to": f"::127.0.0.1:{self.port}", "allow_networks": "127.0.0.0/8"}
+
+    def rules(self) -> list[str]:
+        """The same of connect_to, for each host by its name."""
+        sites = {feed.site for feed in self.feeds}
+        hosts = [f"{host}.{site}" for site in sites for host in ("www", "go", "pages")]
+        hosts += [f"pages.far{n}.example" for n in range(FAR)]
+        return [f"{host}::127.0.0.1:{self.port}" for host in hosts]
 
     def __enter__(self) -> Self:
         self._thread.start()

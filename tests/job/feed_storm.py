@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from aiokafka.errors import KafkaError
 
-from agents.kafka.partitions import partition_of
 from agents.settings import SettingsError
 from demo.kafka import Kafka
 from models import fetch, raw_html
 from models.dead_letter import DeadLetter
+from models.feed import Feed
 from tests.job.feed_sites import FeedSites
 from tests.job.harness import Job, wait_until
-from tests.job.kafka_records import PARTITIONS, Sent, members, run
+from tests.job.kafka_records import Sent, members, partition_of, run
 from tests.job.storm import Weather
 
 WORKERS = {"poll": 2, "fetch": 2, "normalize": 1, "extract": 1}
@@ -75,7 +75,7 @@ class FeedStorm(Weather):
         """Follow the feeds, publish, kill, freeze; returns when all is processed."""
         with self._gust():
             self.start()
-        follow(self.job, self.sites)
+        follow(self.job, self.sites.feeds)
         traffic = threading.Thread(target=self._publish, args=(stories,))
         traffic.start()
         extras = (self._deploy, self._freeze, self.kill_broker, None)
@@ -160,13 +160,10 @@ class FeedStorm(Weather):
         )
 
 
-def follow(job: Job, sites: FeedSites) -> None:
-    """Let a job follow all feeds of these sites."""
+def follow(job: Job, feeds: Iterable[Feed]) -> None:
+    """Let a job follow feeds."""
     job.publish(
-        (
-            Sent(feed.key, feed.encode(), partition_of(feed.site.encode(), PARTITIONS))
-            for feed in sites.feeds
-        ),
+        (Sent(feed.key, feed.encode(), partition_of(feed.site.encode())) for feed in feeds),
         "feeds",
     )
 

@@ -39,13 +39,14 @@ class Sent(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A record that was read."""
+    """A record that was read; `time` is when its producer sent it, seconds since 1970."""
 
     partition: int
     offset: int
     key: bytes | None
     value: bytes | None
     headers: Headers
+    time: float
 
 
 def run(work: Coroutine[object, object, Result]) -> Result:
@@ -126,7 +127,10 @@ async def read_all(settings: Settings, topic: str) -> list[Read]:
     async with consumer(settings) as client:
         ranges = await whole(client, await partitions(client, settings.topic(topic)))
         return [
-            Read(one.partition, one.offset, one.key, one.value, tuple(one.headers))
+            Read(
+                *(one.partition, one.offset, one.key, one.value, tuple(one.headers)),
+                time=one.timestamp / 1_000,
+            )
             async for one in read(client, ranges)
         ]
 

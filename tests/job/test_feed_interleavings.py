@@ -85,7 +85,6 @@ def polled(job: Job, worker: Worker) -> None:
         ),
         pytest.param(STATE, SIXTEENTH, SAME, id="the outcome has no state yet"),
         pytest.param(STATE, SIXTEENTH, EMPTY, id="the outcome has no state yet, nor a disk"),
-        pytest.param("seen_items-changelog", "5", SAME, id="an item is seen on the disk only"),
     ],
 )
 def test_killed_while_a_poll_is_kept(
@@ -93,7 +92,7 @@ def test_killed_while_a_poll_is_kept(
 ) -> None:
     """Items come once more at most, none is lost, and the changelogs know what the disk knows."""
     with make_job(**ONCE, **sites.settings()) as job:
-        follow(job, sites)
+        follow(job, sites.feeds)
         dying = job.worker("poll", "poll", ["die", topic, number])
         dying.start(wait=False).wait_end()
         before = items(job)
@@ -116,7 +115,7 @@ def test_killed_while_a_poll_is_kept(
 def test_killed_between_raw_html_and_commit(make_job: MakeJob, sites: FeedSites) -> None:
     """The page is fetched again; it is the same id, and one clean text."""
     with make_job(**ONCE, **sites.settings()) as job:
-        follow(job, sites)
+        follow(job, sites.feeds)
         polled(job, job.worker("poll"))
         later = [job.worker("normalize").start(wait=False), job.worker("extract").start(wait=False)]
         dying = job.worker("fetch", "fetch", ["after", "raw-html", "5"])
@@ -136,7 +135,7 @@ def test_killed_between_raw_html_and_commit(make_job: MakeJob, sites: FeedSites)
 def test_an_outcome_of_a_worker_that_wakes_is_stale(make_job: MakeJob, sites: FeedSites) -> None:
     """Another has polled its feed meanwhile: that poll counts, and the feed is not polled anew."""
     with make_job(**ONCE, **sites.settings()) as job:
-        follow(job, sites)
+        follow(job, sites.feeds)
         zombie = job.worker("poll", "zombie", ["stop", "poll-outcomes", "3"])
         zombie.start(wait=False)
         wait_until(zombie.is_frozen, "it to stop before the outcome", zombie.log)

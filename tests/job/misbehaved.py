@@ -1,0 +1,167 @@
+"""What the misbehaving web does to a job: pages and feeds of it, beside those of good hosts.
+
+Each behaviour has a host of its own, and a second one for a page that was tried often before:
+what may succeed later is sent again at first, and given up in the end.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import psutil
+
+from models import fetch as fetches
+from models import raw_html
+from models.dead_letter import DeadLetter
+from models.feed import Feed
+from models.fetch import Fetch
+from models.headers import ORIGIN, header
+from tests.job.harness import ROOT, Job, Worker, wait_until
+from tests.job.kafka_records import Sent, partition_of
+from tests.job.state import in_changelog
+from urltree.feeds.state import FeedState
+from urltree.url_key import KeyScheme
+
+MIB = 1024 * 1024
+
+_SAMPLE = 0.05  # seconds
+_SCHEME = KeyScheme()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What became of a page.
+
+    Attributes:
+        what: `page`, `REASON` of a dead letter, or `again: TROUBLE`.
+        seconds: since it was published.
+        not_before: of a page that is to come again, seconds from its end.
+    """
+
+    what: str
+    seconds: float
+    not_before: float = 0.0
+
+
+class Memory:
+    """Resident memory of workers and what they started, above what it is at first.
+
+    Attributes:
+        mib: the most that each has taken, by its name.
+    """
+
+    def __init__(self, *workers: Worker) -> None:
+        self._processes = {worker.name: psutil.Process(worker.pid) for worker in workers}
+        self._idle = {name: _resident(process) for name, process in self._processes.items()}
+        self.mib = dict.fromkeys(self._idle, 0.0)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Look all the time."""
+        over = threading.Event()
+        watching = threading.Thread(target=self._watch, args=(over,))
+        watching.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watching.join()
+
+    def _watch(self, over: threading.Event) -> None:
+        while not over.wait(_SAMPLE):
+            for name, process in self._processes.items():
+                above = (_resident(process) - self._idle[name]) / MIB
+                self.mib[name] = max(self.mib[name], above)
+
+
+@contextmanager
+def misbehaving() -> Iterator[dict[str, str]]:
+    """The misbehaving server as a process of its own; the settings with which it is reached."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.agents.web.misbehaving"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    with server:  # its pipes are closed in the end, and so it ends
+        assert server.stdout is not None
+        yield json.loads(server.stdout.readline())
+
+
+def publish_pages(job: Job, urls: Mapping[str, int]) -> float:
+    """Send pages to fetches, each with so many attempts before; gives the time."""
+    now = time.time()
+    job.publish(
+        (
+            _sent(url, fetches.encode(Fetch(url=url, title=url, attempt=attempt)))
+            for url, attempt in urls.items()
+        ),
+        "fetches",
+    )
+    return now
+
+
+def feed_of(url: str) -> Feed:
+    """The feed of that address."""
+    return Feed(site=_SCHEME.domain(url), url=url)
+
+
+def ended(job: Job, since: float) -> dict[str, Ended]:
+    """What has become of each page so far, by its URL."""
+    found = {}
+    for one in job.read("fetches"):
+        if header(one.headers, ORIGIN) is not None:
+            wanted = fetches.decode(one.value)
+            if wanted.trouble is not None:
+                what = f"again: {wanted.trouble.partition(':')[0]}"
+                found[wanted.url] = Ended(what, one.time - since, wanted.not_before - one.time)
+    for one in job.read("dead-letters"):
+        letter = DeadLetter.from_record(one.key, one.value, one.headers)
+        found[fetches.decode(letter.original.value).url] = Ended(letter.reason, one.time - since)
+    for one in job.read("raw-html"):
+        page = raw_html.decode(one.value, one.headers)
+        found[page.url or ""] = Ended("page", one.time - since)
+    return found
+
+
+def wait_ended(job: Job, urls: Mapping[str, object], since: float) -> dict[str, Ended]:
+    """What becomes of these pages, as soon as something has become of all."""
+    found: dict[str, Ended] = {}
+
+    def is_over() -> bool:
+        found.update(ended(job, since))
+        return urls.keys() <= found.keys()
+
+    def missing() -> str:
+        return f"{urls.keys() - found.keys()}\n" + "\n".join(one.log() for one in job.workers)
+
+    wait_until(is_over, "all pages to end", missing)
+    return {url: found[url] for url in urls}
+
+
+def states(job: Job) -> dict[str, FeedState]:
+    """What is known of each feed, by its URL."""
+    rows = [row for rows in in_changelog(job, "feed_state").values() for row in rows.values()]
+    return {state.feed: state for state in map(FeedState.decode, rows)}
+
+
+def _sent(url: str, value: bytes) -> Sent:
+    key = _SCHEME.domain(url).encode()
+    return Sent(key, value, partition_of(key))
+
+
+def _resident(process: psutil.Process) -> int:
+    total = 0
+    for one in (process, *process.children(recursive=True)):
+        try:
+            total += one.memory_info().rss
+        except psutil.NoSuchProcess:
+            continue
+    return total

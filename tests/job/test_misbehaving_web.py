@@ -1,0 +1,180 @@
+"""Row 1 of issue 4: real workers beside a web that does what none should.
+
+Each behaviour ends in the right state within its limits, memory stays bounded, and nobody who
+behaves is delayed. What may succeed later comes again at first, and is given up in the end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+
+import pytest
+
+from tests.job.conftest import Record
+from tests.job.feed_sites import FeedSites
+from tests.job.feed_storm import follow
+from tests.job.harness import Job, wait_until
+from tests.job.misbehaved import (
+    Ended,
+    Memory,
+    feed_of,
+    misbehaving,
+    publish_pages,
+    states,
+    wait_ended,
+)
+from tests.job.misbehaviours import BAD_FEEDS, BAD_HOSTS, BAD_PAGES, LAST
+from urltree.feeds.state import FeedState
+
+SITES, STORIES = 7, 100  # that behave
+TOTAL_SECONDS = 6.0
+LIMITS = {
+    "connect_seconds": 2,
+    "header_seconds": 3,
+    "read_seconds": 3,
+    "total_seconds": TOTAL_SECONDS,
+    "fetch_attempts": LAST + 1,
+    "host_pause": 0.05,
+    "latency_factor": 0,
+    "interval_min": 1,
+    "interval_max": 2,
+}
+BUSY = 10.0  # seconds that a busy machine is granted
+MAX_MIB = 100.0  # above idle
+WAIT = 120.0  # seconds, that the server asks for
+
+
+@dataclass
+class Aftermath:
+    """What has become of everything.
+
+    Attributes:
+        calm, good: pages of stories, without and beside those that misbehave.
+        bad: pages, by their URL; those that were tried often before have hosts with `last-`.
+        feeds: by their path.
+        memory: MiB above idle, by worker.
+    """
+
+    calm: dict[str, Ended]
+    good: dict[str, Ended]
+    bad: dict[str, Ended]
+    feeds: dict[str, FeedState]
+    memory: dict[str, float]
+
+
+@pytest.fixture(scope="module")
+def aftermath(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aftermath]:
+    """Both workers have met everything."""
+    directory = tmp_path_factory.mktemp("misbehaving")
+    with misbehaving() as settings, FeedSites(SITES) as sites:
+        rules = ",".join([*sites.rules(), settings["connect_to"]])
+        more = {**LIMITS, **settings, "connect_to": rules}
+        with Job(kafka, f"{directory.name}-", directory, **more) as job:
+            yield _met(job, sites)
+
+
+def _met(job: Job, sites: FeedSites) -> Aftermath:
+    workers = [job.worker(stage).start(wait=False) for stage in ("poll", "fetch")]
+    for worker in workers:
+        worker.wait_ready()
+    follow(job, sites.feeds)
+    _told(job, sites, SITES)  # the parsers are there now
+    calm = _told(job, sites, STORIES)
+    memory = Memory(*workers)
+    with memory.watched():
+        follow(job, map(feed_of, BAD_FEEDS))
+        bad = BAD_PAGES | BAD_HOSTS
+        since = publish_pages(job, {url: attempts for url, (attempts, _) in bad.items()})
+        good = _told(job, sites, STORIES)
+        found = wait_ended(job, bad, since)
+        wait_until(lambda: _are_polled(job), "all feeds to be polled", workers[0].log)
+    return Aftermath(calm, good, found, states(job), memory.mib)
+
+
+def _told(job: Job, sites: FeedSites, number: int) -> dict[str, Ended]:
+    """Let the sites publish stories, and wait for their pages."""
+    since, before = time.time(), set(sites.stories)
+    sites.publish(number)
+    new = (story for story in sites.stories if story not in before)
+    return wait_ended(job, {story.link: None for story in new if sites.page_of(story)}, since)
+
+
+def _are_polled(job: Job) -> bool:
+    found = states(job)
+    return all(
+        url in found and found[url].sequence >= polls for url, (polls, _) in BAD_FEEDS.items()
+    )
+
+
+@pytest.mark.parametrize("pages", [BAD_PAGES, BAD_HOSTS], ids=["pages", "hosts"])
+def test_every_page_ends_in_the_right_state(
+    aftermath: Aftermath, pages: dict[str, tuple[int, str]]
+) -> None:
+    """A page, a dead letter with its reason, or again with its trouble."""
+    found = {url: aftermath.bad[url].what for url in pages}
+    assert found == {
+        url: found[url] if found[url] in wanted.split(" or ") else wanted
+        for url, (_, wanted) in pages.items()
+    }
+
+
+def test_every_page_ends_within_its_limits(aftermath: Aftermath, record: Record) -> None:
+    """The request for its robots.txt included, which answers at once."""
+    slowest = max(aftermath.bad, key=lambda url: aftermath.bad[url].seconds)
+    seconds = aftermath.bad[slowest].seconds
+    record(
+        f"row 1: {len(aftermath.bad)} pages that misbehave ended as they should, the last after "
+        f"{seconds:.1f} s of {TOTAL_SECONDS:.0f}: {slowest}"
+    )
+    assert seconds < TOTAL_SECONDS + BUSY
+
+
+@pytest.mark.parametrize("path", ["wait-seconds", "wait-date"])
+def test_a_host_that_asks_to_wait_is_asked_again_when_it_says(
+    aftermath: Aftermath, path: str
+) -> None:
+    """Retry-After in both forms; a date has whole seconds."""
+    not_before = aftermath.bad[f"http://{path}.example/{path}"].not_before
+    assert WAIT - 2 < not_before < WAIT + 1
+    feed = aftermath.feeds[f"http://{path}-feed.example/{path}"]
+    assert feed.last_poll is not None
+    assert feed.next_due - feed.last_poll > WAIT - 2
+
+
+def test_every_feed_ends_in_the_right_state(aftermath: Aftermath, record: Record) -> None:
+    """Its trouble, or None where all is well; gone where it says so."""
+    record(f"row 1: {len(BAD_FEEDS)} feeds that misbehave ended as they should")
+    found = {url: str(aftermath.feeds[url].trouble) for url in BAD_FEEDS}
+    assert found == {
+        url: found[url] if found[url] in wanted.split(" or ") else wanted
+        for url, (_, wanted) in BAD_FEEDS.items()
+    }
+    gone = {url for url in BAD_FEEDS if aftermath.feeds[url].status == "gone"}
+    assert gone == {"http://gone-feed.example/gone"}
+    back = aftermath.feeds["http://moved-and-back-feed.example/moved-and-back"]
+    assert (back.url, back.redirect, back.items) == (back.feed, None, 3)
+
+
+def test_memory_stays_below_100_mib_above_idle(aftermath: Aftermath, record: Record) -> None:
+    """Of each worker, with all that it started."""
+    said = ", ".join(f"{name} {mib:.0f}" for name, mib in aftermath.memory.items())
+    record(f"row 1: MiB above idle, all at once: {said}")
+    assert max(aftermath.memory.values()) < MAX_MIB
+
+
+def test_nobody_who_behaves_is_delayed(aftermath: Aftermath, record: Record) -> None:
+    """From publication through poll and fetch, beside pages that hang for all of their time."""
+    calm, good = (
+        [one.seconds for one in found.values()] for found in (aftermath.calm, aftermath.good)
+    )
+    record(
+        f"row 1: {len(good)} pages that behave, from publication to raw-html: median "
+        f"{median(calm):.1f} s, at most {max(calm):.1f} s; beside those that misbehave "
+        f"{median(good):.1f} s, at most {max(good):.1f} s"
+    )
+    assert {one.what for one in aftermath.good.values()} == {"page"}
+    assert median(good) < median(calm) + TOTAL_SECONDS / 2
+    assert max(good) < max(calm) + TOTAL_SECONDS + BUSY
