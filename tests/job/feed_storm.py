@@ -30,7 +30,7 @@ WORKERS = {"poll": 2, "fetch": 2, "normalize": 1, "extract": 1}
 GUSTS = 4
 SLICE = 20  # stories published at once
 SLICE_SECONDS = 0.75
-CALM = (2.0, 4.0)  # seconds
+CALM = (2.0, 3.0)  # seconds
 IN_FLIGHT = 1.0  # seconds for what was asked before the group was stable
 
 
@@ -86,7 +86,7 @@ class FeedStorm(Weather):
                     extra()
                 for _ in range(len(range(number, kills, GUSTS))):
                     self.kill_worker(self._victims)
-                    self.live(self.random.uniform(0, 2))
+                    self.live(self.random.uniform(0, 1))
         while traffic.is_alive():
             self.live(1)
         self._wait_through()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 import re
-from collections import deque
 
 import can_ada
 
@@ -17,11 +16,15 @@ _MAX_URL = 2_048
 
 # Attributes hold no `>` in their values where it matters here; a tag is at most 4,000 bytes.
 _END = re.compile(rb"<body[\s>]|</head\s*>", re.IGNORECASE)
-_HIDDEN = re.compile(
-    rb"<!--.*?(?:-->|\Z)|<(script|style|template)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
-)
-_CLOSED = re.compile(rb"(?:-->|</[a-z]+\s*>)\Z", re.IGNORECASE)
+_OPENING = re.compile(rb"<!--|<(script|style|template)\b", re.IGNORECASE)
+_CLOSING = {
+    b"": re.compile(rb"-->"),
+    b"script": re.compile(rb"</script\s*>", re.IGNORECASE),
+    b"style": re.compile(rb"</style\s*>", re.IGNORECASE),
+    b"template": re.compile(rb"</template\s*>", re.IGNORECASE),
+}
 _LINK = re.compile(rb"<link\s([^<>]{1,4000})>", re.IGNORECASE)
+_WANTED = re.compile(rb"canonical|amphtml", re.IGNORECASE)
 _BASE = re.compile(rb"<base\s([^<>]{1,4000})>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(
     rb"""([a-z]+)\s{0,20}=\s{0,20}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE
@@ -38,7 +41,7 @@ def links(page: bytes, url: str) -> tuple[str | None, str | None]:
     head = _head(page[:MAX_HEAD])
     base = next((_attributes(tag).get("href") for tag in _BASE.findall(head)), None)
     found: dict[str, str] = {}
-    for tag in _LINK.findall(head):
+    for tag in filter(_WANTED.search, _LINK.findall(head)):
         attributes = _attributes(tag)
         for name in attributes.get("rel", "").lower().split():
             if name in ("canonical", "amphtml") and name not in found:
@@ -54,19 +57,24 @@ def _head(page: bytes) -> bytes:
     Mostly the first `<body` is the body's; where it stands in a script, all of the page is cleaned.
     """
     end = _END.search(page)
-    head = page[: end.start()] if end else page
-    hidden = _HIDDEN.sub(b"", head)
-    if end is None or not _is_open(head):
-        return hidden
-    hidden = _HIDDEN.sub(b"", page)
-    end = _END.search(hidden)
-    return hidden[: end.start()] if end else hidden
+    shown, is_open = _shown(page[: end.start()] if end else page)
+    if end is None or not is_open:
+        return shown
+    shown, _ = _shown(page)
+    end = _END.search(shown)
+    return shown[: end.start()] if end else shown
 
 
-def _is_open(head: bytes) -> bool:
-    """Whether a comment or a script goes on at its end."""
-    hidden = deque(_HIDDEN.finditer(head), maxlen=1)
-    return any(last.end() == len(head) and not _CLOSED.search(last[0]) for last in hidden)
+def _shown(page: bytes) -> tuple[bytes, bool]:
+    """What is no comment and no script; and whether one of them goes on at the end."""
+    shown, at = [], 0
+    while opening := _OPENING.search(page, at):
+        shown.append(page[at : opening.start()])
+        closing = _CLOSING[(opening[1] or b"").lower()].search(page, opening.end())
+        if closing is None:
+            return b"".join(shown), True
+        at = closing.end()
+    return b"".join([*shown, page[at:]]), False
 
 
 def _attributes(tag: bytes) -> dict[str, str]:
