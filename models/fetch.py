@@ -8,7 +8,8 @@ re-sent record; by that the audit knows that it is no other page.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from dataclasses import fields as fields_of
 from typing import Any
 
 from models.record import SCHEMA, malformed, read, write
@@ -49,9 +50,12 @@ class Fetch:
         return self.redirects[-1] if self.redirects else self.url
 
 
+_FIELDS = tuple(field.name for field in fields_of(Fetch))
+
+
 def encode(fetch: Fetch) -> bytes:
     """The record's value."""
-    fields = asdict(fetch)
+    fields = {name: getattr(fetch, name) for name in _FIELDS}
     fields |= {name: fields[name] or None for name in ("redirects", "meta")}
     return write({"schema": SCHEMA, **fields})
 

@@ -6,7 +6,7 @@ value  the fields of `urltree.feeds.outcome.Outcome`
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import fields as fields_of
 from typing import Any
 
 from models.record import SCHEMA, malformed, read, write
@@ -14,11 +14,12 @@ from urltree.feeds.answer import Trouble
 from urltree.feeds.outcome import Outcome, Result, SeenItem
 
 _HASH_BYTES = 16
+_FIELDS = tuple(field.name for field in fields_of(Outcome))
 
 
 def encode(outcome: Outcome) -> bytes:
     """The record's value; an item is a row [hash in hex, time, is_new]."""
-    fields = asdict(outcome)
+    fields = {name: getattr(outcome, name) for name in _FIELDS}
     items = [[item.hash.hex(), item.time, item.is_new] for item in outcome.items]
     return write({"schema": SCHEMA, **fields, "items": items})
 

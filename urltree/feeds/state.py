@@ -6,7 +6,7 @@ Stored as JSON with a version: state in Kafka outlives every release, and `feeds
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -85,7 +85,8 @@ class FeedState:
 
     def encode(self) -> bytes:
         """The row."""
-        return orjson.dumps({"version": STATE_VERSION, **asdict(self)})
+        own = {one.name: getattr(self, one.name) for one in fields(self)}
+        return orjson.dumps({"version": STATE_VERSION, **own})
 
     @classmethod
     def decode(cls, row: bytes) -> FeedState:
