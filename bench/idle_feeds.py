@@ -40,16 +40,17 @@ async def _measure(brokers: str) -> list[Figure]:
     prefix = f"bench{uuid.uuid4().hex[:8]}-"
     settings = Settings.model_validate({"brokers": brokers, "prefix": prefix})
     await apply(settings)
-    await _write(settings)
     env = {"URLTREE_BROKERS": brokers, "URLTREE_PREFIX": prefix, "URLTREE_CONTACT": "bench"}
     with TemporaryDirectory(prefix="urltree-bench-") as directory:
+        empty, _ = await _started(Path(directory), env)
+        empty.stop()
+        await _write(settings)
         restored, seconds = await _started(Path(directory), env)
         try:
             await restored.reach("urltree_feeds", FEEDS)
             before = restored.cpu()
             await asyncio.sleep(SECONDS)
             cpu = restored.cpu() - before
-            restored.look()
             resident, scheduled = restored.resident(), restored.metric("urltree_feeds")
         finally:
             restored.stop()
@@ -63,8 +64,8 @@ async def _measure(brokers: str) -> list[Figure]:
             "idle feeds: resident",
             resident / MB,
             "MB",
-            note=f"{scheduled:,.0f} feeds of {FEEDS // EACH:,} sites, after {SECONDS:.0f} s; peak "
-            f"while restoring {restored.peak / MB:.0f} MB; without parsers' processes",
+            note=f"{scheduled:,.0f} feeds of {FEEDS // EACH:,} sites, after {SECONDS:.0f} s; "
+            f"{empty.idle / MB:.0f} MB without feeds; without parsers' processes",
         ),
         Figure("idle feeds: CPU a minute", cpu * 60 / SECONDS, "s", note="all threads"),
         Figure("idle feeds: ready after", seconds, "s", note="empty disk: restored from Kafka"),

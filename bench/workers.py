@@ -84,8 +84,14 @@ class Worker:
         self.peak = max(self.peak, self._process.memory_info().rss)
 
     def cpu(self) -> float:
-        """Seconds of CPU since its start, all threads and the processes that it started."""
-        return cpu(self._process) + sum(map(cpu, self._process.children(recursive=True)))
+        """Seconds of CPU since its start, all threads and the processes that it started.
+
+        Linux counts those that have ended with the one that has waited for them.
+        """
+        family = (self._process, *self._process.children(recursive=True))
+        ended = [process.cpu_times() for process in family]
+        reaped = sum(float(one.children_user + one.children_system) for one in ended)
+        return sum(map(cpu, family)) + reaped
 
     def resident(self) -> int:
         """Bytes now, without the processes that it started."""
