@@ -19,6 +19,7 @@ from tests.job.feed_formats import FORMATS
 from tests.job.feed_sites import FeedSites
 from tests.job.feed_storm import follow
 from tests.job.harness import Job, Worker, wait_until
+from tests.job.misbehaved import publish_pages
 from tests.job.outcomes import clean_texts
 from tests.job.state import count, differing, in_changelog, on_disk
 from urltree.feeds.state import FeedState
@@ -115,8 +116,7 @@ def test_killed_while_a_poll_is_kept(
 def test_killed_between_raw_html_and_commit(make_job: MakeJob, sites: FeedSites) -> None:
     """The page is fetched again; it is the same id, and one clean text."""
     with make_job(**ONCE, **sites.settings()) as job:
-        follow(job, sites.feeds)
-        polled(job, job.worker("poll"))
+        publish_pages(job, {story.link: 0 for story in sites.stories})
         later = [job.worker("normalize").start(wait=False), job.worker("extract").start(wait=False)]
         dying = job.worker("fetch", "fetch", ["after", "raw-html", "5"])
         dying.start(wait=False).wait_end()
