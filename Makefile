@@ -38,8 +38,9 @@ run: kafka
 	@$(BIN)/python -m demo $(if $(FEEDS),--feeds '$(FEEDS)') $(if $(CONTACT),--contact '$(CONTACT)') \
 	  $(if $(SECONDS),--seconds '$(SECONDS)') $(PAGES)
 
+# Two processes, each with a Kafka of its own: tests wait for sessions to end more than they compute.
 test: kafka
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 bench: $(VENV)/.done
 	@$(BIN)/python -m bench

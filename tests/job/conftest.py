@@ -9,16 +9,16 @@ import pytest
 
 from tests.job.harness import Job
 
-_FIGURES: list[str] = []
+_FIGURE = "figure"
 
 Record = Callable[[str], None]
 MakeJob = Callable[..., Job]
 
 
 @pytest.fixture
-def record() -> Record:
+def record(record_property: Callable[[str, object], None]) -> Record:
     """Prints a line of figures at the end of the run, under "What must hold"."""
-    return _FIGURES.append
+    return lambda line: record_property(_FIGURE, line)
 
 
 @pytest.fixture
@@ -34,8 +34,12 @@ def make_job(kafka: str, prefix: str, tmp_path: Path) -> MakeJob:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The figures that the tests recorded."""
-    if _FIGURES:
+    """The figures that the tests recorded, in whichever process they ran."""
+    reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
+    figures = [
+        line for report in reports for name, line in report.user_properties if name == _FIGURE
+    ]
+    if figures:
         terminalreporter.section("What must hold")
-        for line in _FIGURES:
-            terminalreporter.write_line(line)
+        for line in figures:
+            terminalreporter.write_line(str(line))
