@@ -40,9 +40,17 @@ class Intake(driver.Consumer):
         super().stop_flow()
 
     async def seek_to_committed(self) -> Mapping[TP, int]:
-        """Go back to what was committed, once no fetch can step over it."""
+        """Go back to what was committed, once no fetch can step over it.
+
+        Where nothing, or offset 0, was committed, aiokafka stays where it is: what was fetched too
+        early from a new group's topics never came again (`reset`, 3 of 8 runs).
+        """
         async with self._position:
             offsets: Mapping[TP, int] = await super().seek_to_committed()
+            is_source = self.app.topics.acks_enabled_for
+            first = {tp: 0 for tp, at in offsets.items() if not at and is_source(tp.topic)}
+            if first:
+                await super().seek_wait(first)
             self._moves += 1
             self._is_at_committed = True
             return offsets

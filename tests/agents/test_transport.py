@@ -157,3 +157,18 @@ def test_a_worker_without_a_session_waits_for_kafka_to_answer(
             assert thread.heartbeat_at > monotonic() - 60
 
     run(scenario())
+
+
+@pytest.mark.kafka
+def test_a_seek_goes_back_also_where_nothing_was_committed(job: Settings, publish: Publish) -> None:
+    """What a new group fetched before its seek was dropped; it has to come again."""
+    publish(raw(page()))
+    never = job.model_copy(update={"commit_seconds": 3_600.0})
+
+    async def scenario() -> None:
+        async with started(never, Normalize) as [stage]:
+            await until(lambda: stage.metrics.documents._value.get() == 1)
+            await stage.app.consumer.perform_seek()
+            await until(lambda: stage.metrics.replays._value.get() == 1)
+
+    run(scenario())
