@@ -1,10 +1,10 @@
-"""What tests share: one Kafka a session, and topic names of their own a test."""
+"""What tests share: one Kafka a session, topic names of their own a test, figures at the end."""
 
 from __future__ import annotations
 
 import signal
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -14,6 +14,10 @@ from demo.kafka import running
 # that interrupt a process would wait for its end.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+Record = Callable[[str], None]
+_FIGURE = "figure"
 
 
 @pytest.fixture(scope="session")
@@ -27,3 +31,21 @@ def kafka() -> Iterator[str]:
 def prefix() -> str:
     """Begins the names of a test's topics and groups, so that all tests share one Kafka."""
     return f"t{uuid.uuid4().hex[:10]}-"
+
+
+@pytest.fixture
+def record(record_property: Callable[[str, object], None]) -> Record:
+    """Prints a line of figures at the end of the run, under "What must hold"."""
+    return lambda line: record_property(_FIGURE, line)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The figures that the tests recorded, in whichever process they ran."""
+    reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
+    figures = [
+        line for report in reports for name, line in report.user_properties if name == _FIGURE
+    ]
+    if figures:
+        terminalreporter.section("What must hold")
+        for line in sorted(map(str, figures)):
+            terminalreporter.write_line(line)

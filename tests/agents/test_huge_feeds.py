@@ -9,6 +9,7 @@ import pytest
 
 from agents.polling.parsers import Parsers
 from tests.agents.parsing import FEED, JSON, children, is_well, rss, run
+from tests.conftest import Record
 from urltree.feeds.answer import Trouble, WebError
 
 BOUNDED = {
@@ -23,7 +24,7 @@ BOUNDED = {
 
 
 @pytest.mark.parametrize("name", BOUNDED)
-def test_a_huge_feed_is_bounded(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_huge_feed_is_bounded(name: str, record: Record) -> None:
     """In time and memory (issue 4, row 6); the byte limit of 10 MiB is the client's."""
 
     async def test(parsers: Parsers) -> None:
@@ -36,8 +37,7 @@ def test_a_huge_feed_is_bounded(name: str, capsys: pytest.CaptureFixture[str]) -
             found = error.trouble
         seconds = time.monotonic() - started
         peak = max(_peak(child.pid) for child in children())
-        with capsys.disabled():
-            print(f"\n{name}: {found} in {seconds:.1f} s, {peak} MiB", end=" ")  # noqa: T201
+        record(f"row 6: {name}: {found} in {seconds:.1f} s, {peak} MiB")
         assert found in ("1 items", "1,000 items", Trouble.NOT_A_FEED)
         assert seconds < 30
         assert peak < 1_024

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 
-from tests.job.conftest import Record
+from tests.conftest import Record
 from tests.job.harness import Job
 from tests.job.kafka_records import Sent, keyed, partition_of
 from tests.job.pages import pages

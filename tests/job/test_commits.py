@@ -9,7 +9,8 @@ from collections.abc import Mapping
 import pytest
 
 from models import document as documents
-from tests.job.conftest import MakeJob, Record
+from tests.conftest import Record
+from tests.job.conftest import MakeJob
 from tests.job.harness import READS, Job, wait_until
 from tests.job.kafka_records import PARTITIONS, ends, keyed, run
 from tests.job.outcomes import clean_texts

@@ -13,7 +13,7 @@ from statistics import median
 
 import pytest
 
-from tests.job.conftest import Record
+from tests.conftest import Record
 from tests.job.feed_sites import FeedSites
 from tests.job.feed_storm import follow
 from tests.job.harness import Job, wait_until

@@ -15,7 +15,7 @@ import pytest
 
 from agents.kafka.table import key_of
 from demo.kafka import Kafka
-from tests.job.conftest import Record
+from tests.conftest import Record
 from tests.job.harness import Job, Worker, wait_until
 from tests.job.kafka_records import PARTITIONS
 from tests.job.outcomes import Outcomes, outcomes

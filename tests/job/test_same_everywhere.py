@@ -20,7 +20,8 @@ import pytest
 
 from models import clean_text, duplicate
 from models.dead_letter import DeadLetter
-from tests.job.conftest import MakeJob, Record
+from tests.conftest import Record
+from tests.job.conftest import MakeJob
 from tests.job.harness import Job
 from tests.job.kafka_records import PARTITIONS, Sent, keyed, keyed_by_crc32, unkeyed
 from tests.job.outcomes import clean_texts

@@ -23,6 +23,7 @@ from agents.web.client import Client
 from tests.agents.web.answers import ANSWERS
 from tests.agents.web.conftest import LIMITS
 from tests.agents.web.misbehaving import Misbehaving
+from tests.conftest import Record
 from urltree.feeds.answer import Answer, WebError
 
 
@@ -66,7 +67,7 @@ def growth() -> Iterator[list[int]]:
         *("large-headers", "large-header", "many-headers"),
     ],
 )
-def test_memory_stays_below_100_mb_above_idle(apart: Settings, path: str) -> None:
+def test_memory_stays_below_100_mb_above_idle(apart: Settings, path: str, record: Record) -> None:
     """With the limits of a worker, 10 MB a body (issue 4, row 1)."""
 
     async def run() -> None:
@@ -76,7 +77,7 @@ def test_memory_stays_below_100_mb_above_idle(apart: Settings, path: str) -> Non
 
     with growth() as peak:
         asyncio.run(run())
-    print(f"{path}: {peak[0] / 1e6:.0f} MB")  # noqa: T201 - shown by pytest -rP
+    record(f"row 1: {path}: +{peak[0] / 1e6:.0f} MB")
     assert peak[0] < 100_000_000
 
 
@@ -94,7 +95,9 @@ def test_ten_bombs_at_once_stay_below_100_mb(apart: Settings) -> None:
     assert peak[0] < 100_000_000
 
 
-def test_forty_bodies_of_5_mb_that_hang_stay_below_100_mb_together(apart: Settings) -> None:
+def test_forty_bodies_of_5_mb_that_hang_stay_below_100_mb_together(
+    apart: Settings, record: Record
+) -> None:
     """They would be 210 MB; meanwhile small pages come as ever."""
     slower = {"connect_seconds": 2.5, "header_seconds": 2.5, "total_seconds": 3.0}
 
@@ -111,7 +114,7 @@ def test_forty_bodies_of_5_mb_that_hang_stay_below_100_mb_together(apart: Settin
 
     with growth() as peak:
         troubles = asyncio.run(run())
-    print(f"forty bodies: {peak[0] / 1e6:.0f} MB")  # noqa: T201 - shown by pytest -rP
+    record(f"row 1: forty bodies of 5 MB that hang: +{peak[0] / 1e6:.0f} MB")
     assert all(isinstance(trouble, WebError) for trouble in troubles)
     assert peak[0] < 100_000_000
 

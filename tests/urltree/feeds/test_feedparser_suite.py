@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from agents.polling.parsers import Parsers
+from tests.conftest import Record
 from urltree.feeds.answer import WebError
 from urltree.feeds.parsing import ParsedFeed, parse
 
@@ -75,13 +76,10 @@ def _figures(read: Callable[[bytes], ParsedFeed], files: dict[str, bytes]) -> di
     return figures
 
 
-def test_each_file_is_a_feed_or_none(
-    files: dict[str, bytes], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_file_is_a_feed_or_none(files: dict[str, bytes], record: Record) -> None:
     """Ill-formed, in odd encodings, with hostile markup: 2,235 feeds and 13 that are none."""
     figures = _figures(lambda body: parse(body, None, URL, max_items=MAX_ITEMS), files)
-    with capsys.disabled():
-        print(f"\nfeedparser {version('feedparser')}:", figures, end=" ")  # noqa: T201
+    record(f"row 4: test files of feedparser {version('feedparser')}: {figures}")
     assert figures["files"] > FEWEST
     assert figures["feeds"] > 0.99 * figures["files"]
     assert figures["items"] > 0
