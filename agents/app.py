@@ -9,12 +9,11 @@ import faust
 from faust.types.auth import SASLMechanism
 from mode import ServiceT
 
+from agents.feed_settings import MIB
 from agents.kafka.client import ssl_context
 from agents.kafka.table import Table
 from agents.kafka.transport import SCHEME
 from agents.settings import Settings
-
-MIB = 1024 * 1024
 
 
 class App(faust.App):

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, field_validator
 from pydantic_settings import NoDecode
 
+from urltree.feeds.host import Politeness
+
 MIB = 1024 * 1024
 
 Network = IPv4Network | IPv6Network
@@ -80,21 +82,27 @@ class FeedSettings(BaseModel):
         None, description="Certificates that sign those of sites; else the system's."
     )
 
+    @property
+    def politeness(self) -> Politeness:
+        """How long a host rests after it was asked."""
+        return Politeness(self.host_pause, self.host_pause_max, self.latency_factor)
+
     @field_validator("allow_networks", mode="before")
     @classmethod
     def _networks(cls, value: Any) -> Any:
         if isinstance(value, str):
-            value = _parts(value)
+            value = parts(value)
         return tuple(ip_network(part) if isinstance(part, str) else part for part in value)
 
     @field_validator("connect_to", mode="before")
     @classmethod
     def _rules(cls, value: Any) -> Any:
-        value = _parts(value) if isinstance(value, str) else tuple(value)
+        value = parts(value) if isinstance(value, str) else tuple(value)
         if any(rule.count(":") != 3 for rule in value):
             raise ValueError("should be HOST1:PORT1:HOST2:PORT2")
         return value
 
 
-def _parts(text: str) -> tuple[str, ...]:
+def parts(text: str) -> tuple[str, ...]:
+    """What stands between commas."""
     return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -20,14 +20,13 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
-from agents.feed_settings import FeedSettings
+from agents.feed_settings import MIB, FeedSettings, parts
 from urltree.heuristics import DEFAULT, heuristic
 from urltree.page import microseconds
 from urltree.window import DAY, Eviction
 
 PREFIX = "URLTREE_"
 FILE = "URLTREE_SETTINGS"
-MIB = 1024 * 1024
 
 
 class SettingsError(Exception):
@@ -165,7 +164,7 @@ class Settings(FeedSettings, BaseSettings):
     @classmethod
     def _split(cls, value: Any) -> Any:
         if isinstance(value, str):
-            value = tuple(part.strip() for part in value.split(",") if part.strip())
+            value = parts(value)
         if not value:
             raise ValueError("should name at least one broker")
         return value

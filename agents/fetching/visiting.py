@@ -23,7 +23,8 @@ from models.fetch import Fetch
 from urltree.feeds import landing, robots
 from urltree.feeds.answer import Answer, Trouble, WebError
 from urltree.feeds.caching import retry_after
-from urltree.feeds.host import DAY, HostState, Politeness, RobotsText, after, after_robots
+from urltree.feeds.durations import DAY
+from urltree.feeds.host import HostState, RobotsText, after, after_robots
 from urltree.feeds.landing import ComeAgainError, WallError
 from urltree.feeds.robots import Robots
 from urltree.page import Page, PageError, Reason, microseconds
@@ -62,9 +63,7 @@ class Visiting:
         self._metrics = metrics
         self._clock = clock
         self._outlet = outlet
-        self.politeness = Politeness(
-            settings.host_pause, settings.host_pause_max, settings.latency_factor
-        )
+        self.politeness = settings.politeness
 
     async def visit(self, job: Job) -> Page | str | None:
         """Make one request for a job, or none where it is forbidden.

@@ -23,7 +23,6 @@ from agents.web.client import Client
 from agents.web.redirects import target
 from urltree.feeds.answer import Answer, Trouble, WebError
 from urltree.feeds.caching import max_age, retry_after
-from urltree.feeds.host import Politeness
 from urltree.feeds.item import Item
 from urltree.feeds.outcome import Outcome, Result
 from urltree.feeds.polling import headers
@@ -67,7 +66,7 @@ class Asking:
         self._client = client
         self._parsers = parsers
         self._settings = settings
-        self._politeness = politeness(settings)
+        self._politeness = settings.politeness
         self._clock = clock
 
     async def ask(self, state: FeedState) -> Asked:
@@ -161,11 +160,6 @@ class Asking:
             ),
             feed.items,
         )
-
-
-def politeness(settings: FeedSettings) -> Politeness:
-    """How long a host rests after it was asked for a feed."""
-    return Politeness(settings.host_pause, settings.host_pause_max, settings.latency_factor)
 
 
 def failed(state: FeedState, at: float, message: str, trouble: Trouble | None = None) -> Outcome:

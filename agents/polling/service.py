@@ -17,7 +17,7 @@ from contextlib import suppress
 from time import monotonic
 
 from agents.logs import log
-from agents.polling.asking import Asking, failed, host_of, politeness
+from agents.polling.asking import Asking, failed, host_of
 from agents.polling.feed_rows import FeedRows
 from agents.polling.feed_turns import FeedTurns
 from agents.polling.new_items import NewItems
@@ -59,7 +59,7 @@ class Polling:
         self._rows = rows
         self._items = NewItems(stage, rows, schemes)
         self._clock = clock
-        self._politeness = politeness(stage.settings)
+        self._politeness = stage.settings.politeness
         self._turns = FeedTurns()
         self._generation: int | None = None  # of the group, in which the feeds were read
         self._polls: set[asyncio.Task[None]] = set()

@@ -25,7 +25,8 @@ from typing import Self
 import aiohttp
 from yarl import URL
 
-from agents.settings import MIB, Settings
+from agents.feed_settings import MIB
+from agents.settings import Settings
 from agents.web.budget import Budget
 from agents.web.connect_to import Resolver
 from agents.web.decoding import Body

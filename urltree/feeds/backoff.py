@@ -9,7 +9,7 @@ One success ends it (`urltree.feeds.polling`). Retry-After, where it is longer, 
 
 from __future__ import annotations
 
-from urltree.feeds.caching import DAY
+from urltree.feeds.durations import DAY
 from urltree.feeds.interval import JITTER, Rules, chance, jittered
 from urltree.feeds.state import FeedState
 

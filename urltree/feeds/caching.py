@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from email.utils import mktime_tz, parsedate_tz
 
-DAY = 86_400.0
+from urltree.feeds.durations import DAY
+
 RETRY_AFTER_MAX = DAY  # who asks for more is asked again tomorrow
 
 _MOST = 2.0**31  # RFC 9111, 1.2.2: what is more may be taken for this

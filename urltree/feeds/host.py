@@ -16,17 +16,14 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import orjson
-import xxhash
 import zstandard
 
 from urltree.feeds.answer import Answer, WebError
+from urltree.feeds.chance import chance_of
+from urltree.feeds.durations import DAY, HOUR, MINUTE
 from urltree.feeds.state import StateError
 
 HOST_VERSION = 1
-
-MINUTE = 60.0
-HOUR = 3_600.0
-DAY = 86_400.0
 
 _FIRST, _LONGEST = MINUTE, 6 * HOUR
 _FIRST_ROBOTS, _LONGEST_ROBOTS = 5 * MINUTE, DAY
@@ -214,5 +211,4 @@ def _failed(  # noqa: PLR0913
 
 def _jitter(key: str, count: int) -> float:
     """1 to 1 + _JITTER; chance, but the same for the same."""
-    chance: int = xxhash.xxh3_64_intdigest(f"{count} {key}".encode())
-    return 1.0 + _JITTER * chance / 2.0**64
+    return 1.0 + _JITTER * chance_of(f"{count} {key}")

@@ -24,9 +24,8 @@ from itertools import pairwise
 from math import exp2, inf
 from statistics import median
 
-import xxhash
-
-from urltree.feeds.caching import DAY
+from urltree.feeds.chance import chance_of
+from urltree.feeds.durations import DAY, HOUR
 from urltree.feeds.outcome import Outcome
 from urltree.feeds.state import FeedState
 
@@ -36,7 +35,6 @@ EARLIEST = 631_152_000.0  # 1990: an item that is older than the web has a clock
 
 SILENT = 7 * DAY  # no list of who says nothing for so long is about to be replaced
 
-_HOUR = 3_600.0
 _ANY = 100.0  # days after which a window may have any length, and no float overflows
 _THURSDAY = 3  # 1 January 1970; Monday is 0
 
@@ -160,8 +158,7 @@ def _dates(outcome: Outcome) -> list[float | None]:
 
 def chance(state: FeedState, sequence: int = 0) -> float:
     """A number from 0 to 1 that is always the same for this feed and poll."""
-    name = f"{state.site} {state.feed} {sequence}".encode(errors="replace")
-    return xxhash.xxh3_64_intdigest(name) / 2**64
+    return chance_of(f"{state.site} {state.feed} {sequence}")
 
 
 def jittered(seconds: float, state: FeedState, at_least: float = 0.0) -> float:
@@ -176,8 +173,8 @@ def not_skipped(due: float, state: FeedState) -> float:
     Hours and days are in UTC. Who forbids the whole week is not obeyed.
     """
     for hours in range(7 * 24):
-        time = due + hours * _HOUR
-        hour = int(time % DAY // _HOUR)
+        time = due + hours * HOUR
+        hour = int(time % DAY // HOUR)
         day = int(time // DAY + _THURSDAY) % 7
         if hour not in state.skip_hours and day not in state.skip_days:
             return time

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from urltree.admission import admit, may_be_html
 from urltree.feeds.answer import Answer, Trouble, WebError
 from urltree.feeds.links import links
-from urltree.feeds.walls import MAX_WALL, wall
+from urltree.feeds.walls import wall
 from urltree.page import MAX_META_BYTES, Page, PageError, Reason
 
 HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"}
@@ -79,7 +79,7 @@ def check(answer: Answer) -> None:
         PageError: http-status.
         ComeAgainError: it may be one later.
     """
-    found = wall(answer.status, answer.headers, answer.body[:MAX_WALL])
+    found = wall(answer.status, answer.headers, answer.body)
     if found is not None:
         raise WallError(found, answer.status)
     if answer.is_redirect:

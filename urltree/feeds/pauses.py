@@ -9,14 +9,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_MINUTE = 60.0
-_DAY = 86_400.0
+from urltree.feeds.durations import DAY, HOUR, MINUTE
+
 _PERIODS = {
-    "hourly": 3_600.0,
-    "daily": _DAY,
-    "weekly": 7 * _DAY,
-    "monthly": 30 * _DAY,
-    "yearly": 365 * _DAY,
+    "hourly": HOUR,
+    "daily": DAY,
+    "weekly": 7 * DAY,
+    "monthly": 30 * DAY,
+    "yearly": 365 * DAY,
 }
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MAX_LIST = 8 * 1024  # bytes of a list; 24 hours take 500
@@ -32,7 +32,7 @@ def ttl(feed: Mapping[str, Any]) -> float | None:
     """Seconds; the longer one where a feed says both. Bounded by whoever heeds it."""
     minutes = _number(feed.get("ttl"))
     period = _PERIODS.get(str(feed.get("sy_updateperiod")).strip().lower())
-    asked = [minutes * _MINUTE] if minutes else []
+    asked = [minutes * MINUTE] if minutes else []
     if period:
         asked.append(period / (_number(feed.get("sy_updatefrequency")) or 1))
     return max(asked, default=None)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from urltree.feeds.backoff import PROBE, backoff
-from urltree.feeds.caching import DAY
+from urltree.feeds.durations import DAY
 from urltree.feeds.interval import (
     Rules,
     chance,

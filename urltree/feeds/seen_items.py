@@ -15,13 +15,13 @@ import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from urltree.feeds.durations import DAY
 from urltree.feeds.item import Item
 from urltree.feeds.outcome import SeenItem
 from urltree.feeds.state import FeedState, StateError
 from urltree.page import microseconds
 
 _ROW = struct.Struct(">dd")  # another length is another version
-_DAY = 86_400.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Seen:
 
     def is_past(self, now: float, days: float) -> bool:
         """Whether its item is forgotten."""
-        return now - self.last > days * _DAY
+        return now - self.last > days * DAY
 
 
 def row_after(row: Seen | None, item: SeenItem, at: float, days: float) -> Seen | None:
@@ -59,7 +59,7 @@ def row_after(row: Seen | None, item: SeenItem, at: float, days: float) -> Seen 
     """
     if row is None:
         return Seen(at, at)
-    if item.is_new or at - row.last > days / 2 * _DAY:
+    if item.is_new or at - row.last > days / 2 * DAY:
         return Seen(min(row.first, at), max(row.last, at))
     return None
 
@@ -111,9 +111,9 @@ def is_reading_due(state: FeedState, sent: Mapping[str, str], now: float) -> boo
     had_validators = state.etag is not None or state.last_modified is not None
     if had_validators and not sent:
         return True
-    return state.last_poll is None or state.last_poll // _DAY != now // _DAY
+    return state.last_poll is None or state.last_poll // DAY != now // DAY
 
 
 def is_sweep_due(state: FeedState, now: float) -> bool:
     """Whether the rows of a site are to be looked through on behalf of this feed: once a day."""
-    return state.swept_at is None or now - state.swept_at > _DAY
+    return state.swept_at is None or now - state.swept_at > DAY

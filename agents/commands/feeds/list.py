@@ -25,9 +25,9 @@ from agents.kafka.client import consumer, read, whole
 from agents.polling.feed_rows import feed_key
 from agents.settings import Settings, SettingsError, load
 from models.feed import Feed
+from urltree.feeds.durations import DAY, HOUR, MINUTE
 from urltree.feeds.state import FeedState, StateError, Status
 
-DAY = 86_400.0
 NEW = "new"  # followed, not polled yet
 _CHANGELOG = "urltree-poll-feed_state-changelog"
 _SHOWN = 1_000  # on a terminal: it measures every cell first
@@ -167,7 +167,7 @@ def _cells(row: Row, now: float) -> tuple[str, ...]:
 
 def span(seconds: float) -> str:
     """A time in one number: 45 s, 12 min, 3 h, 9 d."""
-    for unit, size in (("d", DAY), ("h", 3_600.0), ("min", 60.0)):
+    for unit, size in (("d", DAY), ("h", HOUR), ("min", MINUTE)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{max(0.0, seconds):.0f} s"
