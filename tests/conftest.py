@@ -39,6 +39,11 @@ def record(record_property: Callable[[str, object], None]) -> Record:
     return lambda line: record_property(_FIGURE, line)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are numbered: compressed ones hold the time, and two processes must agree on names."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """The figures that the tests recorded, in whichever process they ran."""
     reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]

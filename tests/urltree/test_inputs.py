@@ -15,7 +15,7 @@ from urltree.page import PageError
 
 LINES = b'{"url": "https://example.org/1", "html": "<p>1"}\n\n{"url": "https://example.org/2"}'
 BOM = b"\xef\xbb\xbf"
-PLAIN, GZIP, ZSTD = LINES, gzip.compress(LINES), zstandard.compress(LINES)
+PLAIN, GZIP, ZSTD = LINES, gzip.compress(LINES, mtime=0), zstandard.compress(LINES)
 
 
 def read(*inputs: Path, **options: Any) -> list[Any]:
@@ -29,7 +29,7 @@ def urls(*inputs: Path, **options: Any) -> list[str | None]:
 
 
 @pytest.mark.parametrize(
-    "content", [PLAIN, GZIP, ZSTD, GZIP + gzip.compress(b"\n"), b"\xef\xbb\xbf" + PLAIN]
+    "content", [PLAIN, GZIP, ZSTD, GZIP + gzip.compress(b"\n", mtime=0), b"\xef\xbb\xbf" + PLAIN]
 )
 @pytest.mark.parametrize("name", ["pages.jsonl", "pages"])
 def test_json_lines_may_be_compressed(tmp_path: Path, name: str, content: bytes) -> None:
