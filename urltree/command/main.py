@@ -17,6 +17,7 @@ from typing import Any, get_args
 
 import click
 
+from urltree.command.evaluate import evaluate
 from urltree.command.jobs import Jobs
 from urltree.command.output import FolderOutput, Format, Output, StreamOutput
 from urltree.command.summary import Summary
@@ -34,6 +35,9 @@ _INTERRUPTED = 130  # 128 + SIGINT, as shells count
 @click.version_option(package_name="urltree")
 def main() -> None:
     """Clean text from whole web sites: what recurs on a branch of a site is boilerplate."""
+
+
+main.add_command(evaluate)
 
 
 @main.command()

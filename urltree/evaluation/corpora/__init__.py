@@ -1,0 +1,1 @@
+"""Readers of corpora in the forms that the literature left: each gives CorpusPages."""

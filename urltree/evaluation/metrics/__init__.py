@@ -1,0 +1,1 @@
+"""Metrics: gold and prediction in, precision, recall and F1 out."""

@@ -1,0 +1,1 @@
+"""Statistics: figures over many pages and domains, with their uncertainty."""

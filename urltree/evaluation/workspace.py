@@ -1,0 +1,123 @@
+"""The folder of an evaluation: where each stage's files lie, and how they are read and written.
+
+    WORK/corpora/NAME/          corpus.json, PART.jsonl.zst      written by convert
+    WORK/predictions/NAME/X/    run.json, PART.jsonl.zst         written by extract
+    WORK/scores/NAME/X/         PART.jsonl.zst                   written by score
+    WORK/cost.json                                               written by cost
+    WORK/report/                index.html, *.md, *.csv          written by report
+
+A file appears whole or not at all: a stage that was interrupted does again what is missing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any, cast
+
+import orjson
+import zstandard
+
+from urltree.evaluation.corpus import Corpus, CorpusPage
+from urltree.evaluation.prediction import Prediction, Run
+from urltree.evaluation.score import PRF, Score, Segments
+
+SUFFIX = ".jsonl.zst"
+_LEVEL = 6
+
+
+class WorkspaceError(Exception):
+    """The folder does not hold what a stage needs; the message says which verb makes it."""
+
+
+class Workspace:
+    """An evaluation's folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @cached_property
+    def corpora(self) -> dict[str, Corpus]:
+        """All corpora, by name.
+
+        Raises:
+            WorkspaceError: there is none.
+        """
+        files = sorted((self.path / "corpora").glob("*/corpus.json"))
+        if not files:
+            raise WorkspaceError(f"{self.path} has no corpus: urltree evaluate convert makes one")
+        found = [Corpus(**orjson.loads(file.read_bytes())) for file in files]
+        return {corpus.name: corpus for corpus in found}
+
+    def pages_file(self, corpus: str, part: str) -> Path:
+        """Where the pages of a part lie."""
+        return self.path / "corpora" / corpus / (part + SUFFIX)
+
+    def predictions_file(self, corpus: str, extractor: str, part: str) -> Path:
+        """Where what an extractor said of a part lies."""
+        return self.path / "predictions" / corpus / extractor / (part + SUFFIX)
+
+    def scores_file(self, corpus: str, extractor: str, part: str) -> Path:
+        """Where the scores of a part lie."""
+        return self.path / "scores" / corpus / extractor / (part + SUFFIX)
+
+    def pages(self, corpus: str, part: str) -> Iterator[CorpusPage]:
+        """The pages of a part, in order."""
+        for fields in read_lines(self.pages_file(corpus, part)):
+            segments = {name: tuple(fields.pop(name, ())) for name in ("gold_with", "gold_without")}
+            yield CorpusPage(**fields, **segments)
+
+    def predictions(self, corpus: str, extractor: str, part: str) -> Iterator[Prediction]:
+        """What an extractor said of a part's pages, in order."""
+        for fields in read_lines(self.predictions_file(corpus, extractor, part)):
+            yield Prediction(**fields)
+
+    def scores(self, corpus: str, extractor: str) -> Iterator[Score]:
+        """All scores of an extractor on a corpus, part after part."""
+        for part in self.corpora[corpus].parts:
+            file = self.scores_file(corpus, extractor, part)
+            for fields in read_lines(file) if file.exists() else ():
+                metrics = {name: PRF(*values) for name, values in fields.pop("metrics").items()}
+                segments = fields.pop("segments")
+                yield Score(
+                    **fields, metrics=metrics, segments=Segments(*segments) if segments else None
+                )
+
+    def run(self, corpus: str, extractor: str) -> Run | None:
+        """What was run; None where nothing was."""
+        file = self.path / "predictions" / corpus / extractor / "run.json"
+        return Run(**orjson.loads(file.read_bytes())) if file.exists() else None
+
+    def extractors(self, corpus: str) -> list[str]:
+        """Names of those that were run on a corpus, sorted."""
+        files = (self.path / "predictions" / corpus).glob("*/run.json")
+        return sorted(file.parent.name for file in files)
+
+
+def read_lines(file: Path) -> Iterator[dict[str, Any]]:
+    """The JSON objects of a .jsonl.zst, in order."""
+    with zstandard.open(file, "rb") as lines:
+        yield from map(orjson.loads, cast("IO[bytes]", lines))
+
+
+def write_lines(file: Path, records: Iterable[object]) -> None:
+    """Write dataclasses as JSON lines; the file appears once all are written."""
+    with appearing(file) as raw, zstandard.ZstdCompressor(_LEVEL).stream_writer(raw) as out:
+        for record in records:
+            out.write(orjson.dumps(record, default=tuple, option=orjson.OPT_APPEND_NEWLINE))
+
+
+@contextmanager
+def appearing(file: Path) -> Iterator[IO[bytes]]:
+    """A file to write that gets its name at the end, where nothing was raised."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    new = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        with new.open("wb") as out:
+            yield out
+        new.replace(file)
+    finally:
+        new.unlink(missing_ok=True)
