@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -67,8 +68,8 @@ class Workspace:
     def pages(self, corpus: str, part: str) -> Iterator[CorpusPage]:
         """The pages of a part, in order."""
         for fields in read_lines(self.pages_file(corpus, part)):
-            segments = {name: tuple(fields.pop(name, ())) for name in ("gold_with", "gold_without")}
-            yield CorpusPage(**fields, **segments)
+            with_, without = tuple(fields.pop("gold_with")), tuple(fields.pop("gold_without"))
+            yield CorpusPage(**fields, gold_with=with_, gold_without=without)
 
     def predictions(self, corpus: str, extractor: str, part: str) -> Iterator[Prediction]:
         """What an extractor said of a part's pages, in order."""
@@ -99,8 +100,8 @@ class Workspace:
 
 def read_lines(file: Path) -> Iterator[dict[str, Any]]:
     """The JSON objects of a .jsonl.zst, in order."""
-    with zstandard.open(file, "rb") as lines:
-        yield from map(orjson.loads, cast("IO[bytes]", lines))
+    with file.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw) as plain:
+        yield from map(orjson.loads, BufferedReader(cast("RawIOBase", plain)))
 
 
 def write_lines(file: Path, records: Iterable[object]) -> None:

@@ -79,7 +79,7 @@ def _module_of(code: object) -> str:
     return str(getattr(getattr(code, "func", code), "__module__", ""))
 
 
-def _add(  # noqa: PLR0913, PLR0917 - one parameter a field
+def _add(  # noqa: PLR0913 - one parameter a field
     name: str,
     options: str,
     make: Callable[[], Extract],
