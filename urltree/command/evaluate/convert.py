@@ -1,0 +1,53 @@
+"""`urltree evaluate convert`: corpora in the forms of the literature into a work folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from urltree.evaluation.converting import conversion, convert
+from urltree.evaluation.corpora.corpus_error import CorpusError
+from urltree.evaluation.corpora.sources import Form
+from urltree.evaluation.corpus import Corpus, Kind
+from urltree.evaluation.workspace import Workspace
+
+
+@click.command()
+@click.argument("work", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("inputs", type=click.Path(path_type=Path, exists=True), nargs=-1, required=True)
+@click.option("--form", type=click.Choice(get_args(Form)), help="What the inputs are.")
+@click.option("--kind", type=click.Choice(get_args(Kind)), help="Single pages, or a stream.")
+@click.option("--name", help="Of the corpus, where the inputs hold one.")
+@click.option("--tool", help="Whose output the gold is: such corpora are ranked apart.")
+def command(  # noqa: PLR0913 - one parameter an option
+    work: Path,
+    inputs: tuple[Path, ...],
+    form: Form | None,
+    kind: Kind | None,
+    name: str | None,
+    tool: str | None,
+) -> None:
+    """Read the corpora of INPUTS into the folder WORK.
+
+    INPUTS are files of JSON Lines, folders of them, folders in the thesis' layout, CleanEval and
+    L3S-GN1. What has not changed since it was converted is not converted again.
+    """
+    workspace = Workspace(work)
+    try:
+        corpora = convert(inputs, workspace, form=form, kind=kind, name=name, tool=tool)
+    except (CorpusError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    for corpus in corpora:
+        click.echo(_line(corpus, workspace))
+
+
+def _line(corpus: Corpus, workspace: Workspace) -> str:
+    done = conversion(workspace, corpus.name)
+    pages, parts = sum(corpus.parts.values()), len(corpus.parts)
+    tool = f", gold of {corpus.tool}" if corpus.tool else ""
+    return (
+        f"{corpus.name}: {corpus.kind}, parts {parts:,}, pages {pages:,}, "
+        f"scored {done.scored:,}, bytes {done.html_bytes:,}{tool}"
+    )

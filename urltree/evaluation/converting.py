@@ -1,0 +1,161 @@
+"""Convert: corpora in the forms of the literature become the one form of the evaluation.
+
+    inputs ──▶ corpora/sources ──▶ corpora/ordering ──▶ WORK/corpora/NAME/PART.jsonl.zst
+               what each is        by domain and time                     corpus.json, at the end
+
+Beside corpus.json lies conversion.json: what was read. A corpus whose inputs have not changed since
+is not converted again; one that was interrupted has no corpus.json, and begins anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import orjson
+
+from urltree.evaluation.corpora.corpus_error import CorpusError
+from urltree.evaluation.corpora.ordering import Spool
+from urltree.evaluation.corpora.sources import Form, SourceCorpus, find
+from urltree.evaluation.corpus import Corpus, Kind
+from urltree.evaluation.workspace import SUFFIX, Workspace, appearing, write_lines
+
+VERSION = 1  # of what this stage writes: a higher one converts all corpora again
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """How a corpus came about.
+
+    Attributes:
+        files: what was read: name, bytes and time of change of each.
+        scored: pages that have any gold.
+        html_bytes: of all pages, as UTF-8.
+    """
+
+    version: int
+    form: Form
+    kind: Kind
+    tool: str | None
+    files: list[tuple[str, int, int]]
+    scored: int = 0
+    html_bytes: int = 0
+
+
+def convert(  # noqa: PLR0913 - one parameter an option of the verb
+    inputs: Sequence[Path],
+    workspace: Workspace,
+    *,
+    form: Form | None = None,
+    kind: Kind | None = None,
+    name: str | None = None,
+    tool: str | None = None,
+) -> list[Corpus]:
+    """Convert all corpora of the inputs that have changed since they were converted.
+
+    Args:
+        inputs: files and folders in any form of corpora/sources.py.
+        workspace: where the corpora will lie.
+        form: of all inputs; found out where None.
+        kind: of all corpora; found out where None.
+        name: of the one corpus; by its file or folder where None.
+        tool: whose output the gold of all corpora is; by their manifest where None.
+
+    Returns:
+        All corpora of the inputs, in their order.
+
+    Raises:
+        CorpusError: an input is no corpus, or damaged; the corpora before it are converted.
+    """
+    sources = [corpus for path in inputs for corpus in find(path, form, kind)]
+    if name is not None:
+        if len(sources) != 1:
+            raise CorpusError(f"one name, {name}, for {len(sources)} corpora")
+        sources = [replace(sources[0], name=name)]
+    twice = [each for each, count in Counter(s.name for s in sources).items() if count > 1]
+    if twice:
+        raise CorpusError(f"two corpora are named {twice[0]}: convert one with another --name")
+    return [_converted(replace(s, tool=tool or s.tool), workspace) for s in sources]
+
+
+def conversion(workspace: Workspace, name: str) -> Conversion:
+    """How a corpus that is there came about."""
+    fields = orjson.loads((_folder(workspace, name) / "conversion.json").read_bytes())
+    return Conversion(**fields | {"files": [tuple(file) for file in fields["files"]]})
+
+
+def _converted(source: SourceCorpus, workspace: Workspace) -> Corpus:
+    """The corpus, as it is there or made now."""
+    folder = _folder(workspace, source.name)
+    file = folder / "corpus.json"
+    planned = Conversion(VERSION, source.form, source.kind, source.tool, _files(source))
+    if file.exists() and _is_same(planned, workspace, source.name):
+        return Corpus(**orjson.loads(file.read_bytes()))
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in (file, *folder.glob("*" + SUFFIX)):
+        old.unlink(missing_ok=True)
+    with Spool(source.kind, folder) as spool:
+        done = _fill(spool, source, planned)
+        corpus = _write(spool, source, workspace)
+    _write_json(folder / "conversion.json", done)
+    _write_json(file, corpus)
+    return corpus
+
+
+def _fill(spool: Spool, source: SourceCorpus, planned: Conversion) -> Conversion:
+    """Spool all pages; what was planned with its counts."""
+    scored = html_bytes = 0
+    for page in source.pages():
+        try:
+            spool.add(page)
+        except CorpusError as error:
+            raise CorpusError(f"{source.paths[0]}: {error}") from error
+        scored += page.is_scored
+        html_bytes += len(page.html.encode())
+    if not spool.parts():
+        raise CorpusError(f"{source.paths[0]}: has no page")
+    if source.kind == "pages" and not scored:
+        raise CorpusError(f"{source.paths[0]}: no page has gold, with or without")
+    return replace(planned, scored=scored, html_bytes=html_bytes)
+
+
+def _write(spool: Spool, source: SourceCorpus, workspace: Workspace) -> Corpus:
+    sha256 = hashlib.sha256()
+    parts = spool.parts()
+    for part in parts:
+        lines = _hashed(spool.read(part), sha256)
+        write_lines(workspace.pages_file(source.name, part), map(orjson.Fragment, lines))
+    names = ", ".join(path.name for path in source.paths)
+    return Corpus(source.name, source.kind, parts, sha256.hexdigest(), source.tool, names)
+
+
+def _hashed(lines: Iterable[bytes], sha256: hashlib._Hash) -> Iterator[bytes]:
+    """The lines without their newline, which the hash has."""
+    for line in lines:
+        sha256.update(line)
+        yield line.removesuffix(b"\n")
+
+
+def _files(source: SourceCorpus) -> list[tuple[str, int, int]]:
+    stats = [(file.name, file.stat()) for file in source.files()]
+    return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
+
+
+def _is_same(planned: Conversion, workspace: Workspace, name: str) -> bool:
+    try:
+        done = conversion(workspace, name)
+    except (OSError, ValueError, TypeError, KeyError):  # of another version
+        return False
+    return planned == replace(done, scored=0, html_bytes=0)
+
+
+def _folder(workspace: Workspace, name: str) -> Path:
+    return workspace.path / "corpora" / name
+
+
+def _write_json(file: Path, record: object) -> None:
+    with appearing(file) as out:
+        out.write(orjson.dumps(record, option=orjson.OPT_INDENT_2))
