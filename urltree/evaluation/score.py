@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 Boundary = Literal[
     "both empty", "empty gold", "empty result", "no overlap", "exception", "time", "memory", "crash"
 ]
-Metric = Literal["words", "words+title", "matcher", "bag", "characters", "shingles"]
+Metric = Literal["words", "words+title", "words-ascii", "matcher", "bag", "characters", "shingles"]
 
 HEADLINE: Metric = "words"
 
