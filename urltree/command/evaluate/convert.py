@@ -21,7 +21,7 @@ from urltree.evaluation.workspace import Workspace
 @click.option("--kind", type=click.Choice(get_args(Kind)), help="Single pages, or a stream.")
 @click.option("--name", help="Of the corpus, where the inputs hold one.")
 @click.option("--tool", help="Whose output the gold is: such corpora are ranked apart.")
-def command(  # noqa: PLR0913 - one parameter an option
+def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     work: Path,
     inputs: tuple[Path, ...],
     form: Form | None,
