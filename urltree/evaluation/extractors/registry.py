@@ -7,8 +7,9 @@
     class MyStream:                                          # a new one for each part of a corpus
         def __call__(self, page: CorpusPage) -> str | None: ...
 
-A module beside this one that cannot be imported is a tool that is not installed. A file of yours is
-given by name: `urltree evaluate extract WORK --plugin my_tool.py`.
+A module beside this one that cannot be imported is a tool that is not installed; it has its tool's
+name and a "_", so that nothing takes one for the other. A file of yours is given by name:
+`urltree evaluate extract WORK --plugin my_tool.py`.
 """
 
 from __future__ import annotations
@@ -88,7 +89,6 @@ def _add(  # noqa: PLR0913 - one parameter a field
     *,
     is_stream: bool,
 ) -> None:
-    known = registered.get(name)
-    if known is not None and known.module != module:
-        raise ValueError(f"two extractors are named {name}: {known.module} has one")
+    if name in registered:
+        raise ValueError(f"two extractors are named {name}: {registered[name].module} has one")
     registered[name] = Extractor(name, options, make, is_stream, package, module)

@@ -1,0 +1,21 @@
+"""readability-lxml: a port of the reading mode of browsers."""
+
+from __future__ import annotations
+
+import logging
+
+from readability import Document
+
+from urltree.evaluation.extractors.html_text import html_text
+from urltree.evaluation.extractors.registry import single_page
+
+# what it logs is also raised
+logging.getLogger("readability").addHandler(logging.NullHandler())
+
+
+@single_page(
+    "readability-lxml", "defaults; text of its summary by our tokenizer", package="readability-lxml"
+)
+def extract(html: str, url: str) -> str:
+    """It has no options for comments and tables."""
+    return html_text(Document(html, url=url or None).summary())
