@@ -1,0 +1,32 @@
+"""boilerpy3: Boilerpipe in Python, in all its variants."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from boilerpy3 import extractors
+
+from urltree.evaluation.extractors.registry import single_page
+
+# what it logs is also raised
+logging.getLogger("boilerpy3").addHandler(logging.NullHandler())
+
+_VARIANTS = {
+    "article": extractors.ArticleExtractor,
+    "article-sentences": extractors.ArticleSentencesExtractor,
+    "canola": extractors.CanolaExtractor,
+    "default": extractors.DefaultExtractor,
+    "keep-everything": extractors.KeepEverythingExtractor,
+    "largest-content": extractors.LargestContentExtractor,
+    "num-words-rules": extractors.NumWordsRulesExtractor,
+}
+
+
+def _text(boilerpipe: extractors.Extractor, html: str, url: str) -> str:  # noqa: ARG001
+    text: str = boilerpipe.get_content(html)
+    return text
+
+
+for _variant, _make in _VARIANTS.items():
+    single_page(f"boilerpy3-{_variant}", "defaults", package="boilerpy3")(partial(_text, _make()))
