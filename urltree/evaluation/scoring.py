@@ -1,18 +1,156 @@
 """Scoring: predictions held against gold, file to file.
 
-corpora/CORPUS/PART ──▶ gold ──┐
-predictions/CORPUS/X/PART ─────┴──▶ scores/CORPUS/X/PART
+    corpora/CORPUS/PART ──▶ gold ──┐
+    predictions/CORPUS/X/PART ─────┴──▶ scores/CORPUS/X/PART
+
+One file of scores is a unit of work. Units of a part follow each other, so that a process reads a
+part's gold once for all extractors. A file that is newer than what it was made from is kept.
 """
 
 from __future__ import annotations
 
-from urltree.evaluation.corpus import CorpusPage
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import lru_cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+from urltree.evaluation.corpus import Corpus, CorpusPage
 from urltree.evaluation.metrics import page_score
 from urltree.evaluation.metrics.page_gold import PageGold
-from urltree.evaluation.prediction import Prediction
+from urltree.evaluation.prediction import Prediction, Run
+from urltree.evaluation.progress import Progress
 from urltree.evaluation.score import Score
+from urltree.evaluation.workspace import Workspace, WorkspaceError, write_lines
+
+
+class Unit(NamedTuple):
+    """One file of scores that is to be written.
+
+    Attributes:
+        documents: how many predictions there are, as the run says.
+    """
+
+    path: Path
+    corpus: str
+    part: str
+    extractor: str
+    documents: int
 
 
 def score_page(page: CorpusPage, prediction: Prediction) -> Score:
     """What a prediction of a page is worth."""
     return page_score.score(PageGold(page), prediction)
+
+
+def score(
+    workspace: Workspace,
+    *,
+    corpora: Sequence[str] = (),
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> int:
+    """Score all predictions that are not scored yet, or were made anew.
+
+    An interruption leaves whole files alone; the next call goes on.
+
+    Args:
+        workspace: with predictions.
+        corpora: names; none are all.
+        processes: how many at once.
+        progress: told of units and documents.
+
+    Returns:
+        how many documents were scored.
+
+    Raises:
+        WorkspaceError: no such corpus, no predictions, or predictions of pages that it has not.
+    """
+    progress = progress or Progress()
+    units = list(_units(workspace, corpora))
+    progress.expect(sum(unit.documents for unit in units))
+    for unit in _each_done(units, processes):
+        progress.now(f"{unit.extractor} on {unit.corpus}/{unit.part}")
+        progress.advance(unit.documents)
+    return sum(unit.documents for unit in units)
+
+
+def _units(workspace: Workspace, names: Sequence[str]) -> Iterator[Unit]:
+    unknown = set(names) - set(workspace.corpora)
+    if unknown:
+        raise WorkspaceError(f"no corpus {', '.join(sorted(unknown))} in {workspace.path}")
+    corpora = [workspace.corpora[name] for name in names or workspace.corpora]
+    if not any(workspace.extractors(corpus.name) for corpus in corpora):
+        raise WorkspaceError(
+            f"{workspace.path} has no predictions: urltree evaluate extract makes them"
+        )
+    for corpus in corpora:
+        extractors = workspace.extractors(corpus.name)
+        runs = {name: workspace.run(corpus.name, name) for name in extractors}
+        for part in corpus.parts:
+            for extractor, run in runs.items():
+                if run and not _is_done(workspace, corpus.name, extractor, part):
+                    count = _documents(corpus, run, part)
+                    yield Unit(workspace.path, corpus.name, part, extractor, count)
+
+
+def _is_done(workspace: Workspace, corpus: str, extractor: str, part: str) -> bool:
+    """There is nothing to score, or scores are newer; without predictions old scores go."""
+    scores = workspace.scores_file(corpus, extractor, part)
+    predictions = workspace.predictions_file(corpus, extractor, part)
+    if not predictions.exists():
+        scores.unlink(missing_ok=True)
+        return True
+    made_from = (predictions, workspace.pages_file(corpus, part))
+    newest = max(file.stat().st_mtime_ns for file in made_from)
+    return scores.exists() and scores.stat().st_mtime_ns > newest
+
+
+def _documents(corpus: Corpus, run: Run, part: str) -> int:
+    pages = corpus.parts[part]
+    is_sampled = corpus.kind == "stream" and not run.is_stream and run.sample is not None
+    return min(pages, run.sample or 0) if is_sampled else pages
+
+
+def _each_done(units: Sequence[Unit], processes: int) -> Iterator[Unit]:
+    if processes == 1 or len(units) < 2:
+        yield from map(_score_unit, units)
+        return
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), _leave_interrupts_to_the_parent)
+    try:
+        for done in as_completed([pool.submit(_score_unit, unit) for unit in units]):
+            yield done.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _score_unit(unit: Unit) -> Unit:
+    workspace = Workspace(unit.path)
+    write_lines(
+        workspace.scores_file(unit.corpus, unit.extractor, unit.part), _scores(workspace, unit)
+    )
+    return unit
+
+
+def _scores(workspace: Workspace, unit: Unit) -> Iterator[Score]:
+    written = workspace.pages_file(unit.corpus, unit.part).stat().st_mtime_ns
+    gold = _gold(unit.path, unit.corpus, unit.part, written)
+    for prediction in workspace.predictions(unit.corpus, unit.extractor, unit.part):
+        if prediction.id not in gold:
+            raise WorkspaceError(
+                f"predictions of {unit.extractor} are of another {unit.corpus}: it has no page "
+                f"{prediction.id!r}; urltree evaluate extract makes them anew"
+            )
+        yield page_score.score(gold[prediction.id], prediction)
+
+
+@lru_cache(maxsize=1)
+def _gold(path: Path, corpus: str, part: str, _written: int) -> dict[str, PageGold]:
+    """A part's gold by id, without its HTML."""
+    return {page.id: PageGold(page) for page in Workspace(path).pages(corpus, part)}
