@@ -83,7 +83,10 @@ class Spool:
 
 
 def _time(published: str | None, before: int) -> int:
-    try:
-        return microseconds(published) if published else before
-    except ValueError:  # a day alone, or a time without an offset: not known well enough
-        return before
+    """Microseconds; a day alone, or a time without offset, is taken as UTC."""
+    for rest in ("", "Z", "T00:00Z") if published else ():
+        try:
+            return microseconds(f"{published}{rest}")
+        except ValueError:
+            continue
+    return before

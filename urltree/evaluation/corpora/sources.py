@@ -19,13 +19,18 @@ from typing import Any, Literal
 
 import orjson
 
-from urltree.evaluation.corpora import json_lines
+from urltree.evaluation.corpora import cleaneval, json_lines, l3s_gn1, thesis
 from urltree.evaluation.corpora.corpus_error import CorpusError
 from urltree.evaluation.corpus import CorpusPage, Kind
 
 Form = Literal["json-lines", "thesis", "cleaneval", "l3s-gn1"]
 
-_READERS: dict[Form, Callable[[Path], Iterator[CorpusPage]]] = {"json-lines": json_lines.read}
+_READERS: dict[Form, Callable[[Path], Iterator[CorpusPage]]] = {
+    "json-lines": json_lines.read,
+    "thesis": thesis.read,
+    "cleaneval": cleaneval.read,
+    "l3s-gn1": l3s_gn1.read,
+}
 
 # Gold that is a tool's own output, of the corpora as the literature names them (issue 5).
 _TOOLS = {"mozilla-readability-test-pages": "readability.js", "newspaper-tests": "newspaper"}
@@ -87,6 +92,8 @@ def _form(path: Path) -> Form | None:
         return "thesis"
     if (path / "original").is_dir() and (path / "annotated").is_dir():
         return "l3s-gn1"
+    if (path / "GoldStandard").is_dir() or any(path.glob("*/*-cleaned.txt")):
+        return "cleaneval"
     return None
 
 
