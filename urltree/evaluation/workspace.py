@@ -12,7 +12,7 @@ A file appears whole or not at all: a stage that was interrupted does again what
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from io import BufferedReader, RawIOBase
@@ -67,9 +67,18 @@ class Workspace:
 
     def pages(self, corpus: str, part: str) -> Iterator[CorpusPage]:
         """The pages of a part, in order."""
-        for fields in read_lines(self.pages_file(corpus, part)):
-            with_, without = tuple(fields.pop("gold_with")), tuple(fields.pop("gold_without"))
-            yield CorpusPage(**fields, gold_with=with_, gold_without=without)
+        for _, page in self.numbered_pages(corpus, part):
+            yield page
+
+    def numbered_pages(
+        self, corpus: str, part: str, only: Container[int] | None = None
+    ) -> Iterator[tuple[int, CorpusPage]]:
+        """The pages of a part with their places from 0; those that are not wanted stay encoded."""
+        for place, line in enumerate(_raw_lines(self.pages_file(corpus, part))):
+            if only is None or place in only:
+                fields = orjson.loads(line)
+                with_, without = tuple(fields.pop("gold_with")), tuple(fields.pop("gold_without"))
+                yield place, CorpusPage(**fields, gold_with=with_, gold_without=without)
 
     def predictions(self, corpus: str, extractor: str, part: str) -> Iterator[Prediction]:
         """What an extractor said of a part's pages, in order."""
@@ -100,15 +109,30 @@ class Workspace:
 
 def read_lines(file: Path) -> Iterator[dict[str, Any]]:
     """The JSON objects of a .jsonl.zst, in order."""
+    return map(orjson.loads, _raw_lines(file))
+
+
+def _raw_lines(file: Path) -> Iterator[bytes]:
     with file.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw) as plain:
-        yield from map(orjson.loads, BufferedReader(cast("RawIOBase", plain)))
+        yield from BufferedReader(cast("RawIOBase", plain))
 
 
 def write_lines(file: Path, records: Iterable[object]) -> None:
     """Write dataclasses as JSON lines; the file appears once all are written."""
-    with appearing(file) as raw, zstandard.ZstdCompressor(_LEVEL).stream_writer(raw) as out:
+    with lines_to(file) as write:
         for record in records:
-            out.write(orjson.dumps(record, default=tuple, option=orjson.OPT_APPEND_NEWLINE))
+            write(orjson.dumps(record, default=tuple))
+
+
+@contextmanager
+def lines_to(file: Path) -> Iterator[Callable[[bytes], None]]:
+    """Takes lines of JSON without their ends; the file appears at the end."""
+    with appearing(file) as raw, zstandard.ZstdCompressor(_LEVEL).stream_writer(raw) as out:
+
+        def write(line: bytes) -> None:
+            out.write(line + b"\n")
+
+        yield write
 
 
 @contextmanager

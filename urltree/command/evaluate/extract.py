@@ -1,0 +1,61 @@
+"""`urltree evaluate extract`: extractors on corpora, in processes that may fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from urltree.command.evaluate import options
+from urltree.evaluation.extracting import MEGABYTES, SECONDS, extract
+from urltree.evaluation.progress import shown
+from urltree.evaluation.workspace import Workspace
+
+
+@click.command()
+@options.work
+@options.selection
+@options.sample
+@options.processes
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=SECONDS,
+    show_default=True,
+    help="CPU that a page may take; four times as many may pass on the clock.",
+)
+@click.option(
+    "--megabytes",
+    type=click.IntRange(min=1),
+    default=MEGABYTES,
+    show_default=True,
+    help="Memory that an extractor may take above what its process began with.",
+)
+def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+    work: Path,
+    names: tuple[str, ...],
+    plugins: tuple[Path, ...],
+    corpora: tuple[str, ...],
+    sample: int,
+    processes: int,
+    seconds: float,
+    megabytes: int,
+) -> None:
+    """Run extractors on the corpora in the folder WORK.
+
+    A page that takes too long or too much memory, or that crashes its process, is counted, and
+    the run goes on. What is there is kept, unless corpus, version, options or sample changed.
+    """
+    with options.ending_well():
+        extractors = options.chosen(names, plugins)
+        with shown("extract") as progress:
+            extract(
+                Workspace(work),
+                extractors,
+                corpora=corpora,
+                sample=sample,
+                processes=processes,
+                seconds=seconds,
+                megabytes=megabytes,
+                progress=progress,
+            )

@@ -1,0 +1,103 @@
+"""What the verbs that run extractors share: their options, and how they end.
+
+0    done
+1    the folder, a corpus, an extractor or a plugin cannot be used
+2    usage
+130  Ctrl-C; the same command goes on where it was
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from urltree.evaluation.extracting import SAMPLE
+from urltree.evaluation.extractors import catalogue
+from urltree.evaluation.extractors.registry import Extractor
+from urltree.evaluation.workspace import WorkspaceError
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_INTERRUPTED = 130  # 128 + SIGINT, as shells count
+
+work = click.argument("work", type=click.Path(path_type=Path, file_okay=False))
+processes = click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    default=os.cpu_count() or 1,
+    show_default="one a core",
+    help="At once.",
+)
+sample = click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    default=SAMPLE,
+    show_default=True,
+    help="Evenly spaced pages of each part of a stream that all extractors are given.",
+)
+
+
+def selection(command: _F) -> _F:
+    """Which extractors, on which corpora."""
+    options = (
+        click.option(
+            "--extractor",
+            "names",
+            multiple=True,
+            metavar="NAME",
+            help="This one; may be repeated. All, where none is named.",
+        ),
+        click.option(
+            "--plugin",
+            "plugins",
+            multiple=True,
+            type=click.Path(path_type=Path, exists=True, dir_okay=False),
+            help="A Python file with extractors of your own; may be repeated.",
+        ),
+        click.option(
+            "--corpus",
+            "corpora",
+            multiple=True,
+            metavar="NAME",
+            help="This one; may be repeated. All, where none is named.",
+        ),
+    )
+    return reduce(lambda command, option: option(command), reversed(options), command)
+
+
+def chosen(names: Sequence[str], plugins: Sequence[Path]) -> Mapping[str, Extractor]:
+    """The extractors of these names; all that can be had, where none is named.
+
+    Raises:
+        click.ClickException: there is none of that name; why, where it is known.
+    """
+    found, absent = catalogue.load(plugins)
+    unknown = [name for name in names if name not in found]
+    if unknown:
+        why = "; ".join(f"{module} is {reason}" for module, reason in absent.items())
+        there_are = f"there are {', '.join(found)}"
+        raise click.ClickException(
+            f"no extractor {unknown[0]}; {there_are}" + f"; {why}" * bool(why)
+        )
+    if not names:
+        for module, reason in absent.items():
+            click.echo(f"without {module}: {reason}", err=True)
+    return {name: found[name] for name in names or found}
+
+
+@contextmanager
+def ending_well() -> Iterator[None]:
+    """Say what is wrong, or how to go on, instead of a traceback."""
+    try:
+        yield
+    except (WorkspaceError, catalogue.PluginError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt:
+        click.echo("interrupted: the same command goes on where this one was", err=True)
+        sys.exit(_INTERRUPTED)
