@@ -10,6 +10,7 @@ is not converted again; one that was interrupted has no corpus.json, and begins 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from urltree.evaluation.corpora.sources import Form, SourceCorpus, find
 from urltree.evaluation.corpus import Corpus, Kind
 from urltree.evaluation.workspace import SUFFIX, Workspace, appearing, write_lines
 
+_FOLDER_NAME = re.compile(r"\w[\w.+ -]*")
 VERSION = 1  # of what this stage writes: a higher one converts all corpora again
 
 
@@ -72,12 +74,12 @@ def convert(  # noqa: PLR0913 - one parameter an option of the verb
     """
     sources = [corpus for path in inputs for corpus in find(path, form, kind)]
     if name is not None:
-        if len(sources) != 1:
-            raise CorpusError(f"one name, {name}, for {len(sources)} corpora")
+        if len(sources) != 1 or not _FOLDER_NAME.fullmatch(name):
+            raise CorpusError(f"{name!r} cannot name a folder for {len(sources)} corpora")
         sources = [replace(sources[0], name=name)]
-    twice = [each for each, count in Counter(s.name for s in sources).items() if count > 1]
-    if twice:
-        raise CorpusError(f"two corpora are named {twice[0]}: convert one with another --name")
+    for each, count in Counter(source.name for source in sources).items():
+        if count > 1:
+            raise CorpusError(f"{count} corpora are named {each}: give one of them a name")
     return [_converted(replace(s, tool=tool or s.tool), workspace) for s in sources]
 
 
@@ -92,7 +94,7 @@ def _converted(source: SourceCorpus, workspace: Workspace) -> Corpus:
     folder = _folder(workspace, source.name)
     file = folder / "corpus.json"
     planned = Conversion(VERSION, source.form, source.kind, source.tool, _files(source))
-    if file.exists() and _is_same(planned, workspace, source.name):
+    if file.exists() and _is_done(planned, workspace, source.name):
         return Corpus(**orjson.loads(file.read_bytes()))
     folder.mkdir(parents=True, exist_ok=True)
     for old in (file, *folder.glob("*" + SUFFIX)):
@@ -108,13 +110,12 @@ def _converted(source: SourceCorpus, workspace: Workspace) -> Corpus:
 def _fill(spool: Spool, source: SourceCorpus, planned: Conversion) -> Conversion:
     """Spool all pages; what was planned with its counts."""
     scored = html_bytes = 0
-    for page in source.pages():
-        try:
-            spool.add(page)
-        except CorpusError as error:
-            raise CorpusError(f"{source.paths[0]}: {error}") from error
-        scored += page.is_scored
-        html_bytes += len(page.html.encode())
+    for path in source.paths:
+        for page in source.pages(path):
+            if not spool.add(page):
+                raise CorpusError(f"{path}: the id {page.id!r} is there twice")
+            scored += page.is_scored
+            html_bytes += len(page.html.encode())
     if not spool.parts():
         raise CorpusError(f"{source.paths[0]}: has no page")
     if source.kind == "pages" and not scored:
@@ -144,7 +145,7 @@ def _files(source: SourceCorpus) -> list[tuple[str, int, int]]:
     return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
 
 
-def _is_same(planned: Conversion, workspace: Workspace, name: str) -> bool:
+def _is_done(planned: Conversion, workspace: Workspace, name: str) -> bool:
     try:
         done = conversion(workspace, name)
     except (OSError, ValueError, TypeError, KeyError):  # of another version

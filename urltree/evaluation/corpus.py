@@ -20,7 +20,8 @@ class CorpusPage:
     Attributes:
         id: unique in its corpus.
         url: "" where it is not known.
-        domain: registrable domain of the URL; without URL the corpus' own label, else "".
+        domain: registrable domain of the URL; without URL the corpus' own label; without that
+            the page's id, and in a stream "".
         html: the whole page, decoded.
         published: ISO 8601, where known.
         title: as the corpus gives it, where it does.

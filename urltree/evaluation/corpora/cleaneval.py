@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from urltree.encoding import decode, scrub
+from urltree.evaluation.corpora.address import address
 from urltree.evaluation.corpora.corpus_error import CorpusError
 from urltree.evaluation.corpora.corpus_files import read_bytes
-from urltree.evaluation.corpora.page_domain import page_domain
 from urltree.evaluation.corpus import CorpusPage
 
 _WRAPPER = re.compile(
@@ -115,11 +115,11 @@ def _page(name: str, file: Path, gold_file: Path | None) -> CorpusPage:
     page = unwrap(read_bytes(file))
     gold = scrub(decode(read_bytes(gold_file))) if gold_file else None
     said = _URL_LINE.match(gold) if gold else None
-    url = page.url or (said[1] if said else "")
+    url, domain = address(page.url or (said[1] if said else None))
     return CorpusPage(
         id=name,
         url=url,
-        domain=page_domain(url),
+        domain=domain,
         html=page.text(),
         title=page.title,
         gold=None if gold is None else remove_marks(gold),

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from urltree.encoding import scrub
+from urltree.evaluation.corpora.address import address
 from urltree.evaluation.corpora.corpus_error import CorpusError
-from urltree.evaluation.corpora.page_domain import page_domain
 from urltree.evaluation.corpus import CorpusPage
 from urltree.inputs.json_lines import read_json_lines
 from urltree.inputs.stream import InputError, opened
@@ -55,11 +55,11 @@ def _page(record: Mapping[str, Any], number: int, file: Path) -> CorpusPage:
     if html is None:
         raise CorpusError(f"{fields.where}: html: is missing")
     own = record.get("id")
-    url = fields.text("url") or ""
+    url, domain = address(fields.text("url"), fields.text("domain"))
     return CorpusPage(
         id=str(own) if isinstance(own, int) else fields.text("id") or f"{stem(file)}/{number}",
         url=url,
-        domain=page_domain(url, fields.text("domain") or ""),
+        domain=domain,
         html=html,
         published=fields.text("published") or None,
         title=fields.text("title") or None,

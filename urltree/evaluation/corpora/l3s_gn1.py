@@ -16,14 +16,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from urltree.elements import DROPPED, INLINE
 from urltree.encoding import decode, scrub
+from urltree.evaluation.corpora.address import address
 from urltree.evaluation.corpora.corpus_error import CorpusError
 from urltree.evaluation.corpora.corpus_files import read_bytes
-from urltree.evaluation.corpora.page_domain import page_domain
 from urltree.evaluation.corpus import CorpusPage
 from urltree.page import PageError
 from urltree.parser import parse
@@ -64,15 +65,15 @@ def read(folder: Path) -> Iterator[CorpusPage]:
         if not (originals / file.name).exists():
             raise CorpusError(f"{file}: its page, {originals / file.name}, is missing")
     for file in sorted(originals.glob("*.html")):
-        yield _page(file, annotated / file.name, urls.get(file.stem, ""))
+        yield _page(file, annotated / file.name, urls.get(file.stem))
 
 
-def _page(file: Path, annotated: Path, url: str) -> CorpusPage:
-    html = _decoded(file)
+def _page(file: Path, annotated: Path, url: str | None) -> CorpusPage:
+    page = CorpusPage(file.stem, *address(url), _decoded(file))
     if not annotated.exists():
-        return CorpusPage(file.stem, url, page_domain(url), html)
+        return page
     gold, title = annotated_gold(_decoded(annotated), str(annotated))
-    return CorpusPage(file.stem, url, page_domain(url), html, title=title, gold=gold)
+    return replace(page, title=title, gold=gold)
 
 
 def _decoded(file: Path) -> str:

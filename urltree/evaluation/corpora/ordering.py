@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import TracebackType
@@ -16,7 +17,6 @@ from typing import NamedTuple, Self
 
 import orjson
 
-from urltree.evaluation.corpora.corpus_error import CorpusError
 from urltree.evaluation.corpus import CorpusPage, Kind
 from urltree.page import microseconds
 
@@ -34,7 +34,8 @@ class Spool:
     """The pages of one corpus while it is converted.
 
     In a stream an undated page stays behind the one that it followed in its file, and pages of one
-    time stay in their order. Elsewhere all pages are one part, as they came.
+    time stay in their order. Elsewhere all pages are one part, as they came, and one of no known
+    domain is its own: together they would count as one site.
     """
 
     def __init__(self, kind: Kind, folder: Path) -> None:
@@ -54,16 +55,19 @@ class Spool:
     ) -> None:
         self._file.close()
 
-    def add(self, page: CorpusPage) -> None:
-        """Keep a page. Raises CorpusError where its id was there before."""
+    def add(self, page: CorpusPage) -> bool:
+        """Keep a page, unless its id was there before."""
         if page.id in self._ids:
-            raise CorpusError(f"two pages have the id {page.id!r}")
+            return False
         self._ids.add(page.id)
+        if self._kind == "pages" and not page.domain:
+            page = replace(page, domain=page.id)
         lines = self._lines[self._part(page)]
         before = lines[-1].time if lines else _LONG_AGO
         line = orjson.dumps(page, option=orjson.OPT_APPEND_NEWLINE)
         lines.append(_Line(_time(page.published, before), self._file.tell(), len(line)))
         self._file.write(line)
+        return True
 
     def parts(self) -> dict[str, int]:
         """Pages in each part, by name, sorted."""

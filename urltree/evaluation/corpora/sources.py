@@ -51,10 +51,9 @@ class SourceCorpus:
     paths: tuple[Path, ...]
     tool: str | None = None
 
-    def pages(self) -> Iterator[CorpusPage]:
-        """All pages, one at a time, file after file. Raises CorpusError."""
-        for path in self.paths:
-            yield from _READERS[self.form](path)
+    def pages(self, path: Path) -> Iterator[CorpusPage]:
+        """The pages of one of the paths, one at a time. Raises CorpusError."""
+        return _READERS[self.form](path)
 
     def files(self) -> list[Path]:
         """All files, sorted."""
@@ -99,14 +98,10 @@ def _form(path: Path) -> Form | None:
 
 def _below(folder: Path, kind: Kind | None) -> list[SourceCorpus]:
     folders = sorted(each for each in folder.iterdir() if each.is_dir())
-    found = [corpus for each in folders if _holds_any(each) for corpus in find(each, None, kind)]
+    found = [corpus for each in folders if _form(each) for corpus in find(each, None, kind)]
     if not found:
         raise CorpusError(f"{folder}: holds no corpus of a form that is known")
     return found
-
-
-def _holds_any(folder: Path) -> bool:
-    return _form(folder) is not None
 
 
 def _of_json_lines(path: Path, kind: Kind | None) -> list[SourceCorpus]:

@@ -27,11 +27,11 @@ from typing import Any
 import yaml
 
 from urltree.encoding import scrub
+from urltree.evaluation.corpora.address import address
 from urltree.evaluation.corpora.cleaneval import remove_marks, unwrap
 from urltree.evaluation.corpora.corpus_error import CorpusError
 from urltree.evaluation.corpora.corpus_files import decoded, read_bytes, read_text
 from urltree.evaluation.corpora.l3s_gn1 import annotated_gold
-from urltree.evaluation.corpora.page_domain import page_domain
 from urltree.evaluation.corpus import CorpusPage
 
 _ANNOTATED = {".html", ".htm"}
@@ -80,11 +80,11 @@ def _page(fields: Mapping[Any, Any], where: str, folder: Path) -> CorpusPage:
         gold = _gold(folder / "clean", entry.text("clean"), entry.text("clean_encoding"))
     except CorpusError as error:
         raise CorpusError(f"{where}, id {identifier}: {error}") from error
-    url = entry.url() or url
+    url, domain = address(entry.url() or url, entry.known("domain"))
     return CorpusPage(
         id=identifier,
         url=url,
-        domain=page_domain(url, entry.known("domain") or ""),
+        domain=domain,
         html=html,
         published=entry.known("published"),
         title=entry.known("title") or title,
