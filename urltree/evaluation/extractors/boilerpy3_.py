@@ -12,6 +12,7 @@ from urltree.evaluation.extractors.registry import single_page
 # what it logs is also raised
 logging.getLogger("boilerpy3").addHandler(logging.NullHandler())
 
+_OPTIONS = "defaults; no option for comments and tables"
 _VARIANTS = {
     "article": extractors.ArticleExtractor,
     "article-sentences": extractors.ArticleSentencesExtractor,
@@ -29,4 +30,4 @@ def _text(boilerpipe: extractors.Extractor, html: str, url: str) -> str:  # noqa
 
 
 for _variant, _make in _VARIANTS.items():
-    single_page(f"boilerpy3-{_variant}", "defaults", package="boilerpy3")(partial(_text, _make()))
+    single_page(f"boilerpy3-{_variant}", _OPTIONS, package="boilerpy3")(partial(_text, _make()))

@@ -10,8 +10,12 @@ from urltree.evaluation.extractors.registry import single_page
 _STOP_WORDS = frozenset[str]().union(*map(get_stoplist, get_stoplists()))
 
 
-@single_page("justext", "defaults; the stop words of all its languages", package="justext")
+@single_page(
+    "justext",
+    "the stop words of all its languages; no option for comments and tables",
+    package="justext",
+)
 def extract(html: str, url: str) -> str:  # noqa: ARG001 - what every extractor is given
-    """It has no options for comments and tables."""
+    """Its defaults."""
     paragraphs = justext(html, _STOP_WORDS)
     return "\n".join(each.text for each in paragraphs if not each.is_boilerplate)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 
 from urltree.evaluation.extractors.html_text import html_text
 from urltree.evaluation.extractors.registry import single_page
 
+# py_asciimath sends all logs to stderr when it is imported, unless they have somewhere to go
+_nowhere = logging.NullHandler()
+logging.root.addHandler(_nowhere)
 try:
     from magic_html import GeneralExtractor
 except ModuleNotFoundError:
     if sys.version_info < (3, 12):
         raise ImportError("needs Python 3.12") from None
     raise
+finally:
+    logging.root.removeHandler(_nowhere)
 
 _extractor = GeneralExtractor()
 

@@ -14,8 +14,10 @@ logging.getLogger("readability").addHandler(logging.NullHandler())
 
 
 @single_page(
-    "readability-lxml", "defaults; text of its summary by our tokenizer", package="readability-lxml"
+    "readability-lxml",
+    "text of its summary by our tokenizer; no option for comments and tables",
+    package="readability-lxml",
 )
 def extract(html: str, url: str) -> str:
-    """It has no options for comments and tables."""
+    """Its defaults."""
     return html_text(Document(html, url=url or None).summary())
