@@ -12,6 +12,7 @@ whose interpreter is held for ever by a regular expression, holds nobody up.
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import gc
 import logging
 import os
@@ -139,19 +140,27 @@ def _confine(parent: int, memory: int) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before we asked for the signal
         os._exit(1)
-    null = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(null, stream)
+    _silence()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     bound = int(psutil.Process().memory_info().vms) + memory
     resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    warnings.simplefilter("ignore")
-    logging.disable()
     for name in ("connect", "connect_ex"):
         setattr(socket.socket, name, _refuse)
     setattr(socket, "getaddrinfo", _refuse)  # noqa: B010 - a type checker would object
     gc.freeze()  # what the parent loaded stays shared
+
+
+def _silence() -> None:
+    """What it prints, warns and logs goes nowhere, and there is nothing to read."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    sys.stdin = os.fdopen(0)
+    sys.stdout = sys.stderr = os.fdopen(1, "w", errors="replace")  # also where they were others
+    faulthandler.disable()
+    warnings.simplefilter("ignore")
+    logging.disable()
 
 
 def _refuse(*_: object) -> NoReturn:
