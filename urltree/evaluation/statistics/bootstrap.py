@@ -136,7 +136,7 @@ def _intervals(samples: Floats) -> list[tuple[float, float]]:
     return found
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def _draw(domain_codes: bytes, resamples: int, seed: int) -> Counts:
     """Counts by domain: k draws of a domain of n pages are k times n draws of its pages."""
     codes = np.frombuffer(domain_codes, dtype=np.int64)

@@ -59,6 +59,18 @@ class Table(Rows):
         macro = self.macro()
         return min(macro, key=lambda name: (-macro[name], name))
 
+    def select(self, is_kept: NDArray[np.bool_]) -> Table:
+        """The table of some of its pages; `is_kept` has shape (pages,)."""
+        at = np.flatnonzero(is_kept)
+        return Table(
+            names=self.names,
+            ids=tuple(self.ids[row] for row in at),
+            domains=tuple(self.domains[row] for row in at),
+            numbers=self.numbers[at],
+            boundaries=self.boundaries[at],
+            values=self.values[at],
+        )
+
     def _named(self, values: NDArray[np.float64]) -> dict[str, float]:
         return dict(zip(self.names, values.tolist(), strict=True))
 

@@ -1,0 +1,122 @@
+"""Tables as Markdown and CSV."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from textwrap import dedent
+
+import numpy as np
+
+from tests.urltree.evaluation.scored import CORPUS, page, pages, workspace
+from urltree.evaluation.score import Segments
+from urltree.evaluation.statistics.bootstrap import Figure
+from urltree.evaluation.statistics.grid import Grid, text
+from urltree.evaluation.statistics.tables import corpus_tables
+
+GRID = Grid(
+    "quality",
+    ("extractor", "F1", "documents", "p"),
+    [
+        ("better", Figure(0.9634, 0.95, 0.98), 1234, None),
+        ("wor|se", Figure(0.9, 0.88, 0.91), 7, 0.0001),
+    ],
+    frozenset({"F1"}),
+)
+
+
+def test_markdown_is_aligned_and_its_best_is_bold() -> None:
+    """It is read as it is, too; a bar in a name does not end its cell."""
+    assert GRID.markdown() == dedent(
+        """\
+        | extractor |             F1 | documents |        p |
+        | --------- | -------------: | --------: | -------: |
+        | better    | **.963 ±.015** |     1,234 |          |
+        | wor\\|se   |     .900 ±.015 |         7 | &lt;.001 |
+        """
+    )
+
+
+def test_csv_has_plain_numbers_and_intervals_of_their_own() -> None:
+    """It is computed with."""
+    assert GRID.csv() == dedent(
+        """\
+        extractor,F1,F1 low,F1 high,documents,p
+        better,0.9634,0.95,0.98,1234,
+        wor|se,0.9,0.88,0.91,7,0.0001
+        """
+    )
+
+
+def test_the_best_of_each_row_may_be_bold_instead() -> None:
+    """Where the columns are extractors."""
+    grid = Grid(
+        "domains",
+        ("domain", "x", "y"),
+        [("a", 0.5, 0.6), ("b", 0.7, 0.7), ("c", np.nan, 0.1)],
+        frozenset({"x", "y"}),
+        is_best_in_row=True,
+    )
+    assert grid.markdown().splitlines()[2:] == [
+        "| a      |     .500 | **.600** |",
+        "| b      | **.700** | **.700** |",
+        "| c      |          | **.100** |",
+    ]
+
+
+def test_numbers_are_written_as_in_a_paper() -> None:
+    """Three decimals, no zero before them; what is not known is empty."""
+    cells = [
+        1.0,
+        0.0,
+        -0.0041,
+        -0.0001,
+        0.0001,
+        np.nan,
+        Figure(np.nan, np.nan, np.nan),
+        None,
+        12345,
+    ]
+    assert list(map(text, cells)) == [
+        "1.000", ".000", "-.004", ".000", "<.001", "", "", "", "12,345",
+    ]  # fmt: skip
+
+
+def test_a_corpus_of_pages_has_these_tables(tmp_path: Path) -> None:
+    """Those that there is nothing for are left out; each is whole in both forms."""
+    work = workspace(tmp_path, {"x": pages({"a/1": 0.5, "b/1": 0.7}), "y": pages({"a/1": 0.6})})
+    grids = corpus_tables(work, CORPUS)
+    assert list(grids) == ["ranking", "metrics", "boundaries", "pairs", "domains", "extractors"]
+    for grid in grids.values():
+        rows = list(csv.reader(grid.csv().splitlines()))
+        assert len(rows) == len(grid.rows) + 1 == len(grid.markdown().splitlines()) - 1
+        assert len(set(map(len, rows))) == 1
+
+
+def test_a_corpus_of_segments_has_no_table_of_words(tmp_path: Path) -> None:
+    """Nothing is shown that was not measured."""
+    scores = {"x": [page("a/1", segments=Segments(1, 0, 0, 1))]}
+    assert list(corpus_tables(workspace(tmp_path, scores), CORPUS)) == [
+        "segments",
+        "boundaries",
+        "extractors",
+    ]
+
+
+def test_a_stream_has_tables_of_its_own(tmp_path: Path) -> None:
+    """Of the stream extractors on all pages."""
+    stream = [page(f"a/{n}", 0.1 * n, number=n, is_sampled=n % 2 == 0) for n in range(1, 8)]
+    scores = {"single": [each for each in stream if each.is_sampled], "stream": stream}
+    work = workspace(tmp_path, scores, streams=["stream"], kind="stream")
+    grids = corpus_tables(work, CORPUS)
+    assert grids["whole-stream"].csv().splitlines()[1].endswith(",7,1")
+    assert grids["milestones"].header[1:] == ("1 (1 domains)", "5 (1 domains)")
+    assert grids["curves"].csv().splitlines()[1:3] == ["1,1,0.1", "2,1,0.15"]
+    assert "duplicates" not in grids
+
+
+def test_the_ranking_says_whose_output_its_gold_is(tmp_path: Path) -> None:
+    """Beside what it is of."""
+    work = workspace(tmp_path, {"x": pages({"a/1": 0.5})}, tool="readability.js")
+    title = corpus_tables(work, CORPUS)["ranking"].title
+    assert title.startswith("made-up (1 documents, 1 domains, gold made by readability.js)")
