@@ -91,19 +91,19 @@ def conversion(workspace: Workspace, name: str) -> Conversion:
 
 def _converted(source: SourceCorpus, workspace: Workspace) -> Corpus:
     """The corpus, as it is there or made now."""
-    folder = _folder(workspace, source.name)
-    file = folder / "corpus.json"
     planned = Conversion(VERSION, source.form, source.kind, source.tool, _files(source))
-    if file.exists() and _is_done(planned, workspace, source.name):
-        return Corpus(**orjson.loads(file.read_bytes()))
+    there = _done(planned, workspace, source.name)
+    if there is not None:
+        return there
+    folder = _folder(workspace, source.name)
     folder.mkdir(parents=True, exist_ok=True)
-    for old in (file, *folder.glob("*" + SUFFIX)):
+    for old in (folder / "corpus.json", *folder.glob("*" + SUFFIX)):
         old.unlink(missing_ok=True)
     with Spool(source.kind, folder) as spool:
-        done = _fill(spool, source, planned)
+        filled = _fill(spool, source, planned)
         corpus = _write(spool, source, workspace)
-    _write_json(folder / "conversion.json", done)
-    _write_json(file, corpus)
+    _write_json(folder / "conversion.json", filled)
+    _write_json(folder / "corpus.json", corpus)
     return corpus
 
 
@@ -145,12 +145,15 @@ def _files(source: SourceCorpus) -> list[tuple[str, int, int]]:
     return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
 
 
-def _is_done(planned: Conversion, workspace: Workspace, name: str) -> bool:
+def _done(planned: Conversion, workspace: Workspace, name: str) -> Corpus | None:
+    """The corpus as it is there, whole, from the same inputs."""
     try:
-        done = conversion(workspace, name)
-    except (OSError, ValueError, TypeError, KeyError):  # of another version
-        return False
-    return planned == replace(done, scored=0, html_bytes=0)
+        corpus = Corpus(**orjson.loads((_folder(workspace, name) / "corpus.json").read_bytes()))
+        before = replace(conversion(workspace, name), scored=0, html_bytes=0)
+    except (OSError, ValueError, TypeError, KeyError):  # absent, or of another version
+        return None
+    is_whole = all(workspace.pages_file(name, part).exists() for part in corpus.parts)
+    return corpus if is_whole and before == planned else None
 
 
 def _folder(workspace: Workspace, name: str) -> Path:
