@@ -1,8 +1,10 @@
 """A grid of cells, written as Markdown to be read or as CSV to be computed with.
 
-| extractor   | F1 (words) |    p |        extractor,F1 (words),F1 (words) low,F1 (words) high,p
-|-------------|-----------:|-----:|        justext,0.912345,0.901,0.923,0.0004
-| justext     | .912 ±.011 | <.001|
+    | extractor |         F1 |     p |        extractor,F1,F1 low,F1 high,p
+    | --------- | ---------: | ----: |        justext,0.912345,0.901234,0.923456,0.0004
+    | justext   | .912 ±.011 | <.001 |
+
+What is not known is an empty cell in both.
 """
 
 from __future__ import annotations
