@@ -86,6 +86,13 @@ def test_characters_are_compared_by_the_textbook(gold: str, prediction: str) -> 
     assert characters.compare(gold, prediction) == overlap(common, len(gold), len(prediction))
 
 
+def test_characters_of_huge_texts_are_compared_in_runs() -> None:
+    """A megabyte on both sides would take most of a minute; "a" alone is a common run."""
+    gold, prediction = "a bc.", "a cb."
+    assert characters.compare(gold, prediction, bound=25) == overlap(4, 5, 5)
+    assert characters.compare(gold, prediction, bound=24) == overlap(1, 2, 2)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
