@@ -22,6 +22,7 @@ from urltree.evaluation.corpora.corpus_error import CorpusError
 from urltree.evaluation.corpora.ordering import Spool
 from urltree.evaluation.corpora.sources import Form, SourceCorpus, find
 from urltree.evaluation.corpus import Corpus, Kind
+from urltree.evaluation.progress import Progress
 from urltree.evaluation.workspace import SUFFIX, Workspace, appearing, write_lines
 
 _FOLDER_NAME = re.compile(r"\w[\w.+ -]*")
@@ -55,6 +56,7 @@ def convert(  # noqa: PLR0913 - one parameter an option of the verb
     kind: Kind | None = None,
     name: str | None = None,
     tool: str | None = None,
+    progress: Progress | None = None,
 ) -> list[Corpus]:
     """Convert all corpora of the inputs that have changed since they were converted.
 
@@ -65,6 +67,7 @@ def convert(  # noqa: PLR0913 - one parameter an option of the verb
         kind: of all corpora; found out where None.
         name: of the one corpus; by its file or folder where None.
         tool: whose output the gold of all corpora is; by their manifest where None.
+        progress: told of each page; how many there will be is not known.
 
     Returns:
         All corpora of the inputs, in their order.
@@ -80,7 +83,8 @@ def convert(  # noqa: PLR0913 - one parameter an option of the verb
     for each, count in Counter(source.name for source in sources).items():
         if count > 1:
             raise CorpusError(f"{count} corpora are named {each}: give one of them a name")
-    return [_converted(replace(s, tool=tool or s.tool), workspace) for s in sources]
+    progress = progress or Progress()
+    return [_converted(replace(s, tool=tool or s.tool), workspace, progress) for s in sources]
 
 
 def conversion(workspace: Workspace, name: str) -> Conversion:
@@ -89,7 +93,7 @@ def conversion(workspace: Workspace, name: str) -> Conversion:
     return Conversion(**fields | {"files": [tuple(file) for file in fields["files"]]})
 
 
-def _converted(source: SourceCorpus, workspace: Workspace) -> Corpus:
+def _converted(source: SourceCorpus, workspace: Workspace, progress: Progress) -> Corpus:
     """The corpus, as it is there or made now."""
     planned = Conversion(VERSION, source.form, source.kind, source.tool, _files(source))
     there = _done(planned, workspace, source.name)
@@ -100,22 +104,26 @@ def _converted(source: SourceCorpus, workspace: Workspace) -> Corpus:
     for old in (folder / "corpus.json", *folder.glob("*" + SUFFIX)):
         old.unlink(missing_ok=True)
     with Spool(source.kind, folder) as spool:
-        filled = _fill(spool, source, planned)
+        filled = _fill(spool, source, planned, progress)
         corpus = _write(spool, source, workspace)
     _write_json(folder / "conversion.json", filled)
     _write_json(folder / "corpus.json", corpus)
     return corpus
 
 
-def _fill(spool: Spool, source: SourceCorpus, planned: Conversion) -> Conversion:
+def _fill(
+    spool: Spool, source: SourceCorpus, planned: Conversion, progress: Progress
+) -> Conversion:
     """Spool all pages; what was planned with its counts."""
     scored = html_bytes = 0
     for path in source.paths:
+        progress.now(str(path))
         for page in source.pages(path):
             if not spool.add(page):
                 raise CorpusError(f"{path}: the id {page.id!r} is there twice")
             scored += page.is_scored
             html_bytes += len(page.html.encode())
+            progress.advance()
     if not spool.parts():
         raise CorpusError(f"{source.paths[0]}: has no page")
     if source.kind == "pages" and not scored:

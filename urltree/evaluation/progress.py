@@ -28,6 +28,8 @@ _MOVES = 0.2  # seconds between two states of the line of a terminal
 class Progress:
     """Counts, and shows nothing: for tests and for those who call a stage from code.
 
+    Where nothing is expected, how much there will be is not known.
+
     Args:
         heading: what is done: the verb.
     """
@@ -74,9 +76,8 @@ class Progress:
         """All of it on one line."""
         seconds = time.monotonic() - self._begun
         rate = self.documents / seconds if seconds else 0.0
-        said = (
-            f"{self.heading}: {self.documents:,} of {self.total:,} documents, {rate:,.1f} a second"
-        )
+        total = f" of {self.total:,}" if self.total else ""
+        said = f"{self.heading}: {self.documents:,}{total} documents, {rate:,.1f} a second"
         if 0 < self.documents < self.total:
             said += f", {_duration((self.total - self.documents) / rate)} left"
         return f"{said}; {self._running}" if self._running else said
@@ -132,7 +133,7 @@ class _Live(Progress):
     def _show(self) -> None:
         if time.monotonic() - self._shown > _MOVES:
             self._shown = time.monotonic()
-            done, total = self.documents, self.total
+            done, total = self.documents, self.total or None
             self._bar.update(self._task, completed=done, total=total, description=self.line())
             self._bar.refresh()
 

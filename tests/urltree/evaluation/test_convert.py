@@ -233,6 +233,19 @@ def test_a_conversion_that_fails_leaves_no_corpus(tmp_path: Path, workspace: Wor
     assert list(Workspace(workspace.path).corpora) == ["bad", "good"]
 
 
+def test_a_folder_is_named_where_one_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dots name no corpus."""
+    put(tmp_path / "streams" / "in" / "1.jsonl", page("a"))
+    monkeypatch.chdir(tmp_path / "streams" / "in")
+    names = [[source.name for source in find(Path(path))] for path in (".", "..", "../in/..")]
+    assert names == [["1"], ["1"], ["1"]]
+    (tmp_path / "streams" / "in").rename(tmp_path / "streams" / "stream")
+    monkeypatch.chdir(tmp_path / "streams" / "stream")
+    assert [source.name for source in find(Path())] == ["stream"]
+
+
 @pytest.mark.parametrize(
     ("records", "options", "problem"),
     [

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import get_args
 
 import click
 
+from urltree.command.evaluate import options
 from urltree.evaluation.converting import conversion, convert
 from urltree.evaluation.corpora.corpus_error import CorpusError
 from urltree.evaluation.corpora.sources import Form
 from urltree.evaluation.corpus import Corpus, Kind
+from urltree.evaluation.progress import shown
 from urltree.evaluation.workspace import Workspace
 
 
 @click.command()
-@click.argument("work", type=click.Path(path_type=Path, file_okay=False))
+@options.work
 @click.argument("inputs", type=click.Path(path_type=Path, exists=True), nargs=-1, required=True)
 @click.option("--form", type=click.Choice(get_args(Form)), help="What the inputs are.")
 @click.option("--kind", type=click.Choice(get_args(Kind)), help="Single pages, or a stream.")
@@ -35,12 +39,20 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     L3S-GN1. What has not changed since it was converted is not converted again.
     """
     workspace = Workspace(work)
-    try:
-        corpora = convert(inputs, workspace, form=form, kind=kind, name=name, tool=tool)
-    except (CorpusError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+    with options.ending_well(), _saying_what_is_wrong(), shown("convert") as progress:
+        corpora = convert(
+            inputs, workspace, form=form, kind=kind, name=name, tool=tool, progress=progress
+        )
     for corpus in corpora:
         click.echo(_line(corpus, workspace))
+
+
+@contextmanager
+def _saying_what_is_wrong() -> Iterator[None]:
+    try:
+        yield
+    except CorpusError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def _line(corpus: Corpus, workspace: Workspace) -> str:

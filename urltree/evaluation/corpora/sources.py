@@ -75,7 +75,7 @@ def find(path: Path, form: Form | None = None, kind: Kind | None = None) -> list
     """
     if not path.exists():
         raise CorpusError(f"{path}: does not exist")
-    path = path.absolute()
+    path = path if path.name.strip(".") else path.resolve()  # "." and ".." name no corpus
     form = form or _form(path)
     if form is None:
         return _below(path, kind)
