@@ -101,7 +101,7 @@ def _converted(source: SourceCorpus, workspace: Workspace, progress: Progress) -
         return there
     folder = _folder(workspace, source.name)
     folder.mkdir(parents=True, exist_ok=True)
-    for old in (folder / "corpus.json", *folder.glob("*" + SUFFIX)):
+    for old in (folder / "corpus.json", *folder.glob(f"*{SUFFIX}*")):  # of a killed one too
         old.unlink(missing_ok=True)
     with Spool(source.kind, folder) as spool:
         filled = _fill(spool, source, planned, progress)

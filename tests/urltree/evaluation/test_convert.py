@@ -223,6 +223,7 @@ def test_a_conversion_that_fails_leaves_no_corpus(tmp_path: Path, workspace: Wor
     bad = put(tmp_path / "bad.jsonl", page("1"))
     convert([good, bad], workspace)
     put(bad, page("1"), {"html": 1})
+    (workspace.path / "corpora/bad/.pages.jsonl.zst.17").write_text("of a process that was killed")
     with pytest.raises(CorpusError, match=r"page 2 of .*bad\.jsonl"):
         convert([good, bad], workspace)
     assert list(workspace.corpora) == ["good"]
