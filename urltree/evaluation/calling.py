@@ -21,10 +21,10 @@ from urltree.evaluation.corpus import CorpusPage, evenly
 from urltree.evaluation.extractors.registry import DuplicatePage, Extract, Extractor
 from urltree.evaluation.isolation import Say
 from urltree.evaluation.prediction import Prediction
+from urltree.evaluation.watching import OUT_OF_MEMORY
 from urltree.evaluation.workspace import Workspace
 
 END = b"end"
-OUT_OF_MEMORY = b"memory"
 MAX_TEXT = 32 << 20  # characters that an extractor may return: no page of the corpora has as many
 
 _MAX_MESSAGE = 300

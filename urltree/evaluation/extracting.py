@@ -19,10 +19,11 @@ from urltree.evaluation.calling import Part
 from urltree.evaluation.corpus import Corpus, evenly
 from urltree.evaluation.extractors.catalogue import version
 from urltree.evaluation.extractors.registry import Extractor
-from urltree.evaluation.part_run import Limits, PartRun
+from urltree.evaluation.part_run import PartRun
 from urltree.evaluation.prediction import Run
 from urltree.evaluation.progress import Progress
-from urltree.evaluation.workspace import Workspace, WorkspaceError, appearing
+from urltree.evaluation.watching import Limits
+from urltree.evaluation.workspace import Workspace, appearing
 
 SAMPLE = 100  # pages of each part of a stream: issue 5, row 7
 SECONDS = 30.0
@@ -50,7 +51,7 @@ def extract(  # noqa: PLR0913 - the options of the verb
         corpora: of these names; all, where there is none.
         sample: evenly spaced pages of each part of a stream that rankings are of; None is all.
         processes: that run at the same time.
-        seconds: of CPU that a page may take, and four times as many on the clock.
+        seconds: of CPU that a page may take; it may sleep four times as many.
         megabytes: of memory that a process may take above what it began with.
         progress: counts the pages with outcomes.
 
@@ -78,19 +79,6 @@ def extract(  # noqa: PLR0913 - the options of the verb
     return len(parts)
 
 
-def named(workspace: Workspace, corpora: Sequence[str]) -> list[Corpus]:
-    """The corpora of these names; all, where there is none.
-
-    Raises:
-        WorkspaceError: there is none of that name.
-    """
-    unknown = sorted(set(corpora) - set(workspace.corpora))
-    if unknown:
-        known = ", ".join(workspace.corpora)
-        raise WorkspaceError(f"no corpus {', '.join(unknown)}; there are {known}")
-    return [corpus for name, corpus in workspace.corpora.items() if not corpora or name in corpora]
-
-
 def _plan(
     workspace: Workspace,
     extractors: Mapping[str, Extractor],
@@ -99,7 +87,7 @@ def _plan(
     progress: Progress,
 ) -> Iterator[Part]:
     """The parts to be run; what is stale is deleted first."""
-    for corpus in named(workspace, corpora):
+    for corpus in workspace.named(corpora):
         of_stream = sample if corpus.kind == "stream" else None
         for extractor in extractors.values():
             run = Run(

@@ -97,6 +97,13 @@ class Child:
         except psutil.Error:
             return 0
 
+    def is_asleep(self) -> bool:
+        """Neither runs nor waits for its turn to run."""
+        try:
+            return bool(self._process.status() != psutil.STATUS_RUNNING)
+        except psutil.Error:
+            return False
+
     def end(self) -> str:
         """Kill it where it lives, and say how it ended: "exit code 3", "SIGSEGV"."""
         if self._pid:

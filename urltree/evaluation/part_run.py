@@ -9,37 +9,19 @@ A page that a process died of is not given again, so that the others are as if i
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import orjson
 
-from urltree.evaluation.calling import END, OUT_OF_MEMORY, Part, call_all
-from urltree.evaluation.isolation import Child
-from urltree.evaluation.prediction import Failure, Prediction
+from urltree.evaluation.calling import END, Part, call_all
+from urltree.evaluation.prediction import Prediction
+from urltree.evaluation.watching import Death, Limits, Watched
 from urltree.evaluation.workspace import lines_to
 
 DEATHS = 20  # of a part's processes, after which the rest of the part has failed
-PATIENCE = (
-    4  # times the CPU limit that may pass on the clock: a page may sleep, or a machine be full
-)
-_SLACK = 2  # times the limit of memory in address space, of which more is reserved than used
-
-
-class Limits(NamedTuple):
-    """What a page may take.
-
-    Attributes:
-        seconds: of CPU, all threads; four times as many on the clock.
-        megabytes: of memory above what the process began with.
-    """
-
-    seconds: float
-    megabytes: int
 
 
 @dataclass(slots=True)
@@ -85,8 +67,8 @@ class PartRun:
             written += self._take(line)
         if self.is_done:
             return written
-        cause = self._cause_of_death()
-        return written + (self._replace(cause) if cause else 0)
+        death = self._child.death()
+        return written + (self._replace(death) if death else 0)
 
     def stop(self) -> None:
         """Leave it: the process ends, and no file appears."""
@@ -99,13 +81,10 @@ class PartRun:
             call_all, part=self.part, first=self._next, passed_over=frozenset(self._passed_over)
         )
         self._page: _Page | None = None
-        self._is_out_of_memory = False
-        self._child = Child(work, _SLACK * self._limits.megabytes << 20)
-        self._since, self._cpu = time.monotonic(), 0.0  # when it said something, its CPU then
+        self._child = Watched(work, self._limits)
 
     def _take(self, line: bytes) -> int:
-        """One line of the child: it moves."""
-        self._since, self._cpu = time.monotonic(), self._child.cpu()
+        """One line of the child."""
         if line.startswith(b"{"):
             self._write(line)
             self._next = self._page.place + 1 if self._page else self._next
@@ -113,8 +92,6 @@ class PartRun:
             return 1
         if line == END:
             self._finish()
-        elif line == OUT_OF_MEMORY:
-            self._is_out_of_memory = True
         else:
             place, id_, number, is_sampled = orjson.loads(line)
             blank = None if id_ is None else Prediction(id_, number, is_sampled, "")
@@ -126,43 +103,27 @@ class PartRun:
         self._files.close()
         self.is_done = True
 
-    def _cause_of_death(self) -> tuple[Failure, str] | None:
-        """Why the child cannot go on; None where it can."""
-        child, (seconds, megabytes) = self._child, self._limits
-        if self._is_out_of_memory:
-            return "memory", f"more than {megabytes:,} MB"
-        if child.is_over:
-            return "crash", child.end()
-        if child.memory() - child.idle > megabytes << 20:
-            return "memory", f"more than {megabytes:,} MB"
-        if child.cpu() - self._cpu > seconds:
-            return "time", f"more than {seconds:g} s of CPU"
-        if time.monotonic() - self._since > PATIENCE * seconds:
-            return "time", f"more than {PATIENCE * seconds:g} s on the clock"
-        return None
-
-    def _replace(self, cause: tuple[Failure, str]) -> int:
+    def _replace(self, death: Death) -> int:
         """End the child, write down the page that it died of, and go on with the next."""
         page, self.deaths = self._page, self.deaths + 1
-        cpu = max(0.0, self._child.cpu() - self._cpu)
-        rise = max(0, self._child.memory() - self._child.idle)
+        cpu, rise = self._child.cpu(), self._child.rise()
         self._child.end()
         written = 0
         if page is not None:
             self._passed_over.add(page.place)
             if page.blank is not None:
-                self._fail(replace(page.blank, cpu=cpu, memory=rise), cause)
+                self._fail(replace(page.blank, cpu=cpu, memory=rise), death)
                 self._next, written = page.place + 1, 1
         if self.deaths >= DEATHS:
-            return written + self._give_up(cause)
+            return written + self._give_up(death)
         self._begin()
         return written
 
-    def _give_up(self, cause: tuple[Failure, str]) -> int:
-        failure, message = cause
+    def _give_up(self, death: Death) -> int:
+        said = Death(death.failure, f"not run: {DEATHS} processes ended; {death.message}")
         written = 0
         for blank in self._left():
-            self._fail(blank, (failure, f"not run: {DEATHS} processes ended; {message}"))
+            self._fail(blank, said)
             written += 1
         self._files.close()
         self.is_done = True
@@ -173,6 +134,5 @@ class PartRun:
             if place >= self._next and page.is_scored:
                 yield blank
 
-    def _fail(self, blank: Prediction, cause: tuple[Failure, str]) -> None:
-        failure, message = cause
-        self._write(orjson.dumps(replace(blank, failure=failure, message=message)))
+    def _fail(self, blank: Prediction, death: Death) -> None:
+        self._write(orjson.dumps(replace(blank, failure=death.failure, message=death.message)))

@@ -12,7 +12,7 @@ A file appears whole or not at all: a stage that was interrupted does again what
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from io import BufferedReader, RawIOBase
@@ -52,6 +52,18 @@ class Workspace:
             raise WorkspaceError(f"{self.path} has no corpus: urltree evaluate convert makes one")
         found = [Corpus(**orjson.loads(file.read_bytes())) for file in files]
         return {corpus.name: corpus for corpus in found}
+
+    def named(self, names: Collection[str]) -> list[Corpus]:
+        """The corpora of these names; all, where there is none.
+
+        Raises:
+            WorkspaceError: there is no corpus of a name.
+        """
+        unknown = sorted(set(names) - set(self.corpora))
+        if unknown:
+            there_are = ", ".join(self.corpora)
+            raise WorkspaceError(f"no corpus {', '.join(unknown)}; there are {there_are}")
+        return [corpus for name, corpus in self.corpora.items() if not names or name in names]
 
     def pages_file(self, corpus: str, part: str) -> Path:
         """Where the pages of a part lie."""

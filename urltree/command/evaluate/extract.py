@@ -22,7 +22,7 @@ from urltree.evaluation.workspace import Workspace
     type=click.FloatRange(min=0, min_open=True),
     default=SECONDS,
     show_default=True,
-    help="CPU that a page may take; four times as many may pass on the clock.",
+    help="CPU that a page may take; it may sleep four times as many.",
 )
 @click.option(
     "--megabytes",
