@@ -14,5 +14,7 @@ from urltree.evaluation.extractors.registry import single_page
 )
 def extract(html: str, url: str) -> str:  # noqa: ARG001 - what every extractor is given
     """Tables are always on."""
-    text: str = extract_plain_text(html, main_content=True, list_bullets=False, alt_texts=False)
+    text: str = extract_plain_text(
+        html, main_content=True, comments=False, list_bullets=False, alt_texts=False
+    )
     return text
