@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from urltree.evaluation.corpus import Corpus, CorpusPage
-from urltree.evaluation.metrics import page_score
 from urltree.evaluation.metrics.page_gold import PageGold
+from urltree.evaluation.metrics.page_score import score_of
 from urltree.evaluation.prediction import Prediction, Run
 from urltree.evaluation.progress import Progress
 from urltree.evaluation.score import Score
@@ -42,7 +42,7 @@ class Unit(NamedTuple):
 
 def score_page(page: CorpusPage, prediction: Prediction) -> Score:
     """What a prediction of a page is worth."""
-    return page_score.score(PageGold(page), prediction)
+    return score_of(PageGold(page), prediction)
 
 
 def score(
@@ -147,7 +147,7 @@ def _scores(workspace: Workspace, unit: Unit) -> Iterator[Score]:
                 f"predictions of {unit.extractor} are of another {unit.corpus}: it has no page "
                 f"{prediction.id!r}; urltree evaluate extract makes them anew"
             )
-        yield page_score.score(gold[prediction.id], prediction)
+        yield score_of(gold[prediction.id], prediction)
 
 
 @lru_cache(maxsize=1)

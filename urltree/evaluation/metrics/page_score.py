@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from urltree.evaluation.metrics import bag, characters, matcher, segments, sequences, shingles
 from urltree.evaluation.metrics.boundary import boundary
@@ -10,38 +11,31 @@ from urltree.evaluation.metrics.overlap import NOTHING
 from urltree.evaluation.metrics.page_gold import PageGold
 from urltree.evaluation.metrics.words import words
 from urltree.evaluation.prediction import Prediction
-from urltree.evaluation.score import PRF, Boundary, Metric, Score
+from urltree.evaluation.score import PRF, Metric, Score
 
 OF_ALL: tuple[Metric, ...] = ("words", "words+title")
 OF_SAMPLED: tuple[Metric, ...] = ("words-ascii", "matcher", "bag", "characters", "shingles")
 
 
-def score(gold: PageGold, prediction: Prediction) -> Score:
+def score_of(gold: PageGold, prediction: Prediction) -> Score:
     """What a prediction is worth.
 
     Pages that are not sampled get the metrics of words alone. A failure is 0 in all, also where the
     gold is empty.
     """
+    score = Score(gold.id, gold.domain, prediction.number, prediction.is_sampled)
+    if prediction.failure == "duplicate":
+        return replace(score, is_duplicate=True)
     said = words(prediction.text)
-    case: Boundary | None = None
-    metrics: dict[Metric, PRF] = {}
-    is_duplicate = prediction.failure == "duplicate"
-    if not is_duplicate and (gold.is_full or gold.is_segments):
-        case = boundary(gold.words if gold.is_full else None, said, prediction.failure)
-    if not is_duplicate and gold.is_full:
+    if gold.is_full:
+        case = boundary(gold.words, said, prediction.failure)
         metrics = _failed(prediction) if prediction.failure else _metrics(gold, said, prediction)
-    return Score(
-        gold.id,
-        gold.domain,
-        prediction.number,
-        prediction.is_sampled,
-        case,
-        metrics,
-        segments.compare(gold.with_, gold.without, prediction.text)
-        if gold.is_segments and not is_duplicate
-        else None,
-        is_duplicate,
-    )
+        score = replace(score, boundary=case, metrics=metrics)
+    if gold.is_segments:
+        case = score.boundary or boundary(None, said, prediction.failure)
+        found = segments.compare(gold.with_, gold.without, prediction.text)
+        score = replace(score, boundary=case, segments=found)
+    return score
 
 
 def titled(said: list[str], title: list[str]) -> list[str]:
@@ -64,8 +58,10 @@ def _metrics(gold: PageGold, said: list[str], prediction: Prediction) -> dict[Me
     }
     if prediction.is_sampled:
         text = prediction.text
+        in_ascii = words(text, ascii_only=True)
+        is_same = in_ascii == said and gold.ascii == gold.words
         metrics |= {
-            "words-ascii": sequences.compare(gold.ascii, words(text, ascii_only=True)),
+            "words-ascii": as_it_is if is_same else sequences.compare(gold.ascii, in_ascii),
             "matcher": matcher.compare(gold.words, said),
             "bag": bag.compare(gold.bag, Counter(said)),
             "characters": characters.compare(gold.characters, segments.one_spaced(text)),
