@@ -1,0 +1,268 @@
+"""The gate on two small sites: it holds, it falls, and no floor is lowered without a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from string import ascii_lowercase
+
+import orjson
+import pytest
+import yaml
+import zstandard
+from click.testing import CliRunner, Result
+
+from urltree.command.evaluate.gate import command
+from urltree.evaluation.floors import FIGURES, Floors, Measured, rounded_down
+from urltree.evaluation.gate import Streams, measure
+from urltree.heuristics import NAMES
+
+SITES = ("one.example", "two.example")
+PAGES = 21  # of which the first, the eleventh and the last are scored
+
+Gate = Callable[..., Result]
+
+
+def write_stream(folder: Path, site: str, menu: str = "Menu") -> None:
+    """A stream whose pages have a menu, a heading and a story of their own."""
+    lines = [
+        orjson.dumps(
+            {
+                "url": f"https://{site}/{name}",
+                "title": f"Story {name}",
+                "published": f"2020-01-{number:02}T00:00:00Z",
+                "html": f"<title>Story</title><ul class=menu><li>{menu}</ul>"
+                f"<h1>Story {name}</h1><p>This is told on page {name} of {site}.</p>",
+                "gold": f"Story {name}\nThis is told on page {name} of {site}.",
+            }
+        )
+        for number, name in enumerate(ascii_lowercase[:PAGES], start=1)
+    ]
+    packed = zstandard.compress(b"\n".join(lines) + b"\n")
+    (folder / f"{site}.jsonl.zst").write_bytes(packed)
+
+
+@pytest.fixture
+def streams(tmp_path: Path) -> Path:
+    """A folder with two streams."""
+    folder = tmp_path / "streams"
+    folder.mkdir()
+    for site in SITES:
+        write_stream(folder, site)
+    return folder
+
+
+@pytest.fixture
+def floors(tmp_path: Path) -> Path:
+    """The file of floors; `raised` writes it."""
+    return tmp_path / "floors.yaml"
+
+
+@pytest.fixture
+def gate(streams: Path, floors: Path) -> Gate:
+    """Calls the verb on the two streams with some options."""
+
+    def run(*options: str) -> Result:
+        fixed = [str(streams), "--floors", str(floors), "--processes", "1"]
+        return CliRunner().invoke(command, [*fixed, *options])
+
+    return run
+
+
+@pytest.fixture
+def raised(gate: Gate) -> Gate:
+    """The same, after floors were written at what the streams have."""
+    assert gate("--raise").exit_code == 0
+    return gate
+
+
+def set_floor(file: Path, figure: str, floor: float, site_floor: float = 0.0) -> None:
+    """Say that `strict` was at that floor once, and on the first site at that F1."""
+    said = yaml.safe_load(file.read_text())
+    said["floors"]["strict"][figure] = floor
+    said["sites"]["strict"][SITES[0]][figure] = site_floor
+    file.write_text(yaml.safe_dump(said))
+
+
+def test_each_heuristic_has_a_floor_for_each_figure(raised: Gate, floors: Path) -> None:
+    """As it is and with title, plain and masked; and a figure for each site."""
+    found = Floors.read(floors)
+    assert list(found.floors) == list(found.sites) == list(NAMES)
+    for name in NAMES:
+        assert list(found.floors[name]) == list(FIGURES)
+        assert list(found.sites[name]) == list(SITES)
+    assert raised().exit_code == 0
+    assert found.pages == 6
+
+
+def test_figures_are_means_of_sites_of_pages_that_learned_from_all_before(streams: Path) -> None:
+    """The menu is left out from the second page on; the first page keeps it."""
+    measured = measure(Streams.of(streams))
+    first = 2 * 11 / (11 + 12)  # eleven words of gold, and the menu before them
+    assert measured.macro()["strict"]["words"] == pytest.approx((first + 1 + 1) / 3)
+
+
+def test_masking_changes_nothing_for_heuristics_of_repetition(streams: Path) -> None:
+    """They know neither hosts nor titles nor class tokens."""
+    for figures in measure(Streams.of(streams)).macro().values():
+        assert figures["masked words"] == figures["words"]
+        assert figures["masked words+title"] == figures["words+title"]
+
+
+def test_processes_find_the_same(streams: Path) -> None:
+    """In whichever order they end."""
+    found = Streams.of(streams)
+    assert measure(found, processes=2) == measure(found, processes=1)
+
+
+def test_the_gate_holds_where_all_is_as_it_was(raised: Gate) -> None:
+    """And says each figure beside its floor, and the difference that masking makes."""
+    result = raised()
+    assert result.exit_code == 0
+    assert "the gate holds" in result.output
+    assert "  strict                    0.9855   0.9855   0.9855   0.9855   +0.000000" in (
+        result.output
+    )
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_fall_of_the_last_digit_fails_and_says_where(
+    raised: Gate, floors: Path, figure: str
+) -> None:
+    """Of any figure, by how much, and on which sites, without those that did not fall."""
+    now = Floors.read(floors).floors["strict"][figure]
+    set_floor(floors, figure, now + 0.0001, site_floor=1.0)
+    result = raised()
+    assert result.exit_code == 1
+    assert f"fell: strict, {figure}: {now:.4f}, floor {now + 0.0001:.4f} (-0.0001)" in result.output
+    assert f"  {SITES[0]:<30} {now:.4f}, was 1.0000 ({now - 1:+.4f})" in result.output
+    assert f"  {SITES[1]}" not in result.output
+
+
+def test_raising_writes_better_figures(raised: Gate, floors: Path) -> None:
+    """What was below is at what was measured."""
+    before = floors.read_text()
+    set_floor(floors, "words", 0.5)
+    assert raised("--raise").exit_code == 0
+    assert floors.read_text() == before
+
+
+def test_raising_never_lowers(raised: Gate, floors: Path) -> None:
+    """One figure that fell keeps all as they are, also those that rose."""
+    set_floor(floors, "words", 0.5)
+    set_floor(floors, "masked words", 0.999)
+    before = floors.read_text()
+    result = raised("--raise")
+    assert result.exit_code == 1
+    assert "fell: strict, masked words" in result.output
+    assert floors.read_text() == before
+
+
+@pytest.mark.parametrize(
+    "options", [["--lower"], ["--lower", "--reason", " "], ["--reason", "Because."]]
+)
+def test_nothing_is_lowered_without_flag_and_reason(
+    raised: Gate, floors: Path, options: list[str]
+) -> None:
+    """Neither is enough."""
+    set_floor(floors, "words", 0.999)
+    before = floors.read_text()
+    assert raised(*options).exit_code == 2
+    assert floors.read_text() == before
+
+
+def test_what_was_lowered_is_kept_with_its_reason(raised: Gate, floors: Path) -> None:
+    """The log says which floor, from where to where; then the gate holds, and the log stays."""
+    set_floor(floors, "words", 0.999)
+    assert raised("--lower", "--reason", "The tokenizer keeps tables.").exit_code == 0
+    log = [
+        {
+            "what": "strict, words",
+            "floor": 0.999,
+            "now": 0.9855,
+            "reason": "The tokenizer keeps tables.",
+        }
+    ]
+    assert Floors.read(floors).lowered == log
+    assert raised("--raise").exit_code == 0
+    assert Floors.read(floors).lowered == log
+
+
+def test_floors_of_another_corpus_are_never_compared(
+    raised: Gate, floors: Path, streams: Path
+) -> None:
+    """Both hashes are said; to begin anew is to lower."""
+    old, before = Streams.of(streams).corpus, floors.read_text()
+    write_stream(streams, "three.example", menu="Other")
+    new = Streams.of(streams).corpus
+    for options in ([], ["--raise"]):
+        result = raised(*options)
+        assert result.exit_code == 2
+        assert old in result.output
+        assert new in result.output
+        assert floors.read_text() == before
+    assert raised("--lower", "--reason", "One more site.").exit_code == 0
+    written = Floors.read(floors)
+    assert written.corpus == new
+    assert written.lowered == [
+        {"what": "corpus", "floor": old, "now": new, "reason": "One more site."}
+    ]
+
+
+def test_the_corpus_is_known_by_its_pages(streams: Path) -> None:
+    """Not by how they are compressed."""
+    before = Streams.of(streams).corpus
+    file = streams / f"{SITES[0]}.jsonl.zst"
+    packed = file.read_bytes()
+    file.write_bytes(zstandard.compress(zstandard.decompress(packed), level=19))
+    assert Streams.of(streams).corpus == before
+    write_stream(streams, SITES[0], menu="Other")
+    assert Streams.of(streams).corpus != before
+
+
+def test_a_heuristic_without_floor_does_not_pass(raised: Gate, floors: Path) -> None:
+    """Until --raise gives it one."""
+    said = yaml.safe_load(floors.read_text())
+    del said["floors"]["strict-at-domain"]
+    floors.write_text(yaml.safe_dump(said))
+    result = raised()
+    assert result.exit_code == 1
+    assert "no floor, --raise writes one: strict-at-domain" in result.output
+    assert raised("--raise").exit_code == 0
+    assert raised().exit_code == 0
+
+
+def test_a_heuristic_that_is_gone_has_fallen(raised: Gate, floors: Path) -> None:
+    """Its floors do not vanish with it."""
+    said = yaml.safe_load(floors.read_text())
+    said["floors"]["better"] = said["floors"]["strict"]
+    floors.write_text(yaml.safe_dump(said))
+    assert "fell: better, words: 0.0000, floor 0.9855" in raised("--raise").output
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "floors: {}", "{"])
+def test_without_floors_nothing_is_measured(gate: Gate, floors: Path, text: str | None) -> None:
+    """No file, or one that holds something else, is no gate that holds."""
+    if text is not None:
+        floors.write_text(text)
+    result = gate()
+    assert result.exit_code == 2
+    assert "holds no floors" in result.output
+
+
+def test_a_folder_without_streams_is_said(tmp_path: Path) -> None:
+    """And is no gate that holds."""
+    result = CliRunner().invoke(command, [str(tmp_path)])
+    assert result.exit_code == 2
+    assert "has no stream" in result.output
+
+
+@pytest.mark.parametrize(
+    ("figure", "floor"), [(0.86207, 0.862), (0.8620, 0.862), (0.86199999, 0.8619), (1.0, 1.0)]
+)
+def test_floors_have_four_digits_rounded_down(figure: float, floor: float) -> None:
+    """So that the same figure is never below its own floor."""
+    assert rounded_down(figure) == floor
+    sites = {"strict": {"one.example": dict.fromkeys(FIGURES, figure)}}
+    measured = Measured("corpus", 1, sites)
+    assert Floors.of(measured).falls(measured) == []

@@ -1,0 +1,210 @@
+"""The gate: our heuristics on every 10th page of each stream, as it is and masked (issue 5).
+
+    page ──▶ tree ─────────▶ judged by each heuristic ──▶ F1 of words, as it is and with title
+      └──▶ masked ──▶ tree ─▶ judged by each heuristic ──▶ F1 of words, as it is and with title
+
+Each page of a site is learned in order, by one tree that all heuristics judge by, with the paper's
+eviction. Pages without gold are learned from and not scored, duplicates of a URL key neither.
+
+Masked figures may differ in the sixth digit: documents of one time are evicted in the order of
+their ids, which are hashes of URLs (measured: 0.000002 on one site of 22).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import fmean
+from typing import Self
+
+from urltree.document import Document
+from urltree.evaluation.corpora.corpus_error import CorpusError
+from urltree.evaluation.corpora.json_lines import read
+from urltree.evaluation.corpus import CorpusPage
+from urltree.evaluation.extractors.urltree_ import as_page
+from urltree.evaluation.floors import FIGURES, Measured
+from urltree.evaluation.masking import Masking
+from urltree.evaluation.metrics import sequences
+from urltree.evaluation.metrics.page_gold import PageGold
+from urltree.evaluation.metrics.page_score import titled
+from urltree.evaluation.metrics.words import words
+from urltree.evaluation.progress import Progress
+from urltree.heuristics import NAMES, Heuristic, heuristic
+from urltree.inputs.stream import InputError, opened
+from urltree.learning import LearnedDomain
+from urltree.tokenizer import tokenize
+from urltree.url_key import KeyScheme
+from urltree.window import Eviction
+
+EVERY = 10
+SUFFIX = ".jsonl.zst"
+
+Scores = dict[tuple[str, str, str], list[float]]  # by heuristic, site and figure: of each page
+
+
+@dataclass(frozen=True)
+class Streams:
+    """A folder of streams.
+
+    Attributes:
+        corpus: sha256 of the lines of all files, in the order of their names.
+        pages: in each file.
+    """
+
+    corpus: str
+    pages: dict[Path, int]
+
+    @classmethod
+    def of(cls, folder: Path) -> Self:
+        """The streams of a folder.
+
+        Raises:
+            CorpusError: it has none, or one cannot be read.
+        """
+        digest, pages = sha256(), {}
+        for file in sorted(folder.glob(f"*{SUFFIX}")):
+            pages[file] = 0
+            try:
+                with opened(str(file)) as lines:
+                    for line in lines:
+                        digest.update(line)
+                        pages[file] += 1
+            except InputError as error:
+                raise CorpusError(str(error)) from error
+        if not pages:
+            raise CorpusError(f"{folder}: has no stream, which would be a DOMAIN{SUFFIX}")
+        return cls(digest.hexdigest(), pages)
+
+
+def measure(streams: Streams, processes: int = 1, progress: Progress | None = None) -> Measured:
+    """Score all heuristics on all streams.
+
+    Args:
+        streams: to be read.
+        processes: each has a file at a time, the largest first.
+        progress: is told of files that are done.
+
+    Raises:
+        CorpusError: a file cannot be read, a line is no page, or no page has gold.
+        PageError: a page that this release refuses.
+    """
+    progress = progress or Progress()
+    progress.expect(sum(streams.pages.values()))
+    scores: Scores = {}
+    files = sorted(streams.pages, key=lambda file: -streams.pages[file])
+    for file, of_file in _each(score_file, files, processes):
+        scores |= of_file
+        progress.advance(streams.pages[file])
+    if not scores:
+        raise CorpusError("no page has gold: nothing is scored")
+    means = {key: fmean(of) for key, of in scores.items()}
+    sites = sorted({site for _, site, _ in scores})
+    found = {
+        name: {site: {figure: means[name, site, figure] for figure in FIGURES} for site in sites}
+        for name in NAMES
+    }
+    pages = sum(len(scores[NAMES[0], site, FIGURES[0]]) for site in sites)
+    return Measured(streams.corpus, pages, found)
+
+
+def score_file(file: Path) -> Scores:
+    """F1 of every 10th page of a stream, of each heuristic, as it is and masked."""
+    scores: Scores = defaultdict(list)
+    masking = cache(Masking)
+    plain, masked = _Trees(), _Trees()
+    for number, page in enumerate(read(file)):
+        document = plain.learn(page)
+        hidden = masked.learn(_masked(page, masking(page.domain)))
+        if page.gold is None or number % EVERY:
+            continue
+        f1 = _against(page)
+        for prefix, trees, learned in (("", plain, document), ("masked ", masked, hidden)):
+            for name, text in trees.texts(learned).items() if learned else ():
+                as_it_is, with_title = f1(text)
+                scores[name, page.domain, f"{prefix}words"].append(as_it_is)
+                scores[name, page.domain, f"{prefix}words+title"].append(with_title)
+    return dict(scores)
+
+
+class _Trees:
+    """The trees of a stream, almost always one: a tree is of a domain."""
+
+    def __init__(self) -> None:
+        self._scheme = KeyScheme()
+        self._heuristics: list[Heuristic] = [heuristic(name) for name in NAMES]
+        self._domains: dict[str, LearnedDomain] = {}
+        self._seen: set[str] = set()
+
+    def learn(self, page: CorpusPage) -> Document | None:
+        """Its document; None for a page that was seen before."""
+        given = as_page(page)
+        tokens = cache(lambda: tokenize(page.html))
+        key = self._scheme.key(page.url, lambda: tokens().title)
+        if key.id in self._seen:
+            return None
+        self._seen.add(key.id)
+        document = Document.of(given, key, tokens(), page.id)
+        domain = self._domains.setdefault(
+            key.domain, LearnedDomain(self._heuristics[0], Eviction())
+        )
+        domain.learn(document, None)
+        return document
+
+    def texts(self, document: Document) -> dict[str, str]:
+        """What each heuristic keeps of a document that was just learned."""
+        leaf = self._domains[document.domain].tree.leaf(document.key_bytes)
+        found = {}
+        for each in self._heuristics:
+            verdicts = each.judge(document.blocks, leaf).boilerplate
+            kept = zip(document.blocks, verdicts, strict=True)
+            found[each.name] = "\n".join(block.text for block, dropped in kept if not dropped)
+        return found
+
+
+def _masked(page: CorpusPage, masking: Masking) -> CorpusPage:
+    return replace(page, url=masking.url(page.url), html=masking.html(page.html), title=None)
+
+
+def _against(page: CorpusPage) -> Callable[[str], tuple[float, float]]:
+    """F1 of a text, as it is and with title; heuristics often say the same."""
+    gold = PageGold(page)
+
+    @cache
+    def f1(text: str) -> tuple[float, float]:
+        said = words(text)
+        as_it_is = sequences.compare(gold.words, said).f1
+        with_title = titled(said, gold.title)
+        if with_title is said:
+            return as_it_is, as_it_is
+        return as_it_is, sequences.compare(gold.words, with_title).f1
+
+    return f1
+
+
+def _each(
+    work: Callable[[Path], Scores], files: Sequence[Path], processes: int
+) -> Iterator[tuple[Path, Scores]]:
+    if processes == 1:
+        yield from ((file, work(file)) for file in files)
+        return
+    with _pool(processes) as pool:
+        waiting = {pool.submit(work, file): file for file in files}
+        for done in as_completed(waiting):
+            yield waiting[done], done.result()
+
+
+@contextmanager
+def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that begin no other file once one has failed, or Ctrl-C came."""
+    pool = ProcessPoolExecutor(processes, get_context("spawn"))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
