@@ -7,6 +7,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import numpy as np
+import pytest
 
 from tests.urltree.evaluation.scored import CORPUS, page, pages, workspace
 from urltree.evaluation.score import Segments
@@ -120,3 +121,16 @@ def test_the_ranking_says_whose_output_its_gold_is(tmp_path: Path) -> None:
     work = workspace(tmp_path, {"x": pages({"a/1": 0.5})}, tool="readability.js")
     title = corpus_tables(work, CORPUS)["ranking"].title
     assert title.startswith("made-up (1 documents, 1 domains, gold made by readability.js)")
+
+
+def test_a_domain_with_many_pages_has_intervals_of_its_own(tmp_path: Path) -> None:
+    """Of its pages alone; one page would seem certain."""
+    x = {f"a/{n}": 0.5 + n % 2 / 10 for n in range(10)} | {"b/1": 0.3}
+    y = {name: value - 0.1 for name, value in x.items()}
+    many, one = corpus_tables(workspace(tmp_path, {"x": pages(x), "y": pages(y)}), CORPUS)[
+        "domains"
+    ].rows
+    assert many[:3] == ["a", 10, "x"]
+    assert many[3] == pytest.approx(Figure(0.1, 0.1, 0.1))
+    assert many[4] == Figure(pytest.approx(0.55), pytest.approx(0.52), pytest.approx(0.58))
+    assert one == ["b", 1, "x", pytest.approx(0.1), 0.3, pytest.approx(0.2)]

@@ -13,13 +13,15 @@ from urltree.evaluation.statistics.grid import Cell, Grid
 from urltree.evaluation.statistics.ranking import OTHERS, Ranking, Row, ranking
 from urltree.evaluation.statistics.sign_test import sign_test
 from urltree.evaluation.statistics.table import Table, load
-from urltree.evaluation.statistics.winners import winners
+from urltree.evaluation.statistics.winners import domain_figures, winners
 from urltree.evaluation.workspace import Workspace
 
 
-def corpus_tables(workspace: Workspace, corpus: str) -> dict[str, Grid]:
-    """All tables of a corpus, by name, such as "ranking"."""
-    ranked, table = ranking(workspace, corpus), load(workspace, corpus)
+def corpus_tables(
+    workspace: Workspace, corpus: str, ranked: Ranking | None = None
+) -> dict[str, Grid]:
+    """All tables of a corpus by name, such as "ranking"; `ranked` saves making that again."""
+    ranked, table = ranked or ranking(workspace, corpus), load(workspace, corpus)
     grids = {
         "ranking": ranking_table(ranked),
         "metrics": metrics_table(ranked),
@@ -104,11 +106,14 @@ def domains_table(table: Table) -> Grid:
     macro = table.macro()
     names = sorted(table.names, key=lambda name: (-macro[name], name))
     columns = [table.column(name) for name in names]
+    rows: list[list[Cell]] = []
+    for won, means in zip(winners(table), table.domain_means[:, columns].tolist(), strict=True):
+        ahead: Cell = won.margin
+        values: list[Cell] = means
+        if found := domain_figures(table, won.domain):
+            ahead, values = found[0], [found[1][name] for name in names]
+        rows.append([won.domain, won.pages, ", ".join(won.names), ahead, *values])
     header = ("domain", "pages", "best", "ahead by", *names)
-    rows: list[list[Cell]] = [
-        [won.domain, won.pages, ", ".join(won.names), won.margin, *means]
-        for won, means in zip(winners(table), table.domain_means[:, columns].tolist(), strict=True)
-    ]
     return Grid("F1 of words by domain", header, rows, frozenset(names), is_best_in_row=True)
 
 

@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from urltree.evaluation.statistics.bootstrap import Figure, differences, figures
 from urltree.evaluation.statistics.table import Table
+
+FEWEST = 10  # pages of a domain from which its own interval says something
 
 _EQUAL = 1e-9  # means of the same pages in another order differ by less
 
@@ -42,6 +45,20 @@ def wins(table: Table) -> dict[str, int]:
     """Domains on which each extractor is the best, or one of several that are equal."""
     found = winners(table)
     return {name: sum(name in winner.names for winner in found) for name in table.names}
+
+
+def domain_figures(table: Table, domain: str) -> tuple[Figure, dict[str, Figure]] | None:
+    """By how much the best is ahead on a domain, and every extractor's mean, by its pages alone.
+
+    None where the domain has few pages, or nobody is to be ahead of.
+    """
+    own = table.select(table.domain_codes == table.domain_names.index(domain))
+    gaps = differences(own) if len(own) >= FEWEST else {}
+    if not gaps:
+        return None
+    next_best = max(gaps.values())
+    ahead = Figure(*(0 - each for each in (next_best.value, next_best.high, next_best.low)))
+    return ahead, figures(own)
 
 
 def _winner(table: Table, domain: str, pages: int, means: list[float]) -> Winner:
