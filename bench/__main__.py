@@ -12,7 +12,7 @@ import click
 from bench.figure import Section, show
 from bench.pages import Pages, load
 
-MEASUREMENTS = ("algorithm", "state", "job", "feeds", "simulation", "quality")
+MEASUREMENTS = ("algorithm", "state", "job", "feeds", "simulation")
 
 
 @click.command()
