@@ -22,12 +22,10 @@ from urltree.evaluation.extractors.registry import Extractor
 from urltree.evaluation.part_run import PartRun
 from urltree.evaluation.prediction import Run
 from urltree.evaluation.progress import Progress
-from urltree.evaluation.watching import Limits
+from urltree.evaluation.watching import MEGABYTES, SECONDS, Limits
 from urltree.evaluation.workspace import Workspace, appearing
 
 SAMPLE = 100  # pages of each part of a stream: issue 5, row 7
-SECONDS = 30.0
-MEGABYTES = 2048
 
 _LOOK = 0.1  # seconds between two looks at processes that say nothing
 

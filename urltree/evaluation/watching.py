@@ -15,6 +15,8 @@ from urltree.evaluation.isolation import Child, Say
 from urltree.evaluation.prediction import Failure
 
 OUT_OF_MEMORY = b"memory"  # said by a process that was refused more
+SECONDS = 30.0  # of CPU: the slowest page of the corpora took XX
+MEGABYTES = 2048
 PATIENCE = 4  # times the limit of CPU that it may sleep
 
 _SLACK = 2  # times the limit of memory in address space, of which more is reserved than used
