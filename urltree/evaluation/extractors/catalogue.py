@@ -12,13 +12,14 @@ from pkgutil import iter_modules
 
 import xxhash
 
-from urltree.evaluation.extractors import html_text
+from urltree.evaluation.extractors import html_events, html_text
 from urltree.evaluation.extractors.registry import Extractor, registered
 from urltree.heuristics import NAMES, heuristic
 from urltree.tokenizer import TOKENIZER_VERSION
 from urltree.url_key import KEY_VERSION
 
 _PACKAGE = __name__.rpartition(".")[0]
+_SHARED = (html_events, html_text)  # what several wrappers stand on
 _DISTRIBUTIONS = {  # where the name to install is not the name to import
     "magic_html": "magic-html",
     "newspaper": "newspaper4k",
@@ -55,12 +56,18 @@ def version(extractor: Extractor) -> str:
 
     The hash is of the module that wraps it and of what ours stand on: another hash, other text.
     """
-    source = Path(str(sys.modules[extractor.module].__file__)).read_bytes()
-    common = (Path(html_text.__file__).read_bytes(), TOKENIZER_VERSION)
+    source = _source(Path(str(sys.modules[extractor.module].__file__)))
+    common = (*(_source(Path(str(module.__file__))) for module in _SHARED), TOKENIZER_VERSION)
     own = (KEY_VERSION, *(heuristic(name).version for name in NAMES))
     parts = (source, common, own if extractor.package == "urltree" else ())
     code = xxhash.xxh3_64_hexdigest(repr(parts).encode())[:8]
     return f"{metadata.version(extractor.package)}+{code}" if extractor.package else code
+
+
+def _source(file: Path) -> list[bytes]:
+    """Of a module; of a package all that lies in it, constants too."""
+    files = sorted(file.parent.glob("*.*")) if file.name == "__init__.py" else [file]
+    return [each.read_bytes() for each in files]
 
 
 @cache
