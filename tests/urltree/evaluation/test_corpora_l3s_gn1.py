@@ -41,10 +41,16 @@ def test_gold_is_headline_and_full_text() -> None:
         "The headline",
         "First line",
         "second line",
-        "a paragraph",
-        "goes on",
+        "a paragraph goes on",
         "twice in once out",
     ]
+
+
+def test_spans_around_runs_of_text_part_no_lines() -> None:
+    """Annotators marked what stands between two tags; a headline is a line of its own."""
+    runs = """<p><span class="x-nc-sel1">A</span> <span class="x-nc-sel2">b</span>
+        <a><span class="x-nc-sel2">c</span></a><span class="x-nc-sel2">, d</span>"""
+    assert annotated_gold(runs, "page") == ("A\nb c, d", "A")
 
 
 @pytest.mark.parametrize("html", ["", "<p>A", '<span class="x-nc-sel5">A</span>'])

@@ -94,31 +94,37 @@ class _Target:
     def __init__(self) -> None:
         self._classes = [_NOT_CONTENT]  # of the open elements, the innermost last
         self._lines: list[tuple[int, str]] = []
-        self._chunks: list[str] = []
+        self._line: list[str] = []
+        self._line_class = _NOT_CONTENT
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        found = _CLASS.search(attributes.get("class", ""))
-        here = _NOT_CONTENT if tag in DROPPED else int(found[1]) if found else self._classes[-1]
-        if tag not in INLINE or here != self._classes[-1]:
+        if tag not in INLINE:
             self._end_line()
-        self._classes.append(here)
+        found = _CLASS.search(attributes.get("class", ""))
+        inherited = int(found[1]) if found else self._classes[-1]
+        self._classes.append(_NOT_CONTENT if tag in DROPPED else inherited)
 
     def end(self, tag: str) -> None:
-        outside = self._classes[-2]
-        if tag not in INLINE or outside != self._classes[-1]:
+        if tag not in INLINE:
             self._end_line()
         self._classes.pop()
 
     def data(self, text: str) -> None:
-        if self._classes[-1] in {_HEADLINE, _FULL_TEXT}:
-            self._chunks.append(text)
+        here = self._classes[-1]
+        if here not in {_HEADLINE, _FULL_TEXT}:
+            self._line.append(" ")  # spans mark runs of text: what stands between parts words
+            return
+        if here != self._line_class:
+            self._end_line()
+        self._line_class = here
+        self._line.append(text)
 
     def close(self) -> list[tuple[int, str]]:
         self._end_line()
         return self._lines
 
     def _end_line(self) -> None:
-        text = " ".join("".join(self._chunks).split())
+        text = " ".join("".join(self._line).split())
         if text:
-            self._lines.append((self._classes[-1], text))
-        self._chunks.clear()
+            self._lines.append((self._line_class, text))
+        self._line.clear()
