@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from urltree.evaluation.metrics import matcher
@@ -61,6 +61,7 @@ def test_it_equals_a_transcription_on_real_pages(record: Callable[[str], None]) 
 
 
 @given(long_texts.filter(bool), long_texts.filter(bool))
+@settings(deadline=None)
 def test_it_equals_a_transcription_on_any_words(gold: list[str], prediction: list[str]) -> None:
     """Also where no pages are at hand."""
     assert matcher.compare(gold, prediction)[:2] == transcribed(gold, prediction)

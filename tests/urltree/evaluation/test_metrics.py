@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from urltree.evaluation.metrics import bag, characters, matcher, segments, sequences
@@ -53,6 +53,7 @@ def test_what_the_thesis_leaves_undefined_is_one_or_zero(
 
 
 @given(some_words, some_words)
+@settings(deadline=None)
 def test_sequences_are_compared_by_the_textbook(gold: list[str], prediction: list[str]) -> None:
     """The true longest common subsequence, not an estimate."""
     common = model_of_lcs(gold, prediction)
@@ -60,6 +61,7 @@ def test_sequences_are_compared_by_the_textbook(gold: list[str], prediction: lis
 
 
 @given(some_words, some_words)
+@settings(deadline=None)
 def test_the_stricter_a_metric_the_lower_it_is(gold: list[str], prediction: list[str]) -> None:
     """Matching blocks are a common subsequence, and a common subsequence is in both bags."""
     blocks = matcher.compare(gold, prediction).f1
@@ -80,6 +82,7 @@ def test_a_word_that_is_said_twice_counts_once_where_the_gold_has_it_once() -> N
 
 
 @given(st.text("ab ", max_size=30), st.text("ab ", max_size=30))
+@settings(deadline=None)
 def test_characters_are_compared_by_the_textbook(gold: str, prediction: str) -> None:
     """As words are."""
     common = model_of_lcs(list(gold), list(prediction))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from urltree.evaluation.metrics.words import words
@@ -44,12 +44,14 @@ def test_the_variant_of_the_thesis_has_ascii_alone(text: str, expected: list[str
 
 
 @given(st.text(st.characters(max_codepoint=127)))
+@settings(deadline=None)
 def test_both_variants_are_the_same_on_ascii(text: str) -> None:
     """They differ in characters beyond it only."""
     assert words(text) == words(text, ascii_only=True)
 
 
 @given(st.text(), st.text())
+@settings(deadline=None)
 def test_lines_can_be_split_apart(first: str, second: str) -> None:
     """The words of two lines are those of each: blocks joined by newlines share no word."""
     assert words(f"{first}\n{second}") == words(first) + words(second)
