@@ -14,6 +14,7 @@ name and a "_", so that nothing takes one for the other. A file of yours is give
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -21,6 +22,7 @@ from typing import TypeVar
 from urltree.evaluation.corpus import CorpusPage
 
 Extract = Callable[[CorpusPage], str | None]
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+.-]*")
 _F = TypeVar("_F", bound=Callable[[str, str], str | None])
 _S = TypeVar("_S", bound=Callable[[], Extract])
 
@@ -89,6 +91,8 @@ def _add(  # noqa: PLR0913 - one parameter a field
     *,
     is_stream: bool,
 ) -> None:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"a name should be letters, digits, -, _, + and . alone, is {name!r}")
     if name in registered:
         raise ValueError(f"two extractors are named {name}: {registered[name].module} has one")
     registered[name] = Extractor(name, options, make, is_stream, package, module)
