@@ -134,3 +134,11 @@ def test_a_domain_with_many_pages_has_intervals_of_its_own(tmp_path: Path) -> No
     assert many[3] == pytest.approx(Figure(0.1, 0.1, 0.1))
     assert many[4] == Figure(pytest.approx(0.55), pytest.approx(0.52), pytest.approx(0.58))
     assert one == ["b", 1, "x", pytest.approx(0.1), 0.3, pytest.approx(0.2)]
+
+
+def test_a_stream_without_stream_extractors_has_no_table_of_whole_streams(tmp_path: Path) -> None:
+    """Single-page extractors were given samples."""
+    work = workspace(tmp_path, {"x": pages({"a/1": 0.5, "a/2": 0.6})}, kind="stream")
+    grids = corpus_tables(work, CORPUS)
+    assert "ranking" in grids
+    assert not {"whole-stream", "milestones", "curves", "duplicates"} & set(grids)
