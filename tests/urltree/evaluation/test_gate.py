@@ -4,58 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from string import ascii_lowercase
 
-import orjson
 import pytest
 import yaml
-import zstandard
 from click.testing import CliRunner, Result
 
+from tests.urltree.evaluation.small_streams import SITES, two_streams, write_stream
 from urltree.command.evaluate.gate import command
-from urltree.evaluation.floors import FIGURES, Floors, Measured, rounded_down
-from urltree.evaluation.gate import Streams, measure
+from urltree.evaluation.floors import FIGURES, Floors
+from urltree.evaluation.gate import Streams
 from urltree.heuristics import NAMES
 
-SITES = ("one.example", "two.example")
-PAGES = 21  # of which the first, the eleventh and the last are scored
-
 Gate = Callable[..., Result]
-
-
-def write_stream(
-    folder: Path,
-    site: str,
-    menu: str = "Menu",
-    stories: str = ascii_lowercase[:PAGES],
-    path: str = "{name}",
-) -> None:
-    """A stream whose pages have a menu, a heading and a story; a story has a letter as its name."""
-    lines = [
-        orjson.dumps(
-            {
-                "url": f"https://{site}/{path.format(name=name, number=number)}",
-                "title": f"Story {name}",
-                "published": f"2020-01-{number:02}T00:00:00Z",
-                "html": f"<title>Story</title><ul class=menu><li>{menu}</ul>"
-                f"<h1>Story {name}</h1><p>This is told on page {name} of {site}.</p>",
-                "gold": f"Story {name}\nThis is told on page {name} of {site}.",
-            }
-        )
-        for number, name in enumerate(stories, start=1)
-    ]
-    packed = zstandard.compress(b"\n".join(lines) + b"\n")
-    (folder / f"{site}.jsonl.zst").write_bytes(packed)
 
 
 @pytest.fixture
 def streams(tmp_path: Path) -> Path:
     """A folder with two streams."""
-    folder = tmp_path / "streams"
-    folder.mkdir()
-    for site in SITES:
-        write_stream(folder, site)
-    return folder
+    return two_streams(tmp_path / "streams")
 
 
 @pytest.fixture
@@ -99,34 +65,6 @@ def test_each_heuristic_has_a_floor_for_each_figure(raised: Gate, floors: Path) 
         assert list(found.sites[name]) == list(SITES)
     assert raised().exit_code == 0
     assert found.pages == 6
-
-
-def test_figures_are_means_of_sites_of_pages_that_learned_from_all_before(streams: Path) -> None:
-    """The menu is left out from the second page on; the first page keeps it."""
-    measured = measure(Streams.of(streams))
-    first = 2 * 11 / (11 + 12)  # eleven words of gold, and the menu before them
-    assert measured.macro()["strict"]["words"] == pytest.approx((first + 1 + 1) / 3)
-
-
-def test_masking_changes_nothing_for_heuristics_of_repetition(streams: Path) -> None:
-    """They know neither hosts nor titles nor class tokens."""
-    for figures in measure(Streams.of(streams)).macro().values():
-        assert figures["masked words"] == figures["words"]
-        assert figures["masked words+title"] == figures["words+title"]
-
-
-def test_what_was_written_for_one_host_falls_when_it_is_masked(tmp_path: Path) -> None:
-    """The paper's query rule for that host knows stories told twice, under its own name alone."""
-    told_twice = ascii_lowercase[:10] * 2 + "k"
-    write_stream(tmp_path, "abcnews.go.com", stories=told_twice, path="?id={name}&at={number}")
-    figures = measure(Streams.of(tmp_path)).macro()["strict"]
-    assert figures["masked words"] < figures["words"] - 0.3
-
-
-def test_processes_find_the_same(streams: Path) -> None:
-    """In whichever order they end."""
-    found = Streams.of(streams)
-    assert measure(found, processes=2) == measure(found, processes=1)
 
 
 def test_the_gate_holds_where_all_is_as_it_was(raised: Gate) -> None:
@@ -223,17 +161,6 @@ def test_floors_of_another_corpus_are_never_compared(
     ]
 
 
-def test_the_corpus_is_known_by_its_pages(streams: Path) -> None:
-    """Not by how they are compressed."""
-    before = Streams.of(streams).corpus
-    file = streams / f"{SITES[0]}.jsonl.zst"
-    packed = file.read_bytes()
-    file.write_bytes(zstandard.compress(zstandard.decompress(packed), level=19))
-    assert Streams.of(streams).corpus == before
-    write_stream(streams, SITES[0], menu="Other")
-    assert Streams.of(streams).corpus != before
-
-
 def test_a_heuristic_without_floor_does_not_pass(raised: Gate, floors: Path) -> None:
     """Until --raise gives it one."""
     said = yaml.safe_load(floors.read_text())
@@ -269,14 +196,3 @@ def test_a_folder_without_streams_is_said(tmp_path: Path) -> None:
     result = CliRunner().invoke(command, [str(tmp_path)])
     assert result.exit_code == 2
     assert "has no stream" in result.output
-
-
-@pytest.mark.parametrize(
-    ("figure", "floor"), [(0.86207, 0.862), (0.8620, 0.862), (0.86199999, 0.8619), (1.0, 1.0)]
-)
-def test_floors_have_four_digits_rounded_down(figure: float, floor: float) -> None:
-    """So that the same figure is never below its own floor."""
-    assert rounded_down(figure) == floor
-    sites = {"strict": {"one.example": dict.fromkeys(FIGURES, figure)}}
-    measured = Measured("corpus", 1, sites)
-    assert Floors.of(measured).falls(measured) == []
