@@ -7,7 +7,7 @@ Each page of a site is learned in order, by one tree that all heuristics judge b
 eviction. Pages without gold are learned from and not scored, duplicates of a URL key neither.
 
 Masked figures may differ in the sixth digit: documents of one time are evicted in the order of
-their ids, which are hashes of URLs (measured: 0.000002 on one site of 22).
+their ids, which are hashes of URLs (measured: 0.000002 of the mean of 22 sites).
 """
 
 from __future__ import annotations
