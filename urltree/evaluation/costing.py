@@ -27,8 +27,8 @@ from urltree.evaluation.watching import MEGABYTES, SECONDS, Limits, Watched
 from urltree.evaluation.workspace import Workspace, appearing
 
 PASSES = 3
-OF_STREAM = 10  # documents of each part of a stream
-OF_PAGES = 30  # of each corpus of single pages
+OF_STREAM = 5  # documents of each part of a stream
+OF_PAGES = 20  # of each corpus of single pages
 
 _Id = tuple[str, str]  # of a document: corpus and id in it
 

@@ -1,0 +1,96 @@
+"""An extraction that is interrupted: nothing is left behind, and it goes on where it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.urltree.evaluation.streamed import CORPUS, PART, work
+
+ROOT = Path(__file__).parents[3]
+
+RUN = """
+import os, sys, time
+from pathlib import Path
+from tests.urltree.evaluation.streamed import single
+from urltree.command.evaluate import options
+from urltree.evaluation.extracting import extract
+from urltree.evaluation.progress import shown
+from urltree.evaluation.workspace import Workspace
+
+here = Path(sys.argv[1])
+
+def slow(html):
+    if html == "2" and not (here / "go").exists():
+        (here / "new").write_text(str(os.getpid()))
+        (here / "new").rename(here / "pid")
+        while True:
+            time.sleep(60)
+    return html
+
+extractors = {"quick": single("quick", str), "slow": single("slow", slow)}
+with options.ending_well(), shown("extract") as progress:
+    extract(Workspace(here / "work"), extractors, processes=2, progress=progress)
+"""
+
+
+def started(folder: Path) -> subprocess.Popen[str]:
+    """An extraction as the verb runs it, in a process group of its own, as a shell starts it."""
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, str(folder)],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    )
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for it; a minute is for ever."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("end", "code", "message"),
+    [
+        (signal.SIGINT, 130, "interrupted: the same command goes on where this one was"),
+        (signal.SIGTERM, -signal.SIGTERM, ""),
+        (signal.SIGKILL, -signal.SIGKILL, ""),
+    ],
+)
+def test_an_interrupted_run_leaves_no_process_and_goes_on(
+    end: signal.Signals, code: int, message: str, tmp_path: Path
+) -> None:
+    """Even while a page hangs; what was whole is kept, what was begun is made anew."""
+    workspace = work(tmp_path / "work")
+    quick, slow = (workspace.predictions_file(CORPUS, name, PART) for name in ("quick", "slow"))
+    process = started(tmp_path)
+    until(lambda: (tmp_path / "pid").exists() and quick.exists())
+    os.killpg(process.pid, end)
+    said = process.communicate()[1]
+    assert process.returncode == code
+    assert message in said
+    assert "Traceback" not in said
+    child = int((tmp_path / "pid").read_text())
+    until(lambda: not psutil.pid_exists(child))
+    assert not slow.exists()
+
+    written = quick.stat().st_mtime_ns
+    (tmp_path / "go").touch()
+    again = started(tmp_path)
+    assert "6 of 6 documents" in again.communicate()[1]
+    assert again.returncode == 0
+    assert quick.stat().st_mtime_ns == written
+    assert [each.text for each in workspace.predictions(CORPUS, "slow", PART)] == list("012345")
+    assert sorted(file.name for file in slow.parent.iterdir()) == [f"{PART}.jsonl.zst", "run.json"]
