@@ -1,1 +1,5 @@
-"""The report: one HTML page, Markdown and CSV."""
+"""The report: one static page with pictures, and the same tables as Markdown and CSV."""
+
+from urltree.evaluation.report.page import report
+
+__all__ = ["report"]

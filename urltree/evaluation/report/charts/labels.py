@@ -1,0 +1,84 @@
+"""Labels beside points, none over another: each takes the nearest place that is free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+_GAP = 6.0  # from a point to its label, in points of 1/72 inch
+_ROWS = 12  # lines up and down that a label may go from its point
+
+
+class Place(NamedTuple):
+    """Offset of a label from its point, in 1/72 inch, and which end of it stands there."""
+
+    dx: float
+    dy: float
+    align: Literal["left", "center", "right"]
+
+    def left(self, width: float) -> float:
+        """Offset of the label's left end."""
+        return self.dx - width * {"left": 0.0, "center": 0.5, "right": 1.0}[self.align]
+
+
+class _Box(NamedTuple):
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def cost(self, other: _Box) -> float:
+        """Area that both cover."""
+        width = min(self.right, other.right) - max(self.left, other.left)
+        height = min(self.top, other.top) - max(self.bottom, other.bottom)
+        return max(width, 0) * max(height, 0)
+
+    def outside(self, room: _Box) -> float:
+        """Area that lies outside of a room."""
+        area = (self.right - self.left) * (self.top - self.bottom)
+        return area - self.cost(room)
+
+
+def apart(
+    points: NDArray[np.float64],
+    sizes: Sequence[tuple[float, float]],
+    room: tuple[float, float, float, float],
+) -> list[Place]:
+    """Where each label goes.
+
+    Greedy, in the order of the points: the first place that is free, else the one covered least.
+
+    Args:
+        points: in 1/72 inch; shape (n, 2).
+        sizes: width and height of each label.
+        room: left, bottom, right and top that labels should stay within.
+    """
+    taken = [_Box(x - 4, y - 4, x + 4, y + 4) for x, y in points.tolist()]
+    found = []
+    for (x, y), (width, height) in zip(points.tolist(), sizes, strict=True):
+        best: tuple[float, Place, _Box] | None = None
+        for place in _places(height):
+            left, middle = x + place.left(width), y + place.dy
+            box = _Box(left, middle - height / 2, left + width, middle + height / 2)
+            cost = sum(box.cost(other) for other in taken) + 2 * box.outside(_Box(*room))
+            if best is None or cost < best[0] - 1e-9:
+                best = (cost, place, box)
+            if cost <= 0:
+                break
+        assert best is not None  # noqa: S101 - there is always a first place
+        taken.append(best[2])
+        found.append(best[1])
+    return found
+
+
+def _places(height: float) -> Iterator[Place]:
+    """Right of the point, left of it, then further up and down, above and below it too."""
+    for row in range(_ROWS):
+        for dy in (row * height * 0.6, -row * height * 0.6):
+            yield Place(_GAP, dy, "left")
+            yield Place(-_GAP, dy, "right")
+            if row >= 2:
+                yield Place(0, dy, "center")

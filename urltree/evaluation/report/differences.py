@@ -1,0 +1,115 @@
+"""Two texts side by side: what of the gold is missing, what of the result is too much.
+
+    gold    Rain <del>is</del> expected            result  Rain expected <ins>Share</ins>
+
+Words are the headline metric's, aligned by their longest common subsequence; what is shown is the
+text as it is. Both marks can be told apart without colour: struck out, and underlined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from markupsafe import Markup
+from rapidfuzz.distance import LCSseq
+
+from urltree.evaluation.metrics.words import words
+from urltree.evaluation.report.inert import inert
+
+COMPARED = 10_000  # words of each text: 12.5 MB of LCS matrix
+SHOWN = 4_000  # characters of each text
+MARKS: Final = {"missing": Markup("<del>{}</del>"), "extra": Markup("<ins>{}</ins>")}
+
+
+class Sides(NamedTuple):
+    """Both texts as HTML, each cut at `SHOWN` characters."""
+
+    gold: Markup
+    result: Markup
+
+
+class Word(NamedTuple):
+    """A word and where it stands in its text."""
+
+    word: str
+    start: int
+    end: int
+
+
+def differences(gold: str, result: str, shown: int = SHOWN) -> Sides:
+    """Mark what the result lacks in the gold, and what the gold lacks in the result."""
+    ours, theirs = located(gold)[:COMPARED], located(result)[:COMPARED]
+    found = LCSseq.opcodes([word.word for word in ours], [word.word for word in theirs])
+    missing = [ours[i] for code in found if code.tag == "delete"
+               for i in range(code.src_start, code.src_end)]  # fmt: skip
+    extra = [theirs[i] for code in found if code.tag == "insert"
+             for i in range(code.dest_start, code.dest_end)]  # fmt: skip
+    return Sides(_marked(gold, missing, "missing", shown), _marked(result, extra, "extra", shown))
+
+
+def cut(text: str, shown: int = SHOWN) -> Markup:
+    """The beginning of a text, escaped, with a note where there is more."""
+    return Markup("{}{}").format(inert(text[:shown]), _note(text, shown))
+
+
+def located(text: str) -> list[Word]:
+    """The words of a text, as `metrics.words` parts them, with their places."""
+    found: list[Word] = []
+    for kind, group in groupby(range(len(text)), key=lambda at: _kind(text[at])):
+        places = list(group)
+        if kind == "part":
+            found.append(_word(text, places[0], places[-1] + 1))
+        elif kind == "word":
+            found.extend(_word(text, at, at + 1) for at in places)
+    return found
+
+
+def _word(text: str, start: int, end: int) -> Word:
+    return Word(" ".join(words(text[start:end])), start, end)
+
+
+@lru_cache(maxsize=8192)
+def _kind(character: str) -> str:
+    """Whether it parts words, is a word, or a part of one."""
+    return ("space", "part", "word")[min(len(words(character * 2)), 2)]
+
+
+def _marked(text: str, wrong: list[Word], mark: str, shown: int) -> Markup:
+    """The text with its wrong words marked, neighbours together."""
+    parts: list[Markup] = []
+    at = 0
+    for start, end in _joined(text, wrong):
+        if start >= shown:
+            break
+        parts += [
+            Markup.escape(inert(text[at:start])),
+            MARKS[mark].format(inert(text[start : min(end, shown)])),
+        ]
+        at = end
+    rest = Markup.escape(inert(text[at : max(at, shown)]))
+    return Markup("").join([*parts, rest, _note(text, shown)])
+
+
+def _joined(text: str, wrong: Iterable[Word]) -> Iterator[tuple[int, int]]:
+    """Places of runs of wrong words with nothing but what parts words between them."""
+    start = end = -1
+    for word in wrong:
+        if start >= 0 and all(_kind(each) == "space" for each in text[end : word.start]):
+            end = word.end
+            continue
+        if start >= 0:
+            yield start, end
+        start, end = word.start, word.end
+    if start >= 0:
+        yield start, end
+
+
+def _note(text: str, shown: int) -> Markup:
+    if len(text) <= shown:
+        return Markup("")
+    return Markup('<span class="cut"> … cut after {:,} of {:,} characters</span>').format(
+        shown, len(text)
+    )

@@ -1,0 +1,119 @@
+"""The report: one page that needs nothing but itself, and the same tables as Markdown and CSV.
+
+scores/, cost.json ──▶ rankings ──▶ sections ──▶ report/index.html
+                           └──▶ statistics.tables ──▶ report/*.md, *.csv
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from urltree.evaluation.cost import load as load_cost
+from urltree.evaluation.extractors.nce.constants import EXPLORATION
+from urltree.evaluation.progress import Progress
+from urltree.evaluation.report import formats
+from urltree.evaluation.report.costs import costs_table
+from urltree.evaluation.report.differences import COMPARED, SHOWN
+from urltree.evaluation.report.errors import BOUNDARY_CASES, WORST
+from urltree.evaluation.report.grids import html_grid
+from urltree.evaluation.report.inert import inert
+from urltree.evaluation.report.look import Sort
+from urltree.evaluation.report.section import Section, section
+from urltree.evaluation.report.table_files import write_tables
+from urltree.evaluation.statistics.grid import Grid
+from urltree.evaluation.statistics.ranking import Row, ranking
+from urltree.evaluation.workspace import Workspace, WorkspaceError, appearing
+
+_SORT_MARKS: Final[dict[Sort, str]] = {"ours": "◆", "stream": "■", "single page": "○"}
+_FITTED: Final = {"nce": EXPLORATION}  # corpora on which an extractor's constants were chosen
+
+
+def report(
+    workspace: Workspace, *, documents: int = WORST, progress: Progress | None = None
+) -> Path:
+    """Write the report of all scored corpora.
+
+    Args:
+        workspace: an evaluation's folder.
+        documents: worst ones to show, of each extractor and corpus.
+        progress: counts corpora.
+
+    Returns:
+        The page.
+
+    Raises:
+        WorkspaceError: nothing was scored.
+    """
+    progress = progress or Progress()
+    cost = load_cost(workspace.path)
+    ratios = {name: each.ratio for name, each in cost.extractors.items()} if cost else {}
+    progress.expect(len(workspace.corpora))
+    sections = []
+    for name in workspace.corpora:
+        progress.now(f"report of {name}")
+        ranked = ranking(workspace, name)
+        if ranked.rows and ranked.documents:
+            sections.append(section(workspace, ranked, ratios, documents))
+        progress.advance()
+    if not sections:
+        raise WorkspaceError(f"{workspace.path} has no scores: urltree evaluate score makes them")
+    costs = costs_table(cost) if cost else None
+    write_tables(workspace.path / "report", sections, costs)
+    file = workspace.path / "report" / "index.html"
+    with appearing(file) as out:
+        out.write(page(sections, costs).encode())
+    return file
+
+
+def page(sections: list[Section], costs: Grid | None) -> str:
+    """The page as HTML."""
+    return (
+        _environment()
+        .get_template("index.html.j2")
+        .render(
+            sections=[each for each in sections if each.corpus.tool is None],
+            by_tools=[each for each in sections if each.corpus.tool is not None],
+            costs=costs and html_grid("cost", costs, _sorts(sections)),
+            marks=_SORT_MARKS,
+            fitted=_FITTED,
+            versions=_versions(sections),
+            limits={"shown": SHOWN, "compared": COMPARED, "boundary": BOUNDARY_CASES},
+        )
+    )
+
+
+def _sorts(sections: list[Section]) -> dict[str, Sort]:
+    return {name: sort for each in sections for name, sort in each.sorts.items()}
+
+
+def _versions(sections: list[Section]) -> list[tuple[Row, Sort]]:
+    """Each extractor once, for its options and version; several times where these differ."""
+    found = {
+        (row.name, row.options, row.version): (row, each.sorts[row.name])
+        for each in sections
+        for row in each.ranking.rows
+    }
+    return [found[key] for key in sorted(found)]
+
+
+def _environment() -> Environment:
+    """Templates that escape everything, and let no forbidden character through."""
+    environment = Environment(
+        loader=PackageLoader("urltree.evaluation.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    environment.filters |= {"three": formats.three, "plus_minus": formats.plus_minus}
+    return environment
+
+
+def _finalize(value: object) -> object:
+    """Every value that a template shows; Markup was made fit where it was made."""
+    return inert(value) if isinstance(value, str) and not isinstance(value, Markup) else value

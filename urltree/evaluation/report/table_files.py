@@ -1,0 +1,45 @@
+"""The report's tables as files: report.md to be read, CORPUS-TABLE.csv to be computed with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from urltree.evaluation.report.inert import inert
+from urltree.evaluation.report.section import Section
+from urltree.evaluation.statistics.grid import Grid
+from urltree.evaluation.workspace import appearing
+
+_ONLY_CSV = ("curves", "milestones-domains", "pairs")  # too long to be read
+
+
+def write_tables(folder: Path, sections: Sequence[Section], costs: Grid | None) -> None:
+    """Write all tables of all corpora; corpora whose gold a tool made come last."""
+    apart = sorted(sections, key=lambda each: each.corpus.tool is not None)
+    texts = ["# Extractors of main content, measured\n"]
+    for each in apart:
+        texts.append(f"## {_line(each.corpus.name)}\n")
+        if each.corpus.tool is not None:
+            texts.append(f"Gold made by {_line(each.corpus.tool)}: likeness to it, not quality.\n")
+        for name, grid in each.tables.items():
+            _write(folder / f"{each.corpus.name}-{name}.csv", grid.csv())
+            if name not in _ONLY_CSV:
+                texts.append(_markdown(grid))
+    if costs is not None:
+        _write(folder / "cost.csv", costs.csv())
+        texts += ["## Cost\n", _markdown(costs)]
+    _write(folder / "report.md", "\n".join(texts))
+
+
+def _markdown(grid: Grid) -> str:
+    return f"### {_line(grid.title)}\n\n{grid.markdown()}"
+
+
+def _line(text: str) -> str:
+    """Text of strangers on one line of Markdown."""
+    return " ".join(text.split()).replace("<", "&lt;")
+
+
+def _write(file: Path, text: str) -> None:
+    with appearing(file) as out:
+        out.write(inert(text).encode())
