@@ -74,12 +74,14 @@ class Cost:
         bytes: of their HTML in UTF-8.
         seconds: of CPU, for a bare parse of each.
         extractors: by name; one that failed on all its documents is not among them.
+        basis: hash of what was measured: corpora, documents, extractors and their versions.
     """
 
     documents: int
     bytes: int
     seconds: float
     extractors: dict[str, ExtractorCost]
+    basis: str = ""
 
 
 def load(work: Path) -> Cost | None:

@@ -11,29 +11,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from selectors import EVENT_READ, DefaultSelector
+from dataclasses import replace
 from statistics import median
 
 import numpy as np
 import orjson
+import xxhash
 
-from urltree.evaluation.calling import END
-from urltree.evaluation.cost import FILE, Cost, Document, ExtractorCost, LeftOut
+from urltree.evaluation.cost import FILE, Cost, Document, ExtractorCost, LeftOut, load
+from urltree.evaluation.extractors.catalogue import version
 from urltree.evaluation.extractors.registry import Extractor
-from urltree.evaluation.measuring import PARSE, Documents, Key, measure
+from urltree.evaluation.measure_run import MeasureRun
+from urltree.evaluation.measuring import PARSE, DocumentId, Documents, Key
 from urltree.evaluation.progress import Progress
-from urltree.evaluation.watching import MEGABYTES, SECONDS, Limits, Watched
+from urltree.evaluation.watching import MEGABYTES, SECONDS, Limits
 from urltree.evaluation.workspace import Workspace, appearing
 
 PASSES = 3
 OF_STREAM = 5  # documents of each part of a stream
 OF_PAGES = 20  # of each corpus of single pages
 
-_Id = tuple[str, str]  # of a document: corpus and id in it
-
 _WORST = 10
-_LOOK = 0.1  # seconds between two looks at a process that says nothing
 _DEADLY = ("time", "memory", "crash")
 
 
@@ -49,7 +47,7 @@ def cost(  # noqa: PLR0913 - the options of the verb
     megabytes: int = MEGABYTES,
     progress: Progress | None = None,
 ) -> Cost:
-    """Measure extractors side by side, and write cost.json.
+    """Measure extractors side by side, and write cost.json, unless it is of the same.
 
     Args:
         workspace: with corpora, and predictions for peak memory.
@@ -67,103 +65,56 @@ def cost(  # noqa: PLR0913 - the options of the verb
     """
     progress = progress or Progress()
     documents = Documents(workspace, tuple(workspace.named(corpora)), of_stream, of_pages)
+    basis = _basis(documents, extractors.values(), passes)
+    before = load(workspace.path)
+    if before is not None and before.basis == basis:
+        progress.say(f"{FILE} is of the same: kept; without it, cost is measured again")
+        return before
     progress.expect(passes * len(documents))
     side_by_side = {PARSE.name: PARSE, **extractors}
     limits = Limits(seconds, megabytes)
     left_out = dict(_deadly(documents, extractors))
-    measuring = _Measuring(documents, side_by_side, passes, limits, left_out)
+    measuring = MeasureRun(documents, side_by_side, passes, limits, left_out)
     try:
         while not measuring.is_done:
             progress.advance(measuring.step())
     finally:
         measuring.stop()
-    found = _summary(measuring, {name: _peak_memory(documents, name) for name in extractors})
+    peaks = {name: _peak_memory(documents, name) for name in extractors}
+    found = replace(summary(measuring.seconds, measuring.sizes, left_out, peaks), basis=basis)
     with appearing(workspace.path / FILE) as out:
         out.write(orjson.dumps(found, option=orjson.OPT_INDENT_2))
     return found
 
 
-class _Measuring:
-    """The process that measures: what it dies of is left out, and it is made anew.
+def summary(
+    seconds: Mapping[Key, Sequence[float]],
+    sizes: Mapping[DocumentId, int],
+    left_out: Mapping[Key, str],
+    peaks: Mapping[str, int | None],
+) -> Cost:
+    """The cost of all that was measured; a document whose bare parse failed counts nowhere.
 
-    Attributes:
+    Args:
         seconds: of CPU, of each pass.
         sizes: bytes of each document, by corpus and id.
-        left_out: why a document was not measured.
+        left_out: why a document does not count for an extractor.
+        peaks: bytes of peak memory by extractor, None where it is not known.
     """
-
-    def __init__(
-        self,
-        documents: Documents,
-        extractors: Mapping[str, Extractor],
-        passes: int,
-        limits: Limits,
-        left_out: dict[Key, str],
-    ) -> None:
-        self.seconds: dict[Key, list[float]] = defaultdict(list)
-        self.sizes: dict[_Id, int] = {}
-        self.is_done = False
-        self.left_out = left_out
-        self._turn, self._key = 0, Key("", "", "")  # what was begun last
-        self._work = partial(measure, documents=documents, extractors=extractors, passes=passes)
-        self._limits = limits
-        self._begin()
-
-    def step(self) -> int:
-        """Take what it says, and see to it that it lives well; returns documents begun."""
-        with DefaultSelector() as selector:
-            selector.register(self._child, EVENT_READ)
-            selector.select(_LOOK)
-        begun = self._turn
-        for line in self._child.lines():
-            self._take(line)
-        if not self.is_done and (death := self._child.death()):
-            self._child.end()
-            self.left_out[self._key] = death.failure
-            self._begin()
-        return self._turn - begun
-
-    def stop(self) -> None:
-        """End its process."""
-        self._child.end()
-
-    def _begin(self) -> None:
-        left_out = frozenset(self.left_out)
-        self._child = Watched(
-            partial(self._work, first=self._turn, left_out=left_out), self._limits
-        )
-
-    def _take(self, line: bytes) -> None:
-        if line == END:
-            self.is_done = True
-            return
-        first, *rest = orjson.loads(line)
-        if rest:
-            corpus, id_, extractor, size = rest
-            self._turn, self._key = first, Key(corpus, id_, extractor)
-            self.sizes[corpus, id_] = size
-        elif first is None:
-            self.left_out[self._key] = "exception"
-        else:
-            self.seconds[self._key].append(first)
-
-
-def _summary(measuring: _Measuring, peaks: Mapping[str, int | None]) -> Cost:
-    """Of all that was measured; a document whose bare parse failed counts nowhere."""
-    taken: dict[str, dict[_Id, float]] = defaultdict(dict)
-    for key, seconds in measuring.seconds.items():
-        if key not in measuring.left_out:
-            taken[key.extractor][key[:2]] = median(seconds)
-    left_out: dict[str, list[LeftOut]] = defaultdict(list)
-    for key, why in measuring.left_out.items():
-        left_out[key.extractor].append(LeftOut(key.corpus, key.id, why))
-    bare, sizes = taken[PARSE.name], measuring.sizes
+    taken: dict[str, dict[DocumentId, float]] = defaultdict(dict)
+    for key, passes in seconds.items():
+        if key not in left_out:
+            taken[key.extractor][key[:2]] = median(passes)
+    failed: dict[str, list[LeftOut]] = defaultdict(list)
+    for key, why in left_out.items():
+        failed[key.extractor].append(LeftOut(key.corpus, key.id, why))
+    bare = taken[PARSE.name]
     return Cost(
         documents=len(bare),
         bytes=sum(map(sizes.__getitem__, bare)),
         seconds=sum(bare.values()),
         extractors={
-            name: _of_one(taken[name], bare, sizes, left_out[name], peak)
+            name: _of_one(taken[name], bare, sizes, failed[name], peak)
             for name, peak in peaks.items()
             if taken[name].keys() & bare.keys()
         },
@@ -171,9 +122,9 @@ def _summary(measuring: _Measuring, peaks: Mapping[str, int | None]) -> Cost:
 
 
 def _of_one(
-    taken: Mapping[_Id, float],
-    bare: Mapping[_Id, float],
-    sizes: Mapping[_Id, int],
+    taken: Mapping[DocumentId, float],
+    bare: Mapping[DocumentId, float],
+    sizes: Mapping[DocumentId, int],
     left_out: Sequence[LeftOut],
     peak_memory: int | None,
 ) -> ExtractorCost:
@@ -191,6 +142,13 @@ def _of_one(
         left_out=tuple(left_out),
         peak_memory=peak_memory,
     )
+
+
+def _basis(documents: Documents, extractors: Iterable[Extractor], passes: int) -> str:
+    corpora = [(corpus.name, corpus.sha256) for corpus in documents.corpora]
+    versions = [(each.name, each.options, version(each)) for each in extractors]
+    what = (corpora, documents.of_stream, documents.of_pages, versions, passes)
+    return xxhash.xxh3_128_hexdigest(repr(what).encode())
 
 
 def _deadly(documents: Documents, extractors: Iterable[str]) -> Iterator[tuple[Key, str]]:

@@ -26,7 +26,7 @@ from urltree.evaluation.isolation import Say
 from urltree.evaluation.watching import OUT_OF_MEMORY
 from urltree.evaluation.workspace import Workspace
 
-Called = list[tuple[str, Extract]]
+DocumentId = tuple[str, str]  # corpus, and id in it
 
 
 class Key(NamedTuple):
@@ -104,35 +104,30 @@ def measure(  # noqa: PLR0913, PLR0917 - one parameter a decision
     turns = count()
     for _ in range(passes):
         for corpus, pages in documents.parts():
-            called = _made(extractors, corpus)
+            called = [x for x in extractors.values() if corpus.kind == "stream" or not x.is_stream]
+            made: dict[str, Extract] = {}
             for page, turn in zip(pages, turns, strict=False):
-                for name, extract in _in_turn(called, turn) if turn >= first else ():
-                    if (key := Key(corpus.name, page.id, name)) not in left_out:
+                for each in _in_turn(called, turn) if turn >= first else ():
+                    if (key := Key(corpus.name, page.id, each.name)) not in left_out:
                         say(orjson.dumps([turn, *key, len(page.html.encode(errors="replace"))]))
-                        say(_timed(extract, page))
+                        say(_timed(made, each, page))
     say(END)
 
 
-def _made(extractors: Mapping[str, Extractor], corpus: Corpus) -> Called:
-    return [
-        (name, each.make())
-        for name, each in extractors.items()
-        if corpus.kind == "stream" or not each.is_stream
-    ]
-
-
-def _in_turn(called: Called, turn: int) -> Called:
+def _in_turn(called: list[Extractor], turn: int) -> list[Extractor]:
     """Another is first each time, so that none always follows the same."""
     first = turn % max(len(called), 1)
     return called[first:] + called[:first]
 
 
-def _timed(extract: Extract, page: CorpusPage) -> bytes:
-    """Seconds of CPU as the line to say; null where it fails."""
-    gc.collect()  # what others left is not its own
-    begun = time.process_time()
+def _timed(made: dict[str, Extract], extractor: Extractor, page: CorpusPage) -> bytes:
+    """Seconds of CPU as the line to say, without those of making it; null where it fails."""
     try:
-        extract(page)
+        if extractor.name not in made:
+            made[extractor.name] = extractor.make()
+        gc.collect()  # what others left is not its own
+        begun = time.process_time()
+        made[extractor.name](page)
     except MemoryError:
         return OUT_OF_MEMORY
     except DuplicatePage:
