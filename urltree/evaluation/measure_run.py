@@ -51,6 +51,7 @@ class MeasureRun:
         self.is_done = False
         self.left_out = left_out
         self._turn, self._key = 0, Key("", "", "")  # what was begun last
+        self._died_of: Key | None = None
         self._work = partial(measure, documents=documents, extractors=extractors, passes=passes)
         self._limits = limits
         self._begin()
@@ -69,9 +70,10 @@ class MeasureRun:
             self._take(line)
         if not self.is_done and (death := self._child.death()):
             self._child.end()
-            if self._key in self.left_out:
+            if self._key == self._died_of:
                 raise RuntimeError(f"measuring does not go on: {death.message}")
             self.left_out[self._key] = death.failure
+            self._died_of = self._key
             self._begin()
         return self._turn - begun
 
