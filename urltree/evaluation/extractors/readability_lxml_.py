@@ -15,9 +15,10 @@ logging.getLogger("readability").addHandler(logging.NullHandler())
 
 @single_page(
     "readability-lxml",
-    "text of its summary by our tokenizer; no option for comments and tables",
+    "html_partial; text of its summary by our tokenizer; no option for comments and tables",
     package="readability-lxml",
 )
 def extract(html: str, url: str) -> str:
-    """Its defaults."""
-    return html_text(Document(html, url=url or None).summary())
+    """Its defaults, but for the form of the summary."""
+    # A summary that is no part is empty for 32 of 660 pages of streams: F1 .910, this .948.
+    return html_text(Document(html, url=url or None).summary(html_partial=True))
