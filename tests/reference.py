@@ -98,7 +98,10 @@ def walk(program: str) -> Iterator[tuple[str, click.Command]]:
 
 def _walk(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
     if isinstance(command, click.Group):
-        for name, child in command.commands.items():
+        context = click.Context(command)  # asked, for a group may load what it is asked for
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None
             yield from _walk(f"{path} {name}", child)
     else:
         yield path, command
