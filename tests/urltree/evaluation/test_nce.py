@@ -174,9 +174,10 @@ def test_permalinks_are_heads() -> None:
     assert without(footnotes) != ""
 
 
-def test_a_date_in_a_long_text_is_no_head() -> None:
-    """It is the story's."""
-    assert without(f"<p>{LONG} On May 3, 2012 at 5:04 pm it was.</p>" * 3) != ""
+@pytest.mark.parametrize("link", ["it", "<a href=/>it</a>"])
+def test_a_date_in_a_long_block_is_no_head(link: str) -> None:
+    """It is the story's, be the text around it cut short by a link or not."""
+    assert without(f"<p>On May 3, 2012 at 5:04 pm {link} was. {LONG}</p>" * 3) != ""
 
 
 def test_comments_without_a_body_before_are_kept() -> None:
