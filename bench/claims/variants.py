@@ -1,0 +1,115 @@
+"""One pass over a site: every page is learned once for each window, and judged by each heuristic.
+
+Most variants say the same of most pages: each verdict is scored once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import compress
+from operator import not_
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from urltree.document import Document
+from urltree.evaluation.metrics.sequences import compare
+from urltree.evaluation.metrics.words import words
+from urltree.heuristics import Heuristic, heuristic
+from urltree.inputs import Reader
+from urltree.learning import LearnedDomain
+from urltree.sources import check
+from urltree.tokenizer import tokenize
+from urltree.url_key import KeyScheme
+from urltree.window import DAY, Eviction
+
+FOREVER = 100_000 * DAY
+N = (5, 10, 20, 50, *range(100, 1_001, 100))  # the paper's: 100 to 1,000 by 100
+DOCUMENTS = (5, 10, 20, 50, 100, 200, 500, 1_000)
+DAYS = (2, 7, 14, 30, 90, 365)
+
+Verdict = tuple[bool, ...]
+
+
+class SiteF1(NamedTuple):
+    """F1 of a site's pages, in order, by each variant."""
+
+    site: str
+    variants: tuple[str, ...]
+    f1: NDArray[np.float32]  # a row for each variant, a column for each page
+
+
+HEURISTICS: dict[str, Heuristic] = {
+    name: heuristic(name)
+    for name in (
+        "strict",
+        "strict-at-domain",
+        *(f"{family}-{n}" for family in ("strict-support", "relaxed-at-domain") for n in N),
+    )
+}
+EVICTIONS: dict[str, Eviction] = {
+    "paper's": Eviction(),
+    **{f"newest {n:,}": Eviction(n, FOREVER, keep=n) for n in DOCUMENTS},
+    **{f"last {days} days": Eviction(1_000_000, days * DAY, keep=5) for days in DAYS},
+}
+TWO_PASSES = "strict, two passes"  # judged by all pages of the site: what there is to learn
+EVICTED = ("strict", "strict-at-domain")  # judged with every eviction
+
+
+def variants() -> tuple[str, ...]:
+    """Names of all, in the order of their figures: a heuristic, or `heuristic, eviction`."""
+    windows = (f"{name}, {evicted}" for name in EVICTED for evicted in EVICTIONS)
+    return (*HEURISTICS, *windows, TWO_PASSES)
+
+
+def follow(file: Path) -> SiteF1:
+    """Read a site's stream from its first page to its last; duplicates are left out."""
+    scheme, seen = KeyScheme(), set[str]()
+    whole = LearnedDomain(HEURISTICS["strict"], None)
+    windows = [
+        LearnedDomain(HEURISTICS[name], evicted)
+        for name in EVICTED
+        for evicted in EVICTIONS.values()
+    ]
+    scores: list[list[float]] = []
+    learned: list[tuple[Document, list[str]]] = []
+    for number, record in enumerate(Reader().read([str(file)])):
+        assert isinstance(record, Mapping)  # noqa: S101 - the streams are well formed
+        page, origin = check(record, f"claims/0/{number}")
+        key = scheme.key(page.final_url or "", partial(getattr, page, "title"))
+        if key.id in seen:
+            continue
+        seen.add(key.id)
+        document = Document.of(page, key, tokenize(page.html), origin)
+        gold = words(record["gold"])
+        verdicts = list(_verdicts(document, whole, windows))
+        scores.append(_scores(document, gold, verdicts))
+        learned.append((document, gold))
+    for number, (document, gold) in enumerate(learned):
+        scores[number] += _scores(document, gold, [whole.judge(document).boilerplate])
+    site = file.name.removesuffix(".jsonl.zst")
+    return SiteF1(site, variants(), np.array(scores, dtype=np.float32).T)
+
+
+def _verdicts(
+    document: Document, whole: LearnedDomain, windows: list[LearnedDomain]
+) -> Iterator[Verdict]:
+    """What each variant says of a page, in the order of `variants`."""
+    whole.learn(document, None)
+    leaf = whole.tree.leaf(document.key_bytes)
+    for each in HEURISTICS.values():
+        yield each.judge(document.blocks, leaf).boilerplate
+    for domain in windows:
+        yield domain.learn(document, None).verdict.boilerplate
+
+
+def _scores(document: Document, gold: list[str], verdicts: list[Verdict]) -> list[float]:
+    blocks = [words(block.text) for block in document.blocks]
+    known: dict[Verdict, float] = {}
+    for verdict in set(verdicts):
+        kept = compress(blocks, map(not_, verdict))
+        known[verdict] = compare(gold, [word for block in kept for word in block]).f1
+    return [known[verdict] for verdict in verdicts]

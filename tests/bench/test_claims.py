@@ -1,0 +1,96 @@
+"""The paper's claims, measured anew: one pass says what the library would."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import orjson
+import pytest
+import zstandard
+
+import urltree
+from bench.claims import tables
+from bench.claims.curves import draw
+from bench.claims.variants import DOCUMENTS, FOREVER, SiteF1, follow, variants
+from urltree import Eviction
+from urltree.evaluation.metrics.sequences import compare
+from urltree.evaluation.metrics.words import words
+
+DOCS = Path(__file__).parents[2] / "docs"
+TABLES = ("learning", "sites_above", "heuristics", "windows")
+
+
+def page(number: int) -> dict[str, str]:
+    """A page with a menu, a teaser that four pages share, and a saying that comes again."""
+    name, saying = chr(97 + number) * 3, chr(65 + number % 8) * 4
+    return {
+        "url": f"https://example.org/news/{name}",
+        "published": f"2026-01-{number + 1:02}T00:00:00Z",
+        "title": f"Story {name}",
+        "html": f"<p>Menu</p><h1>Story {name}</h1><p>Teaser {number // 4 * 'x'}</p>"
+        f"<p>They said {saying}</p><p>Text of {name}.</p>",
+        "gold": f"Story {name}\nThey said {saying}\nText of {name}.",
+    }
+
+
+PAGES = [page(number) for number in range(24)]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> SiteF1:
+    """Its figures."""
+    file = tmp_path_factory.mktemp("streams") / "example.org.jsonl.zst"
+    file.write_bytes(zstandard.compress(b"\n".join(map(orjson.dumps, PAGES))))
+    return follow(file)
+
+
+@pytest.mark.parametrize(
+    ("variant", "options"),
+    [
+        ("strict", {"eviction": None}),
+        ("strict-at-domain", {"heuristic": "strict-at-domain", "eviction": None}),
+        ("relaxed-at-domain-5", {"heuristic": "relaxed-at-domain-5", "eviction": None}),
+        ("strict, newest 5", {"eviction": Eviction(5, FOREVER, keep=5)}),
+        ("strict, paper's", {}),
+        ("strict, two passes", {"two_pass": True}),
+    ],
+)
+def test_a_variant_scores_what_the_library_says(site: SiteF1, variant: str, options: dict) -> None:  # type: ignore[type-arg]
+    """Each verdict is scored once, however many variants share it."""
+    texts = [page.text for page in urltree.extract(PAGES, **options)]
+    expected = [
+        compare(words(page["gold"]), words(text or "")).f1
+        for page, text in zip(PAGES, texts, strict=True)
+    ]
+    assert list(tables.of(site, variant)) == pytest.approx(expected)
+    assert site.variants == variants()
+
+
+def test_variants_differ(site: SiteF1) -> None:
+    """Else the comparison above could not fail."""
+    kinds = {tuple(tables.of(site, variant)) for variant in site.variants}
+    assert len(kinds) >= 4
+    assert f"strict, newest {DOCUMENTS[0]}" in site.variants
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_stands_in_the_documents(table: str, site: SiteF1) -> None:
+    """With the header that the code gives it, and figures in every row."""
+    text = (DOCS / "claims.md").read_text("utf-8")
+    written = re.search(rf"<!-- {table} -->\n(.*?)\n<!-- end -->", text, re.DOTALL)
+    assert written is not None
+    assert written[1].splitlines()[0] == getattr(tables, table)([site]).splitlines()[0]
+    assert "nan" not in written[1]
+
+
+def test_curves_are_drawn_with_their_axes_named(site: SiteF1, tmp_path: Path) -> None:
+    """And are the same bytes for the same figures."""
+    draw([site], tmp_path / "first")
+    draw([site], tmp_path / "second")
+    files = sorted((tmp_path / "first").iterdir())
+    assert [file.name for file in files] == ["heuristics.svg", "sites.svg", "windows.svg"]
+    for file in files:
+        assert file.read_bytes() == (tmp_path / "second" / file.name).read_bytes()
+        assert "F1, mean" in file.read_text("utf-8")
+        assert (DOCS / "claims" / file.name).exists()
