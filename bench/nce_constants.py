@@ -139,7 +139,7 @@ def report(sites: Sites, fitted: Constants) -> Iterator[str]:
     """What the constants are worth here, and where they were not fitted."""
     yield _line("from where the search begins", figures(sites, START))
     yield _line("fitted", figures(sites, fitted))
-    yield _line("fitted, comments left in", figures(sites, replace(fitted, head=0)))
+    yield _line("fitted, comments left in", figures(sites, replace(fitted, head=-1)))
     held_out = []
     for fold in range(FOLDS):
         left_out = sorted(sites)[fold::FOLDS]
