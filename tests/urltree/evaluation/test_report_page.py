@@ -22,6 +22,7 @@ from tests.urltree.evaluation.reported import (
 )
 from urltree.command.evaluate.report import command
 from urltree.evaluation.corpus import CorpusPage
+from urltree.evaluation.extractors.nce.constants import EXPLORATION
 from urltree.evaluation.report import report
 from urltree.evaluation.workspace import Workspace, WorkspaceError
 
@@ -187,12 +188,20 @@ def test_the_same_scores_make_the_same_page(tmp_path: Path) -> None:
 
 def test_a_report_of_one_document_without_costs_can_be_made(tmp_path: Path) -> None:
     """The command says where the page is."""
-    add(tmp_path, "single", pages(1, 1), {"plain": whole})
+    add(tmp_path, EXPLORATION, pages(1, 1), {"nce": whole})
     result = CliRunner().invoke(command, [str(tmp_path)])
     assert result.output.strip().endswith("index.html")
     made = html.document_fromstring((tmp_path / "report" / "index.html").read_bytes().decode())
     assert "Quality against cost" not in made.text_content()
     assert "No document is below 1." in made.text_content()
+
+
+def test_an_extractor_is_marked_on_the_corpus_that_it_was_fitted_on(tmp_path: Path) -> None:
+    """In tables and in the chart; another one is not."""
+    made = report(add(tmp_path, EXPLORATION, pages(1, 2), {"nce": whole, "plain": half}))
+    section = html.document_fromstring(made.read_bytes().decode()).find(".//section")
+    names = {cell.text_content() for cell in section.iter("th", "{*}text", "text")}
+    assert {"○nce fitted here", "nce (fitted here)", "○plain", "plain"} <= names
 
 
 def test_without_scores_the_report_says_which_verb_makes_them(tmp_path: Path) -> None:

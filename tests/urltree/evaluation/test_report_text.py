@@ -73,6 +73,17 @@ def test_a_long_text_is_cut_and_says_so() -> None:
     assert "cut after 20 of 200 characters" in gold
     assert "two" not in result
     assert cut("abc", shown=3) == "abc"
+    assert "cut after 2 of 3 characters" in cut("abc", shown=2)
+
+
+def test_long_parts_that_are_alike_are_shortened() -> None:
+    """So that what is wrong far down a long text can be seen."""
+    alike = "one " * 1000
+    gold, result = differences(f"{alike} missing {alike}", f"{alike} extra {alike}")
+    assert "<del>missing</del>" in gold
+    assert "<ins>extra</ins>" in result
+    assert gold.count("characters alike") == 2
+    assert len(gold) < 1000
 
 
 def test_a_mark_that_reaches_over_the_cut_is_closed() -> None:

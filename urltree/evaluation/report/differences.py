@@ -21,11 +21,14 @@ from urltree.evaluation.report.inert import inert
 
 COMPARED = 10_000  # words of each text: 12.5 MB of LCS matrix
 SHOWN = 4_000  # characters of each text
+CONTEXT = 150  # characters of a long right part that are shown before and after what is wrong
 MARKS: Final = {"missing": Markup("<del>{}</del>"), "extra": Markup("<ins>{}</ins>")}
+_SAME: Final = Markup('<span class="cut"> … {:,} characters alike … </span>')
+_CUT: Final = Markup('<span class="cut"> … cut after {end:,} of {total:,} characters</span>')
 
 
 class Sides(NamedTuple):
-    """Both texts as HTML, each cut at `SHOWN` characters."""
+    """Both texts as HTML, each with at most `SHOWN` of its characters."""
 
     gold: Markup
     result: Markup
@@ -52,7 +55,8 @@ def differences(gold: str, result: str, shown: int = SHOWN) -> Sides:
 
 def cut(text: str, shown: int = SHOWN) -> Markup:
     """The beginning of a text, escaped, with a note where there is more."""
-    return Markup("{}{}").format(inert(text[:shown]), _note(text, shown))
+    note = _CUT.format(end=shown, total=len(text)) if len(text) > shown else Markup("")
+    return Markup.escape(inert(text[:shown])) + note
 
 
 def located(text: str) -> list[Word]:
@@ -78,19 +82,40 @@ def _kind(character: str) -> str:
 
 
 def _marked(text: str, wrong: list[Word], mark: str, shown: int) -> Markup:
-    """The text with its wrong words marked, neighbours together."""
+    """The text with its wrong words marked, neighbours together, and long right parts left out."""
     parts: list[Markup] = []
+    left = shown
+    for start, end, is_wrong in _stretches(text, wrong):
+        if left <= 0:
+            parts.append(_CUT.format(end=start, total=len(text)))
+            break
+        if not is_wrong and end - start > 3 * CONTEXT:
+            parts += [
+                Markup.escape(inert(text[start : start + CONTEXT])),
+                _SAME.format(end - start - 2 * CONTEXT),
+                Markup.escape(inert(text[end - CONTEXT : end])),
+            ]
+            left -= 2 * CONTEXT
+            continue
+        piece = inert(text[start : min(end, start + left)])
+        parts.append(MARKS[mark].format(piece) if is_wrong else Markup.escape(piece))
+        if end - start > left:
+            parts.append(_CUT.format(end=start + left, total=len(text)))
+            break
+        left -= end - start
+    return Markup("").join(parts)
+
+
+def _stretches(text: str, wrong: list[Word]) -> Iterator[tuple[int, int, bool]]:
+    """The text in turns of right and wrong parts; none is empty."""
     at = 0
     for start, end in _joined(text, wrong):
-        if start >= shown:
-            break
-        parts += [
-            Markup.escape(inert(text[at:start])),
-            MARKS[mark].format(inert(text[start : min(end, shown)])),
-        ]
+        if start > at:
+            yield at, start, False
+        yield start, end, True
         at = end
-    rest = Markup.escape(inert(text[at : max(at, shown)]))
-    return Markup("").join([*parts, rest, _note(text, shown)])
+    if at < len(text):
+        yield at, len(text), False
 
 
 def _joined(text: str, wrong: Iterable[Word]) -> Iterator[tuple[int, int]]:
@@ -105,11 +130,3 @@ def _joined(text: str, wrong: Iterable[Word]) -> Iterator[tuple[int, int]]:
         start, end = word.start, word.end
     if start >= 0:
         yield start, end
-
-
-def _note(text: str, shown: int) -> Markup:
-    if len(text) <= shown:
-        return Markup("")
-    return Markup('<span class="cut"> … cut after {:,} of {:,} characters</span>').format(
-        shown, len(text)
-    )

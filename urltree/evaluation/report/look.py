@@ -63,11 +63,11 @@ def sort_of(name: str, *, is_stream: bool) -> Sort:
 
 
 def curve(sort: Sort, number: int, total: int) -> dict[str, Any]:
-    """Colour, dash and marker of the number-th curve of its sort, the total-th of the chart."""
+    """Colour of the number-th curve of its sort; dash and marker of the total-th of the chart."""
     colors = _CURVES[sort]
     return {
         "color": colors[number % len(colors)],
-        "linestyle": _DASHES[number % len(_DASHES)],
+        "linestyle": _DASHES[total % len(_DASHES)],
         "marker": _MARKERS[total % len(_MARKERS)],
         "linewidth": 1.8 if sort == "ours" else 1.2,
         "markersize": 4,

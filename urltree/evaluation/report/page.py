@@ -13,7 +13,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from urltree.evaluation.cost import load as load_cost
-from urltree.evaluation.extractors.nce.constants import EXPLORATION
 from urltree.evaluation.progress import Progress
 from urltree.evaluation.report import formats
 from urltree.evaluation.report.costs import costs_table
@@ -23,13 +22,13 @@ from urltree.evaluation.report.grids import html_grid
 from urltree.evaluation.report.inert import inert
 from urltree.evaluation.report.look import Sort
 from urltree.evaluation.report.section import Section, section
+from urltree.evaluation.report.selection import FITTED
 from urltree.evaluation.report.table_files import write_tables
 from urltree.evaluation.statistics.grid import Grid
 from urltree.evaluation.statistics.ranking import Row, ranking
 from urltree.evaluation.workspace import Workspace, WorkspaceError, appearing
 
 _SORT_MARKS: Final[dict[Sort, str]] = {"ours": "◆", "stream": "■", "single page": "○"}
-_FITTED: Final = {"nce": EXPLORATION}  # corpora on which an extractor's constants were chosen
 
 
 def report(
@@ -79,7 +78,7 @@ def page(sections: list[Section], costs: Grid | None) -> str:
             by_tools=[each for each in sections if each.corpus.tool is not None],
             costs=costs and html_grid("cost", costs, _sorts(sections)),
             marks=_SORT_MARKS,
-            fitted=_FITTED,
+            fitted=FITTED,
             versions=_versions(sections),
             limits={"shown": SHOWN, "compared": COMPARED, "boundary": BOUNDARY_CASES},
         )

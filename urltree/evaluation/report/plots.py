@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from urltree.evaluation.report.charts import boxes, cost, histograms, learning, ranking
 from urltree.evaluation.report.look import Sort
-from urltree.evaluation.report.selection import best_and_ours, sorts, streams_and_best
+from urltree.evaluation.report.selection import FITTED, best_and_ours, best_of_each, sorts
 from urltree.evaluation.statistics.curves import Curve, curves, mean_curve
 from urltree.evaluation.statistics.ranking import Ranking
 from urltree.evaluation.statistics.table import Table, load, whole_stream
@@ -71,7 +71,7 @@ def ranks(measured: Measured) -> Plot | None:
     """All extractors with their intervals."""
     kinds = measured.sorts
     dots = [
-        ranking.Dot(row.name, kinds[row.name], *row.headline)
+        ranking.Dot(_marked(row.name, measured), kinds[row.name], *row.headline)
         for row in measured.ranked.rows
         if not np.isnan(row.headline.value)
     ]
@@ -145,7 +145,7 @@ def price(measured: Measured) -> Plot | None:
 
 def learns(measured: Measured) -> Plot | None:
     """Learning curves of a stream: mean over its domains."""
-    by_name = _curves(measured, 6, 2)
+    by_name = _curves(measured, {"ours": 4, "stream": 3, "single page": 2})
     means = {name: _thinned(mean_curve(by_domain)) for name, by_domain in by_name.items()}
     lines = [
         learning.Line(name, measured.sorts[name], curve.numbers.tolist(), curve.values.tolist())
@@ -164,7 +164,7 @@ def learns(measured: Measured) -> Plot | None:
 
 def learns_by_domain(measured: Measured) -> Plot | None:
     """Learning curves of a stream, a panel for each domain."""
-    by_name = _curves(measured, 2, 1)
+    by_name = _curves(measured, {"ours": 1, "stream": 1, "single page": 1})
     domains = sorted({domain for by_domain in by_name.values() for domain in by_domain})
     if not 1 < len(domains) <= _LISTED:
         return None
@@ -177,7 +177,9 @@ def learns_by_domain(measured: Measured) -> Plot | None:
         ]
         for domain in domains
     }
-    caption = "The same for each domain, of few extractors: where learning pays, and where not."
+    caption = (
+        "The same in each domain, for the best of each sort: where learning pays, and where not."
+    )
     figure = learning.learning_by_domain(panels, "F1 of words so far")
     return Plot("Learning curves by domain", caption, figure)
 
@@ -192,7 +194,12 @@ ALL: Final[tuple[Callable[[Measured], Plot | None], ...]] = (
 )
 
 
-def _curves(measured: Measured, streams: int, single: int) -> dict[str, dict[str, Curve]]:
+def _marked(name: str, measured: Measured) -> str:
+    is_fitted = FITTED.get(name) == measured.ranked.corpus.name
+    return f"{name} (fitted here)" if is_fitted else name
+
+
+def _curves(measured: Measured, wanted: Mapping[Sort, int]) -> dict[str, dict[str, Curve]]:
     """Moving averages by extractor and domain; none where documents are in no order."""
     workspace, corpus = measured.workspace, measured.ranked.corpus
     if corpus.kind != "stream":
@@ -200,7 +207,7 @@ def _curves(measured: Measured, streams: int, single: int) -> dict[str, dict[str
     whole, sampled = whole_stream(workspace, corpus.name), measured.table()
     return {
         name: curves(whole if name in whole.names else sampled, name)
-        for name in streams_and_best(measured.ranked.rows, streams, single)
+        for name in best_of_each(measured.ranked.rows, wanted)
     }
 
 

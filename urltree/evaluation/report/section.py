@@ -69,6 +69,11 @@ class Section:
         return [name for name, sort in self.sorts.items() if sort == "ours"]
 
     @property
+    def has_streams(self) -> bool:
+        """Has extractors that learn from the pages before."""
+        return any(sort != "single page" for sort in self.sorts.values())
+
+    @property
     def is_full(self) -> bool:
         """Has full gold; else segments alone."""
         return any(row.text is not None for row in self.ranking.rows)

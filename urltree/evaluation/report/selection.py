@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
+from urltree.evaluation.extractors.nce.constants import EXPLORATION
 from urltree.evaluation.report.look import Sort, sort_of
 from urltree.evaluation.statistics.ranking import Row
+
+FITTED: Final = {"nce": EXPLORATION}
+"""On which corpus an extractor's constants were chosen: its figures there are marked."""
 
 
 def sorts(rows: Sequence[Row]) -> dict[str, Sort]:
@@ -25,12 +30,11 @@ def best_and_ours(rows: Sequence[Row], others: int, ours: int) -> list[str]:
     return chosen
 
 
-def streams_and_best(rows: Sequence[Row], streams: int, single: int) -> list[str]:
-    """The best so many streams, ours first among them, and the best single-page extractors."""
+def best_of_each(rows: Sequence[Row], wanted: Mapping[Sort, int]) -> list[str]:
+    """The best so many of each sort, sort after sort."""
     by_sort = sorts(rows)
-    learning = sorted(
-        (name for name, sort in by_sort.items() if sort != "single page"),
-        key=lambda name: by_sort[name] != "ours",
-    )
-    reading = [name for name, sort in by_sort.items() if sort == "single page"]
-    return learning[:streams] + reading[:single]
+    return [
+        name
+        for sort, count in wanted.items()
+        for name in [name for name in by_sort if by_sort[name] == sort][:count]
+    ]

@@ -59,6 +59,8 @@ def learning_by_domain(
             axes.set_title(inert(domain), fontsize=8, pad=3)
             handles, labels = axes.get_legend_handles_labels()
             named |= dict(zip(labels, handles, strict=True))
+        lowest = min(min(line.values) for lines in panels.values() for line in lines)
+        grids[0, 0].set_ylim(bottom=max(0, lowest - 0.03))
         longest = max(line.numbers[-1] for lines in panels.values() for line in lines)
         _logarithmic(grids[0, 0], longest, (1, 10, 100, 1000))
         for axes in [*grids[-1], *grids[-2:-1, len(panels) % columns or columns :].flat]:
