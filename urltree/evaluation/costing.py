@@ -29,7 +29,7 @@ from urltree.evaluation.workspace import Workspace, appearing
 
 PASSES = 3
 OF_STREAM = 5  # documents of each part of a stream
-OF_PAGES = 20  # of each corpus of single pages
+OF_PAGES = 10  # of each corpus of single pages
 
 _WORST = 10
 _DEADLY = ("time", "memory", "crash")

@@ -100,12 +100,13 @@ def measure(  # noqa: PLR0913, PLR0917 - one parameter a decision
         first: turn to begin with; a turn is a document of a pass, from 0.
         left_out: what is not called.
     """
-    gc.freeze()
     turns = count()
     for _ in range(passes):
         for corpus, pages in documents.parts():
             called = [x for x in extractors.values() if corpus.kind == "stream" or not x.is_stream]
             made: dict[str, Extract] = {}
+            gc.collect()
+            gc.freeze()  # so that to collect before each call takes no time
             for page, turn in zip(pages, turns, strict=False):
                 for each in _in_turn(called, turn) if turn >= first else ():
                     if (key := Key(corpus.name, page.id, each.name)) not in left_out:
