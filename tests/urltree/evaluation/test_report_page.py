@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -25,6 +26,7 @@ from urltree.evaluation.corpus import CorpusPage
 from urltree.evaluation.extractors.nce.constants import EXPLORATION
 from urltree.evaluation.report import report
 from urltree.evaluation.workspace import Workspace, WorkspaceError
+from urltree.parser import MAX_TAGS
 
 HOSTILE = (
     "</script><script>alert(1)</script> <img src=http://evil.example/x onerror=alert(2)> "
@@ -202,6 +204,13 @@ def test_an_extractor_is_marked_on_the_corpus_that_it_was_fitted_on(tmp_path: Pa
     section = html.document_fromstring(made.read_bytes().decode()).find(".//section")
     names = {cell.text_content() for cell in section.iter("th", "{*}text", "text")}
     assert {"○nce fitted here", "nce (fitted here)", "○plain", "plain"} <= names
+
+
+def test_a_page_that_our_parser_refuses_is_shown_with_the_reason(tmp_path: Path) -> None:
+    """It may well be among the worst."""
+    given = [replace(page, html="<p>" * (MAX_TAGS + 1)) for page in pages(1, 1)]
+    made = report(add(tmp_path, "large", given, {"plain": half}))
+    assert f"tags, more than {MAX_TAGS}" in made.read_text()
 
 
 def test_without_scores_the_report_says_which_verb_makes_them(tmp_path: Path) -> None:

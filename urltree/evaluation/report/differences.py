@@ -23,6 +23,7 @@ COMPARED = 10_000  # words of each text: 12.5 MB of LCS matrix
 SHOWN = 4_000  # characters of each text
 CONTEXT = 150  # characters of a long right part that are shown before and after what is wrong
 MARKS: Final = {"missing": Markup("<del>{}</del>"), "extra": Markup("<ins>{}</ins>")}
+NOTE: Final = Markup('<span class="cut">{}</span>')
 _SAME: Final = Markup('<span class="cut"> … {:,} characters alike … </span>')
 _CUT: Final = Markup('<span class="cut"> … cut after {end:,} of {total:,} characters</span>')
 

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from urltree.evaluation.corpus import CorpusPage
 from urltree.evaluation.extractors.html_text import html_text
 from urltree.evaluation.prediction import Prediction
-from urltree.evaluation.report.differences import MARKS, cut, differences
+from urltree.evaluation.report.differences import MARKS, NOTE, cut, differences
 from urltree.evaluation.score import HEADLINE
 from urltree.evaluation.statistics.columns import Columns, read
 from urltree.evaluation.workspace import Workspace
+from urltree.page import PageError
 
 WORST = 5
 BOUNDARY_CASES = 2  # of the worst, at most: of an empty result there is little to see
@@ -53,7 +54,7 @@ def worst(
     rows = {name: _lowest(each, count) for name, each in columns.items()}
     wanted = {name: [columns[name].ids[row] for row in rows[name]] for name in extractors}
     pages = _pages(workspace, corpus, {page for ids in wanted.values() for page in ids})
-    texts = {identifier: html_text(page.html) for identifier, page in pages.items()}
+    texts = {identifier: _text(page) for identifier, page in pages.items()}
     found = {}
     for name in extractors:
         said = _predictions(workspace, corpus, name, set(wanted[name]))
@@ -63,6 +64,14 @@ def worst(
             if page in pages and page in said
         ]
     return found
+
+
+def _text(page: CorpusPage) -> Markup:
+    """What a page says, block by block, or why our parser refuses it."""
+    try:
+        return cut(html_text(page.html))
+    except PageError as error:
+        return NOTE.format(error.message)
 
 
 def _lowest(columns: Columns, count: int) -> list[int]:
@@ -114,7 +123,7 @@ def _predictions(
 
 
 def _document(
-    page: CorpusPage, text: str, said: Prediction, columns: Columns, row: int
+    page: CorpusPage, text: Markup, said: Prediction, columns: Columns, row: int
 ) -> WorstDocument:
     if page.gold is not None:
         precision, recall, f1 = columns.metrics[HEADLINE][row]
@@ -127,7 +136,7 @@ def _document(
         )
         gold, result = _segments(page, said.text), cut(said.text)
     return WorstDocument(
-        page, figures, columns.boundaries[row] or "", said.message, gold, result, cut(text)
+        page, figures, columns.boundaries[row] or "", said.message, gold, result, text
     )
 
 

@@ -69,6 +69,16 @@ class Section:
         return [name for name, sort in self.sorts.items() if sort == "ours"]
 
     @property
+    def rivals(self) -> list[str]:
+        """Extractors that are not surely worse than the best: their difference's interval has 0."""
+        found = []
+        for row in self.ranking.rows:
+            figures = row.text or row.segments
+            if figures is not None and figures.behind is not None and figures.behind.high >= 0:
+                found.append(row.name)
+        return found
+
+    @property
     def has_streams(self) -> bool:
         """Has extractors that learn from the pages before."""
         return any(sort != "single page" for sort in self.sorts.values())
