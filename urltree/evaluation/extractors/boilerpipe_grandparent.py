@@ -19,7 +19,9 @@ What the paper leaves open, and what is done here:
   and none may be lost on the way.
 - Text is counted in characters, as the paper's own measure; of equal groups the first is kept.
 - boilerpy3 reads tags as they are written. Here it reads what libxml2 makes of them, as the
-  original reads NekoHTML's repaired tree: there is no ancestor without a tree.
+  original reads NekoHTML's repaired tree: there is no ancestor without a tree. So <br/> ends a
+  block as <br> does, which boilerpy3 passes over, and end tags of nothing raise no error. That
+  alone, without the filter, is F1 .848 for .859 on streams and .766 for .725 on newspaper-tests.
 """
 
 from __future__ import annotations
