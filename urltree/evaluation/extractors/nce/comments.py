@@ -10,8 +10,9 @@
 Of the paper's steps only the sense is left: "repetitive patterns like dates, permalinks", blocks
 "closely located" with "similar content", a connected component of at least 3. Here a head is a
 block of few characters with a date, a time or a permalink; two are alike where tag, class and the
-shape of what they hold agree. Short texts in long paragraphs, such as a date before a link, are
-none: on the corpus of the constants they cut three articles off.
+shape of what they hold agree. A short text in a long paragraph, such as a date before a link, is
+none: on a page of the constants' corpus three of them cost a third of the story.
+
 Likeness is an equivalence and closeness a distance, so that components are runs: no graph is
 built, and the search ends with the first, as in the paper.
 """
