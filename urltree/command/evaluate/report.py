@@ -6,14 +6,15 @@ from pathlib import Path
 
 import click
 
+from urltree.command.evaluate import options
 from urltree.evaluation.progress import shown
 from urltree.evaluation.report import report
 from urltree.evaluation.report.errors import WORST
-from urltree.evaluation.workspace import Workspace, WorkspaceError
+from urltree.evaluation.workspace import Workspace
 
 
 @click.command()
-@click.argument("work", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@options.work
 @click.option(
     "--worst",
     type=click.IntRange(min=0),
@@ -27,9 +28,6 @@ def command(work: Path, worst: int) -> None:
 
     The page needs nothing but itself: no script, no other file, no network.
     """
-    with shown("report") as progress:
-        try:
-            file = report(Workspace(work), documents=worst, progress=progress)
-        except (WorkspaceError, OSError) as error:
-            raise click.ClickException(str(error)) from error
+    with options.ending_well(), shown("report") as progress:
+        file = report(Workspace(work), documents=worst, progress=progress)
     click.echo(file)

@@ -39,7 +39,7 @@ def report(
     Args:
         workspace: an evaluation's folder.
         documents: worst ones to show, of each extractor and corpus.
-        progress: counts corpora.
+        progress: counts the documents of corpora.
 
     Returns:
         The page.
@@ -50,14 +50,15 @@ def report(
     progress = progress or Progress()
     cost = load_cost(workspace.path)
     ratios = {name: each.ratio for name, each in cost.extractors.items()} if cost else {}
-    progress.expect(len(workspace.corpora))
+    sizes = {name: sum(each.parts.values()) for name, each in workspace.corpora.items()}
+    progress.expect(sum(sizes.values()))
     sections = []
-    for name in workspace.corpora:
+    for name, count in sizes.items():
         progress.now(f"report of {name}")
         ranked = ranking(workspace, name)
         if ranked.rows and ranked.documents:
             sections.append(section(workspace, ranked, ratios, documents))
-        progress.advance()
+        progress.advance(count)
     if not sections:
         raise WorkspaceError(f"{workspace.path} has no scores: urltree evaluate score makes them")
     costs = costs_table(cost) if cost else None
