@@ -75,6 +75,7 @@ def _windows(sites: Sequence[SiteF1]) -> Figure:
         everything = float(np.mean([of(site, name).mean() for site in sites]))
         axes.axhline(everything, linestyle=style, linewidth=0.7, color=colour)
     axes.set(xscale="log", xlabel="documents remembered of a site", ylabel="F1, mean of the sites")
+    axes.set_ylim(0.8, 0.9)
     axes.legend(title="thin lines: all are remembered", loc="lower right")
     return figure
 

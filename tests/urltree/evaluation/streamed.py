@@ -8,9 +8,9 @@ from pathlib import Path
 import orjson
 
 from urltree.evaluation.corpus import Corpus, CorpusPage, Kind
-from urltree.evaluation.extracting import extract
 from urltree.evaluation.extractors.registry import Extract, Extractor
 from urltree.evaluation.prediction import Prediction
+from urltree.evaluation.running.extracting import extract
 from urltree.evaluation.workspace import Workspace, write_lines
 
 CORPUS = "made-up"

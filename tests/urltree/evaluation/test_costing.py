@@ -10,9 +10,9 @@ import pytest
 
 from tests.urltree.evaluation.streamed import CORPUS, Counting, predicted, single, stream, work
 from urltree.evaluation.corpus import CorpusPage
-from urltree.evaluation.cost import Cost, Document, LeftOut, load
-from urltree.evaluation.costing import cost, summary
-from urltree.evaluation.measuring import PARSE, Key
+from urltree.evaluation.costs.cost import Cost, Document, LeftOut, load
+from urltree.evaluation.costs.costing import cost, summary
+from urltree.evaluation.costs.measuring import PARSE, Key
 
 SIZES = {("c", "1"): 100, ("c", "2"): 200, ("d", "1"): 400}
 

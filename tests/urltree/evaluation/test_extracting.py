@@ -17,9 +17,9 @@ from tests.urltree.evaluation.streamed import (
     stream,
     work,
 )
-from urltree.evaluation.extracting import extract
 from urltree.evaluation.extractors.registry import Extractor
 from urltree.evaluation.progress import Progress
+from urltree.evaluation.running.extracting import extract
 from urltree.evaluation.workspace import Workspace, WorkspaceError
 
 same = single("same", str)

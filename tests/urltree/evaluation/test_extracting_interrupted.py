@@ -22,7 +22,7 @@ import os, sys, time
 from pathlib import Path
 from tests.urltree.evaluation.streamed import single
 from urltree.command.evaluate import options
-from urltree.evaluation.extracting import extract
+from urltree.evaluation.running.extracting import extract
 from urltree.evaluation.progress import shown
 from urltree.evaluation.workspace import Workspace
 

@@ -20,8 +20,8 @@ import pytest
 from tests.urltree.evaluation.streamed import Counting, predicted, single, stream, work
 from urltree.evaluation.corpus import CorpusPage
 from urltree.evaluation.extractors.registry import DuplicatePage
-from urltree.evaluation.part_run import DEATHS
 from urltree.evaluation.prediction import Failure
+from urltree.evaluation.running.part_run import DEATHS
 
 BAD = "2"  # the id of the page that it does not bear
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from tests.urltree.evaluation.streamed import CORPUS, PART, work
 from urltree.command import main
-from urltree.evaluation.cost import load
+from urltree.evaluation.costs.cost import load
 
 PLUGIN = """
 from urltree.evaluation import single_page

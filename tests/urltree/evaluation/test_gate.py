@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 
 from tests.urltree.evaluation.small_streams import SITES, two_streams, write_stream
 from urltree.command.evaluate.gate import command
-from urltree.evaluation.floors import FIGURES, Floors
-from urltree.evaluation.gate import Streams
+from urltree.evaluation.gate.floors import FIGURES, Floors
+from urltree.evaluation.gate.measuring import Streams
 from urltree.heuristics import NAMES
 
 Gate = Callable[..., Result]

@@ -9,8 +9,8 @@ import pytest
 import zstandard
 
 from tests.urltree.evaluation.small_streams import SITES, two_streams, write_stream
-from urltree.evaluation.floors import FIGURES, Floors, Measured, rounded_down
-from urltree.evaluation.gate import Streams, measure
+from urltree.evaluation.gate.floors import FIGURES, Floors, Measured, rounded_down
+from urltree.evaluation.gate.measuring import Streams, measure
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from tests.conftest import Record
 from urltree.command.evaluate.gate import command
-from urltree.evaluation.floors import FIGURES, SHIPPED, Floors
+from urltree.evaluation.gate.floors import FIGURES, SHIPPED, Floors
 from urltree.heuristics import NAMES
 
 STREAMS = Path(__file__).parents[4] / "shared" / "data" / "streams"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import psutil
 import pytest
 
-from urltree.evaluation.isolation import Child, Say
+from urltree.evaluation.running.isolation import Child, Say
 
 MEMORY = 1 << 30
 

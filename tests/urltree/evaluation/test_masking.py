@@ -12,7 +12,7 @@ from tests.conftest import Record
 from urltree.domain import Domains
 from urltree.elements import read_attributes
 from urltree.evaluation.corpora.json_lines import read
-from urltree.evaluation.masking import Masking
+from urltree.evaluation.gate.masking import Masking
 from urltree.text_block import TokenizedPage
 from urltree.tokenizer import tokenize
 

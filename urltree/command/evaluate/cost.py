@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from urltree.command.evaluate import options
-from urltree.evaluation.costing import OF_PAGES, OF_STREAM, PASSES, cost
+from urltree.evaluation.costs.costing import OF_PAGES, OF_STREAM, PASSES, cost
 from urltree.evaluation.progress import shown
 from urltree.evaluation.workspace import Workspace
 

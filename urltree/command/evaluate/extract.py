@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from urltree.command.evaluate import options
-from urltree.evaluation.extracting import extract
 from urltree.evaluation.progress import shown
-from urltree.evaluation.watching import MEGABYTES, SECONDS
+from urltree.evaluation.running.extracting import extract
+from urltree.evaluation.running.watching import MEGABYTES, SECONDS
 from urltree.evaluation.workspace import Workspace
 
 

@@ -15,8 +15,15 @@ from pathlib import Path
 import click
 
 from urltree.evaluation.corpora.corpus_error import CorpusError
-from urltree.evaluation.floors import FIGURES, SHIPPED, Floors, FloorsError, Measured, rounded_down
-from urltree.evaluation.gate import EVERY, Streams, measure
+from urltree.evaluation.gate.floors import (
+    FIGURES,
+    SHIPPED,
+    Floors,
+    FloorsError,
+    Measured,
+    rounded_down,
+)
+from urltree.evaluation.gate.measuring import EVERY, Streams, measure
 from urltree.evaluation.progress import shown
 from urltree.page import PageError
 

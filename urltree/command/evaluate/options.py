@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 
 import click
 
-from urltree.evaluation.extracting import SAMPLE
 from urltree.evaluation.extractors import catalogue
 from urltree.evaluation.extractors.registry import Extractor
+from urltree.evaluation.running.extracting import SAMPLE
 from urltree.evaluation.workspace import WorkspaceError
 
 _F = TypeVar("_F", bound=Callable[..., Any])

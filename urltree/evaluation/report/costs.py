@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urltree.evaluation.cost import Cost
+from urltree.evaluation.costs.cost import Cost
 from urltree.evaluation.statistics.grid import Cell, Grid
 
 _MEBIBYTE = 2**20

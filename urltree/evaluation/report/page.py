@@ -12,7 +12,7 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from urltree.evaluation.cost import load as load_cost
+from urltree.evaluation.costs.cost import load as load_cost
 from urltree.evaluation.progress import Progress
 from urltree.evaluation.report import formats
 from urltree.evaluation.report.costs import costs_table

@@ -18,13 +18,13 @@ import numpy as np
 import orjson
 import xxhash
 
-from urltree.evaluation.cost import FILE, Cost, Document, ExtractorCost, LeftOut, load
+from urltree.evaluation.costs.cost import FILE, Cost, Document, ExtractorCost, LeftOut, load
+from urltree.evaluation.costs.measure_run import MeasureRun
+from urltree.evaluation.costs.measuring import PARSE, DocumentId, Documents, Key
 from urltree.evaluation.extractors.catalogue import version
 from urltree.evaluation.extractors.registry import Extractor
-from urltree.evaluation.measure_run import MeasureRun
-from urltree.evaluation.measuring import PARSE, DocumentId, Documents, Key
 from urltree.evaluation.progress import Progress
-from urltree.evaluation.watching import MEGABYTES, SECONDS, Limits
+from urltree.evaluation.running.watching import MEGABYTES, SECONDS, Limits
 from urltree.evaluation.workspace import Workspace, appearing
 
 PASSES = 3

@@ -15,14 +15,14 @@ from selectors import EVENT_READ, DefaultSelector
 
 import orjson
 
-from urltree.evaluation.calling import Part
 from urltree.evaluation.corpus import Corpus, evenly
 from urltree.evaluation.extractors.catalogue import version
 from urltree.evaluation.extractors.registry import Extractor
-from urltree.evaluation.part_run import PartRun
 from urltree.evaluation.prediction import Run
 from urltree.evaluation.progress import Progress
-from urltree.evaluation.watching import MEGABYTES, SECONDS, Limits
+from urltree.evaluation.running.calling import Part
+from urltree.evaluation.running.part_run import PartRun
+from urltree.evaluation.running.watching import MEGABYTES, SECONDS, Limits
 from urltree.evaluation.workspace import Workspace, appearing
 
 SAMPLE = 100  # pages of each part of a stream: issue 5, row 7

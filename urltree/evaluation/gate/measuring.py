@@ -28,8 +28,8 @@ from urltree.evaluation.corpora.corpus_error import CorpusError
 from urltree.evaluation.corpora.json_lines import read
 from urltree.evaluation.corpus import CorpusPage
 from urltree.evaluation.extractors.urltree_ import as_page
-from urltree.evaluation.floors import FIGURES, Measured
-from urltree.evaluation.masking import Masking
+from urltree.evaluation.gate.floors import FIGURES, Measured
+from urltree.evaluation.gate.masking import Masking
 from urltree.evaluation.metrics import sequences
 from urltree.evaluation.metrics.page_gold import PageGold
 from urltree.evaluation.metrics.page_score import titled

@@ -19,11 +19,11 @@ from typing import NamedTuple
 import orjson
 from lxml import html as lxml_html
 
-from urltree.evaluation.calling import END
 from urltree.evaluation.corpus import Corpus, CorpusPage, evenly
 from urltree.evaluation.extractors.registry import DuplicatePage, Extract, Extractor
-from urltree.evaluation.isolation import Say
-from urltree.evaluation.watching import OUT_OF_MEMORY
+from urltree.evaluation.running.calling import END
+from urltree.evaluation.running.isolation import Say
+from urltree.evaluation.running.watching import OUT_OF_MEMORY
 from urltree.evaluation.workspace import Workspace
 
 DocumentId = tuple[str, str]  # corpus, and id in it

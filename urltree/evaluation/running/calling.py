@@ -19,9 +19,9 @@ import orjson
 
 from urltree.evaluation.corpus import CorpusPage, evenly
 from urltree.evaluation.extractors.registry import DuplicatePage, Extract, Extractor
-from urltree.evaluation.isolation import Say
 from urltree.evaluation.prediction import Prediction
-from urltree.evaluation.watching import OUT_OF_MEMORY
+from urltree.evaluation.running.isolation import Say
+from urltree.evaluation.running.watching import OUT_OF_MEMORY
 from urltree.evaluation.workspace import Workspace
 
 END = b"end"

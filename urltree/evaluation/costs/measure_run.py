@@ -14,10 +14,10 @@ from selectors import EVENT_READ, DefaultSelector
 
 import orjson
 
-from urltree.evaluation.calling import END
+from urltree.evaluation.costs.measuring import DocumentId, Documents, Key, measure
 from urltree.evaluation.extractors.registry import Extractor
-from urltree.evaluation.measuring import DocumentId, Documents, Key, measure
-from urltree.evaluation.watching import Limits, Watched
+from urltree.evaluation.running.calling import END
+from urltree.evaluation.running.watching import Limits, Watched
 
 _LOOK = 0.1  # seconds between two looks at a process that says nothing
 

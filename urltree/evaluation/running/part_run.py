@@ -16,9 +16,9 @@ from functools import partial
 
 import orjson
 
-from urltree.evaluation.calling import END, Part, call_all
 from urltree.evaluation.prediction import Prediction
-from urltree.evaluation.watching import Death, Limits, Watched
+from urltree.evaluation.running.calling import END, Part, call_all
+from urltree.evaluation.running.watching import Death, Limits, Watched
 from urltree.evaluation.workspace import lines_to
 
 DEATHS = 20  # of a part's processes, after which the rest of the part has failed

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from urltree.evaluation.isolation import Child, Say
 from urltree.evaluation.prediction import Failure
+from urltree.evaluation.running.isolation import Child, Say
 
 OUT_OF_MEMORY = b"memory"  # said by a process that was refused more
 SECONDS = 30.0  # of CPU: 1.6 is the most that an extractor took of 300 pages of the corpora
