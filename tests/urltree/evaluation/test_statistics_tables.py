@@ -49,6 +49,20 @@ def test_csv_has_plain_numbers_and_intervals_of_their_own() -> None:
     )
 
 
+def test_text_of_strangers_does_not_act() -> None:
+    """No image or link in Markdown, no formula in a spreadsheet; a negative number stays one."""
+    grid = Grid(
+        "domains",
+        ("extractor", "@x"),
+        [("![](http://a.example)\n`*", -0.5), ("=1+1", 0.5), (" -2", None)],
+    )
+    assert grid.markdown().splitlines()[2].startswith(r"| !\[\](http://a.example) \`\* |")
+    rows = list(csv.reader(grid.csv().splitlines(keepends=True)))
+    assert rows[0] == ["extractor", "'@x"]
+    assert rows[1] == ["![](http://a.example)\n`*", "-0.5"]
+    assert [row[0] for row in rows[2:]] == ["'=1+1", "' -2"]
+
+
 def test_the_best_of_each_row_may_be_bold_instead() -> None:
     """Where the columns are extractors."""
     grid = Grid(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from urltree.evaluation.report.inert import inert
 from urltree.evaluation.report.section import Section
-from urltree.evaluation.statistics.grid import Grid
+from urltree.evaluation.statistics.grid import Grid, escaped
 from urltree.evaluation.workspace import appearing
 
 _ONLY_CSV = ("curves", "milestones-domains", "pairs")  # too long to be read
@@ -18,9 +18,11 @@ def write_tables(folder: Path, sections: Sequence[Section], costs: Grid | None) 
     apart = sorted(sections, key=lambda each: each.corpus.tool is not None)
     texts = ["# Extractors of main content, measured\n"]
     for each in apart:
-        texts.append(f"## {_line(each.corpus.name)}\n")
+        texts.append(f"## {escaped(each.corpus.name)}\n")
         if each.corpus.tool is not None:
-            texts.append(f"Gold made by {_line(each.corpus.tool)}: likeness to it, not quality.\n")
+            texts.append(
+                f"Gold made by {escaped(each.corpus.tool)}: likeness to it, not quality.\n"
+            )
         for name, grid in each.tables.items():
             _write(folder / f"{each.corpus.name}-{name}.csv", grid.csv())
             if name not in _ONLY_CSV:
@@ -32,12 +34,7 @@ def write_tables(folder: Path, sections: Sequence[Section], costs: Grid | None) 
 
 
 def _markdown(grid: Grid) -> str:
-    return f"### {_line(grid.title)}\n\n{grid.markdown()}"
-
-
-def _line(text: str) -> str:
-    """Text of strangers on one line of Markdown."""
-    return " ".join(text.split()).replace("<", "&lt;")
+    return f"### {escaped(grid.title)}\n\n{grid.markdown()}"
 
 
 def _write(file: Path, text: str) -> None:

@@ -4,7 +4,8 @@
     | --------- | ---------: | ----: |        justext,0.912345,0.901234,0.923456,0.0004
     | justext   | .912 ±.011 | <.001 |
 
-What is not known is an empty cell in both.
+What is not known is an empty cell in both. Names of extractors and domains are strangers' text: in
+neither form do they act.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +22,8 @@ from urltree.evaluation.statistics.bootstrap import Figure
 Cell = str | int | float | Figure | None
 
 _DIGITS = 6  # in CSV: more than 1,000 resamples can tell
+_MARKUP = re.compile(r"([\\`*\[\]|])")
+_FORMULA = ("=", "+", "-", "@")  # what makes a spreadsheet compute a cell (OWASP, CSV injection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +46,10 @@ class Grid:
 
     def markdown(self) -> str:
         """Aligned columns, numbers to the right; figures as value ±."""
-        texts = [[_marked(text(cell)) for cell in row] for row in self.rows]
+        texts = [[escaped(text(cell)) for cell in row] for row in self.rows]
         for row, column in self._highest():
             texts[row][column] = f"**{texts[row][column]}**"
-        header = [_marked(title) for title in self.header]
+        header = [escaped(title) for title in self.header]
         widths = [max(3, *map(len, column)) for column in zip(header, *texts, strict=True)]
         is_number = [self._is_number(column) for column in range(len(header))]
         rule = [
@@ -117,12 +121,13 @@ def _value(cell: Cell) -> float:
     return number if isinstance(number, float) else math.nan
 
 
-def _marked(plain: str) -> str:
-    """Text that Markdown shows as it is, in one cell."""
-    return " ".join(plain.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+def escaped(plain: str) -> str:
+    """Text that Markdown shows as it is, on one line and in one cell: no image, link or HTML."""
+    return _MARKUP.sub(r"\\\1", " ".join(plain.split())).replace("<", "&lt;")
 
 
 def _names(title: str, *, is_wide: bool) -> list[str]:
+    title = _no_formula(title)
     return [title, f"{title} low", f"{title} high"] if is_wide else [title]
 
 
@@ -135,4 +140,10 @@ def _plain(cell: Cell, *, is_wide: bool) -> list[str | int]:
 def _number(cell: Cell) -> str | int:
     if isinstance(cell, float):
         return "" if math.isnan(cell) else f"{cell:.{_DIGITS}g}"
+    if isinstance(cell, str):
+        return _no_formula(cell)
     return "" if cell is None or isinstance(cell, Figure) else cell
+
+
+def _no_formula(plain: str) -> str:
+    return f"'{plain}" if plain.lstrip().startswith(_FORMULA) else plain
