@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -190,7 +191,7 @@ def test_the_same_scores_make_the_same_page(tmp_path: Path) -> None:
 
 def test_a_report_of_one_document_without_costs_can_be_made(tmp_path: Path) -> None:
     """The command says where the page is."""
-    add(tmp_path, EXPLORATION, pages(1, 1), {"nce": whole})
+    add(tmp_path, "single", pages(1, 1), {"plain": whole})
     result = CliRunner().invoke(command, [str(tmp_path)])
     assert result.output.strip().endswith("index.html")
     made = html.document_fromstring((tmp_path / "report" / "index.html").read_bytes().decode())
@@ -198,12 +199,16 @@ def test_a_report_of_one_document_without_costs_can_be_made(tmp_path: Path) -> N
     assert "No document is below 1." in made.text_content()
 
 
-def test_an_extractor_is_marked_on_the_corpus_that_it_was_fitted_on(tmp_path: Path) -> None:
-    """In tables and in the chart; another one is not."""
+def test_an_extractor_is_not_scored_where_its_constants_were_chosen(tmp_path: Path) -> None:
+    """It is in no table, chart or file, and one sentence says why."""
     made = report(add(tmp_path, EXPLORATION, pages(1, 2), {"nce": whole, "plain": half}))
-    section = html.document_fromstring(made.read_bytes().decode()).find(".//section")
-    names = {cell.text_content() for cell in section.iter("th", "{*}text", "text")}
-    assert {"○nce fitted here", "nce (fitted here)", "○plain", "plain"} <= names
+    text = html.document_fromstring(made.read_bytes().decode()).text_content()
+    assert "Not scored, for constants were chosen on this corpus: nce." in text
+    assert len(re.findall(r"\bnce\b", text)) == 1
+    assert "plain" in text
+    files = [file.read_text() for file in made.parent.iterdir() if file.suffix != ".html"]
+    assert files
+    assert not any(re.search(r"\bnce\b", each) for each in files)
 
 
 def test_a_page_that_our_parser_refuses_is_shown_with_the_reason(tmp_path: Path) -> None:

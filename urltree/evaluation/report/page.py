@@ -22,7 +22,6 @@ from urltree.evaluation.report.grids import html_grid
 from urltree.evaluation.report.inert import inert
 from urltree.evaluation.report.look import Sort
 from urltree.evaluation.report.section import Section, section
-from urltree.evaluation.report.selection import FITTED
 from urltree.evaluation.report.table_files import write_tables
 from urltree.evaluation.statistics.grid import Grid
 from urltree.evaluation.statistics.ranking import Row, ranking
@@ -79,7 +78,6 @@ def page(sections: list[Section], costs: Grid | None) -> str:
             by_tools=[each for each in sections if each.corpus.tool is not None],
             costs=costs and html_grid("cost", costs, _sorts(sections)),
             marks=_SORT_MARKS,
-            fitted=FITTED,
             versions=_versions(sections),
             limits={"shown": SHOWN, "compared": COMPARED, "boundary": BOUNDARY_CASES},
         )

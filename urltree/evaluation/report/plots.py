@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from urltree.evaluation.report.charts import boxes, cost, histograms, learning, ranking
 from urltree.evaluation.report.look import Sort
-from urltree.evaluation.report.selection import FITTED, best_and_ours, best_of_each, sorts
+from urltree.evaluation.report.selection import best_and_ours, best_of_each, sorts
 from urltree.evaluation.statistics.curves import Curve, curves, mean_curve
 from urltree.evaluation.statistics.ranking import Ranking
 from urltree.evaluation.statistics.table import Table, load, whole_stream
@@ -71,7 +71,7 @@ def ranks(measured: Measured) -> Plot | None:
     """All extractors with their intervals."""
     kinds = measured.sorts
     dots = [
-        ranking.Dot(_marked(row.name, measured), kinds[row.name], *row.headline)
+        ranking.Dot(row.name, kinds[row.name], *row.headline)
         for row in measured.ranked.rows
         if not np.isnan(row.headline.value)
     ]
@@ -192,11 +192,6 @@ ALL: Final[tuple[Callable[[Measured], Plot | None], ...]] = (
     learns_by_domain,
     price,
 )
-
-
-def _marked(name: str, measured: Measured) -> str:
-    is_fitted = FITTED.get(name) == measured.ranked.corpus.name
-    return f"{name} (fitted here)" if is_fitted else name
 
 
 def _curves(measured: Measured, wanted: Mapping[Sort, int]) -> dict[str, dict[str, Curve]]:

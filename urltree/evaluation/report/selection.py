@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
-from urltree.evaluation.extractors.nce.constants import EXPLORATION
 from urltree.evaluation.report.look import Sort, sort_of
 from urltree.evaluation.statistics.ranking import Row
-
-FITTED: Final = {"nce": EXPLORATION}
-"""On which corpus an extractor's constants were chosen: its figures there are marked."""
 
 
 def sorts(rows: Sequence[Row]) -> dict[str, Sort]:

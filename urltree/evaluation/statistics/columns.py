@@ -10,13 +10,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import get_args
+from typing import Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from urltree.evaluation.extractors.nce.constants import EXPLORATION
 from urltree.evaluation.score import PRF, Boundary, Metric, Score
 from urltree.evaluation.workspace import Workspace
+
+FITTED: Final = {"nce": EXPLORATION}
+"""On which corpus an extractor's constants were chosen: it has no figure there (issue 5)."""
 
 _KEPT = 256  # extractors of all corpora: each file is read once in a report
 _NO_PRF = PRF(np.nan, np.nan, np.nan)
@@ -65,8 +69,8 @@ def read(workspace: Workspace, corpus: str, extractor: str) -> Columns:
 
 
 def scored(workspace: Workspace, corpus: str) -> list[str]:
-    """Extractors with scores of every part of a corpus, sorted by name."""
-    names = workspace.extractors(corpus)
+    """Extractors with scores of every part of a corpus, and not fitted on it, sorted by name."""
+    names = [name for name in workspace.extractors(corpus) if FITTED.get(name) != corpus]
     return [name for name in names if all(_state(workspace, corpus, name))]
 
 

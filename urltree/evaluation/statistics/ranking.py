@@ -15,7 +15,7 @@ from urltree.evaluation.score import Boundary, Metric
 from urltree.evaluation.statistics import bootstrap, segments
 from urltree.evaluation.statistics.bootstrap import Figure
 from urltree.evaluation.statistics.boundaries import boundaries
-from urltree.evaluation.statistics.columns import scored
+from urltree.evaluation.statistics.columns import FITTED, scored
 from urltree.evaluation.statistics.rows import Rows
 from urltree.evaluation.statistics.segments import SegmentFigures
 from urltree.evaluation.statistics.sign_test import SignTest, sign_test
@@ -92,6 +92,7 @@ class Ranking:
         documents: pages that the figures are of.
         domains: of these pages; a page without a known one is a domain of its own.
         left_out: extractors that were run and not scored on the whole corpus.
+        fitted: extractors that were run, and whose constants were chosen on this corpus.
     """
 
     corpus: Corpus
@@ -99,6 +100,7 @@ class Ranking:
     documents: int
     domains: int
     left_out: tuple[str, ...]
+    fitted: tuple[str, ...]
 
     @property
     def tool(self) -> str | None:
@@ -130,13 +132,15 @@ def ranking(workspace: Workspace, corpus: str) -> Ranking:
             boundaries=counted[name],
         )
         rows.append(row)
-    complete = set(scored(workspace, corpus))
+    run_here, complete = workspace.extractors(corpus), set(scored(workspace, corpus))
+    fitted = tuple(name for name in run_here if FITTED.get(name) == corpus)
     return Ranking(
         corpus=workspace.corpora[corpus],
         rows=tuple(sorted(rows, key=lambda row: (-row.headline.value, row.name))),
         documents=len(of),
         domains=len(of.domain_names),
-        left_out=tuple(n for n in workspace.extractors(corpus) if n not in complete),
+        left_out=tuple(name for name in run_here if name not in complete and name not in fitted),
+        fitted=fitted,
     )
 
 
