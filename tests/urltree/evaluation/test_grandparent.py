@@ -20,7 +20,7 @@ def paragraphs(*names: str) -> str:
     return "".join(f"<p>{name} {LONG}{LONG}</p>" for name in names)
 
 
-def kept(html: str, ancestor: int) -> list[str]:
+def kept(html: str, ancestor: int | None) -> list[str]:
     """The first word of each block that is kept."""
     text = extract(html, "", ancestor=ancestor)
     return [line.split()[0] for line in (text or "").splitlines()]
@@ -36,12 +36,13 @@ TEASERS = f"""
 @pytest.mark.parametrize(
     ("ancestor", "expected"),
     [
+        (None, ["one", "two", "three", "teaser"]),  # no filter: what Boilerpipe selects
         (1, ["one", "two"]),  # of one <div>
         (2, ["one", "two", "three"]),  # of the <article>
         (3, ["one", "two", "three", "teaser"]),  # of the <body>
     ],
 )
-def test_the_group_with_most_text_is_kept(ancestor: int, expected: list[str]) -> None:
+def test_the_group_with_most_text_is_kept(ancestor: int | None, expected: list[str]) -> None:
     """Paragraphs with the same n-th ancestor are a group; all other groups are discarded."""
     assert kept(TEASERS, ancestor) == expected
 
@@ -142,6 +143,7 @@ def test_no_markup_raises(html: str, ancestor: int) -> None:
 
 
 def test_five_ancestors_are_registered() -> None:
-    """2 is the published one, the others are table 2's."""
+    """2 is the published one, the others are table 2's; beside them the selection unfiltered."""
+    assert "boilerpipe-unfiltered" in registered
     names = [name for name in registered if name.startswith("boilerpipe-grandparent-")]
     assert sorted(names) == [f"boilerpipe-grandparent-{n}" for n in range(1, 6)]
