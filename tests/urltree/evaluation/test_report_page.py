@@ -121,6 +121,9 @@ def test_gold_that_a_tool_made_stands_apart_and_is_marked(page: html.HtmlElement
     headings = [heading.text_content() for heading in page.iter("h2")]
     apart = headings.index("Corpora whose gold a tool made")
     assert headings[apart + 1].startswith("by-a-tool")
+    (section,) = page.xpath("//section[h2/@id='by-a-tool']")
+    for caption in [*section.iter("figcaption"), *section.iter("caption")]:
+        assert "gold made by readability.js" in caption.text_content().lower()
     assert "gold made by readability.js" in headings[apart + 1]
     assert not any(heading.startswith("by-a-tool") for heading in headings[:apart])
 
@@ -172,6 +175,8 @@ def test_tables_are_written_as_markdown_and_csv_too(folder: Path) -> None:
     names = {file.name for file in folder.iterdir()}
     assert {"report.md", "stream-ranking.csv", "stream-milestones.csv", "segments-segments.csv",
             "cost.csv", "index.html"} <= names  # fmt: skip
+    assert not any(name.startswith("by-a-tool") for name in names)
+    assert (folder / "gold-made-by-tools" / "by-a-tool-ranking.csv").exists()
     markdown = (folder / "report.md").read_text()
     assert "## stream" in markdown
     assert "<img" not in markdown

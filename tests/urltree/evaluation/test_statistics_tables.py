@@ -13,7 +13,9 @@ from tests.urltree.evaluation.scored import CORPUS, page, pages, workspace
 from urltree.evaluation.score import Segments
 from urltree.evaluation.statistics.bootstrap import Figure
 from urltree.evaluation.statistics.grid import Grid, text
+from urltree.evaluation.statistics.ranking import ranking
 from urltree.evaluation.statistics.tables import corpus_tables
+from urltree.evaluation.workspace import Workspace
 
 GRID = Grid(
     "quality",
@@ -24,6 +26,11 @@ GRID = Grid(
     ],
     frozenset({"F1"}),
 )
+
+
+def tables(work: Workspace) -> dict[str, Grid]:
+    """Of the corpus that was made up."""
+    return corpus_tables(work, ranking(work, CORPUS))
 
 
 def test_markdown_is_aligned_and_its_best_is_bold() -> None:
@@ -100,7 +107,7 @@ def test_numbers_are_written_as_in_a_paper() -> None:
 def test_a_corpus_of_pages_has_these_tables(tmp_path: Path) -> None:
     """Those that there is nothing for are left out; each is whole in both forms."""
     work = workspace(tmp_path, {"x": pages({"a/1": 0.5, "b/1": 0.7}), "y": pages({"a/1": 0.6})})
-    grids = corpus_tables(work, CORPUS)
+    grids = tables(work)
     assert list(grids) == ["ranking", "metrics", "boundaries", "pairs", "domains", "extractors"]
     for grid in grids.values():
         rows = list(csv.reader(grid.csv().splitlines()))
@@ -111,7 +118,7 @@ def test_a_corpus_of_pages_has_these_tables(tmp_path: Path) -> None:
 def test_a_corpus_of_segments_has_no_table_of_words(tmp_path: Path) -> None:
     """Nothing is shown that was not measured."""
     scores = {"x": [page("a/1", segments=Segments(1, 0, 0, 1))]}
-    assert list(corpus_tables(workspace(tmp_path, scores), CORPUS)) == [
+    assert list(tables(workspace(tmp_path, scores))) == [
         "segments",
         "boundaries",
         "extractors",
@@ -123,27 +130,29 @@ def test_a_stream_has_tables_of_its_own(tmp_path: Path) -> None:
     stream = [page(f"a/{n}", 0.1 * n, number=n, is_sampled=n % 2 == 0) for n in range(1, 8)]
     scores = {"single": [each for each in stream if each.is_sampled], "stream": stream}
     work = workspace(tmp_path, scores, streams=["stream"], kind="stream")
-    grids = corpus_tables(work, CORPUS)
+    grids = tables(work)
     assert grids["whole-stream"].csv().splitlines()[1].endswith(",7,1")
     assert grids["milestones"].header[1:] == ("1 (1 domains)", "5 (1 domains)")
     assert grids["curves"].csv().splitlines()[1:3] == ["1,1,0.1", "2,1,0.15"]
     assert "duplicates" not in grids
 
 
-def test_the_ranking_says_whose_output_its_gold_is(tmp_path: Path) -> None:
-    """Beside what it is of."""
-    work = workspace(tmp_path, {"x": pages({"a/1": 0.5})}, tool="readability.js")
-    title = corpus_tables(work, CORPUS)["ranking"].title
-    assert title.startswith("made-up (1 documents, 1 domains, gold made by readability.js)")
+def test_every_table_says_whose_output_its_gold_is(tmp_path: Path) -> None:
+    """Each may be read alone."""
+    scores = {"x": pages({"a/1": 0.5}), "y": pages({"a/1": 0.6})}
+    work = workspace(tmp_path, scores, kind="stream", streams=["x"], tool="readability.js")
+    found = tables(work)
+    assert found["ranking"].title.startswith("made-up (1 documents, 1 domains): F1")
+    assert {"pairs", "whole-stream", "curves"} <= set(found)
+    for grid in found.values():
+        assert grid.title.endswith(" (gold made by readability.js)")
 
 
 def test_a_domain_with_many_pages_has_intervals_of_its_own(tmp_path: Path) -> None:
     """Of its pages alone; one page would seem certain."""
     x = {f"a/{n}": 0.5 + n % 2 / 10 for n in range(10)} | {"b/1": 0.3}
     y = {name: value - 0.1 for name, value in x.items()}
-    many, one = corpus_tables(workspace(tmp_path, {"x": pages(x), "y": pages(y)}), CORPUS)[
-        "domains"
-    ].rows
+    many, one = tables(workspace(tmp_path, {"x": pages(x), "y": pages(y)}))["domains"].rows
     assert many[:3] == ["a", 10, "x"]
     assert many[3] == pytest.approx(Figure(0.1, 0.1, 0.1))
     assert many[4] == Figure(pytest.approx(0.55), pytest.approx(0.52), pytest.approx(0.58))
@@ -153,6 +162,6 @@ def test_a_domain_with_many_pages_has_intervals_of_its_own(tmp_path: Path) -> No
 def test_a_stream_without_stream_extractors_has_no_table_of_whole_streams(tmp_path: Path) -> None:
     """Single-page extractors were given samples."""
     work = workspace(tmp_path, {"x": pages({"a/1": 0.5, "a/2": 0.6})}, kind="stream")
-    grids = corpus_tables(work, CORPUS)
+    grids = tables(work)
     assert "ranking" in grids
     assert not {"whole-stream", "milestones", "curves", "duplicates"} & set(grids)

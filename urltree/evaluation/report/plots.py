@@ -50,12 +50,6 @@ class Measured:
         """Of each extractor, best first."""
         return sorts(self.ranked.rows)
 
-    @property
-    def measure(self) -> str:
-        """What the ranking goes by, in words."""
-        full = any(row.text is not None for row in self.ranked.rows)
-        return "F1 of words, macro over domains" if full else "F1 of segments"
-
     def table(self, of: str = "f1") -> Table:
         """Of words: "f1", "precision" or "recall" of each page and extractor."""
         return load(self.workspace, self.ranked.corpus.name, of=of)
@@ -78,11 +72,11 @@ def ranks(measured: Measured) -> Plot | None:
     if not dots:
         return None
     caption = (
-        f"{measured.measure}, of {measured.ranked.documents:,} documents. Whiskers hold 95 % of "
+        f"Of {measured.ranked.documents:,} documents. Whiskers hold 95 % of "
         "1,000 resamples of domains, then pages; two extractors whose whiskers overlap may still "
         "differ surely, for differences are paired (see the table)."
     )
-    return Plot("Ranking", caption, ranking.ranking(dots, measured.measure))
+    return Plot("Ranking", caption, ranking.ranking(dots, measured.ranked.measure))
 
 
 def spread(measured: Measured) -> Plot | None:
@@ -140,7 +134,7 @@ def price(measured: Measured) -> Plot | None:
         "Quality against cost: up and to the left is better. Diamonds are ours, squares other "
         "stream extractors, circles read single pages."
     )
-    return Plot("Quality against cost", caption, cost.cost(spots, measured.measure))
+    return Plot("Quality against cost", caption, cost.cost(spots, measured.ranked.measure))
 
 
 def learns(measured: Measured) -> Plot | None:

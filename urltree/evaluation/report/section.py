@@ -83,11 +83,6 @@ class Section:
         """Has extractors that learn from the pages before."""
         return any(sort != "single page" for sort in self.sorts.values())
 
-    @property
-    def is_full(self) -> bool:
-        """Has full gold; else segments alone."""
-        return any(row.text is not None for row in self.ranking.rows)
-
 
 def section(
     workspace: Workspace, ranked: Ranking, ratios: Mapping[str, float], documents: int = WORST
@@ -108,21 +103,21 @@ def section(
         ranking=ranked,
         sorts=sorts(ranked.rows),
         charts=dict(_charts(measured)),
-        tables=corpus_tables(workspace, name),
+        tables=corpus_tables(workspace, ranked),
         heat=_heat(workspace, ranked),
         errors=worst(workspace, name, best_and_ours(ranked.rows, 3, 4), documents),
     )
 
 
 def _charts(measured: plots.Measured) -> Iterator[tuple[str, Chart]]:
-    name = measured.ranked.corpus.name
+    name, tool = measured.ranked.corpus.name, measured.ranked.tool
     for draw in plots.ALL:
         plot = draw(measured)
         if plot is not None:
             identifier = anchor(name, draw.__name__)
-            label = f"{plot.heading}, {name}: {plot.caption}"
-            drawn = svg(plot.figure, identifier, label)
-            yield draw.__name__, Chart(identifier, plot.heading, plot.caption, drawn)
+            caption = f"{plot.caption} Gold made by {tool}." if tool else plot.caption
+            drawn = svg(plot.figure, identifier, f"{plot.heading}, {name}: {caption}")
+            yield draw.__name__, Chart(identifier, plot.heading, caption, drawn)
 
 
 def _heat(workspace: Workspace, ranked: Ranking) -> Heat | None:

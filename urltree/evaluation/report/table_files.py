@@ -1,4 +1,8 @@
-"""The report's tables as files: report.md to be read, CORPUS-TABLE.csv to be computed with."""
+"""The report's tables as files: report.md to be read, CORPUS-TABLE.csv to be computed with.
+
+Files of corpora whose gold a tool made lie in a folder of their own: who reads all CSV files of one
+folder into one table pools no such figure.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from urltree.evaluation.report.section import Section
 from urltree.evaluation.statistics.grid import Grid, escaped
 from urltree.evaluation.workspace import appearing
 
+BY_TOOLS = "gold-made-by-tools"
 _ONLY_CSV = ("curves", "milestones-domains", "pairs")  # too long to be read
 
 
@@ -19,12 +24,12 @@ def write_tables(folder: Path, sections: Sequence[Section], costs: Grid | None) 
     texts = ["# Extractors of main content, measured\n"]
     for each in apart:
         texts.append(f"## {escaped(each.corpus.name)}\n")
-        if each.corpus.tool is not None:
-            texts.append(
-                f"Gold made by {escaped(each.corpus.tool)}: likeness to it, not quality.\n"
-            )
+        of_corpus, tool = folder, each.corpus.tool
+        if tool is not None:
+            of_corpus = folder / BY_TOOLS
+            texts.append(f"Gold made by {escaped(tool)}: likeness to it, not quality.\n")
         for name, grid in each.tables.items():
-            _write(folder / f"{each.corpus.name}-{name}.csv", grid.csv())
+            _write(of_corpus / f"{each.corpus.name}-{name}.csv", grid.csv())
             if name not in _ONLY_CSV:
                 texts.append(_markdown(grid))
     if costs is not None:

@@ -103,6 +103,17 @@ class Ranking:
     fitted: tuple[str, ...]
 
     @property
+    def is_full(self) -> bool:
+        """Has full gold; else segments alone."""
+        return any(row.text is not None for row in self.rows)
+
+    @property
+    def measure(self) -> str:
+        """What the ranking goes by, in words."""
+        made_by = f", gold made by {self.tool}" if self.tool else ""
+        return f"F1 of {'words, macro over domains' if self.is_full else 'segments'}{made_by}"
+
+    @property
     def tool(self) -> str | None:
         """Whose output the gold is: shown apart, never beside gold that people made."""
         return self.corpus.tool

@@ -6,22 +6,23 @@ nothing for is not there.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from urltree.evaluation.statistics import stream_tables
 from urltree.evaluation.statistics.bootstrap import pairs
 from urltree.evaluation.statistics.boundaries import KINDS
 from urltree.evaluation.statistics.grid import Cell, Grid
-from urltree.evaluation.statistics.ranking import OTHERS, Ranking, Row, ranking
+from urltree.evaluation.statistics.ranking import OTHERS, Ranking, Row
 from urltree.evaluation.statistics.sign_test import sign_test
 from urltree.evaluation.statistics.table import Table, load
 from urltree.evaluation.statistics.winners import domain_figures, winners
 from urltree.evaluation.workspace import Workspace
 
 
-def corpus_tables(
-    workspace: Workspace, corpus: str, ranked: Ranking | None = None
-) -> dict[str, Grid]:
-    """All tables of a corpus by name, such as "ranking"; `ranked` saves making that again."""
-    ranked, table = ranked or ranking(workspace, corpus), load(workspace, corpus)
+def corpus_tables(workspace: Workspace, ranked: Ranking) -> dict[str, Grid]:
+    """All tables of a ranking's corpus by name, such as "ranking"."""
+    corpus = ranked.corpus.name
+    table = load(workspace, corpus)
     grids = {
         "ranking": ranking_table(ranked),
         "metrics": metrics_table(ranked),
@@ -31,9 +32,9 @@ def corpus_tables(
         "domains": domains_table(table),
         "extractors": extractors_table(ranked),
     }
-    if workspace.corpora[corpus].kind == "stream":
+    if ranked.corpus.kind == "stream":
         grids |= stream_tables.stream_tables(workspace, corpus)
-    return {name: grid for name, grid in grids.items() if grid.rows}
+    return {name: _marked(grid, ranked) for name, grid in grids.items() if grid.rows}
 
 
 def ranking_table(ranked: Ranking) -> Grid:
@@ -118,10 +119,15 @@ def domains_table(table: Table) -> Grid:
 
 
 def _of(ranked: Ranking) -> str:
-    """The corpus, how much of it, and whose output its gold is."""
-    made_by = f", gold made by {ranked.tool}" if ranked.tool else ""
-    documents, domains = f"{ranked.documents:,} documents", f"{ranked.domains:,} domains"
-    return f"{ranked.corpus.name} ({documents}, {domains}{made_by})"
+    """The corpus, and how much of it."""
+    return f"{ranked.corpus.name} ({ranked.documents:,} documents, {ranked.domains:,} domains)"
+
+
+def _marked(grid: Grid, ranked: Ranking) -> Grid:
+    """With whose output the gold is, for a table may be read alone."""
+    if ranked.tool is None:
+        return grid
+    return replace(grid, title=f"{grid.title} (gold made by {ranked.tool})")
 
 
 def _text_cells(row: Row) -> tuple[Cell, ...]:
