@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 
 from urltree.evaluation.statistics.bootstrap import Figure
+from urltree.evaluation.statistics.grid import decimals
 
 NOTHING = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
 
 
-def three(value: float | None) -> str:
+def three(value: float) -> str:
     """Three decimals without a leading zero: .963, 1.000."""
-    if value is None or math.isnan(value):
-        return NOTHING
-    digits = f"{abs(value):.3f}"
-    sign = _MINUS if value < 0 and float(digits) else ""
-    return sign + digits.removeprefix("0")
+    return decimals(value).replace("-", _MINUS) or NOTHING
 
 
 def plus_minus(figure: Figure | None) -> str:

@@ -76,36 +76,24 @@ def html_grid(name: str, grid: Grid, sorts: Mapping[str, Sort]) -> HtmlGrid:
     columns = [[row[at] for row in grid.rows] for at in range(len(grid.header))]
     wide = [any(isinstance(cell, Figure) for cell in column) for column in columns]
     textual = [any(isinstance(cell, str) for cell in column) for column in columns]
-    highest = [
-        _highest(column) if header in grid.best else math.nan
-        for header, column in zip(grid.header, columns, strict=True)
-    ]
-    lines = []
-    for row in grid.rows:
-        cells = zip(row[1:], wide[1:], textual[1:], highest[1:], strict=True)
-        shown = tuple(_shown(cell, is_wide=w, is_text=t, best=best) for cell, w, t, best in cells)
+    highest, lines = grid.highest(), []
+    for number, row in enumerate(grid.rows):
+        shown = tuple(
+            _shown(row[at], is_wide=wide[at], is_text=textual[at], is_best=(number, at) in highest)
+            for at in range(1, len(row))
+        )
         first = text(row[0])
         lines.append(Line(first, sorts.get(first), shown))
     header = tuple(zip(grid.header, wide, textual, strict=True))
     return HtmlGrid(grid.title, EXPLAINED.get(name, ""), header, tuple(lines))
 
 
-def _highest(column: list[Cell]) -> float:
-    return max((v for cell in column if not math.isnan(v := _value(cell))), default=math.nan)
-
-
-def _value(cell: Cell) -> float:
-    if isinstance(cell, Figure):
-        return cell.value
-    return cell if isinstance(cell, float) else math.nan
-
-
-def _shown(cell: Cell, *, is_wide: bool, is_text: bool, best: float) -> Shown:
+def _shown(cell: Cell, *, is_wide: bool, is_text: bool, is_best: bool) -> Shown:
     if isinstance(cell, Figure):
         words, beside, title = formats.three(cell.value), formats.plus_minus(cell), _interval(cell)
-        return Shown(words, beside, title, is_text, cell.value == best, is_zero=False)
+        return Shown(words, beside, title, is_text, is_best, is_zero=False)
     words, is_zero = text(cell) or formats.NOTHING, isinstance(cell, int) and cell == 0
-    return Shown(words, "" if is_wide else None, "", is_text, _value(cell) == best, is_zero)
+    return Shown(words, "" if is_wide else None, "", is_text, is_best, is_zero)
 
 
 def _interval(figure: Figure) -> str:

@@ -71,7 +71,7 @@ def differences(
     table: Table, to: str | None = None, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, Figure]:
     """How far the macro of each other extractor is above that of one, by default the best."""
-    to = table.best() if to is None else to
+    to = table.ranked()[0] if to is None else to
     column, macro = table.column(to), table.macro()
     values = {name: value - macro[to] for name, value in macro.items()}
     samples = _macro(table, resamples, seed)
@@ -84,8 +84,7 @@ def pairs(
 ) -> dict[tuple[str, str], Figure]:
     """The difference of every two extractors, the better one first."""
     macro, samples = table.macro(), _macro(table, resamples, seed)
-    ranked = sorted(table.names, key=lambda name: (-macro[name], name))
-    couples = list(combinations(ranked, 2))
+    couples = list(combinations(table.ranked(), 2))
     first, second = ([table.column(couple[i]) for couple in couples] for i in (0, 1))
     intervals = _intervals(samples[:, first] - samples[:, second])
     return {

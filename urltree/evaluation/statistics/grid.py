@@ -47,7 +47,7 @@ class Grid:
     def markdown(self) -> str:
         """Aligned columns, numbers to the right; figures as value ±."""
         texts = [[escaped(text(cell)) for cell in row] for row in self.rows]
-        for row, column in self._highest():
+        for row, column in self.highest():
             texts[row][column] = f"**{texts[row][column]}**"
         header = [escaped(title) for title in self.header]
         widths = [max(3, *map(len, column)) for column in zip(header, *texts, strict=True)]
@@ -84,13 +84,13 @@ class Grid:
     def _is_number(self, column: int) -> bool:
         return not any(isinstance(row[column], str) for row in self.rows)
 
-    def _highest(self) -> list[tuple[int, int]]:
-        """Places of the cells that are bold."""
+    def highest(self) -> set[tuple[int, int]]:
+        """Row and column of the cells that are bold."""
         columns = [column for column in self._columns if self.header[column] in self.best]
         lines = [[(row, column) for row in range(len(self.rows))] for column in columns]
         if self.is_best_in_row:
             lines = [list(line) for line in zip(*lines, strict=True)]
-        return [place for line in lines for place in self._highest_of(line)]
+        return {place for line in lines for place in self._highest_of(line)}
 
     def _highest_of(self, line: list[tuple[int, int]]) -> list[tuple[int, int]]:
         numbers = {place: _value(self.rows[place[0]][place[1]]) for place in line}
@@ -101,14 +101,15 @@ class Grid:
 def text(cell: Cell) -> str:
     """A cell as a paper prints it: ".963 ±.012", "-.004", "<.001", "1,234"."""
     if isinstance(cell, Figure):
-        value = _decimals(cell.value)
-        return f"{value} ±{_decimals(cell.half_width)}" if value else ""
+        value = decimals(cell.value)
+        return f"{value} ±{decimals(cell.half_width)}" if value else ""
     if isinstance(cell, float):
-        return "<.001" if 0 < cell < 0.0005 else _decimals(cell)
+        return "<.001" if 0 < cell < 0.0005 else decimals(cell)
     return f"{cell:,}" if isinstance(cell, int) else cell or ""
 
 
-def _decimals(number: float) -> str:
+def decimals(number: float) -> str:
+    """Three decimals without a zero before them; "" where it is not known."""
     if math.isnan(number):
         return ""
     sign = "-" if round(number, 3) < 0 else ""

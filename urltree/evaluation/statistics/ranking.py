@@ -157,7 +157,7 @@ def ranking(workspace: Workspace, corpus: str) -> Ranking:
 
 def _text(workspace: Workspace, corpus: str, table: Table) -> dict[str, TextFigures]:
     """Figures by full gold of each extractor."""
-    best, gaps, won = table.best(), bootstrap.differences(table), wins(table)
+    best, gaps, won = table.ranked()[0], bootstrap.differences(table), wins(table)
     f1 = bootstrap.figures(table)
     precision, recall = (
         bootstrap.figures(load(workspace, corpus, of=of)) for of in ("precision", "recall")

@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from urltree.evaluation.statistics.table import Table
-
-_EQUAL = 1e-9  # means of the same pages in another order differ by less
+from urltree.evaluation.statistics.table import EQUAL, Table
 
 
 class SignTest(NamedTuple):
@@ -29,7 +27,7 @@ def sign_test(table: Table, first: str, second: str) -> SignTest:
     """Compare two extractors by their mean on each domain."""
     means = table.domain_means
     gaps = means[:, table.column(first)] - means[:, table.column(second)]
-    wins, losses = int(np.sum(gaps > _EQUAL)), int(np.sum(gaps < -_EQUAL))
+    wins, losses = int(np.sum(gaps > EQUAL)), int(np.sum(gaps < -EQUAL))
     return SignTest(wins, len(gaps) - wins - losses, losses, two_sided(wins, losses))
 
 

@@ -43,7 +43,7 @@ def whole_stream_table(table: Table, titled: Table) -> Grid:
     macro, micro, with_title = figures(table), micro_figures(table), figures(titled)
     rows = [
         (name, macro[name], with_title[name], micro[name], len(table), len(table.domain_names))
-        for name in _ranked(table)
+        for name in table.ranked()
     ]
     title = "stream extractors on all scored pages: F1 of words, macro over domains"
     return Grid(title, header, rows, frozenset(header[1:4]))
@@ -63,7 +63,7 @@ def latest_table(table: Table, found: list[Milestone]) -> Grid:
 
 def milestones_by_domain_table(table: Table) -> Grid:
     """The moving average in each domain."""
-    by_domain = {name: curves(table, name) for name in _ranked(table)}
+    by_domain = {name: curves(table, name) for name in table.ranked()}
     rows: list[list[Cell]] = [
         [domain, name, *(after(found[domain], number) for number in MILESTONES)]
         for domain in table.domain_names
@@ -75,7 +75,7 @@ def milestones_by_domain_table(table: Table) -> Grid:
 
 def curves_table(table: Table) -> Grid:
     """The mean of the domains' moving averages, at points of a logarithmic axis."""
-    names = _ranked(table)
+    names = table.ranked()
     means = [mean_curve(curves(table, name)) for name in names]
     if not means or not len(means[0].numbers):
         return Grid("moving average of F1", ("documents",), [])
@@ -104,10 +104,5 @@ def _milestones(
     title: str, table: Table, found: list[Milestone], values: list[dict[str, Figure]]
 ) -> Grid:
     header = ("extractor", *(f"{each.number} ({each.domains} domains)" for each in found))
-    rows: list[list[Cell]] = [[name, *(each[name] for each in values)] for name in _ranked(table)]
+    rows: list[list[Cell]] = [[name, *(each[name] for each in values)] for name in table.ranked()]
     return Grid(title, header, rows if found else [], frozenset(header[1:]))
-
-
-def _ranked(table: Table) -> list[str]:
-    macro = table.macro()
-    return sorted(table.names, key=lambda name: (-macro[name], name))

@@ -22,6 +22,8 @@ from urltree.evaluation.statistics.columns import scored
 from urltree.evaluation.statistics.rows import Rows, shared
 from urltree.evaluation.workspace import Workspace
 
+EQUAL = 1e-9  # means of the same pages in another order differ by less
+
 
 @dataclass(frozen=True)
 class Table(Rows):
@@ -54,10 +56,10 @@ class Table(Rows):
             means = (self.values * self.is_success).sum(axis=0) / self.is_success.sum(axis=0)
         return self._named(means)
 
-    def best(self) -> str:
-        """The extractor whose macro is highest, the first by name where several are."""
+    def ranked(self) -> list[str]:
+        """The extractors by macro, best first; by name where several are equal."""
         macro = self.macro()
-        return min(macro, key=lambda name: (-macro[name], name))
+        return sorted(macro, key=lambda name: (-macro[name], name))
 
     def select(self, is_kept: NDArray[np.bool_]) -> Table:
         """The table of some of its pages; `is_kept` has shape (pages,)."""

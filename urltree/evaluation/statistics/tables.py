@@ -104,8 +104,7 @@ def pairs_table(table: Table) -> Grid:
 
 def domains_table(table: Table) -> Grid:
     """Mean F1 of each extractor on each domain, and by how much the best is ahead."""
-    macro = table.macro()
-    names = sorted(table.names, key=lambda name: (-macro[name], name))
+    names = table.ranked()
     columns = [table.column(name) for name in names]
     rows: list[list[Cell]] = []
     for won, means in zip(winners(table), table.domain_means[:, columns].tolist(), strict=True):

@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from urltree.evaluation.statistics.bootstrap import Figure, differences, figures
-from urltree.evaluation.statistics.table import Table
+from urltree.evaluation.statistics.table import EQUAL, Table
 
 FEWEST = 10  # pages of a domain from which its own interval says something
-
-_EQUAL = 1e-9  # means of the same pages in another order differ by less
 
 
 class Winner(NamedTuple):
@@ -64,6 +62,6 @@ def domain_figures(table: Table, domain: str) -> tuple[Figure, dict[str, Figure]
 def _winner(table: Table, domain: str, pages: int, means: list[float]) -> Winner:
     value, *others = sorted(means, reverse=True)
     names = tuple(
-        name for name, mean in zip(table.names, means, strict=True) if value - mean < _EQUAL
+        name for name, mean in zip(table.names, means, strict=True) if value - mean < EQUAL
     )
     return Winner(domain, pages, names, value, value - others[0] if others else np.nan)
