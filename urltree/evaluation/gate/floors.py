@@ -124,8 +124,8 @@ class Floors:
         return [fall for fall in falls if fall.now < fall.floor]
 
     def without_floor(self, measured: Measured) -> list[str]:
-        """Heuristics that were measured and have none."""
-        return [heuristic for heuristic in measured.sites if heuristic not in self.floors]
+        """Heuristics that were measured and lack a floor of some figure."""
+        return [name for name in measured.sites if set(FIGURES) - set(self.floors.get(name, ()))]
 
     def site_falls(self, measured: Measured, fall: Fall) -> list[SiteFall]:
         """The sites on which that figure was better, the deepest fall first."""

@@ -30,9 +30,8 @@ from urltree.evaluation.corpus import CorpusPage
 from urltree.evaluation.extractors.urltree_ import as_page
 from urltree.evaluation.gate.floors import FIGURES, Measured
 from urltree.evaluation.gate.masking import Masking
-from urltree.evaluation.metrics import sequences
 from urltree.evaluation.metrics.page_gold import PageGold
-from urltree.evaluation.metrics.page_score import titled
+from urltree.evaluation.metrics.page_score import by_words
 from urltree.evaluation.metrics.words import words
 from urltree.evaluation.progress import Progress
 from urltree.heuristics import NAMES, Heuristic, heuristic
@@ -178,12 +177,8 @@ def _against(page: CorpusPage) -> Callable[[str], tuple[float, float]]:
 
     @cache
     def f1(text: str) -> tuple[float, float]:
-        said = words(text)
-        as_it_is = sequences.compare(gold.words, said).f1
-        with_title = titled(said, gold.title)
-        if with_title is said:
-            return as_it_is, as_it_is
-        return as_it_is, sequences.compare(gold.words, with_title).f1
+        as_it_is, with_title = by_words(gold, words(text))
+        return as_it_is.f1, with_title.f1
 
     return f1
 

@@ -38,9 +38,15 @@ def score_of(gold: PageGold, prediction: Prediction) -> Score:
     return score
 
 
-def titled(said: list[str], title: list[str]) -> list[str]:
-    """What was said, with the title before it unless it begins so; nothing stays nothing."""
-    return said if not said or said[: len(title)] == title else title + said
+def by_words(gold: PageGold, said: list[str]) -> tuple[PRF, PRF]:
+    """The headline, and the same with the title before what was said, unless it begins so.
+
+    Nothing said stays nothing.
+    """
+    as_it_is, title = sequences.compare(gold.words, said), gold.title
+    if not said or said[: len(title)] == title:
+        return as_it_is, as_it_is
+    return as_it_is, sequences.compare(gold.words, title + said)
 
 
 def _failed(prediction: Prediction) -> dict[Metric, PRF]:
@@ -48,14 +54,8 @@ def _failed(prediction: Prediction) -> dict[Metric, PRF]:
 
 
 def _metrics(gold: PageGold, said: list[str], prediction: Prediction) -> dict[Metric, PRF]:
-    as_it_is = sequences.compare(gold.words, said)
-    with_title = titled(said, gold.title)
-    metrics: dict[Metric, PRF] = {
-        "words": as_it_is,
-        "words+title": (
-            as_it_is if with_title is said else sequences.compare(gold.words, with_title)
-        ),
-    }
+    as_it_is, with_title = by_words(gold, said)
+    metrics: dict[Metric, PRF] = {"words": as_it_is, "words+title": with_title}
     if prediction.is_sampled:
         text = prediction.text
         in_ascii = words(text, ascii_only=True)
