@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from textwrap import dedent
 import pytest
 from click.testing import CliRunner
 
+import urltree
 from urltree.command.evaluate.extractors import command
 from urltree.evaluation import CorpusPage, DuplicatePage
 from urltree.evaluation.extractors import catalogue
@@ -143,7 +145,13 @@ def test_a_plugin_is_its_callers_alone(tmp_path: Path) -> None:
         pytest.param("1 / 0", "ZeroDivisionError: division by zero", id="raises"),
         pytest.param("import no_such_tool", "No module named 'no_such_tool'", id="lacks its tool"),
         pytest.param("def", "SyntaxError", id="is no Python"),
+        pytest.param("raise SystemExit(0)", "SystemExit: 0", id="ends the interpreter"),
         pytest.param("x = 1", "registers no extractor", id="registers nothing"),
+        pytest.param(
+            PARAGRAPHS.replace('removed"', 'removed", package="no-such"'),
+            "no package no-such is installed",
+            id="wraps what is not installed",
+        ),
         pytest.param(PARAGRAPHS + PARAGRAPHS, "two extractors are named paragraphs", id="twice"),
         pytest.param(
             PARAGRAPHS.replace('"paragraphs"', '"all-text"'),
@@ -189,6 +197,38 @@ def test_the_version_is_of_package_and_code(tmp_path: Path) -> None:
     lxml = PARAGRAPHS.replace("removed", 'removed", package="lxml')
     wrapped = catalogue.load([plugin(tmp_path, lxml)])[0]["paragraphs"]
     assert catalogue.version(wrapped).startswith("6.")
+
+
+@pytest.mark.parametrize("file", ["tree.py", "data/walls.yaml"])
+def test_another_algorithm_is_another_version_of_ours_alone(file: str, tmp_path: Path) -> None:
+    """Whatever may decide text does: no number has to be raised by hand."""
+    shutil.copytree(Path(urltree.__file__).parent, tmp_path / "urltree")
+    code = f"""
+        from dataclasses import replace
+        from pathlib import Path
+        from urltree.evaluation.extractors import catalogue, urltree_
+        ours = catalogue.registered["urltree-strict"]
+        theirs = replace(ours, package="lxml")
+        before = [catalogue.version(each) for each in (ours, theirs)]
+        with Path("urltree", "{file}").open("a") as out:
+            out.write("# changed")
+        catalogue._algorithm.cache_clear()
+        after = [catalogue.version(each) for each in (ours, theirs)]
+        print(before[0] == after[0], before[1] == after[1])
+    """
+    command = [sys.executable, "-c", dedent(code)]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True, timeout=60)
+    assert ran.stdout == b"False True\n"
+
+
+def test_a_function_of_another_module_is_of_the_plugins_version(tmp_path: Path) -> None:
+    """One that is built into the interpreter has no file of its own."""
+    code = "from urltree.evaluation import single_page\nsingle_page('mine', 'none')(print)\n"
+    versions = {
+        catalogue.version(catalogue.load([plugin(tmp_path, code + end)])[0]["mine"])
+        for end in ("", "# changed")
+    }
+    assert len(versions) == 2
 
 
 def test_the_verb_lists_what_is_there_and_what_is_not(tmp_path: Path) -> None:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module, metadata
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from pkgutil import iter_modules
+from types import ModuleType
 
 import xxhash
 
+import urltree
+from urltree import elements, encoding, parser, text_block, tokenizer
 from urltree.evaluation.extractors import html_events, html_text
 from urltree.evaluation.extractors.registry import Extractor, registered
-from urltree.heuristics import NAMES, heuristic
-from urltree.tokenizer import TOKENIZER_VERSION
-from urltree.url_key import KEY_VERSION
 
 _PACKAGE = __name__.rpartition(".")[0]
-_SHARED = (html_events, html_text)  # what several wrappers stand on
+# what several wrappers stand on
+_SHARED = (html_events, html_text, tokenizer, text_block, elements, parser, encoding)
 _DISTRIBUTIONS = {  # where the name to install is not the name to import
     "magic_html": "magic-html",
     "newspaper": "newspaper4k",
@@ -54,20 +56,44 @@ def load(plugins: Sequence[Path] = ()) -> tuple[dict[str, Extractor], dict[str, 
 def version(extractor: Extractor) -> str:
     """Of its package, and of the code around it, as VERSION+HASH.
 
-    The hash is of the module that wraps it and of what ours stand on: another hash, other text.
+    The hash is of the module that wraps it and of what it stands on, ours of the whole algorithm:
+    where it is the same, so is the text.
     """
-    source = _source(Path(str(sys.modules[extractor.module].__file__)))
-    common = (*(_source(Path(str(module.__file__))) for module in _SHARED), TOKENIZER_VERSION)
-    own = (KEY_VERSION, *(heuristic(name).version for name in NAMES))
-    parts = (source, common, own if extractor.package == "urltree" else ())
-    code = xxhash.xxh3_64_hexdigest(repr(parts).encode())[:8]
-    return f"{metadata.version(extractor.package)}+{code}" if extractor.package else code
+    code = xxhash.xxh3_64(_source(_file(sys.modules[extractor.module])))
+    code.update(_algorithm() if extractor.package == "urltree" else _shared())
+    digest = code.hexdigest()[:8]
+    return f"{metadata.version(extractor.package)}+{digest}" if extractor.package else digest
 
 
-def _source(file: Path) -> list[bytes]:
+@cache
+def _shared() -> bytes:
+    """The tokenizer's code, and the parser's version."""
+    return _hash([*map(_file, _SHARED)], "lxml")
+
+
+@cache
+def _algorithm() -> bytes:
+    """All modules and rules of ours: 2 ms, and none that decides text is forgotten."""
+    here = _file(urltree)
+    files = [here, *here.parent.glob("data/*.*")]
+    return _hash(files, "lxml", "publicsuffixlist") + _shared()
+
+
+def _hash(files: Iterable[Path], *packages: str) -> bytes:
+    said = xxhash.xxh3_128(" ".join(map(metadata.version, packages)).encode())
+    for file in sorted(files):
+        said.update(_source(file))
+    return said.digest()
+
+
+def _file(module: ModuleType) -> Path:
+    return Path(str(module.__file__))
+
+
+def _source(file: Path) -> bytes:
     """Of a module; of a package all that lies in it, constants too."""
     files = sorted(file.parent.glob("*.*")) if file.name == "__init__.py" else [file]
-    return [each.read_bytes() for each in files]
+    return b"".join(each.read_bytes() for each in files)
 
 
 @cache
@@ -76,12 +102,14 @@ def _built_in() -> tuple[dict[str, Extractor], dict[str, str]]:
     for module in iter_modules([str(Path(__file__).parent)]):
         try:
             import_module(f"{_PACKAGE}.{module.name}")
-        except ImportError as error:
+        except Exception as error:  # noqa: BLE001 - a tool that is broken is as one that is absent
             absent[module.name.rstrip("_").replace("_", "-")] = _why(error)
     return dict(sorted(registered.items())), absent
 
 
-def _why(error: ImportError) -> str:
+def _why(error: Exception) -> str:
+    if not isinstance(error, ImportError):
+        return f"broken: {type(error).__name__}: {error}"
     if not isinstance(error, ModuleNotFoundError) or error.name is None:
         return str(error)
     package = error.name.partition(".")[0]
@@ -98,10 +126,14 @@ def _from_plugin(file: Path) -> dict[str, Extractor]:
     module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError(f"{file}: {type(error).__name__}: {error}") from error
     finally:
         new = {key: registered.pop(key) for key in sorted(registered.keys() - before)}
     if not new:
         raise PluginError(f"{file}: registers no extractor; see urltree.evaluation.single_page")
-    return new
+    for package in sorted({each.package for each in new.values() if each.package}):
+        if not any(metadata.distributions(name=package)):
+            raise PluginError(f"{file}: no package {package} is installed")
+    # its version is of its own file, also where it registers a function of another module
+    return {key: replace(each, module=name) for key, each in new.items()}
