@@ -9,7 +9,7 @@ import click
 from urltree.command.evaluate import options
 from urltree.evaluation.progress import shown
 from urltree.evaluation.report import report
-from urltree.evaluation.report.errors import WORST
+from urltree.evaluation.report.worst_documents import WORST
 from urltree.evaluation.workspace import Workspace
 
 

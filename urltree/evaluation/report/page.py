@@ -1,7 +1,7 @@
 """The report: one page that needs nothing but itself, and the same tables as Markdown and CSV.
 
 scores/, cost.json ──▶ rankings ──▶ sections ──▶ report/index.html
-                           └──▶ statistics.tables ──▶ report/*.md, *.csv
+                           └──▶ statistics.corpus_tables ──▶ report/*.md, *.csv
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from markupsafe import Markup
 from urltree.evaluation.costs.cost import load as load_cost
 from urltree.evaluation.progress import Progress
 from urltree.evaluation.report import formats
-from urltree.evaluation.report.costs import costs_table
+from urltree.evaluation.report.costs_table import costs_table
 from urltree.evaluation.report.differences import COMPARED, SHOWN
-from urltree.evaluation.report.errors import BOUNDARY_CASES, WORST
-from urltree.evaluation.report.grids import html_grid
+from urltree.evaluation.report.html_grid import html_grid
 from urltree.evaluation.report.inert import inert
 from urltree.evaluation.report.look import Sort
 from urltree.evaluation.report.section import Section, section
 from urltree.evaluation.report.table_files import write_tables
+from urltree.evaluation.report.worst_documents import BOUNDARY_CASES, WORST
 from urltree.evaluation.statistics.grid import Grid
 from urltree.evaluation.statistics.ranking import Row, ranking
 from urltree.evaluation.workspace import Workspace, WorkspaceError, appearing

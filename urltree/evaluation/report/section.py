@@ -13,16 +13,16 @@ from markupsafe import Markup
 from urltree.evaluation.corpus import Corpus
 from urltree.evaluation.report import plots
 from urltree.evaluation.report.drawing import svg
-from urltree.evaluation.report.errors import WORST, WorstDocument, worst
-from urltree.evaluation.report.grids import HtmlGrid, html_grid
 from urltree.evaluation.report.heat import Heat, heat
+from urltree.evaluation.report.html_grid import HtmlGrid, html_grid
 from urltree.evaluation.report.inert import anchor
 from urltree.evaluation.report.look import Sort
 from urltree.evaluation.report.selection import best_and_ours, sorts
+from urltree.evaluation.report.worst_documents import WORST, WorstDocument, worst
+from urltree.evaluation.statistics.corpus_tables import corpus_tables
 from urltree.evaluation.statistics.grid import Grid
 from urltree.evaluation.statistics.ranking import Ranking
 from urltree.evaluation.statistics.table import load
-from urltree.evaluation.statistics.tables import corpus_tables
 from urltree.evaluation.workspace import Workspace
 
 

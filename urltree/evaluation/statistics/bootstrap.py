@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from urltree.evaluation.statistics.rows import Rows
+from urltree.evaluation.statistics.shared_pages import SharedPages
 from urltree.evaluation.statistics.table import Table
 
 RESAMPLES = 1000
@@ -93,7 +93,7 @@ def pairs(
     }
 
 
-def draw(table: Rows, resamples: int = RESAMPLES, seed: int = SEED) -> Counts:
+def draw(table: SharedPages, resamples: int = RESAMPLES, seed: int = SEED) -> Counts:
     """How often each page was drawn in each resample; shape (resamples, pages).
 
     Tables of the same pages get the same counts, whatever their extractors.

@@ -6,12 +6,12 @@ from collections import Counter
 from typing import get_args
 
 from urltree.evaluation.score import Boundary
-from urltree.evaluation.statistics.rows import Rows
+from urltree.evaluation.statistics.shared_pages import SharedPages
 
 KINDS: tuple[Boundary, ...] = get_args(Boundary)
 
 
-def boundaries(rows: Rows) -> dict[str, dict[Boundary, int]]:
+def boundaries(rows: SharedPages) -> dict[str, dict[Boundary, int]]:
     """Pages of each kind, of each extractor; a kind that it does not have is 0."""
     found = {}
     for column, name in enumerate(rows.names):

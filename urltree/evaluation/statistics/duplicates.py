@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from urltree.evaluation.statistics.columns import read, scored
+from urltree.evaluation.statistics.score_columns import read, scored
 from urltree.evaluation.workspace import Workspace
 
 

@@ -15,9 +15,9 @@ from urltree.evaluation.score import Boundary, Metric
 from urltree.evaluation.statistics import bootstrap, segments
 from urltree.evaluation.statistics.bootstrap import Figure
 from urltree.evaluation.statistics.boundaries import boundaries
-from urltree.evaluation.statistics.columns import FITTED, scored
-from urltree.evaluation.statistics.rows import Rows
+from urltree.evaluation.statistics.score_columns import FITTED, scored
 from urltree.evaluation.statistics.segments import SegmentFigures
+from urltree.evaluation.statistics.shared_pages import SharedPages
 from urltree.evaluation.statistics.sign_test import SignTest, sign_test
 from urltree.evaluation.statistics.table import Table, load
 from urltree.evaluation.statistics.winners import wins
@@ -127,7 +127,7 @@ def ranking(workspace: Workspace, corpus: str) -> Ranking:
     table, by_segments = load(workspace, corpus), segments.load(workspace, corpus)
     text = _text(workspace, corpus, table) if len(table) else {}
     segmented = segments.figures(by_segments) if len(by_segments) else {}
-    of: Rows = table if len(table) else by_segments
+    of: SharedPages = table if len(table) else by_segments
     counted = boundaries(of)
     rows = []
     for name in of.names:

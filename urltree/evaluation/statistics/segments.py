@@ -21,14 +21,14 @@ from urltree.evaluation.statistics.bootstrap import (
     interval,
     resampled_sums,
 )
-from urltree.evaluation.statistics.rows import Rows, shared
+from urltree.evaluation.statistics.shared_pages import SharedPages, shared
 from urltree.evaluation.workspace import Workspace
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class SegmentTable(Rows):
+class SegmentTable(SharedPages):
     """Counts of segments of each page by each extractor.
 
     Attributes:

@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urltree.evaluation.score import HEADLINE, PRF, Metric
-from urltree.evaluation.statistics.columns import scored
-from urltree.evaluation.statistics.rows import Rows, shared
+from urltree.evaluation.statistics.score_columns import scored
+from urltree.evaluation.statistics.shared_pages import SharedPages, shared
 from urltree.evaluation.workspace import Workspace
 
 EQUAL = 1e-9  # means of the same pages in another order differ by less
 
 
 @dataclass(frozen=True)
-class Table(Rows):
+class Table(SharedPages):
     """One number, such as F1 of words, of each page by each extractor.
 
     Attributes:

@@ -19,7 +19,7 @@ from urltree.evaluation.extractors.html_text import html_text
 from urltree.evaluation.prediction import Prediction
 from urltree.evaluation.report.differences import MARKS, NOTE, cut, differences
 from urltree.evaluation.score import HEADLINE
-from urltree.evaluation.statistics.columns import Columns, read
+from urltree.evaluation.statistics.score_columns import Columns, read
 from urltree.evaluation.workspace import Workspace
 from urltree.page import PageError
 

@@ -12,9 +12,9 @@ import pytest
 from tests.urltree.evaluation.scored import CORPUS, page, pages, workspace
 from urltree.evaluation.score import Segments
 from urltree.evaluation.statistics.bootstrap import Figure
+from urltree.evaluation.statistics.corpus_tables import corpus_tables
 from urltree.evaluation.statistics.grid import Grid, text
 from urltree.evaluation.statistics.ranking import ranking
-from urltree.evaluation.statistics.tables import corpus_tables
 from urltree.evaluation.workspace import Workspace
 
 GRID = Grid(

@@ -1,4 +1,4 @@
-"""Rows: the pages that several extractors share, and the domains that figures go by.
+"""The pages that several extractors share, and the domains that figures go by.
 
 A page counts where all of the extractors were given it, it was measured, and none of them called it
 a duplicate. One that an extractor failed on counts: it is 0 there.
@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urltree.evaluation.score import Metric
-from urltree.evaluation.statistics.columns import Columns, read, scored
+from urltree.evaluation.statistics.score_columns import Columns, read, scored
 from urltree.evaluation.workspace import Workspace
 
 
 @dataclass(frozen=True)
-class Rows:
+class SharedPages:
     """Pages by extractors; what was measured of them is added by Table and SegmentTable.
 
     Attributes:
@@ -73,7 +73,7 @@ def shared(
     extractors: Sequence[str] | None = None,
     *,
     sampled: bool = True,
-) -> tuple[Rows, NDArray[np.float64]]:
+) -> tuple[SharedPages, NDArray[np.float64]]:
     """The rows of extractors on a corpus, and what was measured of them.
 
     Args:
@@ -84,17 +84,17 @@ def shared(
         sampled: only pages that every extractor is given; else all that these ones were.
 
     Returns:
-        Rows, and their precision, recall and F1, or counts of segments: shape (pages, extractors,
-        3 or 4).
+        The pages, and their precision, recall and F1, or counts of segments: shape (pages,
+        extractors, 3 or 4).
     """
     names = scored(workspace, corpus) if extractors is None else list(extractors)
     columns = [read(workspace, corpus, name) for name in names]
     if not columns:
         nothing = np.zeros((0, 0), dtype=object)
-        return Rows((), (), (), np.zeros(0, dtype=np.int64), nothing), np.zeros((0, 0, 4))
+        return SharedPages((), (), (), np.zeros(0, dtype=np.int64), nothing), np.zeros((0, 0, 4))
     at = _common(columns, metric, sampled=sampled)
     first, in_first, own = columns[0], at[:, 0], list(zip(columns, at.T, strict=True))
-    rows = Rows(
+    rows = SharedPages(
         names=tuple(names),
         ids=tuple(first.ids[row] for row in in_first),
         domains=tuple(first.domains[row] for row in in_first),

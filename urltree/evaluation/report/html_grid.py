@@ -1,4 +1,4 @@
-"""The tables of statistics.tables as HTML: the same grids as in report.md and the CSV files.
+"""The tables of statistics.corpus_tables as HTML: the same grids as in report.md and the CSV files.
 
 A figure takes two columns, its value and its ±, so that points stand under points.
 """
