@@ -78,6 +78,7 @@ def test_milestones_are_means_over_the_domains_that_have_as_many(tmp_path: Path)
     assert numbers == [(1, 1), (5, 2), (10, 1)]
     assert first.average["x"].value == 0
     assert fifth.average["x"].value == pytest.approx((0.6 + 0.4) / 2)
+    assert (fifth.latest_domains, tenth.latest_domains) == (1, 1)
     assert fifth.latest["x"].value == pytest.approx((1.0 + 0.9 + 0.6) / 3)
     assert tenth.average["x"].value == pytest.approx(0.6)
     assert tenth.latest["x"].value == pytest.approx(0.8)

@@ -41,7 +41,7 @@ def ranking_table(ranked: Ranking) -> Grid:
     """Extractors by macro F1 of words, with all that says how far to trust it."""
     header = (
         "extractor", "F1", "F1, title prepended", "P", "R", "F1, micro", "F1, successes",
-        "to the best", "domains won : equal : lost", "p", "best on domains", "failed or empty",
+        "to the best", "domains won : equal : lost", "p", "best on domains", "boundary cases at 0",
     )  # fmt: skip
     rows: list[list[Cell]] = [[row.name, *_text_cells(row)] for row in ranked.rows if row.text]
     best = frozenset(header[1:7])

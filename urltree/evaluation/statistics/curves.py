@@ -48,12 +48,14 @@ class Milestone(NamedTuple):
         domains: how many have as many; milestones of different domains are not one curve.
         average: of all documents up to the milestone, by extractor: the paper's.
         latest: of the second half of them, by extractor; NaN where none of it is scored.
+        latest_domains: how many have a scored document in that half.
     """
 
     number: int
     domains: int
     average: dict[str, Figure]
     latest: dict[str, Figure]
+    latest_domains: int
 
 
 def curves(table: Table, name: str) -> dict[str, Curve]:
@@ -98,8 +100,10 @@ def milestones(table: Table, numbers: Sequence[int] = MILESTONES) -> list[Milest
         before = table.select(is_before)
         if len(before):
             latest = before.select(before.numbers > number / 2)
-            domains = len(before.domain_names)
-            found.append(Milestone(number, domains, figures(before), figures(latest)))
+            domains, latest_domains = len(before.domain_names), len(latest.domain_names)
+            found.append(
+                Milestone(number, domains, figures(before), figures(latest), latest_domains)
+            )
     return found
 
 

@@ -52,13 +52,15 @@ def whole_stream_table(table: Table, titled: Table) -> Grid:
 def milestones_table(table: Table, found: list[Milestone], pages: str) -> Grid:
     """The mean F1 of all documents up to a milestone: the paper's moving average."""
     title = f"moving average of F1 after n documents of a domain ({pages})"
-    return _milestones(title, table, found, [each.average for each in found])
+    values = [(each.number, each.domains, each.average) for each in found]
+    return _milestones(title, table, values)
 
 
 def latest_table(table: Table, found: list[Milestone]) -> Grid:
     """What extractors are worth by a milestone."""
     title = "mean F1 of documents n/2 to n of a domain (all pages)"
-    return _milestones(title, table, found, [each.latest for each in found])
+    values = [(each.number, each.latest_domains, each.latest) for each in found]
+    return _milestones(title, table, values)
 
 
 def milestones_by_domain_table(table: Table) -> Grid:
@@ -100,9 +102,10 @@ def duplicates_table(found: dict[str, dict[str, int]]) -> Grid:
     return Grid("duplicates by step of normalisation", header, rows)
 
 
-def _milestones(
-    title: str, table: Table, found: list[Milestone], values: list[dict[str, Figure]]
-) -> Grid:
-    header = ("extractor", *(f"{each.number} ({each.domains} domains)" for each in found))
-    rows: list[list[Cell]] = [[name, *(each[name] for each in values)] for name in table.ranked()]
-    return Grid(title, header, rows if found else [], frozenset(header[1:]))
+def _milestones(title: str, table: Table, values: list[tuple[int, int, dict[str, Figure]]]) -> Grid:
+    """A column for each number of documents, domains that have as many, and figures."""
+    header = ("extractor", *(f"{number} ({domains} domains)" for number, domains, _ in values))
+    rows: list[list[Cell]] = [
+        [name, *(figure[name] for _, _, figure in values)] for name in table.ranked()
+    ]
+    return Grid(title, header, rows if values else [], frozenset(header[1:]))
