@@ -32,7 +32,7 @@ from urltree.parser import MAX_TAGS
 HOSTILE = (
     "</script><script>alert(1)</script> <img src=http://evil.example/x onerror=alert(2)> "
     "</style><style>@import 'http://evil.example'</style> ]]> --> &amp; {{ 7 * 7 }} "
-    "\u202edrow\u2066 a\x00b c\x1bd"
+    "\u202edrow\u2066 a\x00b c\x1bd ![x](http://evil.example/y)"
 )
 REFERENCES = ("src", "href", "action", "data", "poster", "srcset", "background", "xlink:href")
 
@@ -180,7 +180,18 @@ def test_tables_are_written_as_markdown_and_csv_too(folder: Path) -> None:
     markdown = (folder / "report.md").read_text()
     assert "## stream" in markdown
     assert "<img" not in markdown
+    assert "!\\[x\\](http" in markdown
+    assert "![" not in markdown
     assert "\u202e" not in markdown
+
+
+def test_no_table_of_an_earlier_report_stays(tmp_path: Path) -> None:
+    """Of a corpus that is gone, it would be taken for new."""
+    folder = report(add(tmp_path, "single", pages(1, 1), {"plain": half})).parent
+    before = {file.name for file in folder.iterdir()}
+    (folder / "gone-ranking.csv").write_text("extractor,F1\n")
+    report(Workspace(tmp_path))
+    assert {file.name for file in folder.iterdir()} == before
 
 
 def test_the_same_scores_make_the_same_page(tmp_path: Path) -> None:

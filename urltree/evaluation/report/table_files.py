@@ -19,7 +19,12 @@ _ONLY_CSV = ("curves", "milestones-domains", "pairs")  # too long to be read
 
 
 def write_tables(folder: Path, sections: Sequence[Section], costs: Grid | None) -> None:
-    """Write all tables of all corpora; corpora whose gold a tool made come last."""
+    """Write all tables of all corpora; corpora whose gold a tool made come last.
+
+    Those of an earlier report go first: one that is not made again would be taken for new.
+    """
+    for old in folder.rglob("*.csv"):
+        old.unlink()
     apart = sorted(sections, key=lambda each: each.corpus.tool is not None)
     texts = ["# Extractors of main content, measured\n"]
     for each in apart:
