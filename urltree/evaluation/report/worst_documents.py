@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from urltree.evaluation.corpus import CorpusPage
 from urltree.evaluation.extractors.html_text import html_text
+from urltree.evaluation.metrics.segments import one_spaced
 from urltree.evaluation.prediction import Prediction
 from urltree.evaluation.report.differences import MARKS, NOTE, cut, differences
 from urltree.evaluation.score import HEADLINE
@@ -142,13 +143,11 @@ def _document(
 
 def _segments(page: CorpusPage, text: str) -> Markup:
     """A corpus' segments, those that the result has wrong marked."""
-    spaced = " ".join(text.split())
+    spaced = one_spaced(text)
     lines = [Markup("must be there:")]
-    lines += [
-        _line(each, "missing", " ".join(each.split()) not in spaced) for each in page.gold_with
-    ]
+    lines += [_line(each, "missing", one_spaced(each) not in spaced) for each in page.gold_with]
     lines += [Markup("must not be there:")]
-    lines += [_line(each, "extra", " ".join(each.split()) in spaced) for each in page.gold_without]
+    lines += [_line(each, "extra", one_spaced(each) in spaced) for each in page.gold_without]
     return Markup("\n").join(lines)
 
 
