@@ -4,26 +4,36 @@
     predictions/CORPUS/X/PART ─────┴──▶ scores/CORPUS/X/PART
 
 One file of scores is a unit of work. Units of a part follow each other, so that a process reads a
-part's gold once for all extractors. A file that is newer than what it was made from is kept.
+part's gold once for all extractors. A file that is newer than what it was made from is kept, unless
+the metrics' code is another: scores/.metrics has its hash.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
+import unicodedata
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
-from multiprocessing import get_context
+from importlib import metadata
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import NamedTuple
 
+import xxhash
+
+from urltree.evaluation import metrics
 from urltree.evaluation.corpus import Corpus, CorpusPage
 from urltree.evaluation.metrics.page_gold import PageGold
 from urltree.evaluation.metrics.page_score import score_of
 from urltree.evaluation.prediction import Prediction, Run
 from urltree.evaluation.progress import Progress
 from urltree.evaluation.score import Score
-from urltree.evaluation.workspace import Workspace, WorkspaceError, write_lines
+from urltree.evaluation.workspace import Workspace, WorkspaceError, appearing, write_lines
 
 
 class Unit(NamedTuple):
@@ -52,7 +62,7 @@ def score(
     processes: int = 1,
     progress: Progress | None = None,
 ) -> int:
-    """Score all predictions that are not scored yet, or were made anew.
+    """Score all predictions that are not scored yet, or were made anew, or by other metrics.
 
     An interruption leaves whole files alone; the next call goes on.
 
@@ -66,10 +76,16 @@ def score(
         how many documents were scored.
 
     Raises:
-        WorkspaceError: no such corpus, no predictions, or predictions of pages that it has not.
+        WorkspaceError: no such corpus, no predictions, or a process was killed.
     """
     progress = progress or Progress()
-    units = list(_units(workspace, corpora))
+    chosen = workspace.named(corpora)
+    if not any(workspace.extractors(corpus.name) for corpus in chosen):
+        raise WorkspaceError(
+            f"{workspace.path} has no predictions: urltree evaluate extract makes them"
+        )
+    _make_room(workspace.path / "scores", progress)
+    units = [unit for corpus in chosen for unit in _units(workspace, corpus, progress)]
     progress.expect(sum(unit.documents for unit in units))
     for unit in _each_done(units, processes):
         progress.now(f"{unit.extractor} on {unit.corpus}/{unit.part}")
@@ -77,23 +93,42 @@ def score(
     return sum(unit.documents for unit in units)
 
 
-def _units(workspace: Workspace, names: Sequence[str]) -> Iterator[Unit]:
-    unknown = set(names) - set(workspace.corpora)
-    if unknown:
-        raise WorkspaceError(f"no corpus {', '.join(sorted(unknown))} in {workspace.path}")
-    corpora = [workspace.corpora[name] for name in names or workspace.corpora]
-    if not any(workspace.extractors(corpus.name) for corpus in corpora):
-        raise WorkspaceError(
-            f"{workspace.path} has no predictions: urltree evaluate extract makes them"
-        )
-    for corpus in corpora:
-        extractors = workspace.extractors(corpus.name)
-        runs = {name: workspace.run(corpus.name, name) for name in extractors}
-        for part in corpus.parts:
-            for extractor, run in runs.items():
-                if run and not _is_done(workspace, corpus.name, extractor, part):
-                    count = _documents(corpus, run, part)
-                    yield Unit(workspace.path, corpus.name, part, extractor, count)
+def _make_room(folder: Path, progress: Progress) -> None:
+    """Delete what other metrics scored, and what was being written when a run was killed."""
+    version, said = _version(), folder / ".metrics"
+    if not said.exists() or said.read_bytes() != version:
+        if folder.exists():
+            progress.say("scores are of other metrics: made anew")
+            shutil.rmtree(folder)
+        with appearing(said) as out:
+            out.write(version)
+    for unfinished in folder.glob("*/*/.*"):
+        unfinished.unlink()
+
+
+def _version() -> bytes:
+    """Of the metrics: their code, their libraries, and the categories of characters."""
+    files = sorted(Path(str(metrics.__file__)).parent.glob("*.py"))
+    libraries = (metadata.version("rapidfuzz"), metadata.version("cydifflib"))
+    parts = ([file.read_bytes() for file in files], libraries, unicodedata.unidata_version)
+    return xxhash.xxh3_128_hexdigest(repr(parts).encode()).encode()
+
+
+def _units(workspace: Workspace, corpus: Corpus, progress: Progress) -> Iterator[Unit]:
+    runs = dict[str, Run]()
+    for extractor in workspace.extractors(corpus.name):
+        run = workspace.run(corpus.name, extractor)
+        if run and run.corpus_sha256 == corpus.sha256:
+            runs[extractor] = run
+        else:
+            progress.say(f"not scored: {extractor} was run on another {corpus.name}; extract it")
+            scores = workspace.scores_file(corpus.name, extractor, "").parent
+            shutil.rmtree(scores, ignore_errors=True)
+    for part in corpus.parts:
+        for extractor, run in runs.items():
+            if not _is_done(workspace, corpus.name, extractor, part):
+                count = _documents(corpus, run, part)
+                yield Unit(workspace.path, corpus.name, part, extractor, count)
 
 
 def _is_done(workspace: Workspace, corpus: str, extractor: str, part: str) -> bool:
@@ -118,16 +153,26 @@ def _each_done(units: Sequence[Unit], processes: int) -> Iterator[Unit]:
     if processes == 1 or len(units) < 2:
         yield from map(_score_unit, units)
         return
-    pool = ProcessPoolExecutor(processes, get_context("spawn"), _leave_interrupts_to_the_parent)
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), _follow_the_parent)
     try:
         for done in as_completed([pool.submit(_score_unit, unit) for unit in units]):
             yield done.result()
+    except BrokenProcessPool as error:
+        raise WorkspaceError("a process that scores was killed: try fewer processes") from error
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _follow_the_parent() -> None:
+    """Leave Ctrl-C to it, and end where it was killed: a pool's processes would stay for ever."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_the_parent, daemon=True).start()
+
+
+def _end_with_the_parent() -> None:
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def _score_unit(unit: Unit) -> Unit:
@@ -142,11 +187,6 @@ def _scores(workspace: Workspace, unit: Unit) -> Iterator[Score]:
     written = workspace.pages_file(unit.corpus, unit.part).stat().st_mtime_ns
     gold = _gold(unit.path, unit.corpus, unit.part, written)
     for prediction in workspace.predictions(unit.corpus, unit.extractor, unit.part):
-        if prediction.id not in gold:
-            raise WorkspaceError(
-                f"predictions of {unit.extractor} are of another {unit.corpus}: it has no page "
-                f"{prediction.id!r}; urltree evaluate extract makes them anew"
-            )
         yield score_of(gold[prediction.id], prediction)
 
 

@@ -5,6 +5,7 @@
     WORK/scores/NAME/X/         PART.jsonl.zst                   written by score
     WORK/cost.json                                               written by cost
     WORK/report/                index.html, *.md, *.csv          written by report
+    WORK/lock                                                    held by the one run that writes
 
 A file appears whole or not at all: a stage that was interrupted does again what is missing.
 """
@@ -21,6 +22,7 @@ from typing import IO, Any, cast
 
 import orjson
 import zstandard
+from filelock import FileLock, Timeout
 
 from urltree.evaluation.corpus import Corpus, CorpusPage
 from urltree.evaluation.prediction import Prediction, Run
@@ -52,6 +54,24 @@ class Workspace:
             raise WorkspaceError(f"{self.path} has no corpus: urltree evaluate convert makes one")
         found = [Corpus(**orjson.loads(file.read_bytes())) for file in files]
         return {corpus.name: corpus for corpus in found}
+
+    @contextmanager
+    def locked(self) -> Iterator[Workspace]:
+        """No other run writes here meanwhile.
+
+        Raises:
+            WorkspaceError: one does.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self.path / "lock")
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            raise WorkspaceError(f"{self.path}: another run is writing here") from None
+        try:
+            yield self
+        finally:
+            lock.release()
 
     def named(self, names: Collection[str]) -> list[Corpus]:
         """The corpora of these names; all, where there is none.
@@ -126,7 +146,10 @@ def read_lines(file: Path) -> Iterator[dict[str, Any]]:
 
 def _raw_lines(file: Path) -> Iterator[bytes]:
     with file.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw) as plain:
-        yield from BufferedReader(cast("RawIOBase", plain))
+        try:
+            yield from BufferedReader(cast("RawIOBase", plain))
+        except zstandard.ZstdError as error:
+            raise WorkspaceError(f"{file} is damaged: {error}") from error
 
 
 def write_lines(file: Path, records: Iterable[object]) -> None:

@@ -180,13 +180,47 @@ def test_scores_whose_predictions_are_gone_go_too(tmp_path: Path) -> None:
     assert [found.id for found in made.scores("tiny", "perfect")] == ["3"]
 
 
-def test_predictions_of_another_corpus_are_refused(tmp_path: Path) -> None:
-    """The corpus was converted anew, and extract was not run again."""
+def test_predictions_of_another_corpus_are_not_scored(tmp_path: Path) -> None:
+    """The corpus was converted anew, and one extractor was not run again: old scores go too."""
+    made = workspace(tmp_path, {"kept": THREE, "old": THREE})
+    score(made)
+    old = Run("old", "", "1", is_stream=False, corpus_sha256="1" * 64, sample=None)
+    (tmp_path / "predictions/tiny/old/run.json").write_bytes(orjson.dumps(old))
+    score(made)
+    assert list(made.scores("tiny", "old")) == []
+    assert len(list(made.scores("tiny", "kept"))) == 3
+
+
+def test_scores_by_other_metrics_are_made_anew(tmp_path: Path) -> None:
+    """Figures of two versions never stand in one table; what was being written is gone."""
     made = workspace(tmp_path, {"perfect": THREE})
-    write_lines(made.pages_file("tiny", "two.example"), [page("4")])
-    with pytest.raises(WorkspaceError, match="no page '3'; urltree evaluate extract"):
+    score(made)
+    unfinished = made.scores_file("tiny", "perfect", "one.example").with_name(".one.example.1")
+    unfinished.touch()
+    assert score(made) == 0
+    assert not unfinished.exists()
+    (tmp_path / "scores" / ".metrics").write_text("of another version")
+    assert score(made) == 3
+
+
+def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
+    """The second is refused at once, and the first is not disturbed."""
+    made = workspace(tmp_path, {"perfect": THREE})
+    command = ["evaluate", "score", str(tmp_path), "--processes", "1"]
+    with made.locked():
+        ran = CliRunner().invoke(main, command)
+    assert ran.exit_code == 1
+    assert f"Error: {tmp_path}: another run is writing here" in ran.stderr
+    assert CliRunner().invoke(main, command).exit_code == 0
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    """No traceback: it is the disk's fault, or somebody's."""
+    made = workspace(tmp_path, {"perfect": THREE})
+    file = made.predictions_file("tiny", "perfect", "two.example")
+    file.write_bytes(b"no zstd")
+    with pytest.raises(WorkspaceError, match=r"two\.example\.jsonl\.zst is damaged"):
         score(made)
-    assert not made.scores_file("tiny", "perfect", "two.example").exists()
 
 
 def test_the_verb_scores_and_says_how_many(tmp_path: Path) -> None:
