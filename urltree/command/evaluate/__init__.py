@@ -28,4 +28,4 @@ class _Verbs(click.Group):
 
 @click.group(cls=_Verbs)
 def evaluate() -> None:
-    """Measure extractors on pages with gold: convert, extract, score, report; all does the four."""
+    """Measure extractors on pages with gold: all does convert, extract, score, cost and report."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import get_args
 
@@ -11,7 +9,6 @@ import click
 
 from urltree.command.evaluate import options
 from urltree.evaluation.converting import conversion, convert
-from urltree.evaluation.corpora.corpus_error import CorpusError
 from urltree.evaluation.corpora.sources import Form
 from urltree.evaluation.corpus import Corpus, Kind
 from urltree.evaluation.progress import shown
@@ -39,20 +36,12 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     L3S-GN1. What has not changed since it was converted is not converted again.
     """
     workspace = Workspace(work)
-    with options.ending_well(), _saying_what_is_wrong(), shown("convert") as progress:
+    with options.ending_well(), workspace.locked(), shown("convert") as progress:
         corpora = convert(
             inputs, workspace, form=form, kind=kind, name=name, tool=tool, progress=progress
         )
     for corpus in corpora:
         click.echo(_line(corpus, workspace))
-
-
-@contextmanager
-def _saying_what_is_wrong() -> Iterator[None]:
-    try:
-        yield
-    except CorpusError as error:
-        raise click.ClickException(str(error)) from error
 
 
 def _line(corpus: Corpus, workspace: Workspace) -> str:

@@ -9,7 +9,6 @@ import click
 from urltree.command.evaluate import options
 from urltree.evaluation.costs.costing import OF_PAGES, OF_STREAM, PASSES, cost
 from urltree.evaluation.progress import shown
-from urltree.evaluation.workspace import Workspace
 
 _MIB = 1 << 20
 
@@ -52,11 +51,11 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     One process gives each document to all of them in turn; CPU is the ratio to a bare parse of the
     same. Peak memory is of the extractions that there are.
     """
-    with options.ending_well():
+    with options.writing(work) as workspace:
         extractors = options.chosen(names, plugins)
         with shown("cost") as progress:
             found = cost(
-                Workspace(work),
+                workspace,
                 extractors,
                 corpora=corpora,
                 of_stream=of_stream,
@@ -69,3 +68,5 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
         memory = "" if each.peak_memory is None else f", {each.peak_memory / _MIB:,.0f} MiB"
         left_out = f", left out {len(each.left_out):,}" if each.left_out else ""
         click.echo(f"{name}: {each.ratio:.1f} times{memory}{left_out}")
+    for name in sorted(extractors.keys() - found.extractors.keys()):
+        click.echo(f"{name}: not measured, for it failed on all documents, or there is no stream")

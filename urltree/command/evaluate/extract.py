@@ -10,7 +10,6 @@ from urltree.command.evaluate import options
 from urltree.evaluation.progress import shown
 from urltree.evaluation.running.extracting import extract
 from urltree.evaluation.running.watching import MEGABYTES, SECONDS
-from urltree.evaluation.workspace import Workspace
 
 
 @click.command()
@@ -47,11 +46,11 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     A page that takes too long or too much memory, or that crashes its process, is counted, and
     the run goes on. What is there is kept, unless corpus, version, options or sample changed.
     """
-    with options.ending_well():
+    with options.writing(work) as workspace:
         extractors = options.chosen(names, plugins)
         with shown("extract") as progress:
             extract(
-                Workspace(work),
+                workspace,
                 extractors,
                 corpora=corpora,
                 sample=sample,

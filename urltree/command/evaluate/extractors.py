@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from urltree.command.evaluate import options
 from urltree.evaluation.extractors import catalogue
 from urltree.evaluation.extractors.registry import Extractor
 
@@ -18,19 +19,11 @@ _WIDTH = 180  # where it is written to a file
 
 
 @click.command()
-@click.option(
-    "--plugin",
-    "plugins",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A Python file with extractors of your own.",
-)
+@options.plugins
 def command(plugins: tuple[Path, ...]) -> None:
     """List all extractors by name: kind, version and options, or why they are absent."""
-    try:
+    with options.ending_well():
         found, absent = catalogue.load(plugins)
-    except catalogue.PluginError as error:
-        raise click.ClickException(str(error)) from error
     console = Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False)
     console.print(_table(found, absent))
 

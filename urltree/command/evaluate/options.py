@@ -1,7 +1,7 @@
-"""What the verbs that run extractors share: their options, and how they end.
+"""What the verbs share: their options, and how they end.
 
 0    done
-1    the folder, a corpus, an extractor or a plugin cannot be used
+1    the folder, a corpus, an extractor or a plugin cannot be used, or another run writes there
 2    usage
 130  Ctrl-C; the same command goes on where it was
 """
@@ -12,16 +12,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from urltree.evaluation.corpora.corpus_error import CorpusError
 from urltree.evaluation.extractors import catalogue
 from urltree.evaluation.extractors.registry import Extractor
 from urltree.evaluation.running.extracting import SAMPLE
-from urltree.evaluation.workspace import WorkspaceError
+from urltree.evaluation.workspace import Workspace, WorkspaceError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _INTERRUPTED = 130  # 128 + SIGINT, as shells count
@@ -32,7 +32,7 @@ processes = click.option(
     type=click.IntRange(min=1),
     default=os.cpu_count() or 1,
     show_default="one a core",
-    help="At once.",
+    help="That run at the same time.",
 )
 sample = click.option(
     "--sample",
@@ -42,33 +42,32 @@ sample = click.option(
     help="Evenly spaced pages of each part of a stream that all extractors are given.",
 )
 
+plugins = click.option(
+    "--plugin",
+    "plugins",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A Python file with extractors of your own; may be repeated.",
+)
+corpora = click.option(
+    "--corpus",
+    "corpora",
+    multiple=True,
+    metavar="NAME",
+    help="Of WORK; may be repeated. All, where none is named.",
+)
+_names = click.option(
+    "--extractor",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="As `extractors` lists them; may be repeated. All, where none is named.",
+)
+
 
 def selection(command: _F) -> _F:
     """Which extractors, on which corpora."""
-    options = (
-        click.option(
-            "--extractor",
-            "names",
-            multiple=True,
-            metavar="NAME",
-            help="This one; may be repeated. All, where none is named.",
-        ),
-        click.option(
-            "--plugin",
-            "plugins",
-            multiple=True,
-            type=click.Path(path_type=Path, exists=True, dir_okay=False),
-            help="A Python file with extractors of your own; may be repeated.",
-        ),
-        click.option(
-            "--corpus",
-            "corpora",
-            multiple=True,
-            metavar="NAME",
-            help="This one; may be repeated. All, where none is named.",
-        ),
-    )
-    return reduce(lambda command, option: option(command), reversed(options), command)
+    return _names(plugins(corpora(command)))
 
 
 def chosen(names: Sequence[str], plugins: Sequence[Path]) -> Mapping[str, Extractor]:
@@ -92,11 +91,21 @@ def chosen(names: Sequence[str], plugins: Sequence[Path]) -> Mapping[str, Extrac
 
 
 @contextmanager
+def writing(work: Path) -> Iterator[Workspace]:
+    """The folder, which nobody else writes to meanwhile; ends as `ending_well`."""
+    workspace = Workspace(work)
+    with ending_well():
+        workspace.named(())  # without a corpus nothing is made, no folder either
+        with workspace.locked():
+            yield workspace
+
+
+@contextmanager
 def ending_well() -> Iterator[None]:
     """Say what is wrong, or how to go on, instead of a traceback."""
     try:
         yield
-    except (WorkspaceError, catalogue.PluginError, OSError) as error:
+    except (CorpusError, WorkspaceError, catalogue.PluginError, OSError) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
         click.echo("interrupted: the same command goes on where this one was", err=True)
