@@ -8,11 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.urltree.evaluation.streamed import CORPUS, Counting, predicted, single, stream, work
+from tests.urltree.evaluation.streamed import (
+    CORPUS,
+    PART,
+    Counting,
+    predicted,
+    single,
+    stream,
+    work,
+)
 from urltree.evaluation.corpus import CorpusPage
 from urltree.evaluation.costs.cost import Cost, Document, LeftOut, load
 from urltree.evaluation.costs.costing import cost, summary
 from urltree.evaluation.costs.measuring import PARSE, Key
+from urltree.evaluation.workspace import WorkspaceError
 
 SIZES = {("c", "1"): 100, ("c", "2"): 200, ("d", "1"): 400}
 
@@ -120,6 +129,25 @@ def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
     assert calls.read_text() == "x"
     cost(workspace, {"note": single("note", note)}, of_stream=2, passes=1)
     assert calls.read_text() == "xxx"
+
+
+def test_peak_memory_is_of_an_extraction_that_came_later_too(tmp_path: Path) -> None:
+    """Whoever measures first and extracts then is not left without it; CPU stays."""
+    workspace, same = work(tmp_path, 2), single("same", str)
+    before = cost(workspace, {"same": same}, passes=1).extractors["same"]
+    assert before.peak_memory is None
+    predicted(workspace, same)
+    after = cost(workspace, {"same": same}, passes=1).extractors["same"]
+    assert after.peak_memory is not None
+    assert (after.seconds, after.ratio) == (before.seconds, before.ratio)
+
+
+def test_a_corpus_that_cannot_be_read_is_no_cost(tmp_path: Path) -> None:
+    """It is said, without a traceback."""
+    workspace = work(tmp_path)
+    workspace.pages_file(CORPUS, PART).write_bytes(b"no zstd")
+    with pytest.raises(WorkspaceError, match="no document can be measured"):
+        cost(workspace, {"same": single("same", str)})
 
 
 def test_peak_memory_and_what_is_deadly_are_known_from_extraction(tmp_path: Path) -> None:

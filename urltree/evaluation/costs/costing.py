@@ -61,15 +61,16 @@ def cost(  # noqa: PLR0913 - the options of the verb
         progress: counts documents.
 
     Raises:
-        WorkspaceError: there is no corpus of that name.
+        WorkspaceError: there is no corpus of that name, or it cannot be read.
     """
     progress = progress or Progress()
     documents = Documents(workspace, tuple(workspace.named(corpora)), of_stream, of_pages)
     basis = _basis(documents, extractors.values(), passes)
+    peaks = {name: _peak_memory(documents, name) for name in extractors}
     before = load(workspace.path)
     if before is not None and before.basis == basis:
         progress.say(f"{FILE} is of the same: kept; without it, cost is measured again")
-        return before
+        return _written(workspace, _with_peaks(before, peaks))
     progress.expect(passes * len(documents))
     side_by_side = {PARSE.name: PARSE, **extractors}
     limits = Limits(seconds, megabytes)
@@ -80,11 +81,8 @@ def cost(  # noqa: PLR0913 - the options of the verb
             progress.advance(measuring.step())
     finally:
         measuring.stop()
-    peaks = {name: _peak_memory(documents, name) for name in extractors}
-    found = replace(summary(measuring.seconds, measuring.sizes, left_out, peaks), basis=basis)
-    with appearing(workspace.path / FILE) as out:
-        out.write(orjson.dumps(found, option=orjson.OPT_INDENT_2))
-    return found
+    found = summary(measuring.seconds, measuring.sizes, left_out, peaks)
+    return _written(workspace, replace(found, basis=basis))
 
 
 def summary(
@@ -142,6 +140,20 @@ def _of_one(
         left_out=tuple(left_out),
         peak_memory=peak_memory,
     )
+
+
+def _with_peaks(found: Cost, peaks: Mapping[str, int | None]) -> Cost:
+    """Peak memory is of extractions, which may have come after it was measured."""
+    each = found.extractors.items()
+    return replace(
+        found, extractors={name: replace(one, peak_memory=peaks[name]) for name, one in each}
+    )
+
+
+def _written(workspace: Workspace, found: Cost) -> Cost:
+    with appearing(workspace.path / FILE) as out:
+        out.write(orjson.dumps(found, option=orjson.OPT_INDENT_2))
+    return found
 
 
 def _basis(documents: Documents, extractors: Iterable[Extractor], passes: int) -> str:

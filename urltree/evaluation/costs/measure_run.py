@@ -18,6 +18,7 @@ from urltree.evaluation.costs.measuring import DocumentId, Documents, Key, measu
 from urltree.evaluation.extractors.registry import Extractor
 from urltree.evaluation.running.calling import END
 from urltree.evaluation.running.watching import Limits, Watched
+from urltree.evaluation.workspace import WorkspaceError
 
 _LOOK = 0.1  # seconds between two looks at a process that says nothing
 
@@ -60,7 +61,7 @@ class MeasureRun:
         """Take what it says, and see to it that it lives well; returns documents begun.
 
         Raises:
-            RuntimeError: the process ends without being in an extractor.
+            WorkspaceError: the process ends without being in an extractor.
         """
         with DefaultSelector() as selector:
             selector.register(self._child, EVENT_READ)
@@ -71,7 +72,7 @@ class MeasureRun:
         if not self.is_done and (death := self._child.death()):
             self._child.end()
             if self._key == self._died_of:
-                raise RuntimeError(f"measuring does not go on: {death.message}")
+                raise WorkspaceError(f"no document can be measured: {death.message}")
             self.left_out[self._key] = death.failure
             self._died_of = self._key
             self._begin()
