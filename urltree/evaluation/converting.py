@@ -25,7 +25,7 @@ from urltree.evaluation.corpus import Corpus, Kind
 from urltree.evaluation.progress import Progress
 from urltree.evaluation.workspace import SUFFIX, Workspace, appearing, write_lines
 
-_FOLDER_NAME = re.compile(r"\w[\w.+ -]*")
+_FOLDER_NAME = re.compile(r"[^./\\\0-\x1f][^/\\\0-\x1f]{,99}")
 VERSION = 1  # of what this stage writes: a higher one converts all corpora again
 
 
@@ -77,10 +77,12 @@ def convert(  # noqa: PLR0913 - one parameter an option of the verb
     """
     sources = [corpus for path in inputs for corpus in find(path, form, kind)]
     if name is not None:
-        if len(sources) != 1 or not _FOLDER_NAME.fullmatch(name):
-            raise CorpusError(f"{name!r} cannot name a folder for {len(sources)} corpora")
+        if len(sources) != 1:
+            raise CorpusError(f"{name!r} cannot name {len(sources)} corpora: convert one at a time")
         sources = [replace(sources[0], name=name)]
     for each, count in Counter(source.name for source in sources).items():
+        if not _FOLDER_NAME.fullmatch(each):
+            raise CorpusError(f"{each!r} cannot name a corpus, which is a folder: give another")
         if count > 1:
             raise CorpusError(f"{count} corpora are named {each}: give one of them a name")
     progress = progress or Progress()

@@ -130,8 +130,8 @@ def test_a_conversion_that_fails_leaves_no_corpus(tmp_path: Path, workspace: Wor
         ([page("1"), page("1")], {}, r"a\.jsonl: the id '1' is there twice"),
         ([page("1", gold=None)], {}, r"a\.jsonl: no page has gold, with or without"),
         ([], {}, r"a\.jsonl: has no page"),
-        ([page("1")], {"name": "a/b"}, "'a/b' cannot name a folder"),
-        ([page("1")], {"name": ".."}, r"'\.\.' cannot name a folder"),
+        ([page("1")], {"name": "a/b"}, "'a/b' cannot name a corpus"),
+        ([page("1")], {"name": ".."}, r"'\.\.' cannot name a corpus"),
         ([page("1")], {"form": "thesis"}, r"a\.jsonl/meta\.yaml: Not a directory"),
     ],
 )

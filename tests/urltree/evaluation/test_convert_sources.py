@@ -123,7 +123,7 @@ def test_two_corpora_may_not_have_one_name(tmp_path: Path, workspace: Workspace)
     files = [put(tmp_path / name / "a.jsonl", page("1")) for name in "xy"]
     with pytest.raises(CorpusError, match="2 corpora are named a"):
         convert(files, workspace)
-    with pytest.raises(CorpusError, match="'b' cannot name a folder for 2 corpora"):
+    with pytest.raises(CorpusError, match="'b' cannot name 2 corpora"):
         convert(files, workspace, name="b")
     assert [c.name for c in convert(files[:1], workspace, name="b")] == ["b"]
 
@@ -153,3 +153,16 @@ def test_the_22_sites_are_one_stream(record: Callable[[str], None]) -> None:
         "newspaper-tests": "newspaper",
     }
     record(f"convert: {len(streams.paths)} sites are one stream; {len(pages)} corpora of pages")
+
+
+@pytest.mark.parametrize("name", ["..jsonl", "...jsonl", ".hidden.jsonl"])
+def test_a_file_whose_name_would_leave_the_folder_asks_for_another(
+    name: str, tmp_path: Path
+) -> None:
+    """A corpus named ".." would be written over all others."""
+    file = put(tmp_path / name, page("1"))
+    workspace = Workspace(tmp_path / "work")
+    with pytest.raises(CorpusError, match="cannot name a corpus, which is a folder: give another"):
+        convert([file], workspace)
+    assert not workspace.path.exists()
+    assert [corpus.name for corpus in convert([file], workspace, name="mine (2)")] == ["mine (2)"]

@@ -126,6 +126,7 @@ def test_tags_of_python_2_are_understood(folder: Path) -> None:
         ("raw: a", r"meta\.yaml: should be a list of pages, is dict"),
         ("", r"meta\.yaml: should be a list of pages, is NoneType"),
         ("- {raw: a", r"meta\.yaml: is not YAML: .*line 1"),
+        ("- {raw: a, published: 2013-02-30}", r"meta\.yaml: is not YAML: day is out of range"),
         ("- !!python/object:os.system {}", r"meta\.yaml: is not YAML"),
     ],
 )

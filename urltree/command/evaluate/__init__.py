@@ -21,7 +21,8 @@ class _Verbs(click.Group):
         try:
             module = import_module(f"urltree.command.evaluate.{cmd_name}")
         except ModuleNotFoundError as error:
-            ctx.fail(f"{error.name} is missing: pip install 'urltree[evaluation]'")
+            package = str(error.name).partition(".")[0]
+            ctx.fail(f"{package} is missing: pip install 'urltree[evaluation]'")
         command: click.Command = module.command
         return command
 

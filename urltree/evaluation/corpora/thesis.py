@@ -62,7 +62,7 @@ def read(folder: Path) -> Iterator[CorpusPage]:
 def _entries(file: Path) -> list[Any]:
     try:
         entries = yaml.load(read_text(file, "utf-8"), _Loader)  # noqa: S506 - a safe one
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # a ValueError is a date that there is not
         raise CorpusError(f"{file}: is not YAML: {error}") from error
     if not isinstance(entries, list):
         raise CorpusError(f"{file}: should be a list of pages, is {type(entries).__name__}")
