@@ -94,3 +94,31 @@ def test_an_interrupted_run_leaves_no_process_and_goes_on(
     assert quick.stat().st_mtime_ns == written
     assert [each.text for each in workspace.predictions(CORPUS, "slow", PART)] == list("012345")
     assert sorted(file.name for file in slow.parent.iterdir()) == [f"{PART}.jsonl.zst", "run.json"]
+
+
+FULL = """
+import os, resource, sys
+from dataclasses import replace
+from pathlib import Path
+import psutil
+from tests.urltree.evaluation.streamed import single
+from urltree.command.evaluate import options
+from urltree.evaluation.running.extracting import extract
+
+noise = single("noise", lambda _: os.urandom(100_000).hex())
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+try:
+    with options.writing(Path(sys.argv[1])) as workspace:
+        extract(workspace, {n: replace(noise, name=n) for n in ("a", "b")}, processes=2)
+finally:
+    print(psutil.Process().children(), [str(f) for f in workspace.path.rglob("*.zst.*")])
+"""
+
+
+def test_a_full_disk_ends_all_processes_and_leaves_no_file(tmp_path: Path) -> None:
+    """Here a limit on the size of files stands for it."""
+    work(tmp_path)
+    command = [sys.executable, "-c", FULL, str(tmp_path)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, text=True, timeout=60)
+    assert ran.stdout == "[] []\n"
+    assert "ClickException: [Errno 27] File too large" in ran.stderr

@@ -10,7 +10,7 @@ A page that a process died of is not given again, so that the others are as if i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -74,7 +74,8 @@ class PartRun:
         """Leave it: the process ends, and no file appears."""
         self._child.end()
         if not self.is_done:
-            self._files.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+            with suppress(OSError):  # a full disk takes no last bytes either
+                self._files.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
 
     def _begin(self) -> None:
         work = partial(
