@@ -102,6 +102,8 @@ def _converted(source: SourceCorpus, workspace: Workspace, progress: Progress) -
     if there is not None:
         return there
     folder = _folder(workspace, source.name)
+    if (folder / "corpus.json").exists():
+        progress.say(f"{source.name} is converted anew: its input or its options are others")
     folder.mkdir(parents=True, exist_ok=True)
     for old in (folder / "corpus.json", *folder.glob(f"*{SUFFIX}*")):  # of a killed one too
         old.unlink(missing_ok=True)

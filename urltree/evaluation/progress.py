@@ -74,8 +74,7 @@ class Progress:
 
     def line(self) -> str:
         """All of it on one line."""
-        seconds = time.monotonic() - self._begun
-        rate = self.documents / seconds if seconds else 0.0
+        rate = self.documents / max(time.monotonic() - self._begun, 1e-6)  # clocks may be coarse
         total = f" of {self.total:,}" if self.total else ""
         said = f"{self.heading}: {self.documents:,}{total} documents, {rate:,.1f} a second"
         if 0 < self.documents < self.total:

@@ -96,3 +96,14 @@ def test_a_stranger_adds_a_corpus_by_the_docs(tmp_path: Path) -> None:
         )
         assert (ran.returncode, ran.stdout) == (0, output), ran.stderr
     assert len(_recipes()) == 2
+
+
+def test_another_input_of_the_same_name_replaces_the_corpus_and_this_is_said(
+    tmp_path: Path,
+) -> None:
+    """Whoever meant two corpora sees it, and gives one of them a name."""
+    for folder, is_said in (("a", False), ("b", True)):
+        file = tmp_path / folder / "mine.jsonl"
+        file.parent.mkdir()
+        file.write_text(PAGE)
+        assert ("mine is converted anew" in run(tmp_path / "work", file).stderr) == is_said

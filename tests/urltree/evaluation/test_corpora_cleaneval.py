@@ -63,6 +63,7 @@ def test_a_page_without_wrapper_stays_as_it_is() -> None:
         ("A\n\n<p>B\n\nC", "A\nB\nC"),
         ("A\nB\n", "A\nB"),
         ("\ufeffURL: http://site.example/\n", ""),
+        ("URL: http://site.example/\rA\rB", "A\nB"),
         ("A\nURL: is no mark here", "A\nURL: is no mark here"),
         ("<pre> <b> <link>", "<pre> <b> <link>"),
     ],

@@ -18,9 +18,9 @@ from urltree.evaluation.workspace import Workspace
 @click.command()
 @options.work
 @click.argument("inputs", type=click.Path(path_type=Path, exists=True), nargs=-1, required=True)
-@click.option("--form", type=click.Choice(get_args(Form)), help="What the inputs are.")
-@click.option("--kind", type=click.Choice(get_args(Kind)), help="Single pages, or a stream.")
-@click.option("--name", help="Of the corpus, where the inputs hold one.")
+@click.option("--form", type=click.Choice(get_args(Form)), help="What INPUTS are; else found out.")
+@click.option("--kind", type=click.Choice(get_args(Kind)), help="Of the corpora; else found out.")
+@click.option("--name", help="Of the one corpus; else its file's.")
 @click.option("--tool", help="Whose output the gold is: such corpora are ranked apart.")
 def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     work: Path,

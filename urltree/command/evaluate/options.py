@@ -32,7 +32,7 @@ processes = click.option(
     type=click.IntRange(min=1),
     default=os.cpu_count() or 1,
     show_default="one a core",
-    help="That run at the same time.",
+    help="How many run at the same time.",
 )
 sample = click.option(
     "--sample",

@@ -34,7 +34,7 @@ _WRAPPER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _WRAPPER_END = re.compile(rb"</text>\s*$", re.IGNORECASE)
-_URL_LINE = re.compile(r"\s*URL:[ \t]*(\S*)[^\n]*", re.IGNORECASE)
+_URL_LINE = re.compile(r"\s*URL:[ \t]*(\S*)[^\r\n]*", re.IGNORECASE)
 _MARK = re.compile(r"</?[phl]>", re.IGNORECASE)
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _CLEANED = "-cleaned"
