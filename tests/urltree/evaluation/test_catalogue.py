@@ -102,6 +102,21 @@ def test_a_tool_that_is_not_installed_says_how_to_install_it() -> None:
     assert said.endswith(" True\n")
 
 
+def test_a_tool_that_is_broken_says_so_and_the_others_are_there(tmp_path: Path) -> None:
+    """Whatever it raises when it is imported."""
+    (tmp_path / "resiliparse.py").write_text("1 / 0")
+    code = """
+        from urltree.evaluation.extractors import catalogue
+        found, absent = catalogue.load()
+        print(absent["resiliparse"], "urltree-strict" in found)
+    """
+    command = [sys.executable, "-c", dedent(code)]
+    ran = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, check=True, text=True, timeout=60
+    )
+    assert ran.stdout == "broken: ZeroDivisionError: division by zero True\n"
+
+
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="magic-html installs on Python 3.12")
 def test_magic_html_says_which_python_it_needs() -> None:
     """It cannot be installed here by pip."""
