@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from multiprocessing import Pool
 from pathlib import Path
 
 import click
@@ -13,6 +12,7 @@ from bench.claims import tables
 from bench.claims.curves import draw
 from bench.claims.variants import SiteF1, follow
 from bench.pages import STREAMS
+from urltree.evaluation.pool import each_done
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -26,12 +26,9 @@ def main(streams: Path, processes: int) -> None:
     if not files:
         raise click.ClickException(f"no streams with gold at {streams}")
     sites: list[SiteF1] = []
-    with Pool(processes) as pool:
-        for site in pool.imap_unordered(follow, files, chunksize=1):
-            sites.append(site)
-            click.echo(
-                f"{len(sites)} of {len(files)}: {site.site}, {site.f1.shape[1]} pages", err=True
-            )
+    for site in each_done(follow, files, processes):
+        sites.append(site)
+        click.echo(f"{len(sites)} of {len(files)}: {site.site}, {site.f1.shape[1]} pages", err=True)
     sites.sort()
     page = DOCS / "claims.md"
     text = page.read_text("utf-8")

@@ -10,18 +10,12 @@ the metrics' code is another: scores/.metrics has its hash.
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import unicodedata
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
 from importlib import metadata
-from multiprocessing import get_context, parent_process
 from pathlib import Path
-from threading import Thread
 from typing import NamedTuple
 
 import xxhash
@@ -30,6 +24,7 @@ from urltree.evaluation import metrics
 from urltree.evaluation.corpus import Corpus, CorpusPage
 from urltree.evaluation.metrics.page_gold import PageGold
 from urltree.evaluation.metrics.page_score import score_of
+from urltree.evaluation.pool import each_done
 from urltree.evaluation.prediction import Prediction, Run
 from urltree.evaluation.progress import Progress
 from urltree.evaluation.score import Score
@@ -87,7 +82,7 @@ def score(
     _make_room(workspace.path / "scores", progress)
     units = [unit for corpus in chosen for unit in _units(workspace, corpus, progress)]
     progress.expect(sum(unit.documents for unit in units))
-    for unit in _each_done(units, processes):
+    for unit in each_done(_score_unit, units, processes):
         progress.now(f"{unit.extractor} on {unit.corpus}/{unit.part}")
         progress.advance(unit.documents)
     return sum(unit.documents for unit in units)
@@ -147,32 +142,6 @@ def _documents(corpus: Corpus, run: Run, part: str) -> int:
     pages = corpus.parts[part]
     is_sampled = corpus.kind == "stream" and not run.is_stream and run.sample is not None
     return min(pages, run.sample or 0) if is_sampled else pages
-
-
-def _each_done(units: Sequence[Unit], processes: int) -> Iterator[Unit]:
-    if processes == 1 or len(units) < 2:
-        yield from map(_score_unit, units)
-        return
-    pool = ProcessPoolExecutor(processes, get_context("spawn"), _follow_the_parent)
-    try:
-        for done in as_completed([pool.submit(_score_unit, unit) for unit in units]):
-            yield done.result()
-    except BrokenProcessPool as error:
-        raise WorkspaceError("a process that scores was killed: try fewer processes") from error
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _follow_the_parent() -> None:
-    """Leave Ctrl-C to it, and end where it was killed: a pool's processes would stay for ever."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_the_parent, daemon=True).start()
-
-
-def _end_with_the_parent() -> None:
-    if parent := parent_process():
-        parent.join()
-        os._exit(1)
 
 
 def _score_unit(unit: Unit) -> Unit:

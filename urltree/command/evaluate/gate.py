@@ -24,6 +24,7 @@ from urltree.evaluation.gate.floors import (
     rounded_down,
 )
 from urltree.evaluation.gate.measuring import EVERY, Streams, measure
+from urltree.evaluation.pool import PoolError
 from urltree.evaluation.progress import shown
 from urltree.page import PageError
 
@@ -65,6 +66,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
             measured = measure(found, processes, progress)
     except (CorpusError, FloorsError, PageError) as error:
         raise click.UsageError(str(error)) from None
+    except PoolError as error:
+        raise click.ClickException(str(error)) from None
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
     floors = floors or Floors(found.corpus, 0, {}, {})

@@ -20,6 +20,7 @@ import click
 from urltree.evaluation.corpora.corpus_error import CorpusError
 from urltree.evaluation.extractors import catalogue
 from urltree.evaluation.extractors.registry import Extractor
+from urltree.evaluation.pool import PoolError
 from urltree.evaluation.running.extracting import SAMPLE
 from urltree.evaluation.workspace import Workspace, WorkspaceError
 
@@ -105,7 +106,7 @@ def ending_well() -> Iterator[None]:
     """Say what is wrong, or how to go on, instead of a traceback."""
     try:
         yield
-    except (CorpusError, WorkspaceError, catalogue.PluginError, OSError) as error:
+    except (CorpusError, WorkspaceError, PoolError, catalogue.PluginError, OSError) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
         click.echo("interrupted: the same command goes on where this one was", err=True)

@@ -12,13 +12,11 @@ their ids, which are hashes of URLs (measured: 0.000002 of the mean of 22 sites)
 
 from __future__ import annotations
 
-import signal
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
 from typing import Self
@@ -33,6 +31,7 @@ from urltree.evaluation.gate.masking import Masking
 from urltree.evaluation.metrics.page_gold import PageGold
 from urltree.evaluation.metrics.page_score import by_words
 from urltree.evaluation.metrics.words import words
+from urltree.evaluation.pool import each_done
 from urltree.evaluation.progress import Progress
 from urltree.heuristics import NAMES, Heuristic, heuristic
 from urltree.inputs.stream import InputError, opened
@@ -97,7 +96,7 @@ def measure(streams: Streams, processes: int = 1, progress: Progress | None = No
     progress.expect(sum(streams.pages.values()))
     scores: Scores = defaultdict(list)
     files = sorted(streams.pages, key=lambda file: -streams.pages[file])
-    for file, of_file in _each(files, processes):
+    for file, of_file in each_done(_score_named, files, processes):
         for key, of_pages in of_file.items():
             scores[key] += of_pages
         progress.advance(streams.pages[file])
@@ -181,16 +180,6 @@ def _against(page: CorpusPage) -> Callable[[str], tuple[float, float]]:
         return as_it_is.f1, with_title.f1
 
     return f1
-
-
-def _each(files: Sequence[Path], processes: int) -> Iterator[tuple[Path, Scores]]:
-    """Scores of each file, in whichever order they are ready; Ctrl-C ends the processes."""
-    if processes == 1:
-        yield from map(_score_named, files)
-        return
-    quietly = (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches them too, and is ours to answer
-    with get_context("spawn").Pool(processes, signal.signal, quietly) as pool:
-        yield from pool.imap_unordered(_score_named, files)
 
 
 def _score_named(file: Path) -> tuple[Path, Scores]:
