@@ -3,5 +3,5 @@
     pages of a site, in order ──▶ variants.py: F1 of every page by every heuristic and window
                                        └──▶ tables.py, curves.py ──▶ docs/claims.md, docs/claims/
 
-`python -m bench.claims` does all of it, in about five minutes on two cores.
+`python -m bench.claims` does all of it, in about three minutes on two cores.
 """
