@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -77,13 +77,19 @@ class Extraction:
     message: str | None = None
 
 
+def kept_text(document: Document, boilerplate: Sequence[bool]) -> str:
+    """The blocks of a document that are not boilerplate, a line each; empty ones have no line."""
+    return "\n".join(
+        [
+            block.text
+            for block, is_boilerplate in zip(document.blocks, boilerplate, strict=True)
+            if not is_boilerplate and block.text
+        ]
+    )
+
+
 def clean_text(document: Document, verdict: Verdict, blocks: Blocks = "none") -> Extraction:
     """The clean text of a judged document. A replay gives the same, to the byte."""
-    kept = [
-        block.text
-        for block, boilerplate in zip(document.blocks, verdict.boilerplate, strict=True)
-        if not boilerplate and block.text
-    ]
     return Extraction(
         status="ok",
         url=document.url,
@@ -97,7 +103,7 @@ def clean_text(document: Document, verdict: Verdict, blocks: Blocks = "none") ->
         description=document.description,
         published=document.published,
         fetched_at=document.fetched_at,
-        text="\n".join(kept),
+        text=kept_text(document, verdict.boilerplate),
         blocks=None if blocks == "none" else _extracted(document, verdict, blocks),
         node="/".join((document.domain, *document.branch[: verdict.depth])),
         support=verdict.support,

@@ -13,6 +13,7 @@ from bench.claims.curves import draw
 from bench.claims.variants import SiteF1, follow
 from bench.pages import STREAMS
 from urltree.evaluation.pool import each_done
+from urltree.evaluation.workspace import SUFFIX
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -22,7 +23,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 @click.option("--processes", type=click.IntRange(1), default=2, show_default=True)
 def main(streams: Path, processes: int) -> None:
     """Measure the paper's claims on STREAMS, a folder of a .jsonl.zst a site."""
-    files = sorted(streams.glob("*.jsonl.zst"), key=lambda file: -file.stat().st_size)
+    files = sorted(streams.glob(f"*{SUFFIX}"), key=lambda file: -file.stat().st_size)
     if not files:
         raise click.ClickException(f"no streams with gold at {streams}")
     sites: list[SiteF1] = []

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from urltree.document import Document
 from urltree.evaluation.metrics.sequences import compare
 from urltree.evaluation.metrics.words import words
+from urltree.evaluation.workspace import SUFFIX
 from urltree.heuristics import Heuristic, heuristic
 from urltree.inputs import Reader
 from urltree.learning import LearnedDomain
@@ -90,7 +91,7 @@ def follow(file: Path) -> SiteF1:
         learned.append((document, gold))
     for number, (document, gold) in enumerate(learned):
         scores[number] += _scores(document, gold, [whole.judge(document).boilerplate])
-    site = file.name.removesuffix(".jsonl.zst")
+    site = file.name.removesuffix(SUFFIX)
     return SiteF1(site, variants(), np.array(scores, dtype=np.float32).T)
 
 

@@ -21,11 +21,11 @@ from typing import NamedTuple
 import xxhash
 
 from urltree.evaluation import metrics
-from urltree.evaluation.corpus import Corpus, CorpusPage
+from urltree.evaluation.corpus import Corpus
 from urltree.evaluation.metrics.page_gold import PageGold
 from urltree.evaluation.metrics.page_score import score_of
 from urltree.evaluation.pool import each_done
-from urltree.evaluation.prediction import Prediction, Run
+from urltree.evaluation.prediction import Run
 from urltree.evaluation.progress import Progress
 from urltree.evaluation.score import Score
 from urltree.evaluation.workspace import Workspace, WorkspaceError, appearing, write_lines
@@ -43,11 +43,6 @@ class Unit(NamedTuple):
     part: str
     extractor: str
     documents: int
-
-
-def score_page(page: CorpusPage, prediction: Prediction) -> Score:
-    """What a prediction of a page is worth."""
-    return score_of(PageGold(page), prediction)
 
 
 def score(

@@ -10,8 +10,9 @@ from pathlib import Path
 import orjson
 
 from urltree.evaluation.corpus import Corpus, CorpusPage, Kind
+from urltree.evaluation.metrics.page_gold import PageGold
+from urltree.evaluation.metrics.page_score import score_of
 from urltree.evaluation.prediction import Prediction, Run
-from urltree.evaluation.scoring import score_page
 from urltree.evaluation.workspace import Workspace, write_lines
 
 Say = Callable[[CorpusPage], str | None]
@@ -83,7 +84,7 @@ def add(  # noqa: PLR0913 - what a corpus is of
         run = Run(extractor, "as it comes", "1.0", extractor in STREAMS, "0", None)
         _write(path / "predictions" / name / extractor / "run.json", run)
         write_lines(made.predictions_file(name, extractor, "all"), said)
-        scores = [score_page(page, each) for page, each in zip(given, said, strict=True)]
+        scores = [score_of(PageGold(page), each) for page, each in zip(given, said, strict=True)]
         write_lines(made.scores_file(name, extractor, "all"), scores)
     return made
 

@@ -13,10 +13,12 @@ from click.testing import CliRunner
 from urltree.command import main
 from urltree.evaluation.corpus import Corpus, CorpusPage
 from urltree.evaluation.metrics.overlap import ALL, NOTHING
+from urltree.evaluation.metrics.page_gold import PageGold
+from urltree.evaluation.metrics.page_score import score_of
 from urltree.evaluation.prediction import Failure, Prediction, Run
 from urltree.evaluation.progress import Progress
 from urltree.evaluation.score import Boundary, Segments
-from urltree.evaluation.scoring import score, score_page
+from urltree.evaluation.scoring import score
 from urltree.evaluation.workspace import Workspace, WorkspaceError, write_lines
 
 GOLD = "A Title\nand the text below it."
@@ -36,7 +38,7 @@ def said(
 
 def test_the_gold_itself_is_worth_one_in_every_metric() -> None:
     """A sampled page has all of them."""
-    found = score_page(page(), said(GOLD))
+    found = score_of(PageGold(page()), said(GOLD))
     assert set(found.metrics) == {
         "words",
         "words+title",
@@ -52,7 +54,7 @@ def test_the_gold_itself_is_worth_one_in_every_metric() -> None:
 
 def test_a_page_that_is_not_sampled_has_the_words_alone() -> None:
     """Learning curves need no more, and streams are long."""
-    found = score_page(page(), said(GOLD, is_sampled=False))
+    found = score_of(PageGold(page()), said(GOLD, is_sampled=False))
     assert list(found.metrics) == ["words", "words+title"]
 
 
@@ -66,7 +68,7 @@ def test_a_page_that_is_not_sampled_has_the_words_alone() -> None:
 )
 def test_the_title_goes_before_what_does_not_begin_with_it(text: str, *, is_helped: bool) -> None:
     """Gold begins with the title, and some tools give it apart (issue 5)."""
-    metrics = score_page(page(), said(text)).metrics
+    metrics = score_of(PageGold(page()), said(text)).metrics
     assert (metrics["words+title"].f1 > metrics["words"].f1) == is_helped
     if is_helped:
         assert metrics["words+title"] == ALL
@@ -75,7 +77,7 @@ def test_the_title_goes_before_what_does_not_begin_with_it(text: str, *, is_help
 @pytest.mark.parametrize("title", [None, "", "…"])
 def test_without_a_title_both_are_the_same(title: str | None) -> None:
     """Most classical corpora have none."""
-    metrics = score_page(page(title=title), said("and the text")).metrics
+    metrics = score_of(PageGold(page(title=title)), said("and the text")).metrics
     assert metrics["words+title"] == metrics["words"]
 
 
@@ -96,14 +98,14 @@ def test_boundary_cases_are_told_by_kind(
     gold: str, text: str, failure: Failure | None, case: Boundary
 ) -> None:
     """In the headline both empty is 1, the others are 0: also a failure on an empty gold."""
-    found = score_page(page(gold=gold), said(text, failure))
+    found = score_of(PageGold(page(gold=gold)), said(text, failure))
     assert found.boundary == case
     assert found.metrics["words"] == (ALL if case == "both empty" else NOTHING)
 
 
 def test_a_duplicate_is_not_scored() -> None:
     """Its text was said under another id."""
-    found = score_page(page(), said("", "duplicate"))
+    found = score_of(PageGold(page()), said("", "duplicate"))
     assert found.is_duplicate
     assert (found.metrics, found.segments, found.boundary) == ({}, None, None)
 
@@ -111,16 +113,16 @@ def test_a_duplicate_is_not_scored() -> None:
 def test_gold_of_segments_has_counts_alone() -> None:
     """There is no full text to compare with, but what failed or is empty is told."""
     segmented = CorpusPage("1", "", "", "", gold_with=("Body text",), gold_without=("Menu",))
-    found = score_page(segmented, said("Menu Body\ntext"))
+    found = score_of(PageGold(segmented), said("Menu Body\ntext"))
     assert (found.segments, found.metrics, found.boundary) == (Segments(1, 0, 1, 0), {}, None)
-    failed = score_page(segmented, said("", "time"))
+    failed = score_of(PageGold(segmented), said("", "time"))
     assert (failed.segments, failed.boundary) == (Segments(0, 1, 0, 1), "time")
-    assert score_page(segmented, said("")).boundary == "empty result"
+    assert score_of(PageGold(segmented), said("")).boundary == "empty result"
 
 
 def test_a_page_without_gold_has_no_figures() -> None:
     """Pages of a stream that are learned from alone."""
-    found = score_page(page(gold=None), said(""))
+    found = score_of(PageGold(page(gold=None)), said(""))
     assert (found.metrics, found.segments, found.boundary) == ({}, None, None)
 
 

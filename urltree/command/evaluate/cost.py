@@ -16,27 +16,9 @@ _MIB = 1 << 20
 @click.command()
 @options.work
 @options.selection
-@click.option(
-    "--of-stream",
-    type=click.IntRange(min=1),
-    default=OF_STREAM,
-    show_default=True,
-    help="Documents of each part of a stream.",
-)
-@click.option(
-    "--of-pages",
-    type=click.IntRange(min=1),
-    default=OF_PAGES,
-    show_default=True,
-    help="Documents of each corpus of single pages.",
-)
-@click.option(
-    "--passes",
-    type=click.IntRange(min=1),
-    default=PASSES,
-    show_default=True,
-    help="Over all documents; each counts with its median.",
-)
+@options.number("--of-stream", OF_STREAM, "Documents of each part of a stream.")
+@options.number("--of-pages", OF_PAGES, "Documents of each corpus of single pages.")
+@options.number("--passes", PASSES, "Over all documents; each counts with its median.")
 def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     work: Path,
     names: tuple[str, ...],

@@ -24,12 +24,10 @@ from urltree.evaluation.running.watching import MEGABYTES, SECONDS
     show_default=True,
     help="CPU that a page may take; it may sleep four times as many.",
 )
-@click.option(
+@options.number(
     "--megabytes",
-    type=click.IntRange(min=1),
-    default=MEGABYTES,
-    show_default=True,
-    help="Memory that an extractor may take above what its process began with.",
+    MEGABYTES,
+    "Memory that an extractor may take above what its process began with.",
 )
 def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     work: Path,

@@ -35,12 +35,19 @@ processes = click.option(
     show_default="one a core",
     help="How many run at the same time.",
 )
-sample = click.option(
+
+
+def number(flag: str, default: int, text: str) -> Callable[[_F], _F]:
+    """An option that is a number from 1 on."""
+    return click.option(
+        flag, type=click.IntRange(min=1), default=default, show_default=True, help=text
+    )
+
+
+sample = number(
     "--sample",
-    type=click.IntRange(min=1),
-    default=SAMPLE,
-    show_default=True,
-    help="Evenly spaced pages of each part of a stream that all extractors are given.",
+    SAMPLE,
+    "Evenly spaced pages of each part of a stream that all extractors are given.",
 )
 
 plugins = click.option(

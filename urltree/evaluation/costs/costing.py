@@ -10,8 +10,9 @@ the same documents. A document counts with the median of its passes.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from statistics import median
 
 import numpy as np
@@ -66,7 +67,7 @@ def cost(  # noqa: PLR0913 - the options of the verb
     progress = progress or Progress()
     documents = Documents(workspace, tuple(workspace.named(corpora)), of_stream, of_pages)
     basis = _basis(documents, extractors.values(), passes)
-    peaks = {name: _peak_memory(documents, name) for name in extractors}
+    peaks, left_out = _of_extraction(documents, extractors)
     before = load(workspace.path)
     if before is not None and before.basis == basis:
         progress.say(f"{FILE} is of the same: kept; without it, cost is measured again")
@@ -74,7 +75,6 @@ def cost(  # noqa: PLR0913 - the options of the verb
     progress.expect(passes * len(documents))
     side_by_side = {PARSE.name: PARSE, **extractors}
     limits = Limits(seconds, megabytes)
-    left_out = dict(_deadly(documents, extractors))
     measuring = MeasureRun(documents, side_by_side, passes, limits, left_out)
     try:
         while not measuring.is_done:
@@ -163,31 +163,25 @@ def _basis(documents: Documents, extractors: Iterable[Extractor], passes: int) -
     return xxhash.xxh3_128_hexdigest(repr(what).encode())
 
 
-def _deadly(documents: Documents, extractors: Iterable[str]) -> Iterator[tuple[Key, str]]:
-    """What extract had to end a process for: it would end this one."""
-    for corpus, extractor, part in _predicted(documents, extractors):
-        for each in documents.workspace.predictions(corpus, extractor, part):
-            if each.failure in _DEADLY:
-                yield Key(corpus, each.id, extractor), each.failure
+def _of_extraction(
+    documents: Documents, extractors: Iterable[str]
+) -> tuple[dict[str, int | None], dict[Key, str]]:
+    """What extract knows already, by one reading of all predictions that there are.
 
-
-def _peak_memory(documents: Documents, extractor: str) -> int | None:
-    """Bytes above idle: the rises of a part's pages add up to its peak; the most of all parts."""
+    Returns:
+        Peak memory of each extractor, bytes above idle: the rises of a part's pages add up to its
+        peak, the most of all parts. And what a process was ended for: it would end this one.
+    """
+    peaks: dict[str, int | None] = dict.fromkeys(extractors)
+    deadly: dict[Key, str] = {}
     workspace = documents.workspace
-    return max(
-        (
-            sum(each.memory for each in workspace.predictions(corpus, name, part))
-            for corpus, name, part in _predicted(documents, [extractor])
-        ),
-        default=None,
-    )
-
-
-def _predicted(documents: Documents, extractors: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Corpus, extractor and part of all predictions that there are."""
     for corpus in documents.corpora:
-        for extractor in extractors:
-            for part in corpus.parts:
-                file = documents.workspace.predictions_file(corpus.name, extractor, part)
-                if file.exists():
-                    yield corpus.name, extractor, part
+        for name, part in product(peaks, corpus.parts):
+            if workspace.predictions_file(corpus.name, name, part).exists():
+                rise = 0
+                for each in workspace.predictions(corpus.name, name, part):
+                    rise += each.memory
+                    if each.failure in _DEADLY:
+                        deadly[Key(corpus.name, each.id, name)] = each.failure
+                peaks[name] = max(rise, peaks[name] or 0)
+    return peaks, deadly

@@ -33,6 +33,8 @@ from urltree.evaluation.metrics.page_score import by_words
 from urltree.evaluation.metrics.words import words
 from urltree.evaluation.pool import each_done
 from urltree.evaluation.progress import Progress
+from urltree.evaluation.workspace import SUFFIX
+from urltree.extraction import kept_text
 from urltree.heuristics import NAMES, Heuristic, heuristic
 from urltree.inputs.stream import InputError, opened
 from urltree.learning import LearnedDomain
@@ -41,7 +43,6 @@ from urltree.url_key import KeyScheme
 from urltree.window import Eviction
 
 EVERY = 10
-SUFFIX = ".jsonl.zst"
 
 Scores = dict[tuple[str, str, str], list[float]]  # by heuristic, site and figure: of each page
 
@@ -158,12 +159,10 @@ class _Trees:
     def texts(self, document: Document) -> dict[str, str]:
         """What each heuristic keeps of a document that was just learned."""
         leaf = self._domains[document.domain].tree.leaf(document.key_bytes)
-        found = {}
-        for each in self._heuristics:
-            verdicts = each.judge(document.blocks, leaf).boilerplate
-            kept = zip(document.blocks, verdicts, strict=True)
-            found[each.name] = "\n".join(block.text for block, dropped in kept if not dropped)
-        return found
+        return {
+            each.name: kept_text(document, each.judge(document.blocks, leaf).boilerplate)
+            for each in self._heuristics
+        }
 
 
 def _masked(page: CorpusPage, masking: Masking) -> CorpusPage:
