@@ -7,6 +7,10 @@ Faust's table drops that future, writes to the partition of the current event on
 confirmation move n: when a stopped worker wakes and its late write is confirmed at 500, while
 another worker wrote 450 to 499, its disk would claim to hold what it never saw. Here n moves only
 by one: 450 to 499 missing, it stays, and recovery reads them when the partition is back.
+
+A deletion takes the other way: out of sight at once, off the disk when its tombstone is confirmed.
+A row that was deleted before a kill -9 and whose tombstone was never sent is not there to be
+deleted again: the changelog, and the next worker, would have it for ever.
 """
 
 from __future__ import annotations
@@ -34,6 +38,8 @@ class Table(faust.Table):
         # offset in the changelog up to which the disk holds everything; None: a gap, see above
         self._held: dict[int, int | None] = {}
         self._generation = 0
+        # what is on the disk until its newest tombstone is confirmed
+        self._deleting: dict[tuple[int, bytes], object] = {}
 
     def _new_store(self) -> Store:
         return Store(
@@ -50,6 +56,8 @@ class Table(faust.Table):
 
     def get(self, partition: int, key: bytes) -> bytes | None:
         """The value under a key, None where there is none."""
+        if (partition, key) in self._deleting:
+            return None
         value: bytes | None = self.data.get(partition, key)
         return value
 
@@ -61,8 +69,9 @@ class Table(faust.Table):
         To be read to its end without a pause: an open scan keeps RocksDB from closing when the
         partition goes to another worker.
         """
-        items: Iterator[tuple[bytes, bytes]] = self.data.scan(partition, prefix, start)
-        return items
+        for key, value in self.data.scan(partition, prefix, start):
+            if (partition, key) not in self._deleting:
+                yield key, value
 
     def pages(self, partition: int, prefix: bytes) -> Iterator[list[tuple[bytes, bytes]]]:
         """A scan in lists of at most 500 rows; between two of them no scan is open.
@@ -74,20 +83,21 @@ class Table(faust.Table):
             yield page
             start = page[-1][0] + b"\0"  # the least key beyond the last
 
-    async def put(
-        self, partition: int, key: bytes, value: bytes | None
-    ) -> asyncio.Future[RecordMetadata]:
-        """Put a value under a key, None deletes it; the future is done when Kafka has it."""
+    async def put(self, partition: int, key: bytes, value: bytes) -> asyncio.Future[RecordMetadata]:
+        """Put a value under a key; the future is done when Kafka has it."""
+        self._deleting.pop((partition, key), None)
         self.data.put(partition, key, value)
-        future: asyncio.Future[RecordMetadata] = await self.app.producer.deliver(
-            self.changelog_topic_name, partition, key, value
-        )
+        future = await self._deliver(partition, key, value)
         future.add_done_callback(partial(self._on_confirmed, self._generation))
         return future
 
     async def delete(self, partition: int, key: bytes) -> asyncio.Future[RecordMetadata]:
-        """Delete what is under a key, here and by a tombstone."""
-        return await self.put(partition, key, None)
+        """Delete what is under a key; the future is done when Kafka has the tombstone."""
+        deletion = self._deleting[partition, key] = object()
+        future = await self._deliver(partition, key, None)
+        future.add_done_callback(partial(self._on_deleted, partition, key, deletion))
+        future.add_done_callback(partial(self._on_confirmed, self._generation))
+        return future
 
     async def on_rebalance(
         self, assigned: set[TP], revoked: set[TP], newly_assigned: set[TP], generation_id: int = 0
@@ -95,6 +105,7 @@ class Table(faust.Table):
         """From now on no earlier write says anything about this disk."""
         self._generation += 1
         self._held.clear()
+        self._deleting.clear()
         await super().on_rebalance(assigned, revoked, newly_assigned, generation_id)
 
     async def on_recovery_completed(self, active_tps: set[TP], standby_tps: set[TP]) -> None:
@@ -106,6 +117,20 @@ class Table(faust.Table):
             read = recovery.active_offsets.get(tp)
             self._hold(tp, -1 if read is None else read)
         await super().on_recovery_completed(active_tps, standby_tps)
+
+    async def _deliver(
+        self, partition: int, key: bytes, value: bytes | None
+    ) -> asyncio.Future[RecordMetadata]:
+        return await self.app.producer.deliver(self.changelog_topic_name, partition, key, value)
+
+    def _on_deleted(
+        self, partition: int, key: bytes, deletion: object, future: asyncio.Future[RecordMetadata]
+    ) -> None:
+        if self._deleting.get((partition, key)) is not deletion:
+            return  # put or deleted again since, or the partition may be another's
+        if not future.cancelled() and future.exception() is None:
+            del self._deleting[partition, key]
+            self.data.put(partition, key, None)
 
     def _on_confirmed(self, generation: int, future: asyncio.Future[RecordMetadata]) -> None:
         if generation != self._generation or future.cancelled() or future.exception():

@@ -30,8 +30,11 @@ def job(job: Settings, tmp_path: Path) -> Settings:
 
 
 async def put(table: Table, value: bytes | None, key: bytes = KEY, partition: int = 0) -> int:
-    """Put a value; returns its confirmed offset in the changelog."""
-    confirmed = await (await table.put(partition, key, value))
+    """Put a value, or delete it; returns its confirmed offset in the changelog."""
+    if value is None:
+        confirmed = await (await table.delete(partition, key))
+    else:
+        confirmed = await (await table.put(partition, key, value))
     await asyncio.sleep(0)
     return int(confirmed.offset)
 
@@ -66,6 +69,43 @@ def test_rows_are_kept_in_rocksdb_and_in_the_changelog(job: Settings) -> None:
                 await until(lambda stage=stage: is_ready(stage))
                 assert stage.table.get(0, KEY) == b"kept"
                 assert stage.table.get(0, KEY + b"x") is None
+
+    run(scenario())
+
+
+def test_a_deleted_row_is_out_of_sight_at_once_and_off_the_disk_once_confirmed(
+    job: Settings,
+) -> None:
+    """What is killed in between still has the row, and so deletes it again."""
+
+    async def scenario() -> None:
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            await put(stage.table, b"first")
+            confirmed = await stage.table.delete(0, KEY)
+            assert stage.table.get(0, KEY) is None
+            assert list(stage.table.scan(0, prefix_of("example.org"))) == []
+            assert stage.table.data.get(0, KEY) == b"first"
+            await confirmed
+            await asyncio.sleep(0)
+            assert stage.table.data.get(0, KEY) is None
+
+    run(scenario())
+
+
+def test_what_is_put_again_is_not_deleted_by_an_earlier_tombstone(job: Settings) -> None:
+    """The tombstone is confirmed after the row was put: the changelog has the row last."""
+
+    async def scenario() -> None:
+        async with started(job, Extract) as [stage]:
+            await until(lambda: is_ready(stage))
+            await put(stage.table, b"first")
+            deleted = await stage.table.delete(0, KEY)
+            again = await stage.table.put(0, KEY, b"second")
+            assert stage.table.get(0, KEY) == b"second"
+            await asyncio.gather(deleted, again)
+            await asyncio.sleep(0)
+            assert stage.table.get(0, KEY) == b"second"
 
     run(scenario())
 

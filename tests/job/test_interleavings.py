@@ -102,6 +102,26 @@ def test_killed_between_put_and_changelog_acknowledgement(
     assert found == undisturbed(made)
 
 
+@pytest.mark.parametrize("action", ["die", "lose"])
+def test_killed_before_the_tombstone_of_an_evicted_row(make_job: MakeJob, action: str) -> None:
+    """On the same disk the replay evicts it again: the changelog does not keep it for ever."""
+    made = articles(40)
+    first_tombstone = "2"  # the row of the 21st document is before it
+    with make_job(**SMALL_WINDOW) as job:
+        normalized(job, made[:20])
+        extracted(job, job.worker("extract", "extract"))
+        normalized(job, made[20:])
+        dying = job.worker("extract", "extract", [action, "rows-changelog", first_tombstone])
+        dying.start(wait=False).wait_end()
+        again = job.worker("extract", "extract")
+        extracted(job, again)
+        assert count(in_changelog(job, "rows")) == EVICTION.max_documents
+        assert differing(on_disk(again, "rows"), in_changelog(job, "rows")) == []
+        assert assert_trees_equal_recount(job, on_disk(again, "rows"), EVICTION) == (1, 0)
+        found = said(job)
+    assert found == undisturbed(made, EVICTION)
+
+
 def test_killed_between_changelog_and_clean_text(make_job: MakeJob) -> None:
     """The row is stored, the text was never said; the replay says it, and learns nothing twice."""
     made = articles(12)
