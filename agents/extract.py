@@ -1,8 +1,9 @@
 """extract: a document becomes clean text. Keyed by domain.
 
     documents ──▶ decode ──▶ sizes ──▶ learn: insert, judge ──▶ row ──▶ clean-text
-                                         ▲                       └▶ tombstones of the evicted
-                                         └── tree in memory, made from the rows when cold
+                               │         ▲                       └▶ tombstones of the evicted
+                               │         └── tree in memory, made from the rows when cold
+                               └▶ duplicates: its row is of a later version
 
 Decides nothing: `urltree.learning` does. A row is put for every document, also for a replay: after
 kill -9 RocksDB is ahead of the changelog, and what is not put again would be missing after a move.
@@ -22,12 +23,15 @@ from agents.memory import Memory
 from agents.settings import Settings
 from models import clean_text as clean_texts
 from models import document as documents
+from models import duplicate as duplicates
 from models.command import Forget
+from models.duplicate import Duplicate
 from urltree.document import Document
 from urltree.extraction import clean_text
 from urltree.heuristics import heuristic
 from urltree.learning import Kind, LearnedDomain
 from urltree.page import PageError, Reason
+from urltree.revisits import superseded_by
 from urltree.row import Verdict
 
 _MAX_BRANCH_BYTES = 65_535  # a row has two bytes for its length
@@ -57,7 +61,11 @@ class Extract(DocumentStage):
         partition, domain = message.partition, document.domain
         learned = await self._learned(partition, domain, work)
         key = key_of(domain, document.key_bytes)
-        lesson = learned.learn(document, self.table.get(partition, key))
+        stored = self.table.get(partition, key)
+        if (later := superseded_by(document, stored)) is not None:
+            await self._report(Duplicate.superseded(document, later), work)
+            return
+        lesson = learned.learn(document, stored)
         value = clean_texts.encode(clean_text(document, lesson.verdict, self.settings.blocks))
         work.wait_for(await self.table.put(partition, key, lesson.row), len(lesson.row))
         await self.send(work, "clean-text", Key(partition, document.id.encode()), value)
@@ -95,6 +103,11 @@ class Extract(DocumentStage):
             self._trees.add(partition, domain, learned)
             self.metrics.rebuilds.inc()
         return learned
+
+    async def _report(self, found: Duplicate, work: Work) -> None:
+        """A version whose place a later one has: a replay, which brings nothing back."""
+        await self.send(work, "duplicates", self.key(found.origin), duplicates.encode(found))
+        self.metrics.duplicates.labels(found.step).inc()
 
     def _check(self, document: Document, message: Message) -> None:
         """Refuse, before anything is learned, what could not be stored or published.

@@ -10,6 +10,8 @@ forwarded, so that a dead letter, mended and replayed, is new.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from faust.types.tuples import Message
 
 from agents.app import make_table
@@ -29,7 +31,8 @@ from models import raw_html
 from models.command import Forget
 from models.headers import header
 from urltree.admission import admit
-from urltree.normalisation import Duplicate, Forward, normalise
+from urltree.found_metadata import found_in
+from urltree.normalisation import Arrival, Duplicate, Forward, normalise
 from urltree.page import Page, PageError, Reason
 from urltree.url_key import UrlKey
 
@@ -61,12 +64,12 @@ class Normalize(DocumentStage):
         def look_up(key: UrlKey) -> bytes | None:
             return self.table.get(partition, key_of(key.domain, bytes.fromhex(key.id)))
 
-        decision = normalise(page, origin, schemes, seen.horizon, look_up)
+        decision = normalise(page, origin, schemes, seen.horizon, look_up, self.settings.revisits)
         if isinstance(decision, Duplicate):
             await self._report(page, origin, decision, work)
         else:
-            await self._forward(decision, partition, work)
-            if decision.is_new:
+            await self._forward(self._described(decision, page), partition, work)
+            if decision.arrival is Arrival.NEW:
                 await self.domains.add(partition, domain, decision.seen.time, work)
 
     async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
@@ -98,6 +101,11 @@ class Normalize(DocumentStage):
         self.metrics.rekeyed.inc()
         return False
 
+    def _described(self, decision: Forward, page: Page) -> Forward:
+        if not self.settings.metadata:
+            return decision
+        return replace(decision, document=replace(decision.document, metadata=found_in(page)))
+
     async def _forward(self, decision: Forward, partition: int, work: Work) -> None:
         document = decision.document
         value = documents.encode(document)
@@ -109,8 +117,10 @@ class Normalize(DocumentStage):
         )
         work.wait_for(stored)
         self.metrics.documents.inc()
-        if not decision.is_new:
+        if decision.arrival is Arrival.REPLAY:
             self.metrics.replays.inc()
+        elif decision.arrival is Arrival.REVISIT:
+            self.metrics.revisits.inc()
 
     async def _report(self, page: Page, origin: str, found: Duplicate, work: Work) -> None:
         urls = duplicates.Urls(page.url, page.final_url or "", found.key.canonical, found.key.key)

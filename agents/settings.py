@@ -21,8 +21,10 @@ from pydantic_settings import (
 )
 
 from agents.feed_settings import MIB, FeedSettings, parts
+from urltree.found_metadata import require
 from urltree.heuristics import DEFAULT, heuristic
 from urltree.page import microseconds
+from urltree.revisits import Revisits
 from urltree.window import DAY, Eviction
 
 PREFIX = "URLTREE_"
@@ -83,6 +85,13 @@ class Settings(FeedSettings, BaseSettings):
         "none", description="Which blocks clean-text lists beside the text."
     )
 
+    metadata: bool = Field(
+        default=False,
+        description="Whether date, author, description and the text's language are looked for.",
+    )
+    revisits: Revisits = Field(
+        "drop", description="Whether a page that has changed supersedes what was seen of it."
+    )
     query: Literal["known-noise", "drop"] = Field(
         "known-noise", description="What a URL key loses of a query where no rule applies."
     )
@@ -173,6 +182,8 @@ class Settings(FeedSettings, BaseSettings):
     def _check(self) -> Self:
         heuristic(self.heuristic)
         _ = self.eviction
+        if self.metadata:
+            require()
         if self.rules_since is not None:
             microseconds(self.rules_since)
         if self.security.startswith("SASL") and (

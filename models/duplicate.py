@@ -7,6 +7,8 @@ from typing import Any
 
 from models.record import SCHEMA, malformed, read, write
 from urltree.deduplication import Step
+from urltree.document import Document
+from urltree.url import normalise
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +33,9 @@ class Duplicate:
     """A record of the topic duplicates; its key is `origin`.
 
     Attributes:
-        origin: of this page; first_origin: of the page that was seen first.
+        origin: of this page; first_origin: of the page that was seen first, or that superseded it.
         id: the document id that the two share.
-        step: the first step after which the two were equal.
+        step: the first step after which the two were equal, or `superseded`.
         urls: of this page.
     """
 
@@ -42,6 +44,21 @@ class Duplicate:
     id: str
     step: Step
     urls: Urls
+
+    @classmethod
+    def superseded(cls, document: Document, by: str) -> Duplicate:
+        """An earlier version of a page, delivered again behind the later one.
+
+        Args:
+            document: the earlier version.
+            by: origin of the later one.
+
+        Raises:
+            PageError: `bad-url`: it was not `normalize` that wrote this document.
+        """
+        response = document.response_url or document.url or ""
+        urls = Urls(document.url, response, str(normalise(response)), document.url_key)
+        return cls(document.origin, by, document.id, Step.SUPERSEDED, urls)
 
 
 def encode(duplicate: Duplicate) -> bytes:

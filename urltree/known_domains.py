@@ -17,11 +17,12 @@ from dataclasses import replace
 from urltree.deduplication import Horizon, Seen
 from urltree.document import Document
 from urltree.learning import LearnedDomain
-from urltree.normalisation import Duplicate, Forward, normalise
+from urltree.normalisation import Arrival, Duplicate, Forward, normalise
 from urltree.page import Page
+from urltree.revisits import Revisits, superseded_by
 from urltree.row import Row, Verdict
 from urltree.state import State, Stored
-from urltree.url_key import KeyScheme
+from urltree.url_key import KeyScheme, UrlKey
 
 _ENTRY_BYTES = 130  # of a dict entry, its id and its value's header: 111 to 135 by tracemalloc
 
@@ -50,13 +51,23 @@ class KnownDomain:
         return self._stored_bytes + (self._learned.memory if self._learned else 0)
 
     def normalise(
-        self, page: Page, origin: str, schemes: Sequence[KeyScheme]
+        self, page: Page, origin: str, schemes: Sequence[KeyScheme], revisits: Revisits = "drop"
     ) -> Forward | Duplicate:
         """Decide what becomes of a page; see `urltree.normalisation`."""
-        seen = self.stored.seen
-        return normalise(
-            page, origin, schemes, self.horizon, lambda key: seen.get(bytes.fromhex(key.id))
-        )
+
+        def look_up(key: UrlKey) -> bytes | None:
+            return self.stored.seen.get(bytes.fromhex(key.id))
+
+        return normalise(page, origin, schemes, self.horizon, look_up, revisits)
+
+    def superseded_by(self, document: Document) -> str | None:
+        """Origin of a later version of a document, if that is what its row is of."""
+        return superseded_by(document, self.stored.rows.get(document.key_bytes))
+
+    def replaced_by(self, document: Document) -> str | None:
+        """Origin of the version that has taken the place of one that was learned, if one has."""
+        origin = Row.decode(self.stored.rows[document.key_bytes]).origin
+        return None if origin == document.origin else origin
 
     def learn(self, forward: Forward) -> Verdict:
         """Learn a document; store its row, then its `seen`."""
@@ -67,7 +78,7 @@ class KnownDomain:
             for evicted in lesson.evicted:
                 self._put(self.stored.rows, evicted, None)
             self._put(self.stored.seen, document_id, forward.seen.encode())
-            if forward.is_new:
+            if forward.arrival is Arrival.NEW:
                 self.horizon.add(forward.seen.time)
         except BaseException:  # also Ctrl-C: rows are the truth, the tree is made anew
             self._learned = None

@@ -1,4 +1,4 @@
-"""Normalisation: is this page a new document, a replay, or a duplicate? (Paper, section 3).
+"""Normalisation: is this page new, a replay, a revisit, or a duplicate? (Paper, section 3).
 
     page ──▶ keys ──▶ look up `seen` ──▶ parse ──▶ Forward: document, and what to put in `seen`
                             │
@@ -6,24 +6,35 @@
 
 The job's agent and the library both call `normalise`, so that they cannot differ. It decides
 only: the caller puts `seen`, and only when the document is forwarded. Pages are parsed last, for
-half of the paper's stream were duplicates.
+half of the paper's stream were duplicates; but a revisit that may supersede is parsed to know.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from urltree.deduplication import Horizon, Seen, Step, duplicate_step
+from urltree.deduplication import Horizon, Seen, Step, Version, duplicate_step
 from urltree.document import Document
 from urltree.page import Page
+from urltree.revisits import Revisits, content_digest, is_older
 from urltree.text_block import TokenizedPage
 from urltree.tokenizer import tokenize
 from urltree.url_key import KeyScheme, UrlKey
 
 LookUp = Callable[[UrlKey], bytes | None]
+Content = Callable[[], int]  # digest of a page's content, made when it is asked for
+
+
+class Arrival(Enum):
+    """Why a page goes on as a document."""
+
+    NEW = "new"
+    REPLAY = "replay"  # the same origin again
+    REVISIT = "revisit"  # has changed, and supersedes what was seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +44,20 @@ class Forward:
     Attributes:
         seen: to be put under the document's domain and id, also for a replay: the first write may
             have been lost behind us.
-        is_new: False for a replay. Only a new page's time is added to the domain's horizon.
+        arrival: only a new page's time is added to the domain's horizon.
     """
 
     document: Document
     seen: Seen
-    is_new: bool
+    arrival: Arrival
 
 
 class Onward(NamedTuple):
-    """The decision that a page goes on: its key, what to put in `seen`, and whether it is new."""
+    """The decision that a page goes on: its key, what to put in `seen`, and why."""
 
     key: UrlKey
     seen: Seen
-    is_new: bool
+    arrival: Arrival
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +66,8 @@ class Duplicate:
 
     Attributes:
         key: under which the first copy is stored.
-        first_origin: of the first copy.
-        step: the first step that reveals it.
+        first_origin: of the copy that was forwarded.
+        step: the first step that reveals it, or `superseded`.
     """
 
     key: UrlKey
@@ -64,8 +75,13 @@ class Duplicate:
     step: Step
 
 
-def normalise(
-    page: Page, origin: str, schemes: Sequence[KeyScheme], horizon: Horizon, look_up: LookUp
+def normalise(  # noqa: PLR0913, PLR0917 - all that a decision depends on
+    page: Page,
+    origin: str,
+    schemes: Sequence[KeyScheme],
+    horizon: Horizon,
+    look_up: LookUp,
+    revisits: Revisits = "drop",
 ) -> Forward | Duplicate:
     """Decide what becomes of a page, and take it apart if it goes on.
 
@@ -75,6 +91,7 @@ def normalise(
         schemes: the one in force first; then, for as long as `seen` remembers, those before it.
         horizon: of the page's domain.
         look_up: what is stored in `seen` under a key, encoded.
+        revisits: whether a page that has changed supersedes what was seen of it.
 
     Raises:
         PageError: the page's fault.
@@ -83,21 +100,27 @@ def normalise(
     parsed = _Parsed(page)
     url = page.final_url or ""
     keys = [scheme.key(url, parsed.title) for scheme in schemes]
-    decision = decide(page, keys, origin, horizon, look_up)
+    content = parsed.content if revisits == "replace" else None
+    decision = decide(page, keys, origin, horizon, look_up, content)
     if isinstance(decision, Duplicate):
         return decision
     document = Document.of(page, decision.key, parsed.tokens, origin)
-    return Forward(document, decision.seen, decision.is_new)
+    return Forward(document, decision.seen, decision.arrival)
 
 
-def decide(
-    page: Page, keys: Sequence[UrlKey], origin: str, horizon: Horizon, look_up: LookUp
+def decide(  # noqa: PLR0913, PLR0917 - all that it depends on
+    page: Page,
+    keys: Sequence[UrlKey],
+    origin: str,
+    horizon: Horizon,
+    look_up: LookUp,
+    content: Content | None = None,
 ) -> Onward | Duplicate:
     """Compare a page with what was seen under its keys.
 
     What was seen longer ago than the horizon is unseen. An undated page has the newest time of
     its domain. A replay keeps the key and the time under which it was forwarded first, so that it
-    is the same document after a switch of schemes.
+    is the same document after a switch of schemes. Where revisits are dropped, `content` is None.
     """
     time = horizon.newest_time() if page.time is None else page.time
     for key in keys:
@@ -107,10 +130,22 @@ def decide(
         first = Seen.decode(stored)
         step = duplicate_step(first, _seen(page, key, origin, time))
         if step is None:
-            return Onward(key, first, is_new=False)
-        if not horizon.is_past(first.time):
+            return Onward(key, first, Arrival.REPLAY)
+        if horizon.is_past(first.time):
+            continue
+        if content is None or step is Step.RULE:
             return Duplicate(key, first.origin, step)
-    return Onward(keys[0], _seen(page, keys[0], origin, time), is_new=True)
+        if is_older(origin, page.time, first.origin, first.version_time):
+            return Duplicate(key, first.origin, Step.SUPERSEDED)
+        version = Version(content(), time)
+        if first.version is not None and first.version.content == version.content:
+            return Duplicate(key, first.origin, step)
+        seen = replace(_seen(page, key, origin, first.time), version=version)
+        return Onward(key, seen, Arrival.REVISIT)
+    seen = _seen(page, keys[0], origin, time)
+    if content is not None:
+        seen = replace(seen, version=Version(content(), time))
+    return Onward(keys[0], seen, Arrival.NEW)
 
 
 def _seen(page: Page, key: UrlKey, origin: str, time: int) -> Seen:
@@ -127,6 +162,10 @@ class _Parsed:
     @cached_property
     def tokens(self) -> TokenizedPage:
         return tokenize(self._page.html, self._page.content_type)
+
+    def content(self) -> int:
+        """Digest of what would make it another version."""
+        return content_digest(self.tokens.blocks)
 
     def title(self) -> str | None:
         """The input's title, else the page's own; asked for where a rule retains `_cid_`."""

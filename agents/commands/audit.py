@@ -6,11 +6,11 @@
 
 What it cannot know, for topics forget:
 - Outputs older than their topic's retention are gone: audit a range within 7 days.
-- Clean text is compacted by id. Where a later page of the same id took its place (`seen` had
-  forgotten the first, or `forget` was called), the page is read again, its id computed with the
-  settings of now, and found superseded or forgotten. If its rules have changed since, or the two
-  pages lie in different partitions so that their order is unknown, it stays missing: the audit
-  rather reports one too many.
+- Clean text is compacted by id. Where a later page of the same id took its place (with `revisits`
+  `replace`, or `seen` had forgotten the first, or `forget` was called), the page is read again, its
+  id computed with the settings of now, and found superseded or forgotten. If its rules have changed
+  since, or the two pages lie in different partitions and their times do not say which is later, it
+  stays missing: the audit rather reports one too many.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from models.clean_text import origin_of
 from models.command import is_command
 from models.dead_letter import DeadLetter
 from models.headers import ORIGIN, header
+from urltree.deduplication import Step
 
 _PAUSE = 1.0  # seconds between two looks
 
@@ -67,7 +68,10 @@ class Audit(Hop):
                 self.ledger.settle(origin, Outcome.CLEAN_TEXT)
         elif topic == "duplicates":
             found = duplicate.decode(record.value)
-            self.ledger.settle(found.origin, Outcome.DUPLICATE, found.step.value)
+            if found.step is Step.SUPERSEDED:
+                self.ledger.settle(found.origin, Outcome.SUPERSEDED)
+            else:
+                self.ledger.settle(found.origin, Outcome.DUPLICATE, found.step.value)
         else:
             letter = DeadLetter.from_record(record.key, record.value, record.headers)
             self.ledger.settle(letter.origin, Outcome.DEAD_LETTER, letter.reason)

@@ -22,7 +22,7 @@ class Outcome(StrEnum):
     PAGE = "page"  # of a fetch: it is in raw-html
     CLEAN_TEXT = "clean-text"
     DUPLICATE = "duplicate"
-    SUPERSEDED = "superseded"  # a later page of the same id has taken the place of its clean text
+    SUPERSEDED = "superseded"  # a later page of the same id has taken its place
     FORGOTTEN = "forgotten"  # a tombstone has
     DEAD_LETTER = "dead-letter"
     MISSING = "missing"

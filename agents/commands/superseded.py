@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from math import inf
 from typing import NamedTuple
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
@@ -11,32 +12,32 @@ from agents.commands.ledger import Ledger, Outcome
 from agents.kafka.client import Ranges, partitions, read, whole
 from agents.schemes import Schemes
 from agents.settings import Settings
-from models import raw_html
-from models.clean_text import origin_of
+from models import clean_text, raw_html
 from models.origin import Origin
-from urltree.page import PageError
+from urltree.page import PageError, microseconds
+from urltree.revisits import is_older
 from urltree.tokenizer import tokenize
 
 _AT_MOST = 100_000  # pages; of so many missing most are not processed yet
 
 
 class _Page(NamedTuple):
-    """A missing page: where it lies, and when it was published."""
+    """A missing page: where it lies, when it was published, and its document time if it has one."""
 
     origin: Origin
     timestamp: int
+    time: int | None
 
 
 async def explain(settings: Settings, client: AIOKafkaConsumer, ledger: Ledger) -> None:
     """Settle what was superseded or forgotten."""
     missing = {origin for origin, _ in zip(ledger.missing(), range(_AT_MOST), strict=False)}
     schemes = Schemes(settings)
-    by_id: dict[bytes, list[_Page]] = defaultdict(list)
+    by_id: defaultdict[bytes, list[_Page]] = defaultdict(list)
     async for record in read(client, _around(missing)):
         origin = Origin(record.topic, record.partition, record.offset)
         if origin in missing:
-            for document_id in _ids(record, schemes):
-                by_id[document_id].append(_Page(origin, record.timestamp))
+            _enter(record, schemes, by_id)
     if not by_id:
         return
     topic = settings.topic("clean-text")
@@ -56,8 +57,10 @@ def _around(missing: set[Origin]) -> Ranges:
     return ranges
 
 
-def _ids(record: ConsumerRecord, schemes: Schemes) -> list[bytes]:
-    """Keys under which the clean text of a page would stand."""
+def _enter(
+    record: ConsumerRecord, schemes: Schemes, by_id: defaultdict[bytes, list[_Page]]
+) -> None:
+    """Note a page under the keys under which its clean text would stand."""
     try:
         page = raw_html.decode(record.value, record.headers)
 
@@ -66,8 +69,10 @@ def _ids(record: ConsumerRecord, schemes: Schemes) -> list[bytes]:
 
         keys = [scheme.key(page.final_url or "", title) for scheme in schemes.of(page)]
     except PageError:
-        return []  # its dead letter is missing
-    return [key.id.encode() for key in keys]
+        return  # its dead letter is missing
+    origin = Origin(record.topic, record.partition, record.offset)
+    for key in keys:
+        by_id[key.id.encode()].append(_Page(origin, record.timestamp, page.time))
 
 
 def _outcome(page: _Page, record: ConsumerRecord) -> Outcome | None:
@@ -75,9 +80,10 @@ def _outcome(page: _Page, record: ConsumerRecord) -> Outcome | None:
     if record.value is None:
         return Outcome.FORGOTTEN if record.timestamp >= page.timestamp else None
     try:
-        other = Origin.parse(origin_of(record.value) or "")
-    except (PageError, ValueError):
+        said = clean_text.decode(record.value)
+        stamp = said.get("fetched_at") or said.get("published")
+        time = -inf if stamp is None else microseconds(stamp)
+        is_later = is_older(str(page.origin), page.time, said["origin"], time)
+    except (PageError, AttributeError, KeyError, TypeError, ValueError):
         return None
-    # pages of one domain are judged in the order of their partition
-    is_later = other[:2] == page.origin[:2] and other.offset > page.origin.offset
     return Outcome.SUPERSEDED if is_later else None

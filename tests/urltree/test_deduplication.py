@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from urltree.deduplication import HORIZON, Horizon, Seen, SeenError, Step, duplicate_step
+from urltree.deduplication import (
+    HORIZON,
+    Horizon,
+    Seen,
+    SeenError,
+    Step,
+    Version,
+    duplicate_step,
+)
 from urltree.url_key import KeyScheme
 from urltree.window import DAY
 
 FIRST = Seen.of("raw-html/3/1042", 1_382_864_400_000_000, "request", "response", "canonical")
+
+SECOND = replace(FIRST, origin="raw-html/3/2000", version=Version(2**64 - 2, FIRST.time + 1))
 
 STORED = (
     "01"  # version
@@ -18,21 +30,33 @@ STORED = (
     "533214b93844f303"  # canonical
     "7261772d68746d6c2f332f31303432"  # raw-html/3/1042
 )
+STORED_WITH_VERSION = (
+    "02"  # version
+    "00a45535b5e90400"  # time of the first copy
+    "45bc31553461524c2f0363802820d456533214b93844f303"  # request, response, canonical
+    "feffffffffffffff"  # digest of the content
+    "01a45535b5e90400"  # time of this version
+    "7261772d68746d6c2f332f32303030"  # raw-html/3/2000
+)
 
 
 def test_stored_bytes_never_change() -> None:
-    """Tables outlive every release: version, time, three hashes, origin."""
+    """Tables outlive every release: version, time, three hashes, origin; more with `replace`."""
     assert FIRST.encode().hex() == STORED
+    assert SECOND.encode().hex() == STORED_WITH_VERSION
 
 
 def test_stored_bytes_are_read_back() -> None:
     """Whatever the time's sign and the origin's letters."""
     early = Seen.of("röhre/0/0", -62_135_596_800_000_000, "", "\ud800", "c")
-    for seen in (FIRST, early):
+    for seen in (FIRST, SECOND, early):
         assert Seen.decode(seen.encode()) == seen
 
 
-@pytest.mark.parametrize("stored", [b"", b"\x02" + FIRST.encode()[1:], FIRST.encode()[:20]])
+@pytest.mark.parametrize(
+    "stored",
+    [b"", b"\x02" + FIRST.encode()[1:], b"\x03" + SECOND.encode()[1:], FIRST.encode()[:20]],
+)
 def test_bytes_of_another_release_are_an_error_of_ours(stored: bytes) -> None:
     """They are not the page's fault, so it is no PageError."""
     with pytest.raises(SeenError, match="`seen` of version"):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from urltree.deduplication import HORIZON, Horizon, Seen, Step
-from urltree.normalisation import Duplicate, Onward, decide
+from urltree.normalisation import Arrival, Duplicate, Onward, decide
 from urltree.page import Page
 from urltree.url_key import UrlKey
 from urltree.window import DAY
@@ -25,13 +25,13 @@ def decide_with(seen: dict[str, bytes], **changed: object) -> Onward | Duplicate
 
 def test_an_unseen_page_is_new() -> None:
     """It goes on under the current key, with what is to be put in `seen`."""
-    assert decide_with({}) == Onward(KEY, replace(SEEN, origin="raw-html/0/2"), is_new=True)
+    assert decide_with({}) == Onward(KEY, replace(SEEN, origin="raw-html/0/2"), Arrival.NEW)
 
 
 def test_the_same_origin_again_is_a_replay() -> None:
     """What is stored is put again as it is, whatever the page's time says now."""
     stored = replace(SEEN, origin="raw-html/0/2", time=7)
-    assert decide_with({KEY.id: stored.encode()}) == Onward(KEY, stored, is_new=False)
+    assert decide_with({KEY.id: stored.encode()}) == Onward(KEY, stored, Arrival.REPLAY)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_what_was_seen_before_the_horizon_is_unseen() -> None:
     horizon = Horizon([HORIZON + DAY] * 5)
     onward = decide_with({KEY.id: SEEN.encode()}, horizon=horizon)
     again = replace(SEEN, origin="raw-html/0/2", time=HORIZON + DAY)
-    assert onward == Onward(KEY, again, is_new=True)
+    assert onward == Onward(KEY, again, Arrival.NEW)
 
 
 def test_a_duplicate_is_found_under_the_scheme_before() -> None:
@@ -79,7 +79,7 @@ def test_a_replay_keeps_the_key_of_the_scheme_before() -> None:
     new = replace(KEY, id="0b" * 16)
     stored = {KEY.id: SEEN.encode()}
     assert decide_with(stored, keys=[new, KEY], origin="raw-html/0/1") == Onward(
-        KEY, SEEN, is_new=False
+        KEY, SEEN, Arrival.REPLAY
     )
 
 
@@ -88,4 +88,4 @@ def test_a_former_scheme_that_gave_another_domain_is_not_asked() -> None:
     new = replace(KEY, domain="a.example.org", id="0b" * 16)
     onward = decide_with({KEY.id: SEEN.encode()}, keys=[new, KEY])
     assert isinstance(onward, Onward)
-    assert onward.is_new
+    assert onward.arrival is Arrival.NEW
