@@ -86,12 +86,9 @@ class Settings(FeedSettings, BaseSettings):
     )
 
     metadata: bool = Field(
-        default=False,
-        description="Whether date, author, description and the text's language are looked for.",
+        default=False, description="Whether date, author, description and language are looked for."
     )
-    revisits: Revisits = Field(
-        "drop", description="Whether a page that has changed supersedes what was seen of it."
-    )
+    revisits: Revisits = Field("drop", description="Whether a changed page supersedes its former.")
     query: Literal["known-noise", "drop"] = Field(
         "known-noise", description="What a URL key loses of a query where no rule applies."
     )
