@@ -15,7 +15,7 @@ from urltree.extraction import ExtractedBlock, Extraction
 FIELDS = (
     *("id", "revision", "domain", "url", "response_url", "url_key", "title", "description"),
     *("published", "fetched_at", "text", "blocks", "node", "support", "heuristic", "versions"),
-    *("origin", "language", "author", "canonical", "meta"),
+    *("origin", "language", "author", "canonical", "meta", "metadata"),
 )
 BLOCK_FIELDS = tuple(f.name for f in fields(ExtractedBlock))
 
@@ -29,6 +29,8 @@ def encode(extraction: Extraction) -> bytes:
     record["meta"] = dict(extraction.meta)
     if extraction.versions is not None:
         record["versions"] = dict(extraction.versions)
+    if extraction.metadata is not None:
+        record["metadata"] = extraction.metadata.to_record()
     if extraction.blocks is not None:
         record["blocks"] = [_block(block) for block in extraction.blocks]
     return write({"schema": SCHEMA, **record})

@@ -17,6 +17,7 @@ from typing import Any
 from models.origin import Origin
 from models.record import SCHEMA, malformed, read, write
 from urltree.document import Document
+from urltree.found_metadata import FoundMetadata
 from urltree.page import microseconds
 from urltree.text_block import Element, TextBlock
 
@@ -40,6 +41,8 @@ def encode(document: Document) -> bytes:
     record: dict[str, Any] = {name: getattr(document, name) for name in FIELDS}
     record["meta"] = dict(document.meta) or None
     record["json_ld"] = document.json_ld or None
+    if document.metadata is not None:
+        record["metadata"] = document.metadata.to_record()
     record["blocks"] = _table(document.blocks, TextBlock._fields)
     record["elements"] = _table(document.elements, Element._fields)
     return write({"schema": SCHEMA, **record})
@@ -60,6 +63,7 @@ def decode(value: bytes | None) -> Document:
     _check_numbers(record)
     record["meta"] = _meta(record["meta"])
     record["json_ld"] = _strings("json_ld", record["json_ld"] or [])
+    record["metadata"] = _metadata(record["metadata"])
     record["elements"] = _elements(record["elements"])
     record["blocks"] = _blocks(record["blocks"], len(record["elements"]))
     return Document(**record)
@@ -103,6 +107,17 @@ def _meta(meta: Any) -> dict[str, str]:
     if not isinstance(meta, dict) or not _are(meta.values(), str):
         raise malformed("meta: should map strings to strings")
     return meta
+
+
+def _metadata(found: Any) -> FoundMetadata | None:
+    if found is None:
+        return None
+    if not isinstance(found, dict):
+        raise malformed("metadata: should be an object")
+    try:
+        return FoundMetadata.from_record(found)
+    except TypeError as error:
+        raise malformed(f"metadata.{error}") from None
 
 
 def _strings(name: str, values: Any) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import xxhash
 
+from urltree.found_metadata import FoundMetadata
 from urltree.page import Page, microseconds
 from urltree.text_block import Element, TextBlock, TokenizedPage
 from urltree.tokenizer import TOKENIZER_VERSION
@@ -28,6 +29,7 @@ class Document:
         origin: topic/partition/offset of the first copy of the page.
         tokenizer, key_version: versions of what made the blocks and the key.
         blocks_over_cap: blocks beyond the tokenizer's cap, not in `blocks`.
+        metadata: what was found in its HTML; None where nobody looked.
     """
 
     id: str
@@ -50,6 +52,7 @@ class Document:
     blocks: tuple[TextBlock, ...]
     elements: tuple[Element, ...]
     blocks_over_cap: int
+    metadata: FoundMetadata | None = None
 
     @classmethod
     def of(cls, page: Page, key: UrlKey, tokenized: TokenizedPage, origin: str) -> Document:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from urltree.document import Document
+from urltree.found_metadata import FoundMetadata, language_of
 from urltree.page import Page, PageError, Reason
 from urltree.row import Verdict
+from urltree.url_key import UrlKey
 
 Status = Literal["ok", "duplicate", "error"]
 Blocks = Literal["none", "content", "all"]
@@ -45,6 +47,7 @@ class Extraction:
         blocks: with a setting, the kept blocks, or with another all of them.
         node: the node that judged, as domain/segment/…; support: its support then.
         versions: of tokenizer, key and heuristic.
+        metadata: with a setting, what was found out about the page.
         duplicate_of: origin of the first copy; duplicate_step: what revealed it.
         error: a reason code; message: what is wrong, for a person.
     """
@@ -71,6 +74,7 @@ class Extraction:
     language: str | None = None
     author: str | None = None
     canonical: str | None = None
+    metadata: FoundMetadata | None = None
     duplicate_of: str | None = None
     duplicate_step: str | None = None
     error: Reason | None = None
@@ -90,6 +94,7 @@ def kept_text(document: Document, boilerplate: Sequence[bool]) -> str:
 
 def clean_text(document: Document, verdict: Verdict, blocks: Blocks = "none") -> Extraction:
     """The clean text of a judged document. A replay gives the same, to the byte."""
+    text = kept_text(document, verdict.boilerplate)
     return Extraction(
         status="ok",
         url=document.url,
@@ -103,7 +108,7 @@ def clean_text(document: Document, verdict: Verdict, blocks: Blocks = "none") ->
         description=document.description,
         published=document.published,
         fetched_at=document.fetched_at,
-        text=kept_text(document, verdict.boilerplate),
+        text=text,
         blocks=None if blocks == "none" else _extracted(document, verdict, blocks),
         node="/".join((document.domain, *document.branch[: verdict.depth])),
         support=verdict.support,
@@ -116,6 +121,7 @@ def clean_text(document: Document, verdict: Verdict, blocks: Blocks = "none") ->
         language=document.language,
         author=document.author,
         canonical=document.canonical,
+        metadata=_with_language(document.metadata, text),
     )
 
 
@@ -129,6 +135,55 @@ def failure(page: Page | None, origin: str, error: PageError) -> Extraction:
         error=error.reason,
         message=error.message,
     )
+
+
+def duplicate(page: Page, origin: str, key: UrlKey, of: str, step: str) -> Extraction:
+    """The outcome for a page that was seen before.
+
+    Args:
+        page: at fault in nothing.
+        origin: of it.
+        key: that it shares with the page that was seen.
+        of: origin of that page.
+        step: what revealed it.
+    """
+    return Extraction(
+        status="duplicate",
+        url=page.url,
+        origin=origin,
+        meta=page.meta,
+        response_url=page.response_url,
+        id=key.id,
+        domain=key.domain,
+        url_key=key.key,
+        duplicate_of=of,
+        duplicate_step=step,
+    )
+
+
+def superseded(document: Document, by: str) -> Extraction:
+    """The outcome for a version of a page whose place a later one has taken.
+
+    Args:
+        document: the earlier version.
+        by: origin of the later one.
+    """
+    return Extraction(
+        status="duplicate",
+        url=document.url,
+        origin=document.origin,
+        meta=document.meta,
+        response_url=document.response_url,
+        id=document.id,
+        domain=document.domain,
+        url_key=document.url_key,
+        duplicate_of=by,
+        duplicate_step="superseded",
+    )
+
+
+def _with_language(found: FoundMetadata | None, text: str) -> FoundMetadata | None:
+    return None if found is None else replace(found, language=language_of(text))
 
 
 def _extracted(document: Document, verdict: Verdict, blocks: Blocks) -> tuple[ExtractedBlock, ...]:

@@ -15,25 +15,25 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Self
-
-import xxhash
+from typing import Self, get_args
 
 from urltree.admission import admit
 from urltree.document import Document
-from urltree.extraction import Blocks, Extraction, clean_text, failure
+from urltree.extraction import Blocks, Extraction, clean_text, duplicate, failure, superseded
+from urltree.found_metadata import found_in, require
 from urltree.heuristics import DEFAULT
 from urltree.heuristics import heuristic as heuristic_named
 from urltree.known_domains import KnownDomains
 from urltree.learning import LearnedDomain
+from urltree.lone_page import is_lone, lone_document
 from urltree.normalisation import Duplicate
 from urltree.page import Page, PageError
+from urltree.revisits import Revisits
 from urltree.row import Verdict
 from urltree.sources import Source, check, url_of
 from urltree.spool import Spool
 from urltree.state import State
-from urltree.tokenizer import tokenize
-from urltree.url_key import KEY_VERSION, KeyScheme, Query, UrlKey
+from urltree.url_key import KeyScheme, Query
 from urltree.window import Eviction
 
 Learned = tuple[Document, Verdict]
@@ -41,8 +41,6 @@ Learned = tuple[Document, Verdict]
 MAX_BYTES = 10 << 20  # of a page's HTML, as in the job
 MEMORY = 512 << 20
 EVICTION = Eviction()
-
-_ALONE = ".invalid"  # never on the web (RFC 2606)
 
 
 def extract(  # noqa: PLR0913 - the options of issue 3, section 2
@@ -53,8 +51,10 @@ def extract(  # noqa: PLR0913 - the options of issue 3, section 2
     query: Query = "known-noise",
     eviction: Eviction | None = EVICTION,
     two_pass: bool = False,
+    revisits: Revisits = "drop",
     state: str | PathLike[str] | None = None,
     boilerplate: bool = False,
+    metadata: bool = False,
     memory: int = MEMORY,
 ) -> Iterator[Extraction]:
     """One Extraction for each page, in order, lazily; arguments and errors as `Extractor`."""
@@ -64,8 +64,10 @@ def extract(  # noqa: PLR0913 - the options of issue 3, section 2
         query=query,
         eviction=eviction,
         two_pass=two_pass,
+        revisits=revisits,
         state=state,
         boilerplate=boilerplate,
+        metadata=metadata,
         memory=memory,
     )
     return _closing(extractor, pages)
@@ -80,8 +82,10 @@ class Extractor:
         query: what becomes of a query where no rule applies: `known-noise` or `drop`.
         eviction: how many documents of a domain count; None keeps all.
         two_pass: learn from all pages, then judge; nothing is evicted meanwhile.
+        revisits: whether a page that has changed supersedes what was seen: `drop` or `replace`.
         state: a directory to continue from and to save to when closed, or one that is open.
         boilerplate: give all blocks with their verdicts.
+        metadata: look for date, author, description and language; needs the extra `metadata`.
         memory: bytes of learned domains in memory; whole domains beyond it go to disk.
 
     Raises:
@@ -99,14 +103,18 @@ class Extractor:
         query: Query = "known-noise",
         eviction: Eviction | None = EVICTION,
         two_pass: bool = False,
+        revisits: Revisits = "drop",
         state: str | PathLike[str] | State | None = None,
         boilerplate: bool = False,
+        metadata: bool = False,
         memory: int = MEMORY,
     ) -> None:
         if eviction is not None and not isinstance(eviction, Eviction):
             raise TypeError(f"eviction should be an Eviction or None, is {eviction!r}")
         if not isinstance(heuristic, str):
             raise TypeError(f"heuristic should be a name, is {heuristic!r}")
+        if revisits not in get_args(Revisits):
+            raise ValueError(f"revisits should be drop or replace, is {revisits!r}")
         self.scheme = KeyScheme.load(None if rules is None else _read_rules(rules), query)
         self._new_domain = partial(
             LearnedDomain,
@@ -115,6 +123,10 @@ class Extractor:
             keep_counts=boilerplate,
         )
         self._two_pass = two_pass
+        self._revisits: Revisits = revisits
+        if metadata:
+            require()
+        self._metadata = metadata
         self._blocks: Blocks = "all" if boilerplate else "none"
         self._state = state if isinstance(state, State) else State(state)
         self._domains = KnownDomains(self._state, self._new_domain, memory)
@@ -167,11 +179,15 @@ class Extractor:
         if isinstance(learned, Extraction):
             return learned
         document = learned[0]
-        if document.domain == document.id + _ALONE:
+        if is_lone(document):
             return learned
-        verdict = self._domains.use(document.domain).judge_again(document)
-        self._domains.settle()
-        return document, verdict
+        domain = self._domains.use(document.domain)
+        try:
+            if (later := domain.replaced_by(document)) is not None:
+                return superseded(document, later)
+            return document, domain.judge_again(document)
+        finally:
+            self._domains.settle()
 
     def speak(self, learned: Extraction | Learned) -> Extraction:
         """The Extraction of what was learned."""
@@ -202,40 +218,21 @@ class Extractor:
             return self._learn_alone(page, origin)
         domain = self._domains.use(self.scheme.domain(page.final_url))
         try:
-            outcome = domain.normalise(page, origin, [self.scheme])
+            outcome = domain.normalise(page, origin, [self.scheme], self._revisits)
             if isinstance(outcome, Duplicate):
-                return duplicate(page, origin, outcome)
-            return outcome.document, domain.learn(outcome)
+                return duplicate(page, origin, outcome.key, outcome.first_origin, outcome.step)
+            if (later := domain.superseded_by(outcome.document)) is not None:
+                return superseded(outcome.document, later)
+            return self._described(outcome.document, page), domain.learn(outcome)
         finally:
             self._domains.settle()
 
     def _learn_alone(self, page: Page, origin: str) -> Learned:
-        """A page without URL is a domain of its own: all is kept, and nothing is remembered.
-
-        Its id is XXH3-128 of key version and HTML, its domain `ID.invalid` (ours).
-        """
-        html = page.html if isinstance(page.html, bytes) else page.html.encode(errors="replace")
-        number = xxhash.xxh3_128_hexdigest(b"%d %s" % (KEY_VERSION, html))
-        address = f"https://{number}{_ALONE}/"
-        key = UrlKey(number + _ALONE, address, address, number)
-        document = Document.of(page, key, tokenize(page.html, page.content_type), origin)
+        document = self._described(lone_document(page, origin), page)
         return document, self._new_domain().learn(document, None).verdict
 
-
-def duplicate(page: Page, origin: str, found: Duplicate) -> Extraction:
-    """The outcome for a page that was seen before."""
-    return Extraction(
-        status="duplicate",
-        url=page.url,
-        origin=origin,
-        meta=page.meta,
-        response_url=page.response_url,
-        id=found.key.id,
-        domain=found.key.domain,
-        url_key=found.key.key,
-        duplicate_of=found.first_origin,
-        duplicate_step=found.step,
-    )
+    def _described(self, document: Document, page: Page) -> Document:
+        return replace(document, metadata=found_in(page)) if self._metadata else document
 
 
 def _closing(extractor: Extractor, pages: Iterable[Source]) -> Iterator[Extraction]:

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from models.document import FIELDS, decode, encode
 from urltree.document import Document
+from urltree.found_metadata import FoundMetadata
 from urltree.page import PageError, Reason
 from urltree.text_block import Element, TextBlock
 
@@ -28,6 +29,12 @@ blocks = st.builds(
     link_share=st.integers(0, 100).map(lambda percent: percent / 100),
     hidden=st.booleans(),
     hash=st.integers(0, 2**64 - 1),
+)
+found = st.builds(
+    FoundMetadata,
+    date=st.none() | st.just("2013-05-01"),
+    author=st.none() | words,
+    description=st.none() | words,
 )
 documents = st.builds(
     Document,
@@ -51,6 +58,7 @@ documents = st.builds(
     blocks=st.lists(blocks, max_size=5).map(tuple),
     elements=st.just((Element("body", -1, ()), Element("div", 0, ("nav", "top")))),
     blocks_over_cap=st.integers(0, 9),
+    metadata=st.none() | found,
 )
 
 DOCUMENT = Document(

@@ -25,6 +25,7 @@ from urltree.extractor import Extractor
 from urltree.heuristics import DEFAULT, NAMES
 from urltree.inputs import InputError, Reader
 from urltree.inputs.stream import STDIN
+from urltree.revisits import Revisits
 from urltree.state import StateError
 from urltree.url_key import Query
 
@@ -48,9 +49,11 @@ main.add_command(evaluate)
 @click.option("--rules", type=click.Path(), metavar="FILE", help="Query rules of your own, YAML.")
 @click.option("--query", type=click.Choice(get_args(Query)), default="known-noise")
 @click.option("--two-pass", is_flag=True, help="Learn from all pages, then judge.")
+@click.option("--revisits", type=click.Choice(get_args(Revisits)), default="drop")
 @click.option("--state", type=click.Path(path_type=Path), metavar="DIR", help="Continue from it.")
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, help="Processes.")
 @click.option("--boilerplate", is_flag=True, help="All blocks with their verdicts.")
+@click.option("--metadata", is_flag=True, help="Date, author, description, language.")
 @click.option("--url", help="URL of the one page that is given.")
 @click.option("--base-url", help="URL of the folders that are given.")
 @click.option("--fail-on-error", is_flag=True, help="Exit 1 where a page has an error.")

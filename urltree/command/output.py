@@ -78,6 +78,8 @@ def json_line(extraction: Extraction) -> bytes:
         name: value for name in _FIELDS if (value := getattr(extraction, name)) is not None
     }
     record["meta"] = dict(extraction.meta)
+    if extraction.metadata is not None:
+        record["metadata"] = extraction.metadata.to_record()
     if extraction.blocks is not None:
         record["blocks"] = [_block(block) for block in extraction.blocks]
     if not extraction.meta:

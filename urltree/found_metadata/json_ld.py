@@ -1,0 +1,74 @@
+"""Author and description out of JSON-LD (schema.org), as far as it describes an article."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+MAX_BYTES = 256 * 1024  # of all bodies together, as the tokenizer keeps
+_MAX_NAMES = 10
+_ARTICLE = ("Article", "Posting", "Report")  # how the names of schema.org's types of articles end
+
+
+class Said(NamedTuple):
+    """What JSON-LD says of the page's article."""
+
+    author: str | None
+    description: str | None
+
+
+def said_in(bodies: Iterable[str]) -> Said:
+    """The first article's author and description; bodies that are no JSON are passed over."""
+    objects = list(_objects(bodies))
+    by_id = {o["@id"]: o for o in objects if isinstance(o.get("@id"), str) and "name" in o}
+    articles = [o for o in objects if _is_article(o)]
+    authors = (_names(article.get("author"), by_id) for article in articles)
+    descriptions = (article.get("description") for article in articles)
+    return Said(
+        next(filter(None, authors), None),
+        next((text for text in descriptions if isinstance(text, str) and text.strip()), None),
+    )
+
+
+def _objects(bodies: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Every object at any depth, in order; a stack, for nesting is the page's choice."""
+    left = MAX_BYTES
+    for body in bodies:
+        left -= len(body)
+        if left < 0:
+            return
+        try:
+            stack: list[Any] = [json.loads(body, strict=False)]  # newlines in strings are common
+        except (ValueError, RecursionError):
+            continue
+        while stack:
+            value = stack.pop()
+            if isinstance(value, dict):
+                yield value
+                stack.extend(reversed(value.values()))
+            elif isinstance(value, list):
+                stack.extend(reversed(value))
+
+
+def _is_article(value: dict[str, Any]) -> bool:
+    types = value.get("@type")
+    names = types if isinstance(types, list) else [types]
+    return any(isinstance(name, str) and name.endswith(_ARTICLE) for name in names)
+
+
+def _names(author: Any, by_id: dict[str, dict[str, Any]]) -> str | None:
+    """The names of one author or of several: strings, objects, or references to objects."""
+    authors = author if isinstance(author, list) else [author]
+    names = [name for each in authors[:_MAX_NAMES] if (name := _name(each, by_id))]
+    return ", ".join(dict.fromkeys(names)) or None
+
+
+def _name(author: Any, by_id: dict[str, dict[str, Any]]) -> str | None:
+    if isinstance(author, dict):
+        name = author.get("name")
+        if name is None and isinstance(author.get("@id"), str):
+            name = by_id.get(author["@id"], {}).get("name")
+    else:
+        name = author
+    return " ".join(name.split()) if isinstance(name, str) else None
