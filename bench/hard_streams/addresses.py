@@ -1,0 +1,131 @@
+"""Generators of what comes again: live blogs, copies elsewhere, sections of one site."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from html import escape
+from random import Random
+from urllib.parse import urlsplit
+
+from bench.hard_streams.cut_page import CutPage, cut, paragraphs
+from bench.hard_streams.insertions import Pages, random_of
+from urltree.evaluation.corpus import CorpusPage
+
+MERGED = "many-sections.example"  # nobody's (RFC 2606)
+_LIVE_EVERY = 4
+_VERSIONS = (0, 2, 5)  # pages after the first at which a live blog is fetched again
+_COPIES = 0.2
+_LATEST_COPY = 10  # pages after the original
+
+
+def live_blogs(pages: Pages) -> list[CorpusPage]:
+    """Every fourth article grows under its one address: fetched three times, newest entry first.
+
+    The gold of each version is its entries. Other articles are learned from, not scored.
+    """
+    generated, later = [], _Later()
+    for number, page in enumerate(pages):
+        article = cut(page)
+        if article and number % _LIVE_EVERY == 0 and len(article.lines) > len(_VERSIONS):
+            first, *others = _versions(article)
+            generated.append(first)
+            for version, delay in zip(others, _VERSIONS[1:], strict=True):
+                later.put(number + delay, version)
+        else:
+            generated.append(replace(page, gold=None))
+        generated += later.take(number, page)
+    return generated
+
+
+def copies(pages: Pages) -> list[CorpusPage]:
+    """One page of five comes again within ten pages, under another address, with the same gold.
+
+    Half of the copies are the same page to the byte, half the article alone in a plain template.
+    """
+    generated, later = [], _Later()
+    for number, page in enumerate(pages):
+        article = cut(page)
+        generated.append(page if article else replace(page, gold=None))
+        random = random_of(page, "copies")
+        if article and random.random() < _COPIES:
+            later.put(number + random.randint(1, _LATEST_COPY), _copy(article, random))
+        generated += later.take(number, page)
+    return generated
+
+
+def sections(sites: Sequence[Pages]) -> list[CorpusPage]:
+    """Several sites as sections of one, each with its own template: /section0/…, /section1/….
+
+    They take turns by chance; times are made up, an hour apart, or one site's age would evict it.
+    """
+    random = Random("sections")
+    turns = [number for number, pages in enumerate(sites) for _ in pages]
+    random.shuffle(turns)
+    rest = [iter(pages) for pages in sites]
+    start = datetime(2020, 1, 1, tzinfo=UTC)
+    merged = []
+    for hour, number in enumerate(turns):
+        page = next(rest[number])
+        split = urlsplit(page.url)
+        query = f"?{split.query}" if split.query else ""
+        merged.append(
+            replace(
+                page,
+                url=f"https://{MERGED}/section{number}{split.path or '/'}{query}",
+                domain=MERGED,
+                published=(start + timedelta(hours=hour)).isoformat(),
+                gold=page.gold if cut(page) else None,
+            )
+        )
+    return merged
+
+
+class _Later:
+    """Pages that come when others have come."""
+
+    def __init__(self) -> None:
+        self._due: dict[int, list[CorpusPage]] = defaultdict(list)
+
+    def put(self, number: int, page: CorpusPage) -> None:
+        self._due[number].append(page)
+
+    def take(self, number: int, now: CorpusPage) -> Iterator[CorpusPage]:
+        """Those that are due after a page, as if published with it."""
+        for page in self._due.pop(number, ()):
+            yield replace(page, published=now.published)
+
+
+def _versions(article: CutPage) -> Iterator[CorpusPage]:
+    (lead, lines), *entries = paragraphs(article)
+    before, after = article.gold[: article.lines[0]], article.gold[article.lines[-1] + 1 :]
+    tail = article.between(f"after {len(entries)}", "inside")
+    for number in range(1, len(_VERSIONS) + 1):
+        shown = entries[: len(entries) * number // len(_VERSIONS)][::-1]
+        markup = lead + "".join(f"<div>{entry}</div>" for entry, _ in shown) + tail
+        gold = [*before, *lines, *(line for _, of_entry in shown for line in of_entry), *after]
+        yield replace(
+            article.page,
+            id=f"{article.page.id}~{number}",
+            html=article.put({"before": markup}, cut=("before", "inside")),
+            gold="\n".join(gold),
+        )
+
+
+def _copy(article: CutPage, random: Random) -> CorpusPage:
+    split = urlsplit(article.page.url)
+    query = f"?{split.query}" if split.query else ""
+    html = article.page.html
+    if random.random() < 0.5:
+        html = (
+            f"<!DOCTYPE html><html><head><title>{escape(article.title)}</title></head><body>"
+            f"{article.heading()}{article.between('before', 'inside')}</body></html>"
+        )
+    return replace(
+        article.page,
+        id=f"{article.page.id}~copy",
+        url=f"{split.scheme}://{split.netloc}/partners{split.path}{query}",
+        html=html,
+    )

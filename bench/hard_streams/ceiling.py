@@ -1,0 +1,28 @@
+"""The best that any choice of a page's blocks could be worth: a check of a generator's gold."""
+
+from __future__ import annotations
+
+from rapidfuzz.distance import LCSseq
+
+from urltree.evaluation.corpus import CorpusPage
+from urltree.evaluation.metrics.sequences import compare
+from urltree.evaluation.metrics.words import words
+from urltree.tokenizer import tokenize
+
+
+def ceiling(page: CorpusPage) -> float:
+    """F1 of the blocks most of whose words are in the gold, in its order."""
+    gold = words(page.gold or "")
+    blocks = [words(block.text) for block in tokenize(page.html).blocks]
+    said = [word for block in blocks for word in block]
+    aligned = bytearray(len(said))
+    for step in LCSseq.opcodes(said, gold):
+        if step.tag == "equal":
+            aligned[step.src_start : step.src_end] = b"\1" * (step.src_end - step.src_start)
+    chosen, start = list[str](), 0
+    for block in blocks:
+        stop = start + len(block)
+        if 2 * sum(aligned[start:stop]) > len(block):
+            chosen += block
+        start = stop
+    return compare(gold, chosen).f1

@@ -1,0 +1,158 @@
+"""Generators that put something into every page: advertising, authors, offers, consent, captions.
+
+What is put in is not gold, except captions, which are the article's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from html import escape
+from random import Random
+
+from bench.hard_streams.cut_page import CutPage, cut
+from bench.hard_streams.naming import Naming
+from bench.hard_streams.wording import CONSENT, OFFERS, biography
+from urltree.evaluation.corpus import CorpusPage
+
+Pages = Sequence[CorpusPage]
+
+RECENT = 8  # the articles that a page may point to
+AUTHORS = 36  # with weights of 1 to 5, about .9 % to 4.6 % of pages each
+_CAPTIONS = 6
+_CAPTION = (40, 110)  # characters
+
+
+def random_of(page: CorpusPage, what: str) -> Random:
+    """Chance that depends on the page and the generator alone."""
+    return Random(f"{what} {page.id}")
+
+
+def on_each(pages: Pages, change: Callable[[int, CutPage], CorpusPage]) -> list[CorpusPage]:
+    """Change each page that can be cut; the others are learned from, and not scored."""
+    return [
+        replace(page, gold=None) if (article := cut(page)) is None else change(number, article)
+        for number, page in enumerate(pages)
+    ]
+
+
+def recent(pages: Pages, number: int, count: int = RECENT) -> list[CutPage]:
+    """The articles just before a page, the oldest first."""
+    before = pages[max(0, number - count) : max(0, number)]
+    return [article for page in before if (article := cut(page))]
+
+
+def interjections(pages: Pages, naming: Naming) -> list[CorpusPage]:
+    """Between paragraphs, in turns: nothing, "Read more: …", "Advertisement"."""
+
+    def change(number: int, article: CutPage) -> CorpusPage:
+        random = random_of(article.page, "interjections")
+        known = recent(pages, number)
+        added = {}
+        for paragraph in range(len(article.lines) - 1):
+            if paragraph % 3 == 2:
+                added[f"after {paragraph}"] = f"<p {naming('advertisement')}>Advertisement</p>"
+            elif paragraph % 3 == 1 and known:
+                other = random.choice(known)
+                added[f"after {paragraph}"] = (
+                    f"<p {naming('read-more')}>Read more: {linked(other, escape(other.title))}</p>"
+                )
+        return replace(article.page, html=article.put(added))
+
+    return on_each(pages, change)
+
+
+def author_boxes(pages: Pages, naming: Naming) -> list[CorpusPage]:
+    """A box on its author below each article: the same on 1 % to 5 % of pages."""
+    domain = pages[0].domain if pages else ""
+    random = Random(f"authors {domain}")
+    biographies = [biography(random) for _ in range(AUTHORS)]
+    weights = [random.uniform(1, 5) for _ in range(AUTHORS)]
+
+    def change(_: int, article: CutPage) -> CorpusPage:
+        text = random_of(article.page, "author").choices(biographies, weights)[0]
+        box = f"<div {naming('author-box')}><p>{text}</p></div>"
+        return replace(article.page, html=article.put({"outside": box}))
+
+    return on_each(pages, change)
+
+
+def paywall(pages: Pages, naming: Naming, *, ends: bool) -> list[CorpusPage]:
+    """An offer after the standfirst, one of three, whose price changes every 50 pages.
+
+    Args:
+        pages: of a site.
+        naming: of the offer.
+        ends: on two of five pages the article ends there, and so does the gold.
+    """
+
+    def change(number: int, article: CutPage) -> CorpusPage:
+        random = random_of(article.page, "paywall")
+        texts = [text.format(price=1 + number // 50) for text in random.choice(OFFERS)]
+        offer = f"<div {naming('paywall')}>{_paragraphs(texts)}</div>"
+        if ends and random.random() < 0.4:
+            shown = "\n".join(article.gold[: article.lines[0] + 1])
+            short = article.put({"after 0": offer}, cut=("after 0", "inside"))
+            return replace(article.page, html=short, gold=shown)
+        return replace(article.page, html=article.put({"after 0": offer}))
+
+    return on_each(pages, change)
+
+
+def consent(pages: Pages, naming: Naming) -> list[CorpusPage]:
+    """A consent banner in one of three languages, as if fetched from three countries.
+
+    It stands before everything or after it, as the site likes, and the number of partners grows.
+    """
+    place = (
+        "start" if Random(f"consent {pages[0].domain if pages else ''}").random() < 0.5 else "end"
+    )
+
+    def change(number: int, article: CutPage) -> CorpusPage:
+        texts = random_of(article.page, "consent").choice(CONSENT)
+        said = [text.format(partners=812 + number // 50) for text in texts]
+        banner = f"<div {naming('cookie-consent')}>{_paragraphs(said)}</div>"
+        return replace(article.page, html=article.put({place: banner}))
+
+    return on_each(pages, change)
+
+
+def captions(pages: Pages, naming: Naming) -> list[CorpusPage]:
+    """A gallery in the article, each picture with a caption of its own: gold.
+
+    Captions are pieces of the article's own sentences: its language, and on no other page.
+    """
+
+    def change(_: int, article: CutPage) -> CorpusPage:
+        random = random_of(article.page, "captions")
+        texts = [_caption(article, random) for _ in range(_CAPTIONS)]
+        figures = [
+            f'<figure {naming("gallery-item")}><img src="/pictures/{number}.jpg">'
+            f"<figcaption {naming('caption')}>{escape(text)}</figcaption></figure>"
+            for number, text in enumerate(texts)
+        ]
+        gallery = f"<div {naming('gallery')}>{''.join(figures)}</div>"
+        paragraph = min(1, len(article.lines) - 1)
+        line = article.lines[paragraph] + 1
+        gold = [*article.gold[:line], *texts, *article.gold[line:]]
+        changed = article.put({f"after {paragraph}": gallery})
+        return replace(article.page, html=changed, gold="\n".join(gold))
+
+    return on_each(pages, change)
+
+
+def linked(article: CutPage, markup: str) -> str:
+    """Markup in a link to an article."""
+    return f'<a href="{escape(article.page.url)}">{markup}</a>'
+
+
+def _paragraphs(texts: Sequence[str]) -> str:
+    return "".join(f"<p>{escape(text)}</p>" for text in texts)
+
+
+def _caption(article: CutPage, random: Random) -> str:
+    text = " ".join(article.gold[1:])
+    length = random.randint(*_CAPTION)
+    start = random.randrange(max(1, len(text) - length))
+    words = text[start : start + length].split(" ")
+    return " ".join(words[1:-1] if len(words) > 3 else words)

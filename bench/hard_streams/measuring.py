@@ -1,0 +1,143 @@
+"""Heuristics on generated streams: a new library for each stream, one pass, titles given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench.hard_streams.ceiling import ceiling
+from bench.hard_streams.generators import GENERATORS, SECTIONS, sections, site
+from urltree.evaluation.corpus import CorpusPage, evenly
+from urltree.evaluation.extractors.urltree_ import as_page
+from urltree.evaluation.metrics.page_gold import PageGold
+from urltree.evaluation.metrics.page_score import by_words
+from urltree.evaluation.metrics.words import words
+from urltree.evaluation.workspace import SUFFIX
+from urltree.extractor import Extractor
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a process does: all generators on a site, or sections of several.
+
+    Attributes:
+        files: one stream, or those that are merged.
+        pages: of each site.
+        scored: pages of a generated stream, evenly spaced over those that have gold.
+        generators: by name.
+        heuristics: by name.
+        options: more arguments of the Extractor.
+    """
+
+    files: tuple[Path, ...]
+    pages: int
+    scored: int
+    generators: tuple[str, ...]
+    heuristics: tuple[str, ...]
+    options: Mapping[str, Any]
+
+
+class Measured(NamedTuple):
+    """Means over the pages of one site that were scored.
+
+    Attributes:
+        f1, titled: as it is, and with the title prepended.
+        f1_without, titled_without: of the same pages in the site's real stream.
+    """
+
+    generator: str
+    heuristic: str
+    site: str
+    pages: int
+    ceiling: float
+    f1: float
+    titled: float
+    f1_without: float
+    titled_without: float
+
+
+_F1 = tuple[float, float]
+
+
+def measure(work: Work) -> list[Measured]:
+    """Score all heuristics on all generated streams of a site."""
+    if work.generators == (SECTIONS,):
+        merged = sections(work.files, work.pages)
+        kept = {page.id for page in merged}
+        sites = [[p for p in site(file, work.pages) if p.id in kept] for file in work.files]
+        return list(_measured(work, SECTIONS, SECTIONS, merged, _Real(work, sites)))
+    pages = site(work.files[0], work.pages)
+    real = _Real(work, [pages])
+    name = work.files[0].name.removesuffix(SUFFIX)
+    return [
+        measured
+        for generator in work.generators
+        for measured in _measured(work, generator, name, GENERATORS[generator](pages), real)
+    ]
+
+
+class _Real:
+    """F1 on the real streams, when it is asked for."""
+
+    def __init__(self, work: Work, sites: Sequence[Sequence[CorpusPage]]) -> None:
+        self._pages = {page.id: page for pages in sites for page in pages}
+        self._sites = sites
+        self._work = work
+        self._texts = cache(self._said)
+        self.f1 = cache(self._f1)
+
+    def _f1(self, heuristic: str, page_id: str) -> _F1:
+        page = self._pages[page_id]
+        return _score(page, self._texts(heuristic).get(page.url, ""))
+
+    def _said(self, heuristic: str) -> dict[str, str]:
+        return {
+            url: text
+            for pages in self._sites
+            for url, text in texts(pages, heuristic, self._work.options).items()
+        }
+
+
+def texts(
+    pages: Iterable[CorpusPage], heuristic: str, options: Mapping[str, Any]
+) -> dict[str, str]:
+    """What the library says last of each address, one pass over a stream."""
+    said = {}
+    with Extractor(heuristic=heuristic, **options) as extractor:
+        for page in pages:
+            found = extractor.extract(replace(as_page(page), title=page.title))
+            if found.status == "ok":
+                said[page.url] = found.text or ""
+    return said
+
+
+def _measured(
+    work: Work, generator: str, name: str, pages: Sequence[CorpusPage], real: _Real
+) -> Iterator[Measured]:
+    latest = {page.url: page for page in pages}  # of an address that is fetched again
+    scored = [page for page in latest.values() if page.gold is not None]
+    scored = [scored[number] for number in evenly(len(scored), work.scored)]
+    if not scored:
+        return
+    best = _mean(ceiling(page) for page in scored)
+    for heuristic in work.heuristics:
+        said = texts(pages, heuristic, work.options)
+        found = [_score(page, said.get(page.url, "")) for page in scored]
+        without = [real.f1(heuristic, page.id.partition("~")[0]) for page in scored]
+        figures = [
+            _mean(column) for column in (*zip(*found, strict=True), *zip(*without, strict=True))
+        ]
+        yield Measured(generator, heuristic, name, len(scored), best, *figures)
+
+
+def _score(page: CorpusPage, text: str) -> _F1:
+    as_it_is, with_title = by_words(PageGold(page), words(text))
+    return as_it_is.f1, with_title.f1
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found)

@@ -1,0 +1,119 @@
+"""Generators that put other articles into pages: teasers, section fronts, infinite scroll."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from urllib.parse import urljoin
+
+from bench.hard_streams.cut_page import CutPage, cut
+from bench.hard_streams.insertions import Pages, linked, on_each, random_of, recent
+from bench.hard_streams.naming import Naming
+from urltree.evaluation.corpus import CorpusPage
+
+_TEASERS = 4
+_FRONT_EVERY = 10
+_AROUND = 10  # articles on a front that are older than it; as many are fetched after it
+_PAGE_TITLE = re.compile(r"(<title\b[^>]*>).*?(</title)", re.IGNORECASE | re.DOTALL)
+
+
+def teasers(pages: Pages, naming: Naming, *, is_linked: bool) -> list[CorpusPage]:
+    """Title and standfirst of 4 of the last 8 articles below each article.
+
+    Args:
+        pages: of a site.
+        naming: of list and teasers.
+        is_linked: the whole teaser is a link, else it has none.
+    """
+
+    def change(number: int, article: CutPage) -> CorpusPage:
+        known = recent(pages, number)
+        random = random_of(article.page, "teasers")
+        chosen = random.sample(known, min(_TEASERS, len(known)))
+        listed = f"<div {naming('related-posts')}>{_teasers(chosen, naming, is_linked)}</div>"
+        return replace(article.page, html=article.put({"outside": listed}))
+
+    return on_each(pages, change)
+
+
+def fronts(pages: Pages, naming: Naming, *, is_linked: bool) -> list[CorpusPage]:
+    """A section front after every tenth page: titles and standfirsts of the 20 articles around it.
+
+    Half of these are fetched after it, as from a feed: their leads are known before the articles
+    come, and must survive. The front itself is learned from, not scored.
+
+    Args:
+        pages: of a site.
+        naming: of list and teasers.
+        is_linked: the whole teaser is a link, else its title alone.
+    """
+    generated = []
+    for number, page in enumerate(pages):
+        article = cut(page)
+        generated.append(page if article else replace(page, gold=None))
+        if article and number % _FRONT_EVERY == _FRONT_EVERY - 1:
+            around = recent(pages, number + 1 + _AROUND, 2 * _AROUND)
+            front_number = number // _FRONT_EVERY + 1
+            generated.append(_front(article, front_number, around, naming, is_linked=is_linked))
+    return generated
+
+
+def infinite_scroll(pages: Pages, naming: Naming, *, newer: bool) -> list[CorpusPage]:
+    """Another article below each, whole, in the same template; it has a page of its own.
+
+    Args:
+        pages: of a site.
+        naming: of what holds the other article.
+        newer: it is the one that is fetched next, else the one that was fetched before.
+    """
+
+    def change(number: int, article: CutPage) -> CorpusPage:
+        other = cut(pages[min(max(number + (1 if newer else -1), 0), len(pages) - 1)])
+        if other is None or other is article:
+            return article.page
+        appended = other.heading() + other.between("before", "inside")
+        appended = f"<div {naming('next-article')}>{appended}</div>"
+        return replace(article.page, html=article.put({"outside": appended}))
+
+    return on_each(pages, change)
+
+
+def retitled(html: str, title: str) -> str:
+    """A page with another title in its head."""
+    return _PAGE_TITLE.sub(lambda match: match[1] + escape(title) + match[2], html, count=1)
+
+
+def _front(
+    article: CutPage, number: int, around: Sequence[CutPage], naming: Naming, *, is_linked: bool
+) -> CorpusPage:
+    title = f"News, page {number}"
+    listed = f"<div {naming('news-list')}>{_teasers(around, naming, is_linked, title=True)}</div>"
+    added = {"before": listed}
+    html = article.put(added, cut=("before", "inside"))
+    if "title" in article.places:
+        html = html.replace(article.heading(), f"<h1>{title}</h1>", 1)
+    return replace(
+        article.page,
+        id=f"{article.page.id}~front",
+        url=urljoin(article.page.url, f"/news/page/{number}/"),
+        html=retitled(html, title),
+        title=title,
+        gold=None,
+    )
+
+
+def _teasers(
+    articles: Sequence[CutPage], naming: Naming, is_linked: bool, *, title: bool = False
+) -> str:
+    """Each with its title in a heading; `title` links it where the whole is none."""
+    found = []
+    for article in articles:
+        name, lead = escape(article.title), escape(article.standfirst)
+        heading = linked(article, name) if title and not is_linked else name
+        inner = f"<h3>{heading}</h3><p>{lead}</p>"
+        found.append(
+            f"<div {naming('teaser')}>{linked(article, inner) if is_linked else inner}</div>"
+        )
+    return "".join(found)
