@@ -33,7 +33,7 @@ def page(url: str = URL, **changes: Any) -> Sent:
     )
 
 
-def clean(origin: str, document_id: str = "0" * 32) -> Sent:
+def clean(origin: str, document_id: str = "0" * 32, fetched_at: str | None = None) -> Sent:
     """The clean text of a page."""
     extraction = Extraction(
         status="ok",
@@ -43,6 +43,7 @@ def clean(origin: str, document_id: str = "0" * 32) -> Sent:
         id=document_id,
         domain="example.org",
         url_key=URL,
+        fetched_at=fetched_at,
         text="Hello",
         node="example.org",
         support=1,
@@ -200,6 +201,18 @@ def test_clean_text_that_a_later_page_replaced_is_not_missing(
         origins=3, clean_text=1, superseded=1, missing=1, first_missing=(third,)
     )
     assert first < second
+
+
+@pytest.mark.kafka
+def test_between_partitions_times_say_what_was_superseded(job: Settings, publish: Publish) -> None:
+    """The first day's page is superseded; of the undated one nobody knows."""
+    dated = Page(url=URL, html="<p>Hello", fetched_at="2026-01-01T00:00:00Z")
+    publish(page(partition=5, value=raw_html.encode(dated)))
+    (undated,) = publish(page(partition=5))
+    publish(clean("raw-html/0/7", document_id(), fetched_at="2026-01-02T00:00:00Z"))
+    assert asyncio.run(account(job)) == Accounts(
+        origins=2, superseded=1, missing=1, first_missing=(undated,)
+    )
 
 
 @pytest.mark.kafka
