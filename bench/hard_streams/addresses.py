@@ -100,7 +100,7 @@ class _Later:
 
 def _versions(article: CutPage) -> Iterator[CorpusPage]:
     (lead, lines), *entries = paragraphs(article)
-    before, after = article.gold[: article.lines[0]], article.gold[article.lines[-1] + 1 :]
+    before, after = article.gold[: article.lines[0][0]], article.gold[article.lines[-1][1] + 1 :]
     tail = article.between(f"after {len(entries)}", "inside")
     for number in range(1, len(_VERSIONS) + 1):
         shown = entries[: len(entries) * number // len(_VERSIONS)][::-1]
@@ -121,7 +121,7 @@ def _copy(article: CutPage, random: Random) -> CorpusPage:
     if random.random() < 0.5:
         html = (
             f"<!DOCTYPE html><html><head><title>{escape(article.title)}</title></head><body>"
-            f"{article.heading()}{article.between('before', 'inside')}</body></html>"
+            f"{article.article()}</body></html>"
         )
     return replace(
         article.page,

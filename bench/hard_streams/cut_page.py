@@ -1,15 +1,15 @@
 """A page cut at the places where a generator may put something, or take something away.
 
-    start    title <h1> titled    before <p> after 0 <p> after 1 … inside    outside    end
-    <body>                        └ the element that holds the article ┘            </body>
+    start    title <h1> titled    held    before <p> after 0 <p> after 1 … inside    outside    end
+    <body>                        └──── the element that holds the article ─────┘            </body>
 
-The gold says which elements are the article's: those whose text is one of its lines. The element
-that is the parent of most of that text holds the article; its children are the paragraphs.
+The gold says which elements are the article's: those whose text is one of its lines. The innermost
+element with nearly all of them holds the article; those of its children that have some are parts.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,7 +24,8 @@ from urltree.evaluation.corpus import CorpusPage
 _MARK = "place of a generator"
 _PARAGRAPHS = ("p", "li", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "div", "ul", "ol")
 _MAX_CHILDREN = 200  # beyond it a div is no paragraph, and its text is not worth comparing
-_Lines = dict[html.HtmlElement, int]
+_NEARLY_ALL = 0.95
+_Parts = dict[html.HtmlElement, tuple[int, int]]  # numbers of the first and the last line in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,13 @@ class CutPage:
         page: as it came.
         places: their names, in the order of the page.
         pieces: the markup before each place, then what is after the last.
-        lines: of each paragraph, the number of its last line in the gold.
+        lines: of each part of the article, the numbers of its first and last line in the gold.
     """
 
     page: CorpusPage
     places: tuple[str, ...]
     pieces: tuple[str, ...]
-    lines: tuple[int, ...]
+    lines: tuple[tuple[int, int], ...]
 
     @property
     def title(self) -> str:
@@ -56,15 +57,17 @@ class CutPage:
     @property
     def standfirst(self) -> str:
         """The first paragraph."""
-        return self.gold[self.lines[0]]
+        return self.gold[self.lines[0][0]]
 
     def between(self, first: str, last: str) -> str:
         """The markup from one place to another."""
         return "".join(self.pieces[self.places.index(first) + 1 : self.places.index(last) + 1])
 
-    def heading(self) -> str:
-        """The markup of the title, made up where the page's was not found."""
-        return self.between("title", "titled") if "title" in self.places else "<h1></h1>"
+    def article(self) -> str:
+        """The markup of the article with its title, where that was found."""
+        text = self.between("held", "inside")
+        titles = self.places[: self.places.index("held")].count("title")
+        return self.between("title", "titled") + text if titles else text
 
     def put(self, added: Mapping[str, str], cut: tuple[str, str] | None = None) -> str:
         """The page with markup put into places.
@@ -85,27 +88,28 @@ class CutPage:
 
 @lru_cache(maxsize=2_048)  # all generators cut the same pages
 def cut(page: CorpusPage) -> CutPage | None:
-    """Cut a page; None where it has no gold, or its article's paragraphs are not found."""
+    """Cut a page; None where it has no gold, or its article is not found."""
     root = parsed(page.html)
     if root is None or not page.gold:
         return None
     gold = [_key(line) for line in page.gold.split("\n")]
-    found = _paragraphs(root, gold)
-    if not found:
+    found = _found(root, gold)
+    holder, body = _holder(root, found, gold), root.find("body")
+    parts = _parts(holder, found)
+    if not parts or body is None or holder in (root, body):
         return None
-    holder = cast("html.HtmlElement", next(iter(found)).getparent())
-    body = root.find("body")
-    if holder is None or body is None or holder is body:
-        return None
-    _mark_title(root, gold[0], next(iter(found)))
+    first = next(iter(parts))
+    _mark_title(root, gold[0], first)
     body.insert(0, _mark("start"))
-    next(iter(found)).addprevious(_mark("before"))
-    for number, element in enumerate(found):
+    holder.insert(0, held := _mark("held"))
+    held.tail, holder.text = holder.text, None
+    first.addprevious(_mark("before"))
+    for number, element in enumerate(parts):
         element.addnext(_mark(f"after {number}"))
     holder.append(_mark("inside"))
     holder.addnext(_mark("outside"))
     body.append(_mark("end"))
-    return _in_pieces(page, serialised(root), tuple(found.values()))
+    return _in_pieces(page, serialised(root), tuple(parts.values()))
 
 
 def parsed(text: str) -> html.HtmlElement | None:
@@ -124,35 +128,49 @@ def serialised(root: html.HtmlElement) -> str:
 
 def paragraphs(page: CutPage) -> list[tuple[str, list[str]]]:
     """Markup and lines of each part of the article, from its standfirst on."""
-    last = len(page.lines) - 1
-    places = ["before", *(f"after {number}" for number in range(last + 1))]
-    ends = [page.lines[0] - 1, *page.lines]
+    places = ["before", *(f"after {number}" for number in range(len(page.lines)))]
+    ends = [page.lines[0][0] - 1, *(last for _, last in page.lines)]
     return [
         (page.between(first, second), page.gold[start + 1 : end + 1])
         for (first, second), (start, end) in zip(pairwise(places), pairwise(ends), strict=True)
     ]
 
 
-def _paragraphs(root: html.HtmlElement, gold: Sequence[str]) -> _Lines:
-    """The article's paragraphs that are siblings, with their lines in the gold."""
-    by_parent: dict[html.HtmlElement, _Lines] = defaultdict(dict)
-    sought = set(gold[1:]) - {""}
+def _found(root: html.HtmlElement, gold: Sequence[str]) -> dict[html.HtmlElement, int]:
+    """The elements that say a line of the gold, none inside another, and that line's number."""
+    numbers = {line: number for number, line in reversed(list(enumerate(gold))) if line and number}
+    found: dict[html.HtmlElement, int] = {}
     for element in root.iter(*_PARAGRAPHS):
-        if len(element) <= _MAX_CHILDREN and (key := _key(element.text_content())) in sought:
-            by_parent[element.getparent()][element] = gold.index(key, 1)
-    rising = [_rising(found) for found in by_parent.values()]
-    return max(
-        rising, key=lambda found: sum(len(gold[line]) for line in found.values()), default={}
-    )
+        if len(element) > _MAX_CHILDREN or not found.keys().isdisjoint(element.iterancestors()):
+            continue
+        if line := numbers.get(_key(element.text_content())):
+            found[element] = line
+    return found
 
 
-def _rising(found: _Lines) -> _Lines:
-    """Those whose lines follow each other: a line that comes twice is found at its first."""
-    kept: _Lines = {}
+def _holder(
+    root: html.HtmlElement, found: Mapping[html.HtmlElement, int], gold: Sequence[str]
+) -> html.HtmlElement:
+    """The innermost element with nearly all of the text that was found."""
+    inside: Counter[html.HtmlElement] = Counter()
     for element, line in found.items():
-        if not kept or line > max(kept.values()):
-            kept[element] = line
-    return kept
+        for outer in element.iterancestors():
+            inside[outer] += len(gold[line])
+    holder = root
+    while inner := [child for child in holder if inside[child] > _NEARLY_ALL * inside[root]]:
+        holder = inner[0]
+    return holder
+
+
+def _parts(holder: html.HtmlElement, found: Mapping[html.HtmlElement, int]) -> _Parts:
+    """The children of the holder with lines of the gold, those whose lines follow each other."""
+    parts: _Parts = {}
+    last = 0
+    for child in holder:
+        lines = [found[element] for element in child.iter() if element in found]
+        if lines and min(lines) > last:
+            parts[child] = (min(lines), last := max(lines))
+    return parts
 
 
 def _mark_title(root: html.HtmlElement, title: str, paragraph: html.HtmlElement) -> None:
@@ -168,7 +186,7 @@ def _mark_title(root: html.HtmlElement, title: str, paragraph: html.HtmlElement)
         chosen.addnext(_mark("titled"))
 
 
-def _in_pieces(page: CorpusPage, text: str, lines: tuple[int, ...]) -> CutPage:
+def _in_pieces(page: CorpusPage, text: str, lines: tuple[tuple[int, int], ...]) -> CutPage:
     first, *rest = text.split(f"<!--{_MARK}: ")
     parts = [part.partition("-->") for part in rest]
     places = tuple(name for name, _, _ in parts)

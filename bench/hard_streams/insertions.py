@@ -91,7 +91,7 @@ def paywall(pages: Pages, naming: Naming, *, ends: bool) -> list[CorpusPage]:
         texts = [text.format(price=1 + number // 50) for text in random.choice(OFFERS)]
         offer = f"<div {naming('paywall')}>{_paragraphs(texts)}</div>"
         if ends and random.random() < 0.4:
-            shown = "\n".join(article.gold[: article.lines[0] + 1])
+            shown = "\n".join(article.gold[: article.lines[0][1] + 1])
             short = article.put({"after 0": offer}, cut=("after 0", "inside"))
             return replace(article.page, html=short, gold=shown)
         return replace(article.page, html=article.put({"after 0": offer}))
@@ -133,7 +133,7 @@ def captions(pages: Pages, naming: Naming) -> list[CorpusPage]:
         ]
         gallery = f"<div {naming('gallery')}>{''.join(figures)}</div>"
         paragraph = min(1, len(article.lines) - 1)
-        line = article.lines[paragraph] + 1
+        line = article.lines[paragraph][1] + 1
         gold = [*article.gold[:line], *texts, *article.gold[line:]]
         changed = article.put({f"after {paragraph}": gallery})
         return replace(article.page, html=changed, gold="\n".join(gold))

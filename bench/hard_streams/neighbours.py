@@ -73,8 +73,7 @@ def infinite_scroll(pages: Pages, naming: Naming, *, newer: bool) -> list[Corpus
         other = cut(pages[min(max(number + (1 if newer else -1), 0), len(pages) - 1)])
         if other is None or other is article:
             return article.page
-        appended = other.heading() + other.between("before", "inside")
-        appended = f"<div {naming('next-article')}>{appended}</div>"
+        appended = f"<div {naming('next-article')}>{other.article()}</div>"
         return replace(article.page, html=article.put({"outside": appended}))
 
     return on_each(pages, change)
@@ -93,7 +92,7 @@ def _front(
     added = {"before": listed}
     html = article.put(added, cut=("before", "inside"))
     if "title" in article.places:
-        html = html.replace(article.heading(), f"<h1>{title}</h1>", 1)
+        html = html.replace(article.between("title", "titled"), f"<h1>{title}</h1>", 1)
     return replace(
         article.page,
         id=f"{article.page.id}~front",
