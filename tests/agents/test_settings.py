@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,17 @@ def test_a_wrong_setting_is_named_in_one_sentence(
     with pytest.raises(SettingsError, match=words) as caught:
         load()
     assert "\n" not in str(caught.value)
+
+
+def test_metadata_without_its_libraries_ends_the_worker_at_the_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not at the first page; the extra is named."""
+    monkeypatch.setitem(sys.modules, "py3langid.langid", None)
+    monkeypatch.delitem(sys.modules, "urltree.found_metadata.language", raising=False)
+    monkeypatch.setenv("URLTREE_METADATA", "true")
+    with pytest.raises(SettingsError, match=r"urltree\[metadata\]"):
+        load()
 
 
 def test_a_password_is_read_from_its_file_and_shown_nowhere(

@@ -158,6 +158,8 @@ ELEMENTS = {"tag": ["h1"], "parent": [-1], "tokens": [[]]}
         {"key_version": -1},
         {"json_ld": "a"},
         {"json_ld": [1]},
+        {"metadata": "2013-05-01"},
+        {"metadata": {"date": 2013}},
         {"blocks_over_cap": None},
         {"blocks": None},
         {"blocks": {}},

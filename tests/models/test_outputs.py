@@ -13,6 +13,7 @@ from models import clean_text, duplicate
 from models.duplicate import Duplicate, Urls
 from urltree.deduplication import Step
 from urltree.extraction import ExtractedBlock, Extraction
+from urltree.found_metadata import FoundMetadata
 from urltree.page import PageError, Reason
 
 SCHEMAS = Path(__file__).parents[2] / "models/schemas"
@@ -74,6 +75,8 @@ def test_the_bytes_of_clean_text_are_pinned() -> None:
         with_fields(title="t", description="d", published="2013-05-01T00:00:00Z"),
         with_fields(language="en", author="a", canonical="c", fetched_at="2013-05-01T00:00:00Z"),
         with_fields(text=""),
+        with_fields(metadata=FoundMetadata()),
+        with_fields(metadata=FoundMetadata(date="2013-05-01", author="a", language="en")),
     ],
 )
 def test_clean_text_validates(extraction: Extraction) -> None:
