@@ -66,7 +66,7 @@ class Extract(DocumentStage):
             await self._report(Duplicate.superseded(document, later), work)
             return
         lesson = learned.learn(document, stored)
-        value = clean_texts.encode(clean_text(document, lesson.verdict, self.settings.blocks))
+        value = self._clean_text(document, lesson.verdict)
         work.wait_for(await self.table.put(partition, key, lesson.row), len(lesson.row))
         await self.send(work, "clean-text", Key(partition, document.id.encode()), value)
         evicted = [key_of(domain, evicted) for evicted in lesson.evicted]
@@ -120,12 +120,19 @@ class Extract(DocumentStage):
         row = 256 + branch + 13 * len(document.blocks)  # hash, count and verdict bit of each block
         if branch > _MAX_BRANCH_BYTES or row > self.settings.max_row_bytes:
             raise PageError(Reason.TOO_LARGE, f"row: about {row} bytes, branch {branch}")
-        # with all blocks listed a text stands twice, beside names of fields
-        if len(message.value or b"") * 4 > self.settings.max_record_bytes:
+        # with all blocks listed a text stands twice, beside names of fields; in Markdown each line
+        # of a list has its indentation
+        growth = 32 if self.settings.markdown else 4
+        if len(message.value or b"") * growth > self.settings.max_record_bytes:
             kept = (False,) * len(document.blocks)
             largest = Verdict(self._heuristic.name, 1, 0, 0, kept, None)
-            value = clean_texts.encode(clean_text(document, largest, self.settings.blocks))
-            self.check_size("clean-text", value)
+            self.check_size("clean-text", self._clean_text(document, largest))
+
+    def _clean_text(self, document: Document, verdict: Verdict) -> bytes:
+        said = self.settings
+        return clean_texts.encode(
+            clean_text(document, verdict, said.blocks, markdown=said.markdown)
+        )
 
     def _count(self, kind: Kind, verdict: Verdict) -> None:
         self.metrics.documents.inc()

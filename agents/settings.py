@@ -75,19 +75,18 @@ class Settings(FeedSettings, BaseSettings):
     )
 
     heuristic: str = Field(DEFAULT, description="Decides what is boilerplate.")
-    evict: bool = Field(
-        default=True, description="Whether old documents leave their domain's tree."
-    )
+    evict: bool = Field(default=True, description="Whether old documents leave the tree.")
     max_documents: int = Field(10_000, description="Documents that a domain keeps at most.")
     max_age_days: float = Field(14, description="Documents older than that leave.")
     keep: int = Field(100, description="The most recent documents that always stay.")
     blocks: Literal["none", "content", "all"] = Field(
         "none", description="Which blocks clean-text lists beside the text."
     )
-
+    markdown: bool = Field(default=False, description="Whether clean-text has Markdown, too.")
     metadata: bool = Field(
         default=False, description="Whether date, author, description and language are looked for."
     )
+
     revisits: Revisits = Field("drop", description="Whether a changed page supersedes its former.")
     query: Literal["known-noise", "drop"] = Field(
         "known-noise", description="What a URL key loses of a query where no rule applies."

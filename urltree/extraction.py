@@ -8,6 +8,7 @@ from typing import Literal
 
 from urltree.document import Document
 from urltree.found_metadata import FoundMetadata, language_of
+from urltree.markdown import markdown as as_markdown
 from urltree.page import Page, PageError, Reason
 from urltree.row import Verdict
 from urltree.url_key import UrlKey
@@ -44,6 +45,7 @@ class Extraction:
     Attributes:
         status: `ok`, `duplicate` or `error`.
         text: the kept blocks joined by newlines, nothing prepended; None unless `ok`.
+        markdown: with a setting, the same blocks as Markdown.
         blocks: with a setting, the kept blocks, or with another all of them.
         node: the node that judged, as domain/segment/…; support: its support then.
         versions: of tokenizer, key and heuristic.
@@ -66,6 +68,7 @@ class Extraction:
     published: str | None = None
     fetched_at: str | None = None
     text: str | None = None
+    markdown: str | None = None
     blocks: tuple[ExtractedBlock, ...] | None = None
     node: str | None = None
     support: int | None = None
@@ -92,7 +95,9 @@ def kept_text(document: Document, boilerplate: Sequence[bool]) -> str:
     )
 
 
-def clean_text(document: Document, verdict: Verdict, blocks: Blocks = "none") -> Extraction:
+def clean_text(
+    document: Document, verdict: Verdict, blocks: Blocks = "none", *, markdown: bool = False
+) -> Extraction:
     """The clean text of a judged document. A replay gives the same, to the byte."""
     text = kept_text(document, verdict.boilerplate)
     return Extraction(
@@ -109,6 +114,7 @@ def clean_text(document: Document, verdict: Verdict, blocks: Blocks = "none") ->
         published=document.published,
         fetched_at=document.fetched_at,
         text=text,
+        markdown=as_markdown(document, verdict.boilerplate) if markdown else None,
         blocks=None if blocks == "none" else _extracted(document, verdict, blocks),
         node="/".join((document.domain, *document.branch[: verdict.depth])),
         support=verdict.support,

@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import Self, get_args
 
 from urltree.admission import admit
@@ -54,6 +53,7 @@ def extract(  # noqa: PLR0913 - the options of issue 3, section 2
     revisits: Revisits = "drop",
     state: str | PathLike[str] | None = None,
     boilerplate: bool = False,
+    markdown: bool = False,
     metadata: bool = False,
     memory: int = MEMORY,
 ) -> Iterator[Extraction]:
@@ -67,6 +67,7 @@ def extract(  # noqa: PLR0913 - the options of issue 3, section 2
         revisits=revisits,
         state=state,
         boilerplate=boilerplate,
+        markdown=markdown,
         metadata=metadata,
         memory=memory,
     )
@@ -85,6 +86,7 @@ class Extractor:
         revisits: whether a page that has changed supersedes what was seen: `drop` or `replace`.
         state: a directory to continue from and to save to when closed, or one that is open.
         boilerplate: give all blocks with their verdicts.
+        markdown: give Markdown beside the text.
         metadata: look for date, author, description and language; needs the extra `metadata`.
         memory: bytes of learned domains in memory; whole domains beyond it go to disk.
 
@@ -106,6 +108,7 @@ class Extractor:
         revisits: Revisits = "drop",
         state: str | PathLike[str] | State | None = None,
         boilerplate: bool = False,
+        markdown: bool = False,
         metadata: bool = False,
         memory: int = MEMORY,
     ) -> None:
@@ -127,7 +130,8 @@ class Extractor:
         if metadata:
             require()
         self._metadata = metadata
-        self._blocks: Blocks = "all" if boilerplate else "none"
+        blocks: Blocks = "all" if boilerplate else "none"
+        self._clean_text = partial(clean_text, blocks=blocks, markdown=markdown)
         self._state = state if isinstance(state, State) else State(state)
         self._domains = KnownDomains(self._state, self._new_domain, memory)
         self._is_open = True
@@ -191,7 +195,7 @@ class Extractor:
 
     def speak(self, learned: Extraction | Learned) -> Extraction:
         """The Extraction of what was learned."""
-        return learned if isinstance(learned, Extraction) else clean_text(*learned, self._blocks)
+        return learned if isinstance(learned, Extraction) else self._clean_text(*learned)
 
     def close(self) -> None:
         """Save the state; nothing can be extracted afterwards."""
@@ -205,12 +209,7 @@ class Extractor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _learn(self, page: Page, origin: str) -> Extraction | Learned:

@@ -50,7 +50,9 @@ class Site:
         teasers = "".join(f"<p>{sentence(own, 6)}</p>" for _ in range(3))
         body = "".join(f"<p>{sentence(random, 14)}</p>" for _ in range(random.randint(2, 5)))
         return (
-            f"<!doctype html><html lang=en><head><title>{title} | {self.domain}</title></head>"
+            f"<!doctype html><html lang=en><head><title>{title} | {self.domain}</title>"
+            f"<meta name=author content='{section} desk'>"
+            f"<meta name=date content={START + timedelta(hours=number // 4):%Y-%m-%d}></head>"
             f"<body><ul>{menu}</ul><h1>{title}</h1><div class=article>{body}</div>"
             f"<aside><h2>More {section}</h2>{teasers}</aside>"
             f"<footer>© {self.domain}<div>We use cookies.</div></footer></body></html>"

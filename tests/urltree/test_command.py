@@ -63,6 +63,18 @@ def test_text_is_text() -> None:
     assert urltree("--format", "text", stdin=SITE).stdout == b"Home\nNews\na\n\nbb\n\nccc\n\n"
 
 
+def test_markdown_stands_beside_the_text_or_instead() -> None:
+    """By an option, or as a format."""
+    stdin = lines({"url": "https://example.org/1", "html": f"{MENU}<h1>Title</h1>"})
+    (record,) = records(urltree("--markdown", stdin=stdin).stdout)
+    assert (record["text"], record["markdown"]) == (
+        "Home\nNews\nTitle",
+        "- Home\n- News\n\n# Title",
+    )
+    assert urltree("--format", "markdown", stdin=stdin).stdout == b"- Home\n- News\n\n# Title\n\n"
+    assert "markdown" not in records(urltree(stdin=stdin).stdout)[0]
+
+
 def test_a_file_is_written(tmp_path: Path) -> None:
     """Instead of stdout."""
     run = urltree("-o", tmp_path / "out", stdin=SITE)
@@ -71,18 +83,20 @@ def test_a_file_is_written(tmp_path: Path) -> None:
 
 
 def test_a_folder_gets_a_file_a_domain_or_a_file_a_page(tmp_path: Path) -> None:
-    """As JSON Lines, or as text."""
+    """As JSON Lines, as text, or as Markdown."""
     stdin = lines(page(0), page(0, "other.example"), {"url": "x"})
     urltree("-o", f"{tmp_path}/", stdin=stdin)
     urltree("-o", tmp_path, "--format", "text", stdin=stdin)
+    urltree("-o", tmp_path, "--format", "markdown", stdin=stdin)
     names = sorted(path.name for path in tmp_path.iterdir())
-    texts = [name for name in names if name.endswith(".txt")]
+    texts = [name for name in names if name.endswith((".txt", ".md"))]
     assert [name for name in names if name not in texts] == [
         "example.org.jsonl",
         "no-domain.jsonl",
         "other.example.jsonl",
     ]
-    assert [name.split("-")[0] for name in texts] == ["example.org", "other.example"]
+    assert [name.split("-")[0] for name in texts] == ["example.org"] * 2 + ["other.example"] * 2
+    assert len({name.removesuffix(".txt").removesuffix(".md") for name in texts}) == 2
 
 
 def test_one_page_of_a_domain_teaches_nothing() -> None:
@@ -93,7 +107,7 @@ def test_one_page_of_a_domain_teaches_nothing() -> None:
     assert b"nothing to learn from yet" not in urltree(stdin=lines(page(0), page(1))).stderr
 
 
-@pytest.mark.parametrize("options", [[], ["--two-pass"], ["--boilerplate"]])
+@pytest.mark.parametrize("options", [[], ["--two-pass"], ["--boilerplate", "--markdown"]])
 def test_processes_change_nothing(tmp_path: Path, options: list[str]) -> None:
     """Two runs with a state between them: the same bytes from one process and from three."""
     hosts = ["a.example", "b.example", "c.example", "d.example"]

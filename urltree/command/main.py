@@ -53,6 +53,7 @@ main.add_command(evaluate)
 @click.option("--state", type=click.Path(path_type=Path), metavar="DIR", help="Continue from it.")
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, help="Processes.")
 @click.option("--boilerplate", is_flag=True, help="All blocks with their verdicts.")
+@click.option("--markdown", is_flag=True, help="Markdown beside the text.")
 @click.option("--metadata", is_flag=True, help="Date, author, description, language.")
 @click.option("--url", help="URL of the one page that is given.")
 @click.option("--base-url", help="URL of the folders that are given.")
@@ -75,6 +76,7 @@ def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
         raise click.UsageError("no input: name files or folders, or pipe pages in")
     if url is not None and (len(inputs) > 1 or Path(inputs[0]).is_dir()):
         raise click.UsageError("--url is for one page; folders have --base-url")
+    options["markdown"] |= format_ == "markdown"
     reader, summary = Reader(url, base_url), Summary(is_live=sys.stderr.isatty())
     try:
         for name in inputs:

@@ -1,4 +1,4 @@
-"""What the command writes: JSON Lines or plain text, to a stream or into a folder."""
+"""What the command writes: JSON Lines, plain text or Markdown, to a stream or into a folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import orjson
 
 from urltree.extraction import ExtractedBlock, Extraction
 
-Format = Literal["jsonl", "text"]
+Format = Literal["jsonl", "text", "markdown"]
 
 _FIELDS = tuple(f.name for f in fields(Extraction))
 
@@ -36,8 +36,8 @@ class StreamOutput:
         """A line of JSON; or the text of a page that has one, and an empty line."""
         if self._format == "jsonl":
             self._stream.write(json_line(extraction))
-        elif extraction.text is not None:
-            self._stream.write(extraction.text.encode() + b"\n\n")
+        elif (text := _text(extraction, self._format)) is not None:
+            self._stream.write(text.encode() + b"\n\n")
 
     def close(self) -> None:
         """Flush."""
@@ -45,7 +45,7 @@ class StreamOutput:
 
 
 class FolderOutput:
-    """A file a domain, `DOMAIN.jsonl`, or a file a page, `DOMAIN-ID.txt`.
+    """A file a domain, `DOMAIN.jsonl`, or a file a page, `DOMAIN-ID.txt` or `.md`.
 
     What has no domain goes to `no-domain.jsonl`.
     """
@@ -64,9 +64,10 @@ class FolderOutput:
             with (self._folder / name).open("ab" if name in self._begun else "wb") as file:
                 file.write(json_line(extraction))
             self._begun.add(name)
-        elif extraction.text is not None:
-            path = self._folder / f"{domain}-{extraction.id}.txt"
-            path.write_bytes(extraction.text.encode() + b"\n")
+        elif (text := _text(extraction, self._format)) is not None:
+            suffix = "txt" if self._format == "text" else "md"
+            path = self._folder / f"{domain}-{extraction.id}.{suffix}"
+            path.write_bytes(text.encode() + b"\n")
 
     def close(self) -> None:
         """Every file is closed already."""
@@ -85,6 +86,10 @@ def json_line(extraction: Extraction) -> bytes:
     if not extraction.meta:
         del record["meta"]
     return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _text(extraction: Extraction, format_: Format) -> str | None:
+    return extraction.text if format_ == "text" else extraction.markdown
 
 
 def _block(block: ExtractedBlock) -> dict[str, Any]:
