@@ -34,7 +34,7 @@ from urltree.window import DAY, Eviction
 
 PAGES = 600
 EVICTION = Eviction(max_documents=60, max_age=10 * DAY, keep=20)
-SETTINGS = {"max_documents": 60, "max_age_days": 10, "keep": 20, "metadata": True}
+SETTINGS = {"max_documents": 60, "max_age_days": 10, "keep": 20, "markdown": True, "metadata": True}
 
 Outcome = tuple[Any, ...]
 
@@ -52,7 +52,7 @@ def library() -> Library:
     made = pages(PAGES, seed=5)
     first: dict[str, str] = {}
     found = {}
-    for n, extraction in enumerate(extract(made, eviction=EVICTION, metadata=True)):
+    for n, extraction in enumerate(extract(made, eviction=EVICTION, markdown=True, metadata=True)):
         first[extraction.origin] = str(n)
         found[str(n)] = _of_library(extraction, first)
     return Library(made, found)
