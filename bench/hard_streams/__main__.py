@@ -37,7 +37,14 @@ _HEADER = (
 @click.option("--scored", type=click.IntRange(1), default=40, show_default=True, help="Of a site.")
 @click.option("--generator", "generators", multiple=True, type=click.Choice(names()))
 @click.option("--heuristic", "heuristics", multiple=True, default=(DEFAULT,), show_default=True)
-@click.option("--option", "options", multiple=True, help="Of the Extractor: NAME=TEXT.")
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    default=("revisits=replace",),
+    show_default=True,
+    help="Of the Extractor; live blogs need this one.",
+)
 @click.option("--processes", type=click.IntRange(1), default=2, show_default=True)
 def main(  # noqa: PLR0913 - one parameter an option
     *,

@@ -17,7 +17,7 @@ from urltree.evaluation.corpus import CorpusPage
 MERGED = "many-sections.example"  # nobody's (RFC 2606)
 _LIVE_EVERY = 4
 _VERSIONS = (0, 2, 5)  # pages after the first at which a live blog is fetched again
-_COPIES = 0.2
+_COPIED = 5  # one page of so many
 _LATEST_COPY = 10  # pages after the original
 
 
@@ -49,8 +49,9 @@ def copies(pages: Pages) -> list[CorpusPage]:
     for number, page in enumerate(pages):
         article = cut(page)
         generated.append(page if article else replace(page, gold=None))
-        random = random_of(page, "copies")
-        if article and random.random() < _COPIES:
+        random = random_of(page, "copy")
+        drawn = Random(f"copies {page.domain} {number // _COPIED}").randrange(_COPIED)
+        if article and number % _COPIED == drawn:
             later.put(number + random.randint(1, _LATEST_COPY), _copy(article, random))
         generated += later.take(number, page)
     return generated

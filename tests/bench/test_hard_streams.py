@@ -1,0 +1,310 @@
+"""Each generator does to a small site what it says, and its gold stays right."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import orjson
+import pytest
+import zstandard
+from click.testing import CliRunner
+
+from bench.hard_streams import GENERATORS, streams
+from bench.hard_streams.__main__ import main
+from bench.hard_streams.addresses import MERGED, sections
+from bench.hard_streams.ceiling import ceiling
+from bench.hard_streams.cut_page import cut, paragraphs
+from bench.hard_streams.wording import CONSENT, OFFERS
+from urltree.evaluation.corpus import CorpusPage
+from urltree.tokenizer import tokenize
+
+PAGES = 60
+PARAGRAPHS = 7
+CLASS = re.compile(r'class="([^"]*)"')
+
+
+def name(number: int) -> str:
+    """A word of letters alone, another for each number."""
+    return "".join(chr(ord("a") + number // 26**place % 26) * 2 for place in range(2))
+
+
+def page(number: int, site: str = "example.org") -> CorpusPage:
+    """A page with a menu, an article of its own words, a list of other pages, and a footer."""
+    title = f"Story {name(number)}"
+    texts = [
+        f"Part {name(n)} of {name(number)} tells what {site} knows." for n in range(PARAGRAPHS)
+    ]
+    body = "".join(f"<p>{text}</p>" for text in texts)
+    return CorpusPage(
+        id=f"{site}/{number}",
+        url=f"https://{site}/news/{name(number)}",
+        domain=site,
+        html=f"<html><head><title>{title} | Site</title></head><body><div class='menu'>Home and"
+        f" more</div><div id='main'><h1>{title}</h1><div class='text'>{body}<div>Share this</div>"
+        f"</div></div><div class='foot'>All rights are ours</div></body></html>",
+        published=f"2026-01-{number % 28 + 1:02}T00:00:00Z",
+        title=title,
+        gold="\n".join([title, *texts]),
+    )
+
+
+SITE = [page(number) for number in range(PAGES)]
+
+
+def blocks(of: CorpusPage) -> list[str]:
+    """The texts of a page."""
+    return [block.text for block in tokenize(of.html).blocks]
+
+
+def added(of: CorpusPage) -> list[str]:
+    """The texts that the page did not have when it came."""
+    (original,) = [page for page in SITE if page.id == of.id]
+    return list((Counter(blocks(of)) - Counter(blocks(original))).elements())
+
+
+def test_a_page_is_cut_around_its_article() -> None:
+    """Put together again it says the same, and its parts are the gold's lines."""
+    article = cut(SITE[3])
+    assert article is not None
+    assert [lines for _, lines in paragraphs(article)] == [[text] for text in article.gold[1:]]
+    assert tokenize(article.put({})).blocks == tokenize(SITE[3].html).blocks
+    assert article.standfirst == article.gold[1]
+
+
+def test_parts_that_lie_deeper_belong_to_the_article() -> None:
+    """A quotation's paragraphs are one part, so that nothing of the article is lost."""
+    html = (
+        "<body><div><div><p>One.</p><blockquote><p>Two.</p><p>Three.</p></blockquote></div></div>"
+    )
+    article = cut(CorpusPage("a", "", "", html, title="T", gold="T\nOne.\nTwo.\nThree."))
+    assert article is not None
+    assert [lines for _, lines in paragraphs(article)] == [["One."], ["Two.", "Three."]]
+
+
+def test_what_cannot_be_cut_is_not_scored() -> None:
+    """Nothing was done to it: its F1 would say nothing of the generator."""
+    bare = CorpusPage(
+        "a", "https://example.org/a", "example.org", "<p>Text", title="T", gold="T\nX"
+    )
+    assert cut(bare) is None
+    for generate in GENERATORS.values():
+        assert {page.gold for page in generate([bare]) if page.url == bare.url} == {None}
+
+
+@pytest.mark.parametrize("generate", GENERATORS.values(), ids=GENERATORS)
+def test_a_choice_of_blocks_can_be_right(generate: Callable[..., list[CorpusPage]]) -> None:
+    """The gold is what the page says, some pages have one, and each page has its own id."""
+    pages = generate(SITE)
+    scored = [page for page in pages if page.gold is not None]
+    assert scored
+    assert min(map(ceiling, scored)) == 1
+    assert len({page.id for page in pages}) == len(pages)
+    assert {page.id.partition("~")[0] for page in pages} <= {page.id for page in SITE}
+
+
+@pytest.mark.parametrize("generate", GENERATORS.values(), ids=GENERATORS)
+def test_a_stream_is_generated_the_same_again(generate: Callable[..., list[CorpusPage]]) -> None:
+    """Chance depends on the page alone, and no page on what comes long after it."""
+    assert generate(SITE) == generate(list(SITE))
+
+
+@pytest.mark.parametrize(
+    ("generator", "telling"),
+    [
+        ("teasers", "related-posts"),
+        ("fronts", "news-list"),
+        ("interjections", "advertisement"),
+        ("author-boxes", "author-box"),
+        ("paywall", "paywall"),
+        ("consent", "cookie-consent"),
+        ("captions", "gallery"),
+        ("scroll-to-older", "next-article"),
+    ],
+)
+def test_neutral_names_say_nothing(generator: str, telling: str) -> None:
+    """And the text is the same."""
+    first, second = GENERATORS[generator](SITE), GENERATORS[f"{generator}-neutral"](SITE)
+    assert telling in {found for page in first for found in CLASS.findall(page.html)}
+    assert not any(telling in page.html for page in second)
+    assert list(map(blocks, first)) == list(map(blocks, second))
+
+
+def test_teasers_are_of_four_of_the_last_eight_articles() -> None:
+    """Title and standfirst of each, none of them gold."""
+    plain, linked = GENERATORS["teasers"](SITE)[20], GENERATORS["teasers-linked"](SITE)[20]
+    recent = [(page.gold or "").split("\n")[:2] for page in SITE[12:20]]
+    found = added(plain)
+    assert len(found) == 8
+    assert all(text in [line for pair in recent for line in pair] for text in found)
+    assert plain.gold == SITE[20].gold
+    assert added(linked) == found
+    assert linked.html.count("<a ") == 4
+    assert "<a " not in plain.html
+
+
+def test_a_front_shows_articles_before_they_come() -> None:
+    """One after every tenth page, with 20 standfirsts; it is learned from alone."""
+    pages = GENERATORS["fronts"](SITE)
+    fronts = [number for number, page in enumerate(pages) if page.gold is None]
+    assert fronts[:3] == [10, 21, 32]
+    assert len({pages[number].url for number in fronts}) == len(fronts)
+    shown = blocks(pages[21])
+    leads = [(page.gold or "").split("\n")[1] for page in SITE[10:30]]
+    assert [text for text in shown if text in leads] == leads
+    assert not any(page.gold and text in leads[10:] for page in pages[:21] for text in blocks(page))
+
+
+def test_interjections_stand_between_paragraphs() -> None:
+    """Never after the last."""
+    found = blocks(GENERATORS["interjections"](SITE)[9])
+    start = found.index("Share this") - PARAGRAPHS - 4
+    kinds = [text.split(" ")[0] for text in found[start : start + PARAGRAPHS + 4]]
+    one, more, advertisement = "Part", "Read", "Advertisement"
+    assert kinds == [one, one, more, one, advertisement, one, one, more, one, advertisement, one]
+
+
+def test_an_authors_box_is_on_a_few_pages() -> None:
+    """Of many: the most frequent on about 5 %."""
+    many = [page(number) for number in range(600)]
+    pages = GENERATORS["author-boxes"](many)
+    boxes = Counter(blocks(page)[-2] for page in pages)
+    assert len(boxes) >= 30
+    assert max(boxes.values()) <= 0.07 * len(many)
+
+
+def test_a_paywall_stands_after_the_standfirst() -> None:
+    """Where it ends the article, on two of five pages, the gold ends, too."""
+    whole, ended = GENERATORS["paywall"](SITE), GENERATORS["paywall-ends"](SITE)
+    titles = {offer[0] for offer in OFFERS}
+    for pages in (whole, ended):
+        assert {blocks(page)[3] for page in pages} == titles
+    assert [page.gold for page in whole] == [page.gold for page in SITE]
+    short = [page for page in ended if (page.gold or "").count("\n") == 1]
+    assert 10 < len(short) < 40
+    assert all("Share this" not in page.html for page in short)
+
+
+def test_consent_is_asked_in_three_languages() -> None:
+    """Always in the same place."""
+    pages = GENERATORS["consent"](SITE)
+    first = {blocks(page)[0] for page in pages} | {blocks(page)[-5] for page in pages}
+    assert {texts[0] for texts in CONSENT} <= first
+    assert any(added(page)[0] == blocks(page)[0] for page in pages) != any(
+        added(page)[-1] == blocks(page)[-1] for page in pages
+    )
+
+
+def test_captions_are_gold() -> None:
+    """Whatever is put in is in the gold, at its place."""
+    changed = GENERATORS["captions"](SITE)[7]
+    assert len(added(changed)) == 6
+    lines = (changed.gold or "").split("\n")
+    assert set(added(changed)) <= set(lines)
+    assert [text for text in blocks(changed) if text in lines] == lines
+
+
+@pytest.mark.parametrize(("generator", "step"), [("scroll-to-older", -1), ("scroll-to-newer", 1)])
+def test_infinite_scroll_appends_a_neighbour(generator: str, step: int) -> None:
+    """All of it, and the gold stays the article's."""
+    changed = GENERATORS[generator](SITE)[7]
+    other = [*(SITE[7 + step].gold or "").split("\n"), "Share this"]
+    assert blocks(changed) == [*blocks(SITE[7])[:-1], *other, blocks(SITE[7])[-1]]
+    assert changed.gold == SITE[7].gold
+
+
+def test_a_live_blog_grows_under_its_address() -> None:
+    """Fetched three times, the newest entry first, its last version with all entries."""
+    pages = [page for page in GENERATORS["live-blogs"](SITE) if page.gold]
+    (address,) = {page.url for page in pages if page.id.startswith("example.org/8~")}
+    versions = [(page.gold or "").split("\n") for page in pages if page.url == address]
+    title, lead, *entries = (SITE[8].gold or "").split("\n")
+    assert versions == [[title, lead, *entries[:count][::-1]] for count in (2, 4, 6)]
+
+
+def test_copies_have_another_address_and_the_same_gold() -> None:
+    """One of five pages comes again later; some only as a bare article."""
+    pages = GENERATORS["copies"](SITE)
+    originals = {page.id: page for page in SITE}
+    again = [page for page in pages if page.id.endswith("~copy")]
+    assert len(again) in (PAGES // 5 - 1, PAGES // 5)  # the last may come after the end
+    for copy in again:
+        original = originals[copy.id.removesuffix("~copy")]
+        assert pages.index(original) < pages.index(copy)
+        assert copy.gold == original.gold
+        assert copy.url != original.url
+    assert {"Home and more" in page.html for page in again} == {True, False}
+
+
+def test_names_are_hashed_anew_every_200_pages() -> None:
+    """Each token has another then, none of its own, and nothing else changes."""
+    many = [page(number) for number in range(201)]
+    pages = GENERATORS["hashed-classes"](many)
+    first, last, next_ = ([*CLASS.findall(pages[n].html)] for n in (0, 199, 200))
+    assert first == last
+    assert set(first).isdisjoint([*next_, "menu", "text", "foot"])
+    assert list(map(blocks, pages)) == list(map(blocks, many))
+
+
+@pytest.mark.parametrize(
+    ("generator", "scored"),
+    [("redesign-first-10", range(30, 40)), ("redesign-later", range(40, 60))],
+)
+def test_a_redesign_changes_all_but_the_article(generator: str, scored: Sequence[int]) -> None:
+    """From the middle on; pages with gold are those after it."""
+    pages = GENERATORS[generator](SITE)
+    assert [number for number, page in enumerate(pages) if page.gold] == list(scored)
+    assert pages[29].html == SITE[29].html
+    article = (SITE[30].gold or "").split("\n")
+    assert blocks(pages[30]) == [
+        "more and Home new", *article, "Share this", "ours are rights All new",
+    ]  # fmt: skip
+    assert set(CLASS.findall(pages[30].html)).isdisjoint(["menu", "text", "foot"])
+
+
+def test_sections_are_sites_under_one_domain() -> None:
+    """Each page once, in its site's order, later than the page before it."""
+    sites = [[page(number, site) for number in range(9)] for site in ("a.example", "b.example")]
+    merged = sections(sites)
+    assert {page.domain for page in merged} == {MERGED}
+    assert [page.published for page in merged] == sorted(page.published or "" for page in merged)
+    for number, pages in enumerate(sites):
+        section = [page for page in merged if f"/section{number}/" in page.url]
+        assert [page.html for page in section] == [page.html for page in pages]
+    assert merged[:9] != sorted(merged, key=lambda page: page.url)[:9]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two streams on disk."""
+    streams = tmp_path_factory.mktemp("streams")
+    for site in ("one.example", "two.example"):
+        lines = [
+            orjson.dumps({key: getattr(of, key) for key in ("url", "html", "title", "gold")})
+            for of in (page(number, site) for number in range(24))
+        ]
+        (streams / f"{site}.jsonl.zst").write_bytes(zstandard.compress(b"\n".join(lines)))
+    return streams
+
+
+def test_streams_are_had_by_name(folder: Path) -> None:
+    """Those of the sites and generators that are asked for."""
+    found = list(streams(folder, ["two.example"], 20, ["copies", "captions"]))
+    assert [name for name, _ in found] == ["captions", "copies"]
+    assert {page.domain for _, pages in found for page in pages} == {"two.example"}
+    assert len(found[0][1]) == 20
+
+
+def test_the_command_prints_a_line_for_each_generator(folder: Path) -> None:
+    """With ceiling, F1 and loss; a live blog is judged by what was said of it last."""
+    chosen = ["live-blogs", "copies", "sections"]
+    options = [part for name in chosen for part in ("--generator", name)]
+    arguments = [str(folder), "--sites", "all", "--pages", "24", "--processes", "1", *options]
+    ran = CliRunner(catch_exceptions=False).invoke(main, arguments)
+    assert ran.exit_code == 0, ran.output
+    lines = {line.split()[0]: line.split() for line in ran.stdout.splitlines()}
+    assert [name for name in lines if name in chosen] == chosen
+    assert {lines[name][3] for name in chosen} == {"1.0000"}
+    assert float(lines["live-blogs"][5]) > 0.8
