@@ -16,6 +16,7 @@ import os
 import shutil
 import struct
 import tempfile
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
@@ -77,6 +78,16 @@ class State:
             if path and path.exists():
                 return _read(path, domain)
         return Stored({}, {})
+
+    def domains(self) -> Iterator[str]:
+        """The domains that are in the directory, in the order of their files.
+
+        Raises:
+            StateError: a file is damaged, or of another version.
+        """
+        if self._directory is not None:
+            for path in sorted(self._directory.glob("domains/*/*.zst")):
+                yield _domain(_content(path))[0]
 
     def spill(self, domain: str, stored: Stored) -> None:
         """Put a domain on disk; it counts from `commit` on."""
@@ -153,20 +164,33 @@ def _encode(domain: str, stored: Stored) -> bytes:
 
 
 def _read(path: Path, domain: str) -> Stored:
+    content = _content(path)
+    try:
+        return _decode(content, domain)
+    except (struct.error, ValueError) as error:
+        raise StateError(f"state file {path} is damaged: {error}") from error
+
+
+def _content(path: Path) -> bytes:
     content = path.read_bytes()
     if not content.startswith(_MAGIC):
         found = content[len(_MAGIC) - 1 : len(_MAGIC)].hex() or "none"
         raise StateError(f"state file {path} is damaged or of another version ({found})")
     try:
-        return _decode(zstandard.decompress(content[len(_MAGIC) :]), domain)
-    except (zstandard.ZstdError, struct.error, ValueError) as error:
+        return zstandard.decompress(content[len(_MAGIC) :])
+    except zstandard.ZstdError as error:
         raise StateError(f"state file {path} is damaged: {error}") from error
 
 
-def _decode(content: bytes, domain: str) -> Stored:
+def _domain(content: bytes) -> tuple[str, int]:
+    """The domain that a file is of, and where its entries begin."""
     (length,) = _NAME.unpack_from(content)
     at = _NAME.size + length
-    name = content[_NAME.size : at].decode()
+    return content[_NAME.size : at].decode(), at
+
+
+def _decode(content: bytes, domain: str) -> Stored:
+    name, at = _domain(content)
     if name != domain:
         raise ValueError(f"is of {name}, not of {domain}")
     stored = Stored({}, {})

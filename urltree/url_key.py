@@ -13,7 +13,7 @@ different articles (`?p=`, `?v=`), so known noise alone is dropped unless `query
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
@@ -158,6 +158,24 @@ def branch(domain: str, key: str) -> tuple[str, ...]:
     if len(names) > MAX_BRANCH:
         names[MAX_BRANCH - 1 :] = ["/".join(names[MAX_BRANCH - 1 :])]
     return tuple(names)
+
+
+def key_with_id(domain: str, names: Sequence[str], document_id_: str) -> str | None:
+    """The key whose branch has these names: the one of few that has this id.
+
+    A branch does not tell `www.` from none, nor `/a/` from `/a`. None for a key with empty
+    segments, for a query below MAX_BRANCH names, and for another version.
+    """
+    fragment = names[-1] if names and names[-1].startswith("#!") else ""
+    rest = list(names[:-1] if fragment else names)
+    query = rest.pop() if rest and rest[-1].startswith("?") else ""
+    hosts = [(domain, rest), (f"www.{domain}", rest)] + [(host, rest[1:]) for host in rest[:1]]
+    keys = [
+        f"https://{'/'.join((host, *segments))}{slash}{query}{fragment}"
+        for host, segments in hosts
+        for slash in ("", "/")
+    ]
+    return next((key for key in keys if document_id(key) == document_id_), None)
 
 
 def _cid(title: str | None) -> list[Parameter]:

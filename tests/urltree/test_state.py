@@ -30,6 +30,17 @@ def test_a_domain_comes_back_as_it_was(tmp_path: Path) -> None:
     assert again.load("new.example") == Stored({}, {})
 
 
+def test_a_state_names_its_domains(tmp_path: Path) -> None:
+    """Those that were committed, of which a run knows nothing yet."""
+    state = State(tmp_path)
+    for domain in ("example.org", "other.example"):
+        state.spill(domain, STORED)
+    assert list(state.domains()) == []
+    state.commit()
+    assert sorted(state.domains()) == ["example.org", "other.example"]
+    assert list(State(None).domains()) == []
+
+
 def test_stored_bytes_are_pinned(tmp_path: Path) -> None:
     """State outlives every release: a file's name, its version, and what is in it."""
     with_domain(tmp_path)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from urltree.page import PageError, Reason
-from urltree.url_key import KEY_VERSION, MAX_BRANCH, KeyScheme, Query, branch
+from urltree.url_key import (
+    KEY_VERSION,
+    MAX_BRANCH,
+    KeyScheme,
+    Query,
+    branch,
+    document_id,
+    key_with_id,
+)
 
 STORY = "http://abcnews.go.com/kabc/story?section=news&id=8691010&utm_source=rss"
 FRONT_PAGE = "https://www.aljazeera.com/"
@@ -206,6 +214,29 @@ def test_a_deep_branch_ends_in_one_long_name() -> None:
     assert names[-1] == "/".join([*map(str, range(MAX_BRANCH - 1, 100)), "?q"])
     exact = "https://example.org/" + "/".join(map(str, range(MAX_BRANCH)))
     assert branch("example.org", exact)[-1] == str(MAX_BRANCH - 1)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "https://example.org/",
+        "https://www.example.org/a/b",
+        "https://example.org/a/b/?id=1&x=/",
+        "https://news.example.org/a?id=1",
+        "https://example.org:8080/?id=1#!/a",
+        "https://www.example.org/" + "/".join(map(str, range(100))),
+    ],
+)
+def test_a_branch_and_an_id_tell_the_key(key: str) -> None:
+    """A row holds both, and no URL."""
+    assert key_with_id("example.org", branch("example.org", key), document_id(key)) == key
+
+
+@pytest.mark.parametrize("key", ["https://example.org/a//b", "https://example.org/another"])
+def test_a_key_is_never_guessed(key: str) -> None:
+    """Where none of the candidates has the id, there is none."""
+    names = ("a", "b")
+    assert key_with_id("example.org", names, document_id(key)) is None
 
 
 def test_the_label_names_all_that_decides() -> None:

@@ -20,6 +20,7 @@ import click
 from urltree.command.evaluate import evaluate
 from urltree.command.jobs import Jobs
 from urltree.command.output import FolderOutput, Format, Output, StreamOutput
+from urltree.command.rules import rules
 from urltree.command.summary import Summary
 from urltree.extractor import Extractor
 from urltree.heuristics import DEFAULT, NAMES
@@ -39,6 +40,7 @@ def main() -> None:
 
 
 main.add_command(evaluate)
+main.add_command(rules)
 
 
 @main.command()

@@ -1,0 +1,40 @@
+"""Sites whose addresses have parameters: pages as JSON Lines have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from string import ascii_lowercase
+
+HOST = "https://www.example.org"
+_MENU = "".join(f"<p>{name}</p>" for name in ("Home", "News", "Sport", "Contact", "Imprint"))
+
+
+def page(address: str, content: str, host: str = HOST) -> dict[str, str]:
+    """A page with the site's menu, and paragraphs that follow from the name of its content."""
+    return {"url": host + address, "html": _MENU + "".join(paragraphs(content))}
+
+
+def paragraphs(content: str) -> list[str]:
+    """Ten paragraphs of letters alone, for a block's hash knows no digits."""
+    chance = Random(content)
+    return [f"<p>{''.join(chance.choices(ascii_lowercase, k=20))}</p>" for _ in range(10)]
+
+
+def stories(number: int) -> Iterator[dict[str, str]]:
+    """`id` names the story, `session` says who reads it: three readers a story."""
+    chance = Random(1)
+    for story in range(number):
+        for _ in range(3):
+            session = chance.getrandbits(32)
+            yield page(f"/story.php?id={story}&session={session:08x}", f"story {story}")
+
+
+def lists(number: int) -> Iterator[dict[str, str]]:
+    """`page` changes what a list holds, `sort` only its order."""
+    for name in range(number):
+        for part in ("", "&page=2", "&page=3"):
+            items = paragraphs(f"list {name} {part}")
+            for at, order in enumerate(("date", "price", "title")):
+                html = _MENU + "".join(items[at:] + items[:at])
+                yield {"url": f"{HOST}/list/{name}/?sort={order}{part}", "html": html}

@@ -1,0 +1,61 @@
+"""Paths that differ in one segment are one pattern, in the form that query rules take (issue 6).
+
+/news/the-flood     ┐
+/news/the-drought   ├ more than MANY names below /news: /news/*
+/news/…             ┘
+/view.php, /list.php  programs, each with parameters of its own: they stay
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+MANY = 10  # names below one folder, up to which each is a place of its own
+
+_PROGRAM = re.compile(r"\.(?:php\d?|aspx?|cfm|cgi|dll|do|jspx?|pl)$", re.IGNORECASE)
+
+
+def path_patterns(paths: Iterable[str]) -> dict[str, str]:
+    """The pattern of each path, from the root down: below one pattern names are many, or few.
+
+    Args:
+        paths: of one host, each beginning with `/`.
+    """
+    found: dict[str, str] = {}
+    waiting: list[tuple[str, list[list[str]]]] = [("", [path.split("/") for path in set(paths)])]
+    depth = 0
+    while waiting:
+        depth += 1
+        deeper: list[tuple[str, list[list[str]]]] = []
+        for pattern, below in waiting:
+            for name, same in _by_name(below, depth).items():
+                extended = f"{pattern}/{name}"
+                ended = ["/".join(each) for each in same if len(each) == depth + 1]
+                found.update(dict.fromkeys(ended, extended))
+                if len(ended) < len(same):
+                    deeper.append((extended, [each for each in same if len(each) > depth + 1]))
+        waiting = deeper
+    return found
+
+
+def most_specific_first(pattern: str) -> tuple[int, list[bool], str]:
+    """Sorts patterns so that a path's own stands before every other that matches it.
+
+    A star also matches slashes, so deeper patterns come first; of one depth, those whose first
+    segments are names.
+    """
+    segments = pattern.split("/")
+    return -len(segments), ["*" in segment for segment in segments], pattern
+
+
+def _by_name(paths: list[list[str]], depth: int) -> dict[str, list[list[str]]]:
+    names = {path[depth] for path in paths}
+    are_many = len({name for name in names if name and not _PROGRAM.search(name)}) > MANY
+    grouped: dict[str, list[list[str]]] = defaultdict(list)
+    for path in paths:
+        name = path[depth]
+        stays = not are_many or not name or _PROGRAM.search(name)
+        grouped[name if stays else "*"].append(path)
+    return grouped
