@@ -121,7 +121,10 @@ class Table(faust.Table):
     async def _deliver(
         self, partition: int, key: bytes, value: bytes | None
     ) -> asyncio.Future[RecordMetadata]:
-        return await self.app.producer.deliver(self.changelog_topic_name, partition, key, value)
+        confirmed: asyncio.Future[RecordMetadata] = await self.app.producer.deliver(
+            self.changelog_topic_name, partition, key, value
+        )
+        return confirmed
 
     def _on_deleted(
         self, partition: int, key: bytes, deletion: object, future: asyncio.Future[RecordMetadata]
