@@ -168,6 +168,23 @@ def test_what_is_larger_than_a_record_may_be_is_a_dead_letter_and_teaches_nothin
     assert not read_all("urltree-normalize-seen-changelog")
 
 
+def test_clean_text_that_is_too_large_as_markdown_is_a_dead_letter_and_teaches_nothing(
+    job: Settings, publish: Publish, read_all: ReadAll
+) -> None:
+    """Each line of code in eight lists has its indentation, which the document had not."""
+    small = job.model_copy(update={"max_record_bytes": 20_000, "markdown": True})
+    (origin, _) = publish(
+        raw(page(html="<ol><li>" * 8 + "<pre>" + "a\n" * 2000)), raw(page("small"))
+    )
+    work(small)
+    (record,) = read_all("dead-letters")
+    letter = DeadLetter.from_record(record.key, record.value, record.headers)
+    assert (letter.origin, letter.reason, letter.stage) == (origin, "too-large", "extract")
+    (text,) = read_all("clean-text")
+    assert clean_text.decode(text.value)["markdown"].startswith("This is small")
+    assert len(read_all("urltree-extract-rows-changelog")) == 1
+
+
 def test_a_restart_goes_on_where_the_last_commit_was(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:

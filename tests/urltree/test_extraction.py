@@ -39,6 +39,12 @@ def test_text_is_the_kept_blocks_joined_by_newlines(story: Document) -> None:
     assert clean_text(story, VERDICT).text == "Headline\nTwo\nlines"
 
 
+def test_markdown_comes_with_a_setting(story: Document) -> None:
+    """Of the same blocks."""
+    assert clean_text(story, VERDICT).markdown is None
+    assert clean_text(story, VERDICT, markdown=True).markdown == "# Headline\n\nTwo lines"
+
+
 def test_text_is_empty_where_all_is_boilerplate(story: Document) -> None:
     """That is a result, not an error."""
     extraction = clean_text(story, replace(VERDICT, boilerplate=(True,) * 4))
