@@ -31,7 +31,23 @@ MARKUP = st.text("\\`*_[](){}#+-.!|<>&~=:;\"'/$@^ \n\r\tab1ä—", max_size=12)
 FRAGMENTS = (
     *("---", "***", "===", "1. a", "2) b", "- ", "+", "# a #", "> a", "```", "~~~~", "| a | b |"),
     *("|---|---|", ":-: | -", "[a](b)", "[a]: b", "![a](b)", "<b>", "<!--", "</p>", "<a@b.c>"),
-    *("<https://a.b>", "&amp;", "&#35;", "a\\", "\\|", "**a**", "__a__", "a_b_c", "~~a~~", "`a`"),
+    *(
+        "a #",
+        "a ##",
+        "#",
+        "``` a",
+        "a | b",
+        "<https://a.b>",
+        "&amp;",
+        "&#35;",
+        "a\\",
+        "\\|",
+        "**a**",
+        "__a__",
+        "a_b_c",
+        "~~a~~",
+        "`a`",
+    ),
 )
 TEXTS = MARKUP | st.sampled_from(FRAGMENTS)
 
@@ -84,6 +100,29 @@ def pages(draw: st.DrawFn) -> str:
         max_leaves=25,
     )
     return "".join(draw(st.lists(inner, max_size=6)))
+
+
+CONTEXTS = {
+    "paragraph": "<p>{}</p><p>{}</p>",
+    "next line": "<p>a | b<br>{}</p>",
+    "heading": "<h2>{}</h2>",
+    "items": "<ol><li>{}<ul><li>{}<li>{}<p>{}</ul></ol>",
+    "quote": "<blockquote>{}<p>{}</blockquote>",
+    "cells": "<table><tr><td>{}<td>{}<tr><td>{}<p>{}<td>{}</table>",
+    "definitions": "<dl><dt>{}<dd>{}</dl>",
+    "caption": "<figure><figcaption>{}<br>{}</figcaption></figure>",
+    "code": "<ul><li><pre>{}\n{}</pre></ul><pre><div>{}</div>{}</pre>",
+}
+
+
+@pytest.mark.parametrize("context", CONTEXTS.values(), ids=CONTEXTS)
+def test_what_looks_like_markup_is_text_wherever_it_stands(context: str) -> None:
+    """Each thing alone, in each kind of block."""
+    for fragment in FRAGMENTS:
+        page = read(context.replace("{}", escape(fragment)))
+        kept = [False] * len(page.blocks)
+        tokens = GITHUB.parse(markdown(page, kept))
+        assert words("\n".join(text_of(tokens))) == words(kept_text(page, kept)), fragment
 
 
 @given(pages(), st.data())
