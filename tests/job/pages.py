@@ -84,6 +84,18 @@ def pages(number: int, *, sites: int = 7, seed: int = 1) -> list[Page]:
     return [replace(page, meta={"n": str(n)}) for n, page in enumerate(made)]
 
 
+def with_revisits(made: list[Page], *, seed: int = 1) -> list[Page]:
+    """The pages, and among them new versions of earlier ones; `n` is the place among all."""
+    random, all_of_them = Random(seed), list[Page]()
+    for page in made:
+        all_of_them.append(page)
+        if random.random() < 0.3:
+            former = random.choice(all_of_them[-60:])
+            update = f"<p>Update: {sentence(random, 12)}</p>"
+            all_of_them.append(replace(former, html=f"{former.html}{update}"))
+    return [replace(page, meta={"n": str(n)}) for n, page in enumerate(all_of_them)]
+
+
 def _page(number: int, site: Site, random: Random) -> Page:
     kind = random.random()
     if site.pages and kind < 0.12:

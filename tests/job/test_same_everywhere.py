@@ -25,11 +25,12 @@ from tests.job.conftest import MakeJob
 from tests.job.harness import Job
 from tests.job.kafka_records import PARTITIONS, Sent, keyed, keyed_by_crc32, unkeyed
 from tests.job.outcomes import clean_texts
-from tests.job.pages import pages
+from tests.job.pages import pages, with_revisits
 from tests.job.state import assert_trees_equal_recount, in_changelog
 from urltree.extraction import Extraction
 from urltree.extractor import extract
 from urltree.page import Page
+from urltree.revisits import Revisits
 from urltree.window import DAY, Eviction
 
 PAGES = 600
@@ -49,10 +50,15 @@ class Library(NamedTuple):
 @pytest.fixture(scope="module")
 def library() -> Library:
     """Some pages, and the outcomes to compare with."""
-    made = pages(PAGES, seed=5)
+    return said_by_library(pages(PAGES, seed=5))
+
+
+def said_by_library(made: list[Page], revisits: Revisits = "drop") -> Library:
+    """What the library says of pages, with the options of SETTINGS."""
+    options: dict[str, Any] = {"eviction": EVICTION, "markdown": True, "metadata": True}
     first: dict[str, str] = {}
     found = {}
-    for n, extraction in enumerate(extract(made, eviction=EVICTION, markdown=True, metadata=True)):
+    for n, extraction in enumerate(extract(made, revisits=revisits, **options)):
         first[extraction.origin] = str(n)
         found[str(n)] = _of_library(extraction, first)
     return Library(made, found)
@@ -127,6 +133,24 @@ def test_kafka_says_what_the_library_says(
     )
     assert differ == []
     assert found.keys() == library.outcomes.keys()
+
+
+def test_kafka_replaces_revisits_as_the_library_does(make_job: MakeJob, record: Record) -> None:
+    """Each version of a page has the same outcome, and the trees are those of the last ones."""
+    library = said_by_library(with_revisits(pages(200, seed=7)), "replace")
+    with make_job(**SETTINGS, revisits="replace") as job:
+        origins = processed(job, [keyed(page) for page in library.pages], 1)
+        found = of_job(job, origins)
+        assert_trees_equal_recount(job, in_changelog(job, "rows"), EVICTION)
+        audit = job.command("audit")
+    texts = [said[1] for said in found.values() if said[0] == "ok"]
+    versions = len(texts) - len({text["id"] for text in texts})
+    record(
+        f"revisits: {versions} of {len(texts)} clean texts superseded another, as in the library"
+    )
+    assert found == library.outcomes
+    assert versions > 0
+    assert (audit["missing"], audit["clean_text"]) == (0, len(texts))
 
 
 def test_pages_without_keys_in_all_partitions_give_the_same_trees(
