@@ -20,7 +20,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal, NamedTuple
 
@@ -35,7 +35,7 @@ FEWEST_BLOCKS = 3  # rare ones of a pair, for it to say anything
 FEWEST_PAIRS = 8  # for a verdict
 FEWEST_ADDRESSES = 3  # for `drop`: an answer for every value at one address may be an error page
 
-MAX_PARAMETERS = 16  # names in a URL; one with more forms no pairs
+MAX_PARAMETERS = 16  # of a URL; one with more forms no pairs
 MAX_NAMES = 64  # of parameters below one pattern; more are not names, and nothing is said of them
 MAX_PAIRS = 256  # of a parameter
 MAX_PAIRS_OF_ADDRESS = 16
@@ -44,10 +44,22 @@ Answer = Literal["drop", "keep", "undecided"]
 
 
 class Sample(NamedTuple):
-    """A document: its URL key, and the distinct hashes of its blocks."""
+    """A document: its URL key, and the distinct hashes of its blocks.
+
+    Of a URL with more than MAX_PARAMETERS, the names alone are kept, and it forms no pairs.
+    """
 
     url: NormalUrl
     hashes: array[int]
+    forms_pairs: bool
+
+    @classmethod
+    def of(cls, url: NormalUrl, hashes: array[int]) -> Sample:
+        """What there is to know of a document; bounded, where its URL is a thousand parameters."""
+        if len(url.query) <= MAX_PARAMETERS:
+            return cls(url, hashes, forms_pairs=True)
+        names = islice({name: "" for name, _ in url.query}.items(), MAX_NAMES + 1)
+        return cls(replace(url, query=tuple(names)), hashes, forms_pairs=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +161,9 @@ def _parameters(samples: Sequence[Sample], rare: _Rare) -> tuple[ParameterEviden
         names.update({name for name, _ in sample.url.query})
         if len(names) > MAX_NAMES:
             return None
-    whole = {_address(sample.url, sample.url.query): sample for sample in samples}
-    alike = _alike(samples)
+    paired = [sample for sample in samples if sample.forms_pairs]
+    whole = {_address(sample.url, sample.url.query): sample for sample in paired}
+    alike = _alike(paired)
     return tuple(
         _counted(name, names[name], _pairs(name, alike[name], whole), rare)
         for name in sorted(names)
@@ -161,8 +174,7 @@ def _alike(samples: Sequence[Sample]) -> Mapping[str, Mapping[bytes, list[Sample
     """By parameter: the documents that carry it, by the address that is left without it."""
     alike: dict[str, dict[bytes, list[Sample]]] = defaultdict(lambda: defaultdict(list))
     for sample in samples:
-        names = {name for name, _ in sample.url.query}
-        for name in names if len(names) <= MAX_PARAMETERS else ():
+        for name in {name for name, _ in sample.url.query}:
             others = [pair for pair in sample.url.query if pair[0] != name]
             alike[name][_address(sample.url, others)].append(sample)
     return alike

@@ -11,6 +11,7 @@ from urltree.query_evidence import (
     FEWEST_PAIRS,
     MAX_NAMES,
     MAX_PAIRS,
+    MAX_PARAMETERS,
     ParameterEvidence,
     Sample,
     query_evidence,
@@ -23,7 +24,7 @@ MENU = range(5)
 def sample(address: str, content: int) -> Sample:
     """A document with the menu, and ten blocks that follow from the number of its content."""
     blocks = range(100 + 10 * content, 110 + 10 * content)
-    return Sample(normalise(f"https://example.org{address}"), array("Q", [*MENU, *blocks]))
+    return Sample.of(normalise(f"https://example.org{address}"), array("Q", [*MENU, *blocks]))
 
 
 def found(samples: Iterable[Sample]) -> dict[str, ParameterEvidence]:
@@ -89,7 +90,7 @@ def test_what_many_documents_contain_says_nothing() -> None:
 def test_teasers_that_rotate_leave_a_doubt() -> None:
     """A pair between same and different is neither, and what is in doubt is kept."""
     site = [
-        Sample(one.url, array("Q", [*one.hashes, *range(1000 + 4 * n, 1004 + 4 * n)]))
+        Sample.of(one.url, array("Q", [*one.hashes, *range(1000 + 4 * n, 1004 + 4 * n)]))
         for n, one in enumerate(sample(f"/?id={k}&s={s}", k) for k in range(9) for s in "ab")
     ]
     parameter = found(site)["s"]
@@ -102,6 +103,15 @@ def test_pairs_of_a_hostile_parameter_are_bounded(address: str) -> None:
     """Values without end, at one address or at many, make no more pairs than are needed."""
     site = [sample(address.format(number, number // 2), number) for number in range(2_000)]
     assert FEWEST_PAIRS <= found(site)["s"].pairs <= MAX_PAIRS
+
+
+def test_a_url_with_too_many_parameters_is_compared_with_none() -> None:
+    """Its names are known all the same: a rule has to retain them."""
+    others = "&".join(f"n{number}=1" for number in range(MAX_PARAMETERS - 1))
+    site = [sample(f"/?id={n}&s={s}&{others}", n) for n in range(9) for s in "ab"]
+    said = found(site)
+    assert len(said) == MAX_PARAMETERS + 1
+    assert {each.pairs for each in said.values()} == {0}
 
 
 def test_names_without_end_are_no_names() -> None:

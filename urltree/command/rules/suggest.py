@@ -99,7 +99,7 @@ def _sample(domain: str, document_id: bytes, row: Row) -> Sample | None:
     if key is None or row.tokenizer != TOKENIZER_VERSION:
         return None
     try:
-        return Sample(normalise(key), row.hashes)
+        return Sample.of(normalise(key), row.hashes)
     except PageError:
         return None
 
