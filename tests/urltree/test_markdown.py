@@ -7,7 +7,7 @@ from dataclasses import replace
 from html import escape
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -125,6 +125,7 @@ def test_what_looks_like_markup_is_text_wherever_it_stands(context: str) -> None
         assert words("\n".join(text_of(tokens))) == words(kept_text(page, kept)), fragment
 
 
+@settings(deadline=None)
 @given(pages(), st.data())
 def test_a_parser_reads_the_kept_text_and_nothing_else(html: str, data: st.DataObject) -> None:
     """No text of a page becomes markup, HTML or a link, and none is lost."""
