@@ -73,6 +73,14 @@ def test_undecided_is_no_rule(tmp_path: Path) -> None:
     assert suggested(written(tmp_path, stories(3))) == []
 
 
+def test_pages_that_could_not_be_read_are_counted(tmp_path: Path) -> None:
+    """On stderr, as extract does."""
+    pages = [*SITE, {"url": "https://example.org/x"}]
+    run = suggest("--format", "yaml", written(tmp_path, pages))
+    assert run.stderr.startswith(f"{len(pages)} pages of 1 domains, ")
+    assert run.stderr.endswith("1 errors (malformed 1)\n")
+
+
 def test_counts_stand_beside_each_rule(site: Path) -> None:
     """As comments, so that who reads them knows why."""
     printed = suggest("--format", "yaml", site).stdout

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import get_args
 import click
 
 from urltree.command.rules.written import FORMATS, Format, Written
+from urltree.command.summary import Summary
 from urltree.extractor import Extractor
 from urltree.inputs import InputError, Reader
 from urltree.inputs.stream import STDIN
@@ -75,8 +75,11 @@ def _learn(inputs: tuple[str, ...], rules: str | None, base_url: str | None, sta
         extractor = Extractor(rules=rules, eviction=_OF_ANY_AGE, state=state)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    reader, summary = Reader(base_url=base_url), Summary(is_live=sys.stderr.isatty())
     with extractor:
-        deque(extractor.extract_all(Reader(base_url=base_url).read(inputs)), 0)
+        for extraction in extractor.extract_all(reader.read(inputs)):
+            summary.count(extraction)
+    summary.show(reader.skipped)
 
 
 def _domains(directory: Path) -> Iterator[tuple[str, list[Sample]]]:
