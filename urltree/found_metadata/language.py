@@ -15,7 +15,8 @@ MAX_TEXT = 1_000
 MIN_LETTERS = 20
 MIN_CONFIDENCE = 0.5  # more likely than all other languages together
 
-_UNDECIDED = "und"  # ISO 639
+_NONE = ("und", "zxx")  # ISO 639: undetermined, no linguistic content
+_WRITTEN_AS_CHINESE = ("yue", "wuu")  # members of ISO 639's zh, which it mistakes for them
 
 
 def language_of(text: str) -> str | None:
@@ -24,11 +25,13 @@ def language_of(text: str) -> str | None:
     if sum(map(str.isalpha, beginning)) < MIN_LETTERS:
         return None
     language, _ = _identifier().classify(beginning)
-    return None if language == _UNDECIDED else str(language)
+    return None if language in _NONE else str(language)
 
 
 @cache
 def _identifier() -> LanguageIdentifier:
-    return LanguageIdentifier.from_model_file(
+    identifier = LanguageIdentifier.from_model_file(
         MODEL_FILE, norm_probs=True, min_confidence=MIN_CONFIDENCE
     )
+    identifier.set_languages(set(identifier.labels).difference(_WRITTEN_AS_CHINESE))
+    return identifier
