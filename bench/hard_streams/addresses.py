@@ -43,7 +43,8 @@ def live_blogs(pages: Pages) -> list[CorpusPage]:
 def copies(pages: Pages) -> list[CorpusPage]:
     """One page of five comes again within ten pages, under another address, with the same gold.
 
-    Half of the copies are the same page to the byte, half the article alone in a plain template.
+    Half of the copies are the same page to the byte, beside the original; half are the article
+    alone in a plain template, in a section of their own.
     """
     generated, later = [], _Later()
     for number, page in enumerate(pages):
@@ -117,16 +118,13 @@ def _versions(article: CutPage) -> Iterator[CorpusPage]:
 
 def _copy(article: CutPage, random: Random) -> CorpusPage:
     split = urlsplit(article.page.url)
-    query = f"?{split.query}" if split.query else ""
-    html = article.page.html
+    folder, _, name = split.path.rstrip("/").rpartition("/")
+    path, html = f"{folder}/again-{name}", article.page.html
     if random.random() < 0.5:
+        path = f"/partners{split.path}"
         html = (
-            f"<!DOCTYPE html><html><head><title>{escape(article.title)}</title></head><body>"
-            f"{article.article()}</body></html>"
+            f"<!DOCTYPE html><html><head><title>{escape(article.title)}</title></head>"
+            f"<body>{article.article()}</body></html>"
         )
-    return replace(
-        article.page,
-        id=f"{article.page.id}~copy",
-        url=f"{split.scheme}://{split.netloc}/partners{split.path}{query}",
-        html=html,
-    )
+    url = split._replace(path=path).geturl()
+    return replace(article.page, id=f"{article.page.id}~copy", url=url, html=html)
