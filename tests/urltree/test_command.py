@@ -107,6 +107,24 @@ def test_one_page_of_a_domain_teaches_nothing() -> None:
     assert b"nothing to learn from yet" not in urltree(stdin=lines(page(0), page(1))).stderr
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("options", "statuses"),
+    [
+        (["--revisits", "replace"], ["ok", "ok", "duplicate"]),
+        (["--revisits", "replace", "--two-pass"], ["duplicate", "ok", "duplicate"]),
+        ([], ["ok", "duplicate", "duplicate"]),
+    ],
+)
+def test_a_page_that_has_changed_comes_out_again(
+    options: list[str], statuses: list[str], jobs: int
+) -> None:
+    """Where revisits are replaced; its third visit brings nothing new."""
+    changed = {**page(0), "html": "<p>Corrected"}
+    run = urltree(*options, "--jobs", jobs, stdin=lines(page(0), changed, changed))
+    assert [record["status"] for record in records(run.stdout)] == statuses
+
+
 @pytest.mark.parametrize("options", [[], ["--two-pass"], ["--boilerplate", "--markdown"]])
 def test_processes_change_nothing(tmp_path: Path, options: list[str]) -> None:
     """Two runs with a state between them: the same bytes from one process and from three."""
