@@ -1,0 +1,117 @@
+"""Rows 1 and 6: how good a heuristic is on streams, and how good on a site's first pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.figure import Figure
+from bench.quality.markdown import DIFFERENCE, Answer, at_least, at_most, f1, interval, table
+from bench.quality.passes import PageF1
+from bench.quality.passes import table as table_of
+from urltree.evaluation.statistics.bootstrap import Figure as Interval
+from urltree.evaluation.statistics.bootstrap import figures
+from urltree.evaluation.statistics.table import Table
+
+LEARNED = 100  # documents after which a site is known (row 1)
+POSITIONS = {"1": (1, 1), "2-5": (2, 5), "6-10": (6, 10), "11-30": (11, 30)}
+_BARS = {"1": 0.94, "2-5": 0.94, "6-10": 0.975, "11-30": 0.985}
+_MARKS = (0.9, 0.5)
+
+
+def macro(table: Table) -> Interval:
+    """Of a table's one column, by sites; NaN where no site has a page."""
+    (found,) = figures(table).values()
+    return found
+
+
+def among(table: Table, first: int, last: int | None = None) -> Table:
+    """The pages whose number in their site is from `first` to `last`."""
+    return table.select((table.numbers >= first) & (table.numbers <= (last or table.numbers.max())))
+
+
+def level(pages: Sequence[PageF1]) -> Answer:
+    """Row 1: macro F1, of all pages and of a learned site, the worst site, mediocre pages."""
+    as_it_is, titled = table_of({"": pages}), table_of({"": pages}, "titled")
+    known = among(as_it_is, LEARNED + 1)
+    means = dict(zip(as_it_is.domain_names, as_it_is.domain_means[:, 0].tolist(), strict=True))
+    worst = min(means, key=lambda site: means[site])
+    found = [
+        _with_interval("macro F1", macro(as_it_is), 0.988, f"{len(means)} sites"),
+        _with_interval("with the title prepended", macro(titled)),
+        Figure("worst site", means[worst], "", note=worst, bar=at_least(0.93)),
+        *(
+            Figure(f"pages below {mark}", float(np.mean(as_it_is.values < mark)), "", note="share")
+            for mark in _MARKS
+        ),
+    ]
+    if len(known):
+        note = f"{len(known.domain_names)} sites that have as many"
+        after = _with_interval(f"after {LEARNED} documents", macro(known), 0.992, note)
+        found.insert(1, after)
+    method = "One pass over every page; scored are a site's first 30 and every 10th; words, LCS."
+    return Answer("Row 1: streams", method, found, [_sites(as_it_is, titled)])
+
+
+def positions(pages: Sequence[PageF1]) -> Answer:
+    """Row 6: the first pages of each site, each class alone, and its second against its first."""
+    scores, found = table_of({"": pages}), []
+    for name, (first, last) in POSITIONS.items():
+        of_class = among(scores, first, last)
+        if len(of_class):
+            found.append(_with_interval(f"page {name}", macro(of_class), _BARS[name]))
+    site, drop = worst_drop(scores)
+    found.append(
+        Figure("page 2 below page 1, at most", drop, DIFFERENCE, note=f"{site}", bar=at_most(0.1))
+    )
+    low = [
+        [page.site, page.number, f1(page.f1)]
+        for page in sorted(pages, key=lambda page: page.f1)
+        if page.number <= POSITIONS["2-5"][1] and page.f1 < _MARKS[0]
+    ]
+    shown = [table(["low among the first five", "page", "F1"], low)] if low else []
+    return Answer("Row 6: a site's first pages", "What was said first of each.", found, shown)
+
+
+def worst_drop(scores: Table) -> tuple[str, float]:
+    """The site whose second page is furthest below its first, and by how much."""
+    first, second = (
+        dict(zip(of.domains, of.values[:, 0].tolist(), strict=True))
+        for of in (among(scores, 1, 1), among(scores, 2, 2))
+    )
+    drops = {site: first[site] - second[site] for site in first if site in second}
+    if not drops:
+        return "no site has both", 0.0
+    worst = max(drops, key=lambda site: drops[site])
+    return worst, drops[worst]
+
+
+def _with_interval(name: str, value: Interval, bar: float | None = None, note: str = "") -> Figure:
+    note = "; ".join(part for part in (interval(value), note) if part)
+    return Figure(name, value.value, "", note=note, bar=None if bar is None else at_least(bar))
+
+
+def _sites(as_it_is: Table, titled: Table) -> str:
+    """A line for each site, the worst first."""
+    header = ["site", "pages", "F1", "+title", "after 100", *POSITIONS, "below .9", "below .5"]
+    rows = []
+    for site in sorted(as_it_is.domain_names, key=lambda site: _mean(_of(as_it_is, site))):
+        own, with_title = _of(as_it_is, site), _of(titled, site)
+        numbers = as_it_is.numbers[[name == site for name in as_it_is.domains]]
+        parts = [own[numbers > LEARNED]]
+        parts += [own[(numbers >= low) & (numbers <= high)] for low, high in POSITIONS.values()]
+        shares = [f"{fmean(own < mark):.1%}" for mark in _MARKS]
+        means = [f1(_mean(part)) if len(part) else "" for part in (own, with_title, *parts)]
+        rows.append([site, len(own), *means, *shares])
+    return table(header, rows)
+
+
+def _of(scores: Table, site: str) -> NDArray[np.float64]:
+    return scores.values[[name == site for name in scores.domains], 0]
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.mean())
