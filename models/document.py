@@ -26,7 +26,7 @@ FIELDS = tuple(f.name for f in fields(Document))
 _ID = re.compile(r"[0-9a-f]{32}")
 _TEXTS = ("domain", "url_key")
 _OPTIONAL_TEXTS = (
-    *("url", "response_url", "title", "description", "published", "fetched_at"),
+    *("url", "response_url", "title", "page_title", "description", "published", "fetched_at"),
     *("language", "canonical", "author"),
 )
 _U16 = 2**16  # versions are stored in 16 bits, see `urltree.row`

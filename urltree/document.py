@@ -28,6 +28,7 @@ class Document:
         domain: the registrable domain, key of every table.
         origin: topic/partition/offset of the first copy of the page.
         tokenizer, key_version: versions of what made the blocks and the key.
+        title: as the record gives it; page_title: of the page's own `<title>`.
         blocks_over_cap: blocks beyond the tokenizer's cap, not in `blocks`.
         metadata: what was found in its HTML; None where nobody looked.
     """
@@ -53,6 +54,7 @@ class Document:
     elements: tuple[Element, ...]
     blocks_over_cap: int
     metadata: FoundMetadata | None = None
+    page_title: str | None = None
 
     @classmethod
     def of(cls, page: Page, key: UrlKey, tokenized: TokenizedPage, origin: str) -> Document:
@@ -64,6 +66,7 @@ class Document:
             response_url=page.response_url,
             url_key=key.key,
             title=page.title,
+            page_title=tokenized.title,
             description=page.description,
             published=page.published,
             fetched_at=page.fetched_at,

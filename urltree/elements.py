@@ -27,6 +27,11 @@ DROPPED = _tags(
 VOID = _tags("area base br col embed frame hr input link meta param source track")
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
+# What stands in a container, rather than being one (issue 6).
+RUNNING = _tags(
+    "p li blockquote pre td th tr tbody table dd dt dl ul ol figcaption figure h1 h2 h3 h4 h5 h6"
+)
+
 MAX_TOKENS = 12  # of one element
 MAX_TOKEN = 40  # characters; longer ones are generated, never written by a person
 

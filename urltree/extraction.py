@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from urltree.boilerplate import Kind
 from urltree.document import Document
 from urltree.found_metadata import FoundMetadata, language_of
 from urltree.markdown import markdown as as_markdown
@@ -201,7 +202,14 @@ def _extracted(document: Document, verdict: Verdict, blocks: Blocks) -> tuple[Ex
             block.heading,
             "boilerplate" if verdict.boilerplate[position] else "content",
             verdict.counts[position] if verdict.counts else None,
+            _reason(verdict, position),
         )
         for position, block in enumerate(document.blocks)
         if blocks == "all" or not verdict.boilerplate[position]
     )
+
+
+def _reason(verdict: Verdict, position: int) -> str | None:
+    """Why a block is boilerplate: `link list`; None for content, and where nobody said."""
+    kind = verdict.kinds[position] if verdict.kinds else Kind.CONTENT
+    return Kind(kind).label if kind else None

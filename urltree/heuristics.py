@@ -1,52 +1,25 @@
 """Who decides what is boilerplate: heuristics by name (paper, sections 4 and 5.4).
 
-A heuristic gets a document's blocks and its leaf, after the document was inserted, and says for
-each block whether it is boilerplate. To change what counts as boilerplate, write one and add a
-line to `_FAMILIES`.
+A heuristic gets a document and its leaf, after the document was inserted, and says for each block
+whether it is boilerplate. The paper's four count; `evidence` is ours, the default (issue 6). To
+change what counts as boilerplate, change its evidence (`urltree.evidence`), or write a heuristic
+and add a line to `_FAMILIES`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
-from urltree.text_block import TextBlock
+from urltree.document import Document
+from urltree.evidence import EVIDENCE, Evidence
+from urltree.judgement import Heuristic, Judgement
+from urltree.path_statistics import PathStatistics
 from urltree.tree import Node
 
 N_MIN = 5  # paper, section 5.4: support from which a node may judge
 C_MAX = 1  # paper, section 5.4: documents in which a block may occur and still be content
-
-
-class Judgement(NamedTuple):
-    """What a heuristic says of a document.
-
-    Attributes:
-        depth: of the node that judged, 0 for the root.
-        support: of that node, when it judged.
-        boilerplate: one verdict for each block.
-        counts: c(hash) of each block at that node.
-    """
-
-    depth: int
-    support: int
-    boilerplate: tuple[bool, ...]
-    counts: tuple[int, ...]
-
-
-class Heuristic(Protocol):
-    """What every heuristic is: named, versioned, and a pure function of blocks and branch."""
-
-    @property
-    def name(self) -> str:
-        """As written in settings and in clean-text."""
-
-    @property
-    def version(self) -> int:
-        """Rises when the same input may get another verdict."""
-
-    def judge(self, blocks: Sequence[TextBlock], leaf: Node) -> Judgement:
-        """Judge each block of a document that was inserted at `leaf`."""
 
 
 class Repetition(NamedTuple):
@@ -62,11 +35,11 @@ class Repetition(NamedTuple):
     c_max: Callable[[int], int]
     version: int = 1
 
-    def judge(self, blocks: Sequence[TextBlock], leaf: Node) -> Judgement:
+    def judge(self, document: Document, leaf: Node, _: PathStatistics) -> Judgement:
         """A block is boilerplate iff c > c_max at the selected node."""
         node = self.select(leaf)
         counts, c_max = node.counts(), self.c_max(node.support)
-        found = tuple([counts[block.hash] for block in blocks])
+        found = tuple([counts[block.hash] for block in document.blocks])
         return Judgement(node.depth, node.support, tuple([c > c_max for c in found]), found)
 
 
@@ -84,7 +57,8 @@ def first_with(n_min: int) -> Callable[[Node], Node]:
 
 _at_domain = first_with(2**63)  # no support is that large: always the root
 
-_FAMILIES: dict[str, Callable[[int], Repetition]] = {
+_FAMILIES: dict[str, Callable[[int], Heuristic]] = {
+    "evidence": lambda _: Evidence(),
     "strict": lambda _: Repetition("strict", first_with(N_MIN), lambda _: C_MAX),
     "strict-support": lambda n: Repetition(
         f"strict-support-{n}", first_with(n + 1), lambda _: C_MAX
@@ -97,15 +71,21 @@ _FAMILIES: dict[str, Callable[[int], Repetition]] = {
 _DEFAULT_N = {"strict-support": 100, "relaxed-at-domain": 500}  # tuned in the paper, section 5.5
 
 NAMES = tuple(name + (f"-{_DEFAULT_N[name]}" if name in _DEFAULT_N else "") for name in _FAMILIES)
-DEFAULT = "strict"
+DEFAULT = "evidence"
+
+_WITHOUT = "evidence-without-"
 
 
 def heuristic(name: str) -> Heuristic:
-    """The heuristic of that name, such as `strict` or `strict-support-100`.
+    """The heuristic of that name, such as `evidence` or `strict-support-100`.
+
+    `evidence-without-names` and the like leave out one piece of evidence.
 
     Raises:
         ValueError: there is none; the message lists those that are.
     """
+    if name.startswith(_WITHOUT) and name.removeprefix(_WITHOUT) in EVIDENCE:
+        return Evidence(without=name.removeprefix(_WITHOUT))
     match = re.fullmatch(r"([a-z-]+?)(?:-([0-9]+))?", name)
     family = match.group(1) if match else ""
     number = match.group(2) if match else None

@@ -3,7 +3,7 @@
     document ──▶ learn ──▶ Lesson: what is said of it, the row to put, the ids to evict
                   │ ▲
                   ▼ │ made from rows alone, again at any time
-                window, tree
+                window, tree, path statistics
 
 `learn` only decides: the caller (an agent, or the library) puts the row and deletes the evicted.
 Rows are the truth. A domain whose caller failed half-way is dropped from memory and rebuilt.
@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from urltree.document import Document
-from urltree.heuristics import Heuristic
+from urltree.judgement import Heuristic, Judgement
+from urltree.path_statistics import Contribution, PathStatistics
 from urltree.row import Row, Verdict
 from urltree.tokenizer import TOKENIZER_VERSION
-from urltree.tree import Node, UrlTree
+from urltree.tree import UrlTree
 from urltree.window import Eviction, Window
 
 
@@ -58,7 +59,10 @@ class LearnedDomain:
         keep_counts: store the counts of a verdict, for a job that publishes them.
     """
 
-    __slots__ = ("_eviction", "_heuristic", "_keep_counts", "_times", "tree", "window")
+    __slots__ = (
+        *("_contributed", "_contributions", "_eviction", "_heuristic", "_keep_counts", "_times"),
+        *("paths", "tree", "window"),
+    )
 
     def __init__(
         self, heuristic: Heuristic, eviction: Eviction | None, *, keep_counts: bool = False
@@ -67,13 +71,17 @@ class LearnedDomain:
         self._eviction = eviction
         self._keep_counts = keep_counts
         self._times: dict[bytes, int] = {}
+        self._contributions: dict[bytes, bytes] = {}
+        self._contributed = 0  # bytes of them
         self.tree = UrlTree()
+        self.paths = PathStatistics()
         self.window = Window(eviction)
 
     @property
     def memory(self) -> int:
         """Estimated bytes in memory."""
-        return self.tree.memory + 200 * len(self._times)
+        documents = 200 * len(self._times) + 150 * len(self._contributions) + self._contributed
+        return self.tree.memory + self.paths.memory + documents
 
     def rebuild(self, rows: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
         """Fill an empty domain from its stored rows, in any order.
@@ -95,6 +103,7 @@ class LearnedDomain:
             row = Row.decode(stored)
             if row.tokenizer == TOKENIZER_VERSION:
                 self._insert(document_id, row.branch, row.hashes, row.time)
+                self._contribute(document_id, row.paths)
             elif row.tokenizer < TOKENIZER_VERSION:
                 stale.append(document_id)
         return (stale if len(self.tree) else []) + self._evict()
@@ -123,28 +132,39 @@ class LearnedDomain:
         Raises:
             KeyError: it is not in the window: evicted, or of another tokenizer.
         """
-        return self._verdict(document, self.tree.leaf(document.key_bytes))
+        return self._verdict(self._judge(document))
 
     def remove(self, document_id: bytes) -> None:
         """Forget a document that is in the window: the exact inverse of inserting it."""
-        self.tree.remove(document_id)
-        self.window.remove(self._times.pop(document_id), document_id)
+        self.window.remove(self._times[document_id], document_id)
+        self._forget(document_id)
 
     def _insert_and_judge(self, document: Document, digest: int, time: int) -> Row:
         document_id, hashes = document.key_bytes, document.distinct_hashes()
         if document.tokenizer == TOKENIZER_VERSION:
             self._insert(document_id, document.branch, hashes, time)
-            verdict = self.judge(document)
+            judgement = self._judge(document)
+            self._contribute(document_id, judgement.paths)
         else:
             # In flight while the tokenizer was upgraded: its hashes compare with nothing here,
             # so it is judged as a domain's first page, and its row counts nowhere.
-            verdict = self._verdict(document, UrlTree().insert(document_id, (), hashes))
+            leaf = UrlTree().insert(document_id, (), hashes)
+            judgement = self._heuristic.judge(document, leaf, PathStatistics())
         return Row(
-            document.tokenizer, time, digest, document.origin, document.branch, hashes, verdict
+            document.tokenizer,
+            time,
+            digest,
+            document.origin,
+            document.branch,
+            hashes,
+            self._verdict(judgement),
+            judgement.paths,
         )
 
-    def _verdict(self, document: Document, leaf: Node) -> Verdict:
-        judgement = self._heuristic.judge(document.blocks, leaf)
+    def _judge(self, document: Document) -> Judgement:
+        return self._heuristic.judge(document, self.tree.leaf(document.key_bytes), self.paths)
+
+    def _verdict(self, judgement: Judgement) -> Verdict:
         return Verdict(
             self._heuristic.name,
             self._heuristic.version,
@@ -152,6 +172,7 @@ class LearnedDomain:
             judgement.support,
             judgement.boilerplate,
             judgement.counts if self._keep_counts else None,
+            judgement.kinds,
         )
 
     def _time(self, document: Document, kind: Kind, former: Row | None) -> int:
@@ -168,11 +189,24 @@ class LearnedDomain:
         self.window.add(time, document_id)
         self._times[document_id] = time
 
+    def _contribute(self, document_id: bytes, paths: bytes) -> None:
+        if paths:
+            self.paths.add(Contribution.decode(paths))
+            self._contributions[document_id] = paths
+            self._contributed += len(paths)
+
+    def _forget(self, document_id: bytes) -> None:
+        self.tree.remove(document_id)
+        del self._times[document_id]
+        paths = self._contributions.pop(document_id, None)
+        if paths is not None:
+            self.paths.subtract(Contribution.decode(paths))
+            self._contributed -= len(paths)
+
     def _evict(self) -> list[bytes]:
         evicted = self.window.evict()
         for document_id in evicted:
-            self.tree.remove(document_id)
-            del self._times[document_id]
+            self._forget(document_id)
         return evicted
 
 

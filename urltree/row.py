@@ -1,6 +1,7 @@
 """A row: what is stored of one document, the only truth from which a domain's tree is made.
 
-    version tokenizer flags │ time │ digest │ origin │ branch │ verdict │ distinct hashes (│ counts)
+    version tokenizer flags │ time │ digest │ origin │ branch │ verdict │ distinct hashes
+    (│ counts) (│ kinds of boilerplate) (│ what it contributes to path statistics)
 
 Stored bytes outlive every deploy: they begin with a version, and a test pins them literally.
 Integers are little-endian. Strings and arrays are preceded by their length; a branch is one string,
@@ -14,13 +15,15 @@ import sys
 from array import array
 from dataclasses import dataclass
 
+from urltree.path_statistics import Contribution
+
 ROW_VERSION = 1
 
 _HEAD = struct.Struct("<BHBqQ")  # version, tokenizer, flags, time, digest
 _VERDICT = struct.Struct("<HII")  # depth, support, number of blocks
 _U16 = struct.Struct("<H")
 _U32 = struct.Struct("<I")
-_WITH_COUNTS = 1
+_WITH_COUNTS, _WITH_KINDS, _WITH_PATHS = 1, 2, 4
 
 
 class RowError(Exception):
@@ -36,6 +39,8 @@ class Verdict:
         depth, support: of the node that judged.
         boilerplate: one verdict for each block.
         counts: of each block at that node; None where the job does not publish counts.
+        kinds: of boilerplate, a byte a block (`urltree.boilerplate`); None of a heuristic that
+            knows no kinds.
     """
 
     heuristic: str
@@ -44,6 +49,7 @@ class Verdict:
     support: int
     boilerplate: tuple[bool, ...]
     counts: tuple[int, ...] | None
+    kinds: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,7 @@ class Row:
         origin: topic/partition/offset of the page's first copy.
         branch: names of the nodes below the root.
         hashes: the distinct block hashes in order.
+        paths: encoded `Contribution`; empty of a heuristic that learns none.
     """
 
     tokenizer: int
@@ -66,11 +73,16 @@ class Row:
     branch: tuple[str, ...]
     hashes: array[int]
     verdict: Verdict
+    paths: bytes = b""
 
     def encode(self) -> bytes:
         """The bytes that are stored."""
         verdict = self.verdict
-        flags = 0 if verdict.counts is None else _WITH_COUNTS
+        flags = (
+            _WITH_COUNTS * (verdict.counts is not None)
+            | _WITH_KINDS * (verdict.kinds is not None)
+            | _WITH_PATHS * bool(self.paths)
+        )
         parts = [
             _HEAD.pack(ROW_VERSION, self.tokenizer, flags, self.time, self.digest),
             *map(_string, (self.origin, "\0".join(self.branch), verdict.heuristic)),
@@ -82,7 +94,7 @@ class Row:
         ]
         if verdict.counts is not None:
             parts.append(_little_endian(array("I", verdict.counts)).tobytes())
-        return b"".join(parts)
+        return b"".join((*parts, verdict.kinds or b"", self.paths))
 
     @classmethod
     def decode(cls, stored: bytes) -> Row:
@@ -110,12 +122,18 @@ def _decode(stored: bytes) -> Row:
     bits = at + _U16.size + _VERDICT.size
     (distinct,) = _U32.unpack_from(stored, at := bits + (blocks + 7) // 8)
     start = at + _U32.size
-    end = start + 8 * distinct
-    if len(stored) != end + (4 * blocks if flags & _WITH_COUNTS else 0):
+    counted = start + 8 * distinct
+    named = counted + (4 * blocks if flags & _WITH_COUNTS else 0)
+    end = named + (blocks if flags & _WITH_KINDS else 0)
+    if len(stored) < end or (len(stored) > end) != bool(flags & _WITH_PATHS):
         raise ValueError("its length is not that of its parts")
     boilerplate = _unpack_bits(stored[bits:at], blocks)
-    hashes = _little_endian(array("Q", stored[start:end]))
-    counts = tuple(_little_endian(array("I", stored[end:]))) if flags & _WITH_COUNTS else None
+    hashes = _little_endian(array("Q", stored[start:counted]))
+    counts = _little_endian(array("I", stored[counted:named])) if flags & _WITH_COUNTS else None
+    kinds = stored[named:end] if flags & _WITH_KINDS else None
+    paths = stored[end:]
+    if paths:
+        Contribution.decode(paths)
     return Row(
         tokenizer,
         time,
@@ -123,7 +141,16 @@ def _decode(stored: bytes) -> Row:
         origin,
         tuple(branch.split("\0")) if branch else (),
         hashes,
-        Verdict(name, version, depth, support, boilerplate, counts),
+        Verdict(
+            name,
+            version,
+            depth,
+            support,
+            boilerplate,
+            None if counts is None else tuple(counts),
+            kinds,
+        ),
+        paths,
     )
 
 

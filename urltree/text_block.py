@@ -79,6 +79,9 @@ def block_hash(text: str) -> int:
     return xxhash.xxh3_64_intdigest(normalised(text).encode())
 
 
+NO_LETTERS = xxhash.xxh3_64_intdigest(b"")  # hash of a block without letters
+
+
 def block_hashes(texts: Sequence[str]) -> list[int]:
     """The `block_hash` of each block of a page.
 

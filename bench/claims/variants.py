@@ -19,8 +19,9 @@ from urltree.document import Document
 from urltree.evaluation.metrics.sequences import compare
 from urltree.evaluation.metrics.words import words
 from urltree.evaluation.workspace import SUFFIX
-from urltree.heuristics import Heuristic, heuristic
+from urltree.heuristics import heuristic
 from urltree.inputs import Reader
+from urltree.judgement import Heuristic
 from urltree.learning import LearnedDomain
 from urltree.sources import check
 from urltree.tokenizer import tokenize
@@ -102,7 +103,7 @@ def _verdicts(
     whole.learn(document, None)
     leaf = whole.tree.leaf(document.key_bytes)
     for each in HEURISTICS.values():
-        yield each.judge(document.blocks, leaf).boilerplate
+        yield each.judge(document, leaf, whole.paths).boilerplate
     for domain in windows:
         yield domain.learn(document, None).verdict.boilerplate
 

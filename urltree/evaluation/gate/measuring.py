@@ -35,8 +35,9 @@ from urltree.evaluation.pool import each_done
 from urltree.evaluation.progress import Progress
 from urltree.evaluation.workspace import SUFFIX
 from urltree.extraction import kept_text
-from urltree.heuristics import NAMES, Heuristic, heuristic
+from urltree.heuristics import NAMES, heuristic
 from urltree.inputs.stream import InputError, opened
+from urltree.judgement import Heuristic
 from urltree.learning import LearnedDomain
 from urltree.tokenizer import tokenize
 from urltree.url_key import KeyScheme
@@ -158,9 +159,10 @@ class _Trees:
 
     def texts(self, document: Document) -> dict[str, str]:
         """What each heuristic keeps of a document that was just learned."""
-        leaf = self._domains[document.domain].tree.leaf(document.key_bytes)
+        domain = self._domains[document.domain]
+        leaf = domain.tree.leaf(document.key_bytes)
         return {
-            each.name: kept_text(document, each.judge(document.blocks, leaf).boilerplate)
+            each.name: kept_text(document, each.judge(document, leaf, domain.paths).boilerplate)
             for each in self._heuristics
         }
 

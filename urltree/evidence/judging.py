@@ -1,0 +1,110 @@
+"""The decision: each piece of evidence in turn; the first that finds boilerplate names its kind.
+
+To change what counts as boilerplate, change a piece in `urltree.evidence.pieces`, or add one to
+PIECES. `evidence-without-links` leaves one out, to see what it is worth (`bench.quality`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from urltree.boilerplate import Kind
+from urltree.document import Document
+from urltree.evidence import pieces
+from urltree.evidence.main_element import above_main, find_main
+from urltree.evidence.marks import marks
+from urltree.evidence.names import Names
+from urltree.evidence.page import Page
+from urltree.evidence.parameters import Parameters
+from urltree.judgement import Judgement
+from urltree.path_statistics import AtPath, Contribution, PathStatistics
+from urltree.tree import Node
+
+PIECES: dict[str, pieces.Piece] = {
+    "marks": pieces.marked,
+    "line-numbers": pieces.line_numbers,
+    "repetition": pieces.repetition,
+    "repeated-paths": pieces.repeated_paths,
+    "links": pieces.link_lists,
+    "outside": pieces.outside_main,
+    "before-title": pieces.before_title,
+    "duplicate-title": pieces.duplicate_title,
+    "no-letters": pieces.beside_boilerplate,
+}
+# what other pieces stand on can be left out too
+EVIDENCE = ("names", "main", "votes", "title", *PIECES)
+
+
+class Evidence:
+    """The default heuristic.
+
+    Args:
+        numbers: that it is set by.
+        names: words in names of elements.
+        without: a piece of evidence to leave out, of EVIDENCE.
+    """
+
+    version = 1
+
+    def __init__(
+        self,
+        numbers: Parameters | None = None,
+        names: Names | None = None,
+        without: str | None = None,
+    ) -> None:
+        self.name = f"evidence-without-{without}" if without else "evidence"
+        self._numbers = numbers or Parameters()
+        self._names = None if without == "names" else names or Names()
+        self._without = without
+        self._pieces = [piece for name, piece in PIECES.items() if name != without]
+
+    def judge(self, document: Document, leaf: Node, paths: PathStatistics) -> Judgement:
+        """Judge each block of a document; see `Heuristic`."""
+        page = self._look_at(document, leaf, paths)
+        kinds = bytearray(len(document.blocks))
+        for piece in self._pieces:
+            piece(page, paths, kinds)
+        if page.title is None and _kept(page, kinds) < self._numbers.least_words:
+            kinds = bytearray(Kind.SITE_WIDE if found else 0 for found in page.repeated)
+        counts = page.root.counts()
+        return Judgement(
+            0,
+            page.root.support,
+            tuple(map(bool, kinds)),
+            tuple([counts[block.hash] for block in document.blocks]),
+            bytes(kinds),
+            _contribution(page).encode(),
+        )
+
+    def _look_at(self, document: Document, leaf: Node, paths: PathStatistics) -> Page:
+        page = Page.of(document, leaf, self._numbers, self._names)
+        if self._without == "title":
+            page.title, page.above_title = None, set()
+        page.marked = marks(page)
+        if self._without != "main":
+            find_main(page, PathStatistics() if self._without == "votes" else paths)
+            page.marked = marks(page, above_main(page), page.main)
+        return page
+
+
+def _kept(page: Page, kinds: bytearray) -> int:
+    return sum(words for words, kind in zip(page.words, kinds, strict=True) if not kind)
+
+
+def _contribution(page: Page) -> Contribution:
+    """What the page adds to the site's paths; see `urltree.path_statistics`."""
+    found: defaultdict[int, list[float]] = defaultdict(lambda: [0, 0, 0.0])
+    for path, words, repeated, linked in zip(
+        page.path_of, page.words, page.repeated, page.linked, strict=True
+    ):
+        here = found[path]
+        here[0] += words
+        here[1] += words * repeated
+        here[2] += linked
+    return Contribution(
+        0 if page.main is None else page.paths[page.main],
+        tuple(
+            AtPath(path, int(words), int(repeated), round(linked))
+            for path, (words, repeated, linked) in found.items()
+        ),
+    )

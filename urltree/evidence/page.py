@@ -1,0 +1,124 @@
+"""A page as evidence sees it: sizes, paths, repetition, title block, main element.
+
+All lists are by block or by element, in the order of the document; a pass over blocks or elements
+costs some 10 µs, so each is made once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from urltree.document import Document
+from urltree.evidence.element_paths import path_below
+from urltree.evidence.names import Names
+from urltree.evidence.parameters import Parameters
+from urltree.evidence.title_block import title_block
+from urltree.text_block import NO_LETTERS, Element, TextBlock
+from urltree.tree import Node
+
+_WITHOUT_SPACES = 12  # characters a word, above which the script has no spaces: two are a word
+
+
+@dataclass(slots=True)
+class Page:
+    """What the pieces of evidence share.
+
+    Attributes:
+        document: of these blocks and elements.
+        numbers: of the heuristic; names: that count, None where they do not.
+        leaf: of the document; root: of its tree.
+        words: of each block; linked: those inside links.
+        paths: of each element; path_of: of each block.
+        repeated: whether a block was on other pages of the site.
+        title: number of the title block.
+        above_title: elements that hold it.
+        marked: what the names of an element, or of one around it, say; `Kind` by element.
+        main: the main element, None where the page has no prose.
+        inside: blocks that stand in it; all where there is none.
+    """
+
+    document: Document
+    numbers: Parameters
+    names: Names | None
+    leaf: Node
+    root: Node
+    words: list[int]
+    linked: list[float]
+    paths: list[int]
+    path_of: list[int]
+    repeated: list[bool]
+    title: int | None
+    above_title: set[int]
+    marked: list[int] = field(default_factory=list)
+    main: int | None = None
+    inside: list[bool] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, document: Document, leaf: Node, numbers: Parameters, names: Names | None) -> Page:
+        """A page whose marks and main element are not known yet."""
+        blocks, elements = document.blocks, document.elements
+        words = [_words(block.text) for block in blocks]
+        paths = _paths(elements)
+        title = title_block(blocks, document.title, document.page_title)
+        root = next(node for node in leaf.rootward() if node.parent is None)
+        return cls(
+            document,
+            numbers,
+            names,
+            leaf,
+            root,
+            words,
+            [size * block.link_share for size, block in zip(words, blocks, strict=True)],
+            paths,
+            [paths[block.element] for block in blocks],
+            _repeated(blocks, root, numbers),
+            title,
+            set() if title is None else set(above(elements, blocks[title].element)),
+            [0] * len(elements),
+            None,
+            [True] * len(blocks),
+        )
+
+    def by_element(self, of_blocks: list[float]) -> list[float]:
+        """Sums over all blocks inside each element."""
+        sums = [0.0] * len(self.paths)
+        for block, value in zip(self.document.blocks, of_blocks, strict=True):
+            sums[block.element] += value
+        elements = self.document.elements
+        for index in range(len(elements) - 1, 0, -1):
+            parent = elements[index].parent
+            if parent >= 0:
+                sums[parent] += sums[index]
+        return sums
+
+
+def above(elements: tuple[Element, ...], element: int) -> list[int]:
+    """An element and all around it, from the inside."""
+    found = []
+    while element >= 0:
+        found.append(element)
+        element = elements[element].parent
+    return found
+
+
+def _words(text: str) -> int:
+    words = text.count(" ") + 1
+    if len(text) > _WITHOUT_SPACES * words and not text.isascii():
+        return len(text) // 2
+    return words
+
+
+def _paths(elements: tuple[Element, ...]) -> list[int]:
+    paths: list[int] = []
+    for tag, parent, tokens in elements:
+        paths.append(path_below(paths[parent] if parent >= 0 else 0, tag, tokens))
+    return paths
+
+
+def _repeated(blocks: tuple[TextBlock, ...], root: Node, numbers: Parameters) -> list[bool]:
+    """Blocks on more pages than a few; on newspapers a few carry an author box or a series."""
+    if root.support < numbers.repeated_from:
+        return [False] * len(blocks)
+    most = max(1.0, numbers.repeated_share * min(root.support, numbers.repeated_cap))
+    counts = root.counts()
+    return [counts[block.hash] > most and block.hash != NO_LETTERS for block in blocks]

@@ -1,0 +1,143 @@
+"""The pieces of evidence: each a pass over the blocks that says the kind of boilerplate it finds.
+
+A piece leaves alone what one before it has named. Inside the main element a block needs more to be
+dropped than outside: of the words there that recur on up to half of a site's pages, over 90% are
+content on the streams (release notes, series, headings); above, 15% are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+
+from urltree.boilerplate import Kind
+from urltree.evidence.page import Page
+from urltree.path_statistics import Path, PathStatistics
+from urltree.text_block import NO_LETTERS
+from urltree.tree import Node
+
+Piece = Callable[[Page, PathStatistics, bytearray], None]
+
+
+def marked(page: Page, _: PathStatistics, kinds: bytearray) -> None:
+    """Tags and names: navigation, comments, footers, sidebars (`urltree.evidence.marks`)."""
+    for index, block in enumerate(page.document.blocks):
+        kinds[index] = kinds[index] or page.marked[block.element]
+
+
+def line_numbers(page: Page, _: PathStatistics, kinds: bytearray) -> None:
+    """1 2 3 and on, two at least: the gutter beside a listing."""
+    for index, block in enumerate(page.document.blocks):
+        if block.hash == NO_LETTERS and not kinds[index] and _counts_on(block.text):
+            kinds[index] = Kind.LINE_NUMBERS
+
+
+def repetition(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
+    """What recurs on the site; in the main element, on most pages of a node of the branch."""
+    judges = _judges(page)
+    least = page.numbers.main_least
+    for index, (block, repeated) in enumerate(
+        zip(page.document.blocks, page.repeated, strict=True)
+    ):
+        if not repeated or kinds[index]:
+            continue
+        if not page.inside[index]:
+            kinds[index] = Kind.SITE_WIDE
+        elif _repeats(page, paths.get(page.path_of[index])):
+            kinds[index] = Kind.REPEATED_PATH
+        else:
+            for node, most in judges:
+                if node.counts()[block.hash] > max(least, most):
+                    kinds[index] = Kind.SECTION if node.parent else Kind.SITE_WIDE
+                    break
+
+
+def repeated_paths(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
+    """Where a site has repeated itself so far it does so again: teasers that rotate."""
+    known = {path: _repeats(page, paths.get(path)) for path in set(page.path_of)}
+    for index, block in enumerate(page.document.blocks):
+        if not kinds[index] and known[page.path_of[index]] and block.hash != NO_LETTERS:
+            kinds[index] = Kind.REPEATED_PATH
+
+
+def link_lists(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
+    """Where text is mostly links, by the site; outside the main element by this page too."""
+    words: defaultdict[int, int] = defaultdict(int)
+    linked: defaultdict[int, float] = defaultdict(float)
+    for path, size, in_links in zip(page.path_of, page.words, page.linked, strict=True):
+        words[path] += size
+        linked[path] += in_links
+    most = page.numbers.path_linked
+    of_site = {path for path in words if _is_linked(page, paths.get(path))}
+    of_page = {path for path, size in words.items() if linked[path] > most * size}
+    for index, path in enumerate(page.path_of):
+        if kinds[index] or index == page.title:
+            continue
+        if path in of_site or (path in of_page and (page.main is None or not page.inside[index])):
+            kinds[index] = Kind.LINK_LIST
+
+
+def outside_main(page: Page, _: PathStatistics, kinds: bytearray) -> None:
+    """What stands outside the main element (`urltree.evidence.main_element`)."""
+    for index, is_inside in enumerate(page.inside):
+        if not is_inside and not kinds[index] and index != page.title:
+            kinds[index] = Kind.OUTSIDE_MAIN
+
+
+def before_title(page: Page, _: PathStatistics, kinds: bytearray) -> None:
+    """What stands before the title block; that itself is content."""
+    if page.title is None:
+        return
+    for index in range(page.title):
+        kinds[index] = kinds[index] or Kind.BEFORE_TITLE
+    kinds[page.title] = Kind.CONTENT
+
+
+def duplicate_title(page: Page, _: PathStatistics, kinds: bytearray) -> None:
+    """The title block again: in a share bar, in a list of related articles."""
+    if page.title is None:
+        return
+    blocks = page.document.blocks
+    for index in range(page.title + 1, len(blocks)):
+        if blocks[index].hash == blocks[page.title].hash and not kinds[index]:
+            kinds[index] = Kind.DUPLICATE_TITLE
+
+
+def beside_boilerplate(page: Page, _: PathStatistics, kinds: bytearray) -> None:
+    """A date, a number, a dash: without letters it is what stands before it."""
+    for index, block in enumerate(page.document.blocks):
+        if index and block.hash == NO_LETTERS and not kinds[index] and kinds[index - 1]:
+            kinds[index] = Kind.BESIDE_BOILERPLATE
+
+
+def _judges(page: Page) -> list[tuple[Node, float]]:
+    """Nodes that judge in the main element, from the root; the largest count of content there."""
+    share, least = page.numbers.main_share, page.numbers.main_support
+    nodes = [node for node in page.leaf.rootward() if node.parent is None or node.support >= least]
+    return [(node, share * node.support) for node in reversed(nodes)]
+
+
+def _repeats(page: Page, path: Path | None) -> bool:
+    numbers = page.numbers
+    return (
+        path is not None
+        and path.documents >= numbers.path_documents
+        and path.repeated > numbers.path_repeated * path.words
+    )
+
+
+def _is_linked(page: Page, path: Path | None) -> bool:
+    numbers = page.numbers
+    return (
+        path is not None
+        and path.documents >= numbers.repeated_from
+        and path.linked > numbers.path_linked * path.words
+    )
+
+
+def _counts_on(text: str) -> bool:
+    numbers = text.split()
+    if len(numbers) < 2 or not numbers[0].isdecimal() or len(numbers[0]) > 6:
+        return False
+    first = int(numbers[0])
+    return numbers == [str(first + place) for place in range(len(numbers))]

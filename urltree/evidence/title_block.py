@@ -1,0 +1,94 @@
+"""The title block: the block of a page that says its title.
+
+A title is what the record says, or the page's own <title>, of which the name of the site is a part:
+`A storm of talks | News | Example` matches a block "A storm of talks", and "News" less well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from urltree.text_block import NO_LETTERS, TextBlock, block_hashes, normalised
+
+_SEPARATOR = re.compile(r"\s+[-\u2013\u2014|·•:»«/~]+\s+|[|»«·•]+|:\s+|\s+::\s+")
+_MOST_PARTS = 6
+_LEAST_SHARE = 0.3  # of the title's letters, for a heading that is a part of it
+_LEAST_LETTERS = 6
+_HEADING = 20.0  # by how much a heading is preferred, in percent of the title's letters
+_LINK = 30.0  # by how much a link, which leads elsewhere, is not
+
+
+def title_block(
+    blocks: Sequence[TextBlock], title: str | None, page_title: str | None
+) -> int | None:
+    """Index of the title block, None where no block is it.
+
+    Args:
+        blocks: of the page.
+        title: as the record gives it, which counts first.
+        page_title: of the page's <title>.
+    """
+    for said in dict.fromkeys((title, page_title)):
+        if said and (found := _best(blocks, said)) is not None:
+            return found
+    return None
+
+
+def _best(blocks: Sequence[TextBlock], title: str) -> int | None:
+    shares, letters = _parts(title)
+    best, best_score = None, 0.0
+    for index, block in enumerate(blocks):
+        share = shares.get(block.hash)
+        if share is None:
+            if not block.heading or len(block.text) > 2 * len(title):
+                continue
+            share = _share(normalised(block.text), letters)
+            if share is None:
+                continue
+        score = 100 * share
+        if block.heading:
+            score += _HEADING - block.heading
+        elif block.link_share > 0.9:
+            score -= _LINK
+        if score > best_score:
+            best, best_score = index, score
+    return best
+
+
+@lru_cache(maxsize=64)
+def _parts(title: str) -> tuple[dict[int, float], str]:
+    """Hashes of all runs of the title's parts with their share of its letters; its letters."""
+    parts = [normalised(part) for part in _SEPARATOR.split(title)[:_MOST_PARTS]]
+    runs = ["".join(run) for run in _runs([part for part in parts if part])]
+    letters = normalised(title)
+    if not letters:
+        return {}, ""
+    runs = [letters, *(run for run in runs if len(run) >= _LEAST_LETTERS)]
+    hashes = block_hashes(runs)
+    shares = {
+        block_hash: (1.0 if run == letters else 0.5 * len(run) / len(letters))
+        for run, block_hash in reversed(list(zip(runs, hashes, strict=True)))
+        if run == letters or len(run) >= _LEAST_SHARE * len(letters)
+    }
+    shares.pop(NO_LETTERS, None)
+    return shares, letters
+
+
+def _runs(parts: list[str]) -> Iterator[list[str]]:
+    for start in range(len(parts)):
+        for end in range(start + 1, len(parts) + 1):
+            yield parts[start:end]
+
+
+def _share(heading: str, letters: str) -> float | None:
+    """How well a heading that is not a part of the title says it."""
+    if len(heading) < _LEAST_LETTERS or not letters:
+        return None
+    if heading in letters:
+        share = len(heading) / len(letters)
+        return 0.5 * share if share >= _LEAST_SHARE else None
+    if len(letters) >= 2 * _LEAST_LETTERS and heading.startswith(letters):
+        return 0.4 if len(heading) < 1.5 * len(letters) else None
+    return None
