@@ -18,12 +18,13 @@ from bench.quality.against import PEER, against
 from bench.quality.level import level, positions
 from bench.quality.markdown import Answer
 from bench.quality.passes import PageF1, follow_all
+from bench.quality.refit.halves import refit
 from bench.quality.single_pages import PAGES, Alone, corpora, single_pages
 from bench.quality.variant import NAMES, Variant, evidence_of
 from bench.quality.without import without_names, without_titles
 from urltree.heuristics import DEFAULT
 
-ROWS = ("1", "2", "3", "4", "6", "8", "9")
+ROWS = ("1", "2", "3", "4", "5", "6", "8", "9")
 
 
 @click.command()
@@ -103,6 +104,8 @@ class Bench:
             yield without_titles(self.own, self.scores(self.variant._replace(is_titled=False)))
         if "4" in rows and NAMES in self.pieces:
             yield without_names(self.own, self.scores(self.variant.without(NAMES)))
+        if "5" in rows and self.pieces:
+            yield refit(self.files, self.processes)
         if "6" in rows:
             yield positions(self.own)
         if "8" in rows and (files := corpora(PAGES)):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import NamedTuple
+
+from urltree.evidence import EVIDENCE, Evidence
 
 NAMES = "names"  # the evidence of elements and their class and id tokens
 
@@ -31,7 +31,4 @@ class Variant(NamedTuple):
 
 def evidence_of(heuristic: str) -> tuple[str, ...]:
     """Names of what may be left out of a heuristic; none for those of the paper."""
-    name = f"urltree.{heuristic}"
-    if find_spec(name) is None:
-        return ()
-    return tuple(import_module(name).EVIDENCE)
+    return EVIDENCE if heuristic == Evidence().name else ()

@@ -1,0 +1,88 @@
+"""Ten halvings, both ways: the unseen half by what was fitted on the other, and by all sites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from statistics import fmean
+
+from bench.figure import Figure
+from bench.quality.markdown import DIFFERENCE, Answer, at_least, f1, signed, table
+from bench.quality.passes import site_of
+from bench.quality.refit.fitting import Fit, Fitted, effects, fit
+from bench.quality.refit.setting import all_words, start
+from bench.quality.refit.site import PAGES
+from urltree.evaluation.pool import each_done
+from urltree.evidence.parameters import Parameters
+
+HALVINGS = 10
+
+
+def halvings(files: Sequence[Path]) -> list[tuple[tuple[Path, ...], tuple[Path, ...]]]:
+    """Ten seeded halvings, each in both orders: the sites to fit on, and the others."""
+    found = []
+    for seed in range(HALVINGS):
+        shuffled = sorted(files)
+        Random(seed).shuffle(shuffled)
+        first, second = shuffled[: len(files) // 2], shuffled[len(files) // 2 :]
+        found += [(tuple(first), tuple(second)), (tuple(second), tuple(first))]
+    return found
+
+
+def refit(files: Sequence[Path], processes: int, pages: int = PAGES) -> Answer:
+    """Row 5."""
+    largest = sorted(files, key=lambda file: -file.stat().st_size)
+    known = dict(each_done(effects, [(file, pages) for file in largest], processes))
+    work = [Fit(None, tuple(files), (), known, pages)]
+    for number, (seen, unseen) in enumerate(halvings(files)):
+        work.append(Fit((number // 2 + 1, number % 2 + 1), seen, unseen, known, pages))
+    fits = sorted(each_done(fit, work, processes), key=lambda fitted: fitted.half or (0, 0))
+    return answer(fits, {each.half: each.others for each in work}, pages)
+
+
+def answer(
+    fits: Sequence[Fitted], unseen: dict[tuple[int, int] | None, tuple[Path, ...]], pages: int
+) -> Answer:
+    """The mean difference, the worst halving and the worst site; what was chosen how often."""
+    everything, *halves = fits
+    rows, gaps, by_site = [], list[float](), dict[tuple[str, str], float]()
+    for each in halves:
+        files = unseen[each.half]
+        own, of_all = (fmean(fitted.f1[file] for file in files) for fitted in (each, everything))
+        gap = {file: each.f1[file] - everything.f1[file] for file in files}
+        worst = min(gap, key=lambda file: gap[file])
+        name = "{}, half {}".format(*(each.half or ()))
+        by_site[name, site_of(worst)] = gap[worst]
+        gaps.append(own - of_all)
+        cells = [f1(own), f1(of_all), signed(gaps[-1]), signed(gap[worst]), site_of(worst)]
+        rows.append([name, *cells, len(all_words()) - len(each.setting.removed)])
+    header = ["fitted on", "F1, unseen", "fitted on all", "difference", "worst site", ""]
+    lowest = min(range(len(rows)), key=gaps.__getitem__)
+    (name, site), least = min(by_site.items(), key=lambda item: item[1])
+    found = [
+        Figure(
+            f"all {len(everything.f1)} sites, fitted on them", fmean(everything.f1.values()), ""
+        ),
+        Figure("unseen, minus fitted on all", fmean(gaps), DIFFERENCE, bar=at_least(-0.005)),
+        Figure("worst halving", gaps[lowest], DIFFERENCE, note=str(rows[lowest][0])),
+        Figure("worst site", least, DIFFERENCE, note=f"{site}, {name}"),
+    ]
+    method = (
+        f"The first {pages} pages of a site, scored as in row 1, titles given, nothing evicted. A"
+        f" script fits {len(Parameters._fields)} numbers on five values each and selects from"
+        f" {len(all_words())} words."
+    )
+    tables = [table([*header, "words left"], rows), _chosen(everything, halves)]
+    return Answer("Row 5: refitted on half of the sites", method, found, tables)
+
+
+def _chosen(everything: Fitted, halves: Sequence[Fitted]) -> str:
+    """Each number: the default, where a fit begins, what was fitted on all sites and on halves."""
+    rows = []
+    for name, default in Parameters()._asdict().items():
+        values = sorted(getattr(each.setting.numbers, name) for each in halves)
+        counts = ", ".join(f"{value:g} ({values.count(value)})" for value in sorted(set(values)))
+        begun, fitted = (getattr(s.numbers, name) for s in (start(), everything.setting))
+        rows.append([name, f"{default:g}", f"{begun:g}", f"{fitted:g}", counts])
+    return table(["number", "default", "begun at", "fitted on all", "on halves (times)"], rows)

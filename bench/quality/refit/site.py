@@ -1,0 +1,112 @@
+"""A site's first pages, tokenised once and judged by one setting after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import compress, islice
+from operator import not_
+from pathlib import Path
+from statistics import fmean
+
+from bench.quality.passes import is_scored
+from bench.quality.refit.setting import Setting, Word
+from urltree.document import Document
+from urltree.evaluation.corpora.json_lines import read
+from urltree.evaluation.corpus import CorpusPage
+from urltree.evaluation.extractors.urltree_ import as_page
+from urltree.evaluation.metrics.sequences import compare
+from urltree.evaluation.metrics.words import words
+from urltree.learning import LearnedDomain
+from urltree.tokenizer import tokenize
+from urltree.url_key import KeyScheme
+
+PAGES = 100  # of a site, for all of them would take hours; of so few the window evicts none
+
+
+@dataclass(slots=True)
+class Judged:
+    """A page with its gold, and what verdicts on it were worth.
+
+    Attributes:
+        gold: words; None where the page is learned from alone.
+        blocks: words of each.
+    """
+
+    document: Document
+    gold: list[str] | None
+    blocks: list[list[str]]
+    known: dict[tuple[bool, ...], float] = field(default_factory=dict)
+
+    def f1(self, boilerplate: tuple[bool, ...]) -> float:
+        """Of words; most settings say the same of a page."""
+        found = self.known.get(boilerplate)
+        if found is None:
+            kept = compress(self.blocks, map(not_, boilerplate))
+            said = [word for block in kept for word in block]
+            found = self.known[boilerplate] = compare(self.gold or [], said).f1
+        return found
+
+
+@dataclass(slots=True)
+class Site:
+    """A site to fit on, or to measure on.
+
+    Attributes:
+        tokens: class and id tokens of its pages, each once.
+    """
+
+    pages: list[Judged]
+    tokens: frozenset[str]
+    known: dict[Setting, float] = field(default_factory=dict)
+    words: dict[Word, bool] = field(default_factory=dict)
+
+    def f1(self, setting: Setting) -> float:
+        """Mean F1 of the scored pages, one pass; words that the site has not cannot matter."""
+        here = setting._replace(removed=frozenset(filter(self.has, setting.removed)))
+        if here not in self.known:
+            domain = LearnedDomain(here.heuristic(), None)
+            self.known[here] = fmean(
+                page.f1(verdict.boilerplate)
+                for page in self.pages
+                for verdict in [domain.learn(page.document, None).verdict]
+                if page.gold is not None
+            )
+        return self.known[here]
+
+    def has(self, word: Word) -> bool:
+        """Whether a word says something of an element of the site."""
+        if word not in self.words:
+            alone = word.alone()
+            tokens = (token for token in self.tokens if word.word in token.lower())
+            self.words[word] = any(any(alone.of((token,))) for token in tokens)
+        return self.words[word]
+
+
+@lru_cache(maxsize=64)
+def site(file: Path, pages: int = PAGES) -> Site:
+    """The first pages of a stream; scored are those of row 1, with the record's title given."""
+    scheme, seen, found = KeyScheme(), set[str](), list[Judged]()
+    tokens = set[str]()
+    for number, page in enumerate(islice(read(file), pages), start=1):
+        document = _document(page, scheme)
+        if document.id in seen:
+            continue
+        seen.add(document.id)
+        tokens.update(token for element in document.elements for token in element.tokens)
+        gold = words(page.gold) if page.gold is not None and is_scored(number) else None
+        blocks = [words(block.text) for block in document.blocks] if gold is not None else []
+        found.append(Judged(document, gold, blocks))
+    return Site(found, frozenset(tokens))
+
+
+def macro(files: Iterable[Path], setting: Setting, pages: int = PAGES) -> float:
+    """Mean over sites."""
+    return fmean(site(file, pages).f1(setting) for file in files)
+
+
+def _document(page: CorpusPage, scheme: KeyScheme) -> Document:
+    tokens = tokenize(page.html)
+    key = scheme.key(page.url, lambda: tokens.title)
+    return Document.of(replace(as_page(page), title=page.title), key, tokens, page.id)

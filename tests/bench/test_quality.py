@@ -1,0 +1,197 @@
+"""The quality bench counts what it says, and leaves out what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import fmean
+
+import orjson
+import pytest
+import zstandard
+from click.testing import CliRunner
+
+import urltree
+from bench.quality.__main__ import main
+from bench.quality.ablation import Generated, ablation
+from bench.quality.against import against
+from bench.quality.level import LEARNED, POSITIONS, level, positions, worst_drop
+from bench.quality.markdown import Answer
+from bench.quality.passes import PageF1, Pass, follow, follow_all, is_scored, table
+from bench.quality.peers import peer_texts
+from bench.quality.single_pages import text_alone
+from bench.quality.variant import Variant, evidence_of
+from bench.quality.without import without_titles
+from urltree.evaluation.corpora.json_lines import read
+from urltree.evaluation.metrics.sequences import compare
+from urltree.evaluation.metrics.words import words
+from urltree.evaluation.workspace import SUFFIX, read_lines, write_lines
+from urltree.heuristics import DEFAULT, heuristic
+
+EVIDENCE = Variant("evidence")
+
+
+def page(number: int) -> dict[str, str]:
+    """A page that names its section before its title, which nothing but the record says."""
+    name = chr(97 + number // 26) * 3 + chr(97 + number % 26) * 3
+    text = f"The story of {name} is told here in words that no other page of the site has."
+    return {
+        "url": f"https://example.org/news/{name}",
+        "published": f"2026-01-{number % 28 + 1:02}T00:00:00Z",
+        "title": f"Story {name}",
+        "html": f"<body><div>Filed below {name * 2} today</div><h2>Story {name}</h2><div><p>{text}"
+        f"</p><p>So {name * 2} ends.</p></div><div class=footer>All of {name * 3} is ours</div>",
+        "gold": f"Story {name}\n{text}\nSo {name * 2} ends.",
+    }
+
+
+def stream(folder: Path, pages: int, name: str = "example.org") -> Path:
+    """A stream of such pages."""
+    file = folder / (name + SUFFIX)
+    file.write_bytes(zstandard.compress(b"\n".join(map(orjson.dumps, map(page, range(pages))))))
+    return file
+
+
+def scores(site: str, values: list[float], titled: float = 0.0) -> list[PageF1]:
+    """Scores of a site's pages, from the first on."""
+    return [
+        PageF1(f"{site}/{number}", site, number, value, value + titled)
+        for number, value in enumerate(values, start=1)
+    ]
+
+
+def figures(answer: Answer) -> dict[str, float]:
+    """The figures of a row by name."""
+    return {figure.name: figure.value for figure in answer.figures}
+
+
+def test_a_sites_first_thirty_pages_are_scored_and_every_tenth() -> None:
+    """By their numbers from 1, as the gate counts them from 0."""
+    scored = [number for number in range(1, 62) if is_scored(number)]
+    assert scored == [*range(1, 31), 31, 41, 51, 61]
+
+
+def test_all_pages_are_learned(tmp_path: Path) -> None:
+    """What is said of a scored page is what the library says in one pass over all."""
+    file = stream(tmp_path, 45)
+    said = list(urltree.extract([page(number) for number in range(45)], heuristic=DEFAULT))
+    expected = [
+        compare(words(page(number)["gold"]), words(said[number].text or "")).f1
+        for number in (*range(30), 30, 40)
+    ]
+    assert [found.f1 for found in follow(Pass(file, Variant(DEFAULT)))] == expected
+
+
+def test_each_class_of_positions_is_its_own_figure() -> None:
+    """Page 1; 2 to 5; 6 to 10; 11 to 30; what comes later is in none."""
+    values = [0.1] + [0.2] * 4 + [0.3] * 5 + [0.4] * 20 + [0.9] * 5
+    found = figures(positions(scores("a.example", values)))
+    assert [found[f"page {name}"] for name in POSITIONS] == pytest.approx([0.1, 0.2, 0.3, 0.4])
+
+
+def test_the_second_page_is_held_to_the_first_of_its_site() -> None:
+    """The site that falls most is named, not one whose pages are low alike."""
+    both = table({"": [*scores("low", [0.2, 0.2]), *scores("falls", [0.9, 0.6])]})
+    site, drop = worst_drop(both)
+    assert site == "falls"
+    assert drop == pytest.approx(0.3)
+
+
+def test_sites_weigh_the_same_and_the_worst_is_named() -> None:
+    """However many pages each has; a site counts as learned from after a hundred documents."""
+    long = [0.5] * LEARNED + [1.0] * 20
+    answer = level([*scores("long", long), *scores("short", [1.0, 1.0])])
+    found = figures(answer)
+    assert found["macro F1"] == pytest.approx((fmean(long) + 1) / 2)
+    assert found[f"after {LEARNED} documents"] == pytest.approx(1)
+    assert found["worst site"] == pytest.approx(fmean(long))
+    assert found["pages below 0.9"] == pytest.approx(100 / 122)
+    assert answer.missed == ["macro F1", "worst site"]
+
+
+def test_the_other_gets_the_title_and_we_do_not() -> None:
+    """Ours as it is against theirs with the title, on pages that both have."""
+    ours = [*scores("a.example", [0.9, 0.7], titled=0.1), *scores("b.example", [0.8])]
+    theirs = [*scores("a.example", [0.6, 0.6, 0], titled=0.1), *scores("b.example", [0.8], 0.05)]
+    found = figures(against(ours, theirs))
+    assert found["ours"] == pytest.approx(0.8)
+    assert found["trafilatura, title prepended"] == pytest.approx((0.7 + 0.85) / 2)
+    assert found["ahead by"] == pytest.approx(0.025)
+    assert found["worst site"] == pytest.approx(-0.05)
+    assert found["lower end of that interval"] == pytest.approx(-0.05)  # b.example drawn twice
+
+
+def test_a_title_is_given_or_not(tmp_path: Path) -> None:
+    """Where only the record says it, what stands before it stays when it is hidden."""
+    hidden = EVIDENCE._replace(is_titled=False)
+    found = follow_all([stream(tmp_path, 6)], [EVIDENCE, hidden])
+    assert [each.f1 for each in found[EVIDENCE]] == [1] * 6
+    assert all(each.f1 < 1 for each in found[hidden])
+    lost = figures(without_titles(found[EVIDENCE], found[hidden]))["difference"]
+    assert lost == pytest.approx(fmean(each.f1 for each in found[hidden]) - 1)
+
+
+@pytest.mark.parametrize("piece", evidence_of("evidence"))
+def test_what_may_be_left_out_is_left_out(piece: str) -> None:
+    """Its name says so, wherever it is shown."""
+    without = EVIDENCE.without(piece).heuristic
+    assert heuristic(without).name == without == f"evidence-without-{piece}"
+
+
+def test_leaving_out_a_piece_shows_what_it_is_worth(tmp_path: Path) -> None:
+    """Here the title block is all that tells; a piece that finds nothing earns nothing."""
+    pieces = ("title", "duplicate-title")
+    variants = [EVIDENCE, *map(EVIDENCE.without, pieces)]
+    found = follow_all([stream(tmp_path, 6)], variants)
+    generated = [Generated("g", variant.heuristic, 0.5) for variant in variants]
+    earned = figures(ablation(EVIDENCE, pieces, found, generated))
+    assert earned["title earns"] > 0.01
+    assert earned["duplicate-title earns"] == 0
+
+
+def test_a_piece_earns_its_place_on_one_generator_alone() -> None:
+    """By the generator that loses most, whatever others gain."""
+    found = {variant: scores("a.example", [0.9]) for variant in (EVIDENCE, EVIDENCE.without("x"))}
+    generated = [
+        Generated("first", "evidence", 0.9),
+        Generated("first", "evidence-without-x", 0.8),
+        Generated("second", "evidence", 0.5),
+        Generated("second", "evidence-without-x", 0.9),
+    ]
+    answer = ablation(EVIDENCE, ["x"], found, generated)
+    assert figures(answer) == {"x earns": pytest.approx(0.1)}
+    assert "-0.1000 first" in str(answer)
+    assert "+0.4000 second" in str(answer)
+
+
+def test_texts_of_others_are_read_once(tmp_path: Path) -> None:
+    """The second time they come from the file of that version of the extractor."""
+    pages = list(read(stream(tmp_path, 2)))
+    first = peer_texts("all-text", pages[:1], tmp_path)
+    (file,) = tmp_path.glob("peers/all-text-*/*")
+    assert [each["text"] for each in read_lines(file)] == list(first.values())
+    write_lines(file, [{"id": pages[0].id, "text": "kept"}])
+    both = peer_texts("all-text", pages, tmp_path)
+    assert both[pages[0].id] == "kept"
+    assert page(1)["title"] in both[pages[1].id]
+
+
+def test_a_page_alone_knows_nothing_of_the_others(tmp_path: Path) -> None:
+    """Nor of its record's title."""
+    pages = list(read(stream(tmp_path, 3)))
+    alone = [text_alone(each, {"heuristic": "strict"}) for each in [*pages, pages[0]]]
+    assert alone[0] == alone[-1]
+    assert all("is ours" in text for text in alone)
+
+
+def test_the_report_shows_figures_beside_bars(tmp_path: Path) -> None:
+    """As Markdown on the screen and in a file; the exit code says whether all hold."""
+    stream(tmp_path, 12)
+    out = tmp_path / "report.md"
+    rows = ["--rows", "1,6", "--processes", "1", "--heuristic"]
+    holds = CliRunner().invoke(main, [str(tmp_path), *rows, "evidence", "--out", str(out)])
+    assert holds.exit_code == 0, holds.output
+    assert "| macro F1 | 1.0000 | ≥ 0.988 | holds |" in holds.output
+    assert "| page 1 | 1.0000 | ≥ 0.94 | holds |" in out.read_text("utf-8")
+    misses = CliRunner().invoke(main, [str(tmp_path), *rows, "strict"])
+    assert misses.exit_code == 1
+    assert "**missed**" in misses.output
