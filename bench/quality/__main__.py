@@ -118,7 +118,7 @@ class Bench:
     def ablation(self) -> Answer:
         """Row 9."""
         variants = [self.variant.without(piece) for piece in self.pieces]
-        scores = self._follow(variants) | {self.variant: self.own}
+        scores = self._follow([self.variant, *variants], self.pages or ablation.STREAM_PAGES)
         sites = [file for file in self.files if file.name.startswith(ablation.SITES)]
         heuristics = [variant.heuristic for variant in (self.variant, *variants)]
         generated = ablation.on_generated(sites, heuristics, self.processes)
@@ -136,13 +136,15 @@ class Bench:
 
     def scores(self, variant: Variant) -> list[PageF1]:
         """Scores of a variant."""
-        return self._follow([variant])[variant]
+        return self._follow([variant], self.pages)[variant]
 
-    def _follow(self, variants: Sequence[Variant]) -> dict[Variant, list[PageF1]]:
+    def _follow(
+        self, variants: Sequence[Variant], pages: int | None
+    ) -> dict[Variant, list[PageF1]]:
         return follow_all(
             self.files,
             variants,
-            pages=self.pages,
+            pages=pages,
             options=self.options,
             processes=self.processes,
         )

@@ -22,7 +22,7 @@ from urltree.learning import LearnedDomain
 from urltree.tokenizer import tokenize
 from urltree.url_key import KeyScheme
 
-PAGES = 100  # of a site, for all of them would take hours; of so few the window evicts none
+PAGES = 60  # of a site, for all of them would take hours; of so few the window evicts none
 
 
 @dataclass(slots=True)
