@@ -6,8 +6,6 @@ PIECES. `evidence-without-links` leaves one out, to see what it is worth (`bench
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from urltree.boilerplate import Kind
 from urltree.document import Document
 from urltree.evidence import pieces
@@ -17,7 +15,7 @@ from urltree.evidence.names import Names
 from urltree.evidence.page import Page
 from urltree.evidence.parameters import Parameters
 from urltree.judgement import Judgement
-from urltree.path_statistics import AtPath, Contribution, PathStatistics
+from urltree.path_statistics import Contribution, PathStatistics
 from urltree.tree import Node
 
 PIECES: dict[str, pieces.Piece] = {
@@ -83,8 +81,18 @@ class Evidence:
         page.marked = marks(page)
         if self._without != "main":
             find_main(page, PathStatistics() if self._without == "votes" else paths)
-            page.marked = marks(page, above_main(page), page.main)
+            around = above_main(page)
+            if any(page.marked[element] for element in around) or _is_marked_inside(page):
+                page.marked = marks(page, around, page.main)
         return page
+
+
+def _is_marked_inside(page: Page) -> bool:
+    if page.main is None:
+        return False
+    first, behind = page.spans[page.main]
+    blocks = page.document.blocks[first:behind]
+    return any(page.marked[block.element] for block in blocks)
 
 
 def _kept(page: Page, kinds: bytearray) -> int:
@@ -93,18 +101,5 @@ def _kept(page: Page, kinds: bytearray) -> int:
 
 def _contribution(page: Page) -> Contribution:
     """What the page adds to the site's paths; see `urltree.path_statistics`."""
-    found: defaultdict[int, list[float]] = defaultdict(lambda: [0, 0, 0.0])
-    for path, words, repeated, linked in zip(
-        page.path_of, page.words, page.repeated, page.linked, strict=True
-    ):
-        here = found[path]
-        here[0] += words
-        here[1] += words * repeated
-        here[2] += linked
-    return Contribution(
-        0 if page.main is None else page.paths[page.main],
-        tuple(
-            AtPath(path, int(words), int(repeated), round(linked))
-            for path, (words, repeated, linked) in found.items()
-        ),
-    )
+    main = 0 if page.main is None else page.paths[page.main]
+    return Contribution(main, tuple(page.at_paths.values()))

@@ -81,14 +81,10 @@ def _scores(page: Page, prose: Sequence[float]) -> list[float]:
 def _weigh(page: Page, scores: list[float], *, by_tags: bool) -> None:
     """By links, by names, by where the title block stands."""
     numbers, elements = page.numbers, page.document.elements
-    words = page.by_element([float(size) for size in page.words])
-    linked = page.by_element(page.linked)
-    last = _last_blocks(page)
-    shared, depth = _shared_with_title(page)
     for index, score in enumerate(scores):
         if not score:
             continue
-        weight = 1 - linked[index] / words[index]
+        weight = 1 - page.linked_in(index) / page.words_in(index)
         if page.names is not None and elements[index].tokens:
             said = page.names.of(elements[index].tokens)
             if said.is_content:
@@ -98,31 +94,11 @@ def _weigh(page: Page, scores: list[float], *, by_tags: bool) -> None:
         if by_tags and elements[index].tag in ("article", "main"):
             weight *= 1 + numbers.named_content
         if page.title is not None:
-            weight *= 1 + numbers.title_nearness * shared[index] / max(depth, 1)
-            if last[index] < page.title:
+            shared = sum(one in page.above_title for one in above(elements, index))
+            weight *= 1 + numbers.title_nearness * shared / len(page.above_title)
+            if page.spans[index][1] <= page.title:
                 weight *= _BEFORE_TITLE
         scores[index] = score * weight
-
-
-def _last_blocks(page: Page) -> list[int]:
-    """Number of the last block inside each element."""
-    last = [-1] * len(page.paths)
-    for index, block in enumerate(page.document.blocks):
-        last[block.element] = index
-    for index in range(len(last) - 1, 0, -1):
-        parent = page.document.elements[index].parent
-        if parent >= 0 and last[parent] < last[index]:
-            last[parent] = last[index]
-    return last
-
-
-def _shared_with_title(page: Page) -> tuple[list[int], int]:
-    """How many elements around each are around the title block too; how many there are."""
-    shared: list[int] = []
-    for index, element in enumerate(page.document.elements):
-        before = shared[element.parent] if element.parent >= 0 else 0
-        shared.append(before + (index in page.above_title))
-    return shared, len(page.above_title)
 
 
 def _by_votes(page: Page, scores: Sequence[float], paths: PathStatistics) -> int | None:
@@ -139,8 +115,7 @@ def _by_votes(page: Page, scores: Sequence[float], paths: PathStatistics) -> int
     if scores[best] and most >= numbers.vote_share * votes:
         return best
     if votes >= numbers.path_documents and most >= numbers.vote_share_alone * votes:
-        words = page.by_element([float(size) for size in page.words])
-        return max(usual, key=words.__getitem__)
+        return max(usual, key=page.words_in)
     return None
 
 
@@ -148,26 +123,19 @@ def _mark_inside(page: Page, scores: Sequence[float], prose: list[float]) -> Non
     """Blocks of the main element, and of elements beside it that say as much or are built alike."""
     elements, main = page.document.elements, page.main
     assert main is not None  # noqa: S101 - for mypy: it was just found
-    parent = elements[main].parent
-    said = page.by_element(prose)
-    inside = [False] * len(elements)
-    for index, element in enumerate(elements):
-        is_beside = element.parent == parent and not page.marked[index]
-        inside[index] = (
-            index == main
-            or (element.parent >= 0 and inside[element.parent])
-            or (
-                is_beside
-                and (
-                    scores[index] >= page.numbers.sibling_share * scores[main]
-                    or (page.paths[index] == page.paths[main] and said[index] > 0)
-                )
-            )
-        )
+    parent, said = elements[main].parent, page.sums(prose)
+    least = page.numbers.sibling_share * scores[main]
     page.inside = [
-        inside[block.element] or (block.element == parent and words > 0)
+        block.element == parent and words > 0
         for block, words in zip(page.document.blocks, prose, strict=True)
     ]
+    for index, element in enumerate(elements):
+        if element.parent != parent or (page.marked[index] and index != main):
+            continue
+        is_alike = page.paths[index] == page.paths[main] and said(index) > 0
+        if index == main or is_alike or scores[index] >= least:
+            first, behind = page.spans[index]
+            page.inside[first:behind] = [True] * (behind - first)
 
 
 def above_main(page: Page) -> list[int]:

@@ -26,7 +26,6 @@ def marks(page: Page, above_main: Collection[int] = (), main: int | None = None)
         main: the main element. Inside, ids are anchors: `<section id=more-highlights>`.
     """
     elements, names = page.document.elements, page.names
-    inside = page.by_element([float(size) for size in page.words])
     most = _MOST * sum(page.words)
     marked = [0] * len(elements)
     in_main = [False] * len(elements)
@@ -39,7 +38,7 @@ def marks(page: Page, above_main: Collection[int] = (), main: int | None = None)
                 tag in _EXEMPT_TAGS
                 or index in page.above_title
                 or index in above_main
-                or inside[index] >= most
+                or page.words_in(index) >= most
             ):
                 continue
             if tag in TAGS:

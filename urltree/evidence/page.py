@@ -6,13 +6,16 @@ costs some 10 µs, so each is made once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from urltree.document import Document
 from urltree.evidence.element_paths import path_below
 from urltree.evidence.names import Names
 from urltree.evidence.parameters import Parameters
 from urltree.evidence.title_block import title_block
+from urltree.path_statistics import AtPath
 from urltree.text_block import NO_LETTERS, Element, TextBlock
 from urltree.tree import Node
 
@@ -28,7 +31,10 @@ class Page:
         numbers: of the heuristic; names: that count, None where they do not.
         leaf: of the document; root: of its tree.
         words: of each block; linked: those inside links.
+        spans: first block inside each element, and the one behind the last.
+        words_in, linked_in: of all blocks inside an element.
         paths: of each element; path_of: of each block.
+        at_paths: of each path on the page, what its blocks have.
         repeated: whether a block was on other pages of the site.
         title: number of the title block.
         above_title: elements that hold it.
@@ -49,9 +55,20 @@ class Page:
     repeated: list[bool]
     title: int | None
     above_title: set[int]
-    marked: list[int] = field(default_factory=list)
+    marked: list[int]
+    inside: list[bool]
     main: int | None = None
-    inside: list[bool] = field(default_factory=list)
+    spans: list[tuple[int, int]] = field(init=False)
+    words_in: Callable[[int], float] = field(init=False)
+    linked_in: Callable[[int], float] = field(init=False)
+    at_paths: dict[int, AtPath] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """What follows from the rest."""
+        self.spans = _spans(self.document.blocks, self.document.elements)
+        self.words_in = self.sums(self.words)
+        self.linked_in = self.sums(self.linked)
+        self.at_paths = _at_paths(self)
 
     @classmethod
     def of(cls, document: Document, leaf: Node, numbers: Parameters, names: Names | None) -> Page:
@@ -75,21 +92,14 @@ class Page:
             title,
             set() if title is None else set(above(elements, blocks[title].element)),
             [0] * len(elements),
-            None,
             [True] * len(blocks),
         )
 
-    def by_element(self, of_blocks: list[float]) -> list[float]:
-        """Sums over all blocks inside each element."""
-        sums = [0.0] * len(self.paths)
-        for block, value in zip(self.document.blocks, of_blocks, strict=True):
-            sums[block.element] += value
-        elements = self.document.elements
-        for index in range(len(elements) - 1, 0, -1):
-            parent = elements[index].parent
-            if parent >= 0:
-                sums[parent] += sums[index]
-        return sums
+    def sums(self, of_blocks: Sequence[float]) -> Callable[[int], float]:
+        """From an element to the sum over all blocks inside: its blocks follow each other."""
+        so_far = list(accumulate(of_blocks, initial=0.0))
+        spans = self.spans
+        return lambda element: so_far[spans[element][1]] - so_far[spans[element][0]]
 
 
 def above(elements: tuple[Element, ...], element: int) -> list[int]:
@@ -122,3 +132,36 @@ def _repeated(blocks: tuple[TextBlock, ...], root: Node, numbers: Parameters) ->
     most = max(1.0, numbers.repeated_share * min(root.support, numbers.repeated_cap))
     counts = root.counts()
     return [counts[block.hash] > most and block.hash != NO_LETTERS for block in blocks]
+
+
+def _spans(blocks: tuple[TextBlock, ...], elements: tuple[Element, ...]) -> list[tuple[int, int]]:
+    first, behind = [len(blocks)] * len(elements), [0] * len(elements)
+    for index in range(len(blocks) - 1, -1, -1):
+        element = blocks[index].element
+        first[element] = index
+        if not behind[element]:
+            behind[element] = index + 1
+    for index in range(len(elements) - 1, 0, -1):
+        parent = elements[index].parent
+        if parent >= 0:
+            first[parent] = min(first[parent], first[index])
+            behind[parent] = max(behind[parent], behind[index])
+    return list(zip(first, behind, strict=True))
+
+
+def _at_paths(page: Page) -> dict[int, AtPath]:
+    found: dict[int, list[float]] = {}
+    for path, words, repeated, linked in zip(
+        page.path_of, page.words, page.repeated, page.linked, strict=True
+    ):
+        here = found.get(path)
+        if here is None:
+            here = found[path] = [0, 0, 0.0]
+        here[0] += words
+        here[2] += linked
+        if repeated:
+            here[1] += words
+    return {
+        path: AtPath(path, int(words), int(repeated), round(linked))
+        for path, (words, repeated, linked) in found.items()
+    }

@@ -7,7 +7,6 @@ content on the streams (release notes, series, headings); above, 15% are.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 
 from urltree.boilerplate import Kind
@@ -54,7 +53,7 @@ def repetition(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
 
 def repeated_paths(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
     """Where a site has repeated itself so far it does so again: teasers that rotate."""
-    known = {path: _repeats(page, paths.get(path)) for path in set(page.path_of)}
+    known = {path: _repeats(page, paths.get(path)) for path in page.at_paths}
     for index, block in enumerate(page.document.blocks):
         if not kinds[index] and known[page.path_of[index]] and block.hash != NO_LETTERS:
             kinds[index] = Kind.REPEATED_PATH
@@ -62,14 +61,9 @@ def repeated_paths(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
 
 def link_lists(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
     """Where text is mostly links, by the site; outside the main element by this page too."""
-    words: defaultdict[int, int] = defaultdict(int)
-    linked: defaultdict[int, float] = defaultdict(float)
-    for path, size, in_links in zip(page.path_of, page.words, page.linked, strict=True):
-        words[path] += size
-        linked[path] += in_links
     most = page.numbers.path_linked
-    of_site = {path for path in words if _is_linked(page, paths.get(path))}
-    of_page = {path for path, size in words.items() if linked[path] > most * size}
+    of_site = {path for path in page.at_paths if _is_linked(page, paths.get(path))}
+    of_page = {path for path, here in page.at_paths.items() if here.linked > most * here.words}
     for index, path in enumerate(page.path_of):
         if kinds[index] or index == page.title:
             continue
