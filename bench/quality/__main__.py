@@ -19,6 +19,7 @@ from bench.quality.level import level, positions
 from bench.quality.markdown import Answer
 from bench.quality.passes import PageF1, follow_all
 from bench.quality.refit.halves import refit
+from bench.quality.refit.site import PAGES as REFIT_PAGES
 from bench.quality.single_pages import PAGES, Alone, corpora, single_pages
 from bench.quality.variant import NAMES, Variant, evidence_of
 from bench.quality.without import without_names, without_titles
@@ -105,7 +106,7 @@ class Bench:
         if "4" in rows and NAMES in self.pieces:
             yield without_names(self.own, self.scores(self.variant.without(NAMES)))
         if "5" in rows and self.pieces:
-            yield refit(self.files, self.processes)
+            yield refit(self.files, self.processes, self.pages or REFIT_PAGES)
         if "6" in rows:
             yield positions(self.own)
         if "8" in rows and (files := corpora(PAGES)):

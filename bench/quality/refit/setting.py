@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import Any, NamedTuple
 
-from urltree.evidence.judging import Evidence
 from urltree.evidence.names import CONTENT, SOFT, STRONG, Names
 from urltree.evidence.parameters import Parameters
 
@@ -38,13 +37,13 @@ class Setting(NamedTuple):
     numbers: Parameters
     removed: frozenset[Word] = frozenset()
 
-    def heuristic(self) -> Evidence:
-        """The heuristic so set."""
+    def names(self) -> Names:
+        """The words that count."""
         lists = {
             name: frozenset(word for word in words if Word(name, word) not in self.removed)
             for name, words in _LISTS.items()
         }
-        return Evidence(self.numbers, Names(**lists))
+        return Names(**lists)
 
     def put(self, name: str, value: float) -> Setting:
         """The same with another number."""

@@ -18,6 +18,9 @@ from urltree.evaluation.corpus import CorpusPage
 from urltree.evaluation.extractors.urltree_ import as_page
 from urltree.evaluation.metrics.sequences import compare
 from urltree.evaluation.metrics.words import words
+from urltree.evidence import Evidence
+from urltree.evidence.names import Said
+from urltree.evidence.parameters import Parameters
 from urltree.learning import LearnedDomain
 from urltree.tokenizer import tokenize
 from urltree.url_key import KeyScheme
@@ -54,33 +57,33 @@ class Site:
     """A site to fit on, or to measure on.
 
     Attributes:
-        tokens: class and id tokens of its pages, each once.
+        tokens: class and id tokens of its elements together, each once, also without the ids.
+        known: F1 by numbers, and by what names say of those tokens.
     """
 
     pages: list[Judged]
-    tokens: frozenset[str]
-    known: dict[Setting, float] = field(default_factory=dict)
+    tokens: tuple[tuple[str, ...], ...]
+    known: dict[tuple[Parameters, tuple[Said, ...]], float] = field(default_factory=dict)
     words: dict[Word, bool] = field(default_factory=dict)
 
     def f1(self, setting: Setting) -> float:
-        """Mean F1 of the scored pages, one pass; words that the site has not cannot matter."""
-        here = setting._replace(removed=frozenset(filter(self.has, setting.removed)))
-        if here not in self.known:
-            domain = LearnedDomain(here.heuristic(), None)
-            self.known[here] = fmean(
+        """Mean F1 of the scored pages, one pass; words that change nothing here cost none."""
+        names = setting.names()
+        what = setting.numbers, tuple(map(names.of, self.tokens))
+        if what not in self.known:
+            domain = LearnedDomain(Evidence(setting.numbers, names), None)
+            self.known[what] = fmean(
                 page.f1(verdict.boilerplate)
                 for page in self.pages
                 for verdict in [domain.learn(page.document, None).verdict]
                 if page.gold is not None
             )
-        return self.known[here]
+        return self.known[what]
 
     def has(self, word: Word) -> bool:
         """Whether a word says something of an element of the site."""
         if word not in self.words:
-            alone = word.alone()
-            tokens = (token for token in self.tokens if word.word in token.lower())
-            self.words[word] = any(any(alone.of((token,))) for token in tokens)
+            self.words[word] = any(any(said) for said in map(word.alone().of, self.tokens))
         return self.words[word]
 
 
@@ -88,17 +91,18 @@ class Site:
 def site(file: Path, pages: int = PAGES) -> Site:
     """The first pages of a stream; scored are those of row 1, with the record's title given."""
     scheme, seen, found = KeyScheme(), set[str](), list[Judged]()
-    tokens = set[str]()
+    tokens = set[tuple[str, ...]]()
     for number, page in enumerate(islice(read(file), pages), start=1):
         document = _document(page, scheme)
         if document.id in seen:
             continue
         seen.add(document.id)
-        tokens.update(token for element in document.elements for token in element.tokens)
+        tokens.update(element.tokens for element in document.elements)
         gold = words(page.gold) if page.gold is not None and is_scored(number) else None
         blocks = [words(block.text) for block in document.blocks] if gold is not None else []
         found.append(Judged(document, gold, blocks))
-    return Site(found, frozenset(tokens))
+    tokens |= {tuple(token for token in together if token[0] != "#") for together in tokens}
+    return Site(found, tuple(sorted(tokens)))
 
 
 def macro(files: Iterable[Path], setting: Setting, pages: int = PAGES) -> float:
