@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from urltree.document import Document
+from urltree.page_kind import PageKind
 from urltree.path_statistics import PathStatistics
 from urltree.tree import Node
 
@@ -19,6 +20,7 @@ class Judgement(NamedTuple):
         counts: c(hash) of each block at that node.
         kinds: of boilerplate, a byte a block (`urltree.boilerplate`); None where none are known.
         paths: encoded `Contribution` to the site's path statistics; empty where none is made.
+        page_kind: None of a heuristic that knows none.
     """
 
     depth: int
@@ -27,6 +29,7 @@ class Judgement(NamedTuple):
     counts: tuple[int, ...]
     kinds: bytes | None = None
     paths: bytes = b""
+    page_kind: PageKind | None = None
 
 
 class Heuristic(Protocol):

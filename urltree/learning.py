@@ -7,6 +7,9 @@
 
 `learn` only decides: the caller (an agent, or the library) puts the row and deletes the evicted.
 Rows are the truth. A domain whose caller failed half-way is dropped from memory and rebuilt.
+
+A listing is judged as any document, and then left out: in the window, neither in the tree nor in
+the path statistics, so that the standfirsts on a section front repeat no article's (issue 6).
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from enum import Enum
 
 from urltree.document import Document
 from urltree.judgement import Heuristic, Judgement
+from urltree.page_kind import PageKind
 from urltree.path_statistics import Contribution, PathStatistics
 from urltree.row import Row, Verdict
 from urltree.tokenizer import TOKENIZER_VERSION
@@ -104,9 +108,11 @@ class LearnedDomain:
             if row.tokenizer == TOKENIZER_VERSION:
                 self._insert(document_id, row.branch, row.hashes, row.time)
                 self._contribute(document_id, row.paths)
+                if row.left_out:
+                    self.tree.remove(document_id)
             elif row.tokenizer < TOKENIZER_VERSION:
                 stale.append(document_id)
-        return (stale if len(self.tree) else []) + self._evict()
+        return (stale if self._times else []) + self._evict()
 
     def learn(self, document: Document, stored: bytes | None) -> Lesson:
         """Insert a document, then judge it (paper, section 4: in this order).
@@ -120,8 +126,8 @@ class LearnedDomain:
         if former is not None and stored is not None and kind is Kind.REPLAY:
             said_of, now = (former.tokenizer, former.digest), (document.tokenizer, digest)
             if said_of == now:
-                return Lesson(kind, former.verdict, stored, ())
-        if document.key_bytes in self.tree:
+                return Lesson(kind, former.said, stored, ())
+        if document.key_bytes in self._times:
             self.remove(document.key_bytes)
         row = self._insert_and_judge(document, digest, self._time(document, kind, former))
         return Lesson(kind, row.verdict, row.encode(), tuple(self._evict()))
@@ -132,6 +138,8 @@ class LearnedDomain:
         Raises:
             KeyError: it is not in the window: evicted, or of another tokenizer.
         """
+        if document.key_bytes not in self._times:
+            raise KeyError(document.id)
         return self._verdict(self._judge(document))
 
     def remove(self, document_id: bytes) -> None:
@@ -141,9 +149,13 @@ class LearnedDomain:
 
     def _insert_and_judge(self, document: Document, digest: int, time: int) -> Row:
         document_id, hashes = document.key_bytes, document.distinct_hashes()
+        is_left_out = False
         if document.tokenizer == TOKENIZER_VERSION:
             self._insert(document_id, document.branch, hashes, time)
             judgement = self._judge(document)
+            if self._leaves_out(judgement):
+                self.tree.remove(document_id)
+                judgement, is_left_out = judgement._replace(paths=b""), True
             self._contribute(document_id, judgement.paths)
         else:
             # In flight while the tokenizer was upgraded: its hashes compare with nothing here,
@@ -159,10 +171,28 @@ class LearnedDomain:
             hashes,
             self._verdict(judgement),
             judgement.paths,
+            is_left_out,
         )
 
     def _judge(self, document: Document) -> Judgement:
-        return self._heuristic.judge(document, self.tree.leaf(document.key_bytes), self.paths)
+        """Judge a document in the window; one that was left out as if it counted."""
+        document_id = document.key_bytes
+        if document_id in self.tree:
+            return self._heuristic.judge(document, self.tree.leaf(document_id), self.paths)
+        leaf = self.tree.insert(document_id, document.branch, document.distinct_hashes())
+        try:
+            return self._heuristic.judge(document, leaf, self.paths)
+        finally:
+            self.tree.remove(document_id)
+
+    def _leaves_out(self, judgement: Judgement) -> bool:
+        """Whether to leave out a listing: not where half of the site is listings already.
+
+        A site without other pages, a forum's or a list of links, would never be learned.
+        """
+        counted = len(self.tree)  # the document itself among them
+        left_out = len(self._times) - counted
+        return judgement.page_kind is PageKind.LISTING and left_out < counted
 
     def _verdict(self, judgement: Judgement) -> Verdict:
         return Verdict(
@@ -173,6 +203,7 @@ class LearnedDomain:
             judgement.boilerplate,
             judgement.counts if self._keep_counts else None,
             judgement.kinds,
+            judgement.page_kind,
         )
 
     def _time(self, document: Document, kind: Kind, former: Row | None) -> int:
@@ -196,7 +227,8 @@ class LearnedDomain:
             self._contributed += len(paths)
 
     def _forget(self, document_id: bytes) -> None:
-        self.tree.remove(document_id)
+        if document_id in self.tree:
+            self.tree.remove(document_id)
         del self._times[document_id]
         paths = self._contributions.pop(document_id, None)
         if paths is not None:
