@@ -15,7 +15,8 @@ from urltree.window import DAY, Eviction
 
 _EVICTION = Eviction()
 _OPTIONS = (
-    f"one pass; of a domain the last {_EVICTION.max_documents:,} documents,"
+    "one pass, the record's title given;"
+    f" of a domain the last {_EVICTION.max_documents:,} documents,"
     f" of the last {_EVICTION.max_age // DAY} days, but {_EVICTION.keep} at least"
 )
 

@@ -3,8 +3,8 @@
     page ──▶ tree ─────────▶ judged by each heuristic ──▶ F1 of words, as it is and with title
       └──▶ masked ──▶ tree ─▶ judged by each heuristic ──▶ F1 of words, as it is and with title
 
-Each page of a site is learned in order, by one tree that all heuristics judge by, with the paper's
-eviction. Pages without gold are learned from and not scored, duplicates of a URL key neither.
+Each page of a site is learned in order, by one tree that the paper's heuristics judge by and one of
+our own, with the paper's eviction. Titles are given; a masked page has only its own. Pages without gold are learned from and not scored, duplicates of a URL key neither.
 
 Masked figures may differ in the sixth digit: documents of one time are evicted in the order of
 their ids, which are hashes of URLs (measured: 0.000002 of the mean of 22 sites).
@@ -35,7 +35,7 @@ from urltree.evaluation.pool import each_done
 from urltree.evaluation.progress import Progress
 from urltree.evaluation.workspace import SUFFIX
 from urltree.extraction import kept_text
-from urltree.heuristics import NAMES, heuristic
+from urltree.heuristics import DEFAULT, NAMES, heuristic
 from urltree.inputs.stream import InputError, opened
 from urltree.judgement import Heuristic
 from urltree.learning import LearnedDomain
@@ -44,6 +44,8 @@ from urltree.url_key import KeyScheme
 from urltree.window import Eviction
 
 EVERY = 10
+
+_PAPERS = "strict"  # learns the tree for all of the paper's
 
 Scores = dict[tuple[str, str, str], list[float]]  # by heuristic, site and figure: of each page
 
@@ -134,13 +136,14 @@ def score_file(file: Path) -> Scores:
 
 
 class _Trees:
-    """The trees of a stream, almost always one: a tree is of a domain."""
+    """The trees of a stream: of each domain one of `evidence`, and one that the paper's share."""
 
     def __init__(self) -> None:
         self._scheme = KeyScheme()
-        self._heuristics: list[Heuristic] = [heuristic(name) for name in NAMES]
-        self._domains: dict[str, LearnedDomain] = {}
+        self._papers: list[Heuristic] = [heuristic(name) for name in NAMES if name != DEFAULT]
+        self._domains: dict[tuple[str, str], LearnedDomain] = {}
         self._seen: set[str] = set()
+        self._first = ""  # what `evidence` said of the newest document
 
     def learn(self, page: CorpusPage) -> Document | None:
         """Its document; None for a page that was seen before."""
@@ -151,20 +154,25 @@ class _Trees:
             return None
         self._seen.add(key.id)
         document = Document.of(given, key, tokens(), page.id)
-        domain = self._domains.setdefault(
-            key.domain, LearnedDomain(self._heuristics[0], Eviction())
-        )
-        domain.learn(document, None)
+        self._domain(key.domain, _PAPERS).learn(document, None)
+        lesson = self._domain(key.domain, DEFAULT).learn(document, None)
+        self._first = kept_text(document, lesson.verdict.boilerplate)
         return document
 
     def texts(self, document: Document) -> dict[str, str]:
-        """What each heuristic keeps of a document that was just learned."""
-        domain = self._domains[document.domain]
+        """What each heuristic keeps of the document that was just learned."""
+        domain = self._domain(document.domain, _PAPERS)
         leaf = domain.tree.leaf(document.key_bytes)
-        return {
+        return {DEFAULT: self._first} | {
             each.name: kept_text(document, each.judge(document, leaf, domain.paths).boilerplate)
-            for each in self._heuristics
+            for each in self._papers
         }
+
+    def _domain(self, name: str, learner: str) -> LearnedDomain:
+        known = self._domains.get((name, learner))
+        if known is None:
+            known = self._domains[name, learner] = LearnedDomain(heuristic(learner), Eviction())
+        return known
 
 
 def _masked(page: CorpusPage, masking: Masking) -> CorpusPage:
