@@ -29,7 +29,8 @@ from models.duplicate import Duplicate
 from urltree.document import Document
 from urltree.extraction import clean_text
 from urltree.heuristics import heuristic
-from urltree.learning import Kind, LearnedDomain
+from urltree.learning import LearnedDomain
+from urltree.lesson import Kind
 from urltree.page import PageError, Reason
 from urltree.revisits import superseded_by
 from urltree.row import Verdict

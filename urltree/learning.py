@@ -16,42 +16,17 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import Enum
 
 from urltree.document import Document
+from urltree.first_pages import FirstPages
 from urltree.judgement import Heuristic, Judgement
+from urltree.lesson import Kind, Lesson
 from urltree.page_kind import PageKind
 from urltree.path_statistics import Contribution, PathStatistics
 from urltree.row import Row, Verdict
 from urltree.tokenizer import TOKENIZER_VERSION
 from urltree.tree import UrlTree
 from urltree.window import Eviction, Window
-
-
-class Kind(Enum):
-    """How a document relates to what is stored under its id."""
-
-    NEW = "new"
-    REPLAY = "replay"  # same origin: Kafka delivered the same record again
-    REPLACEMENT = "replacement"  # another origin, e.g. after `seen` forgot the first
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """The outcome of learning one document.
-
-    Attributes:
-        verdict: what to publish; for a replay what was said first.
-        row: encoded, to be put under the document's id, also for a replay: RocksDB may have run
-            ahead of the changelog, and a row that is not put again would be missing after a move.
-        evicted: ids to delete now, the document's own among them if it is too old.
-    """
-
-    kind: Kind
-    verdict: Verdict
-    row: bytes
-    evicted: tuple[bytes, ...]
 
 
 class LearnedDomain:
@@ -61,15 +36,24 @@ class LearnedDomain:
         heuristic: decides what is boilerplate.
         eviction: None keeps every document.
         keep_counts: store the counts of a verdict, for a job that publishes them.
+        revise: judge its first pages again, see `urltree.first_pages`.
+
+    Attributes:
+        first: which of them are kept for that.
     """
 
     __slots__ = (
         *("_contributed", "_contributions", "_eviction", "_heuristic", "_keep_counts", "_times"),
-        *("paths", "tree", "window"),
+        *("first", "paths", "tree", "window"),
     )
 
     def __init__(
-        self, heuristic: Heuristic, eviction: Eviction | None, *, keep_counts: bool = False
+        self,
+        heuristic: Heuristic,
+        eviction: Eviction | None,
+        *,
+        keep_counts: bool = False,
+        revise: bool = False,
     ) -> None:
         self._heuristic = heuristic
         self._eviction = eviction
@@ -77,9 +61,13 @@ class LearnedDomain:
         self._times: dict[bytes, int] = {}
         self._contributions: dict[bytes, bytes] = {}
         self._contributed = 0  # bytes of them
+        self.first = FirstPages(is_on=revise)
         self.tree = UrlTree()
         self.paths = PathStatistics()
         self.window = Window(eviction)
+
+    def __contains__(self, document_id: bytes) -> bool:
+        return document_id in self._times
 
     @property
     def memory(self) -> int:
@@ -126,11 +114,19 @@ class LearnedDomain:
         if former is not None and stored is not None and kind is Kind.REPLAY:
             said_of, now = (former.tokenizer, former.digest), (document.tokenizer, digest)
             if said_of == now:
-                return Lesson(kind, former.said, stored, ())
-        if document.key_bytes in self._times:
-            self.remove(document.key_bytes)
+                kept = self.first.keep_again(document, former)
+                return Lesson(kind, former.said, stored, (), kept)
+        document_id = document.key_bytes
+        was_kept = self.first.drop(document_id)
+        if document_id in self._times:
+            self.remove(document_id)
         row = self._insert_and_judge(document, digest, self._time(document, kind, former))
-        return Lesson(kind, row.verdict, row.encode(), tuple(self._evict()))
+        row, kept = self.first.keep(document, row, len(self.tree))
+        evicted = tuple(self._evict())
+        dropped = [one for one in evicted if self.first.drop(one)]
+        if was_kept and kept is None:
+            dropped.append(document_id)
+        return Lesson(kind, row.verdict, row.encode(), evicted, kept, tuple(dropped))
 
     def judge(self, document: Document) -> Verdict:
         """Judge a document in the window by all that is known now.

@@ -9,7 +9,8 @@ import pytest
 from tests.urltree.builders import document, nodes, text_block
 from urltree.document import Document
 from urltree.heuristics import heuristic
-from urltree.learning import Kind, LearnedDomain, Lesson
+from urltree.learning import LearnedDomain
+from urltree.lesson import Kind, Lesson
 from urltree.row import Row, RowError
 from urltree.tokenizer import TOKENIZER_VERSION
 from urltree.window import DAY, Eviction

@@ -17,7 +17,8 @@ from tests.urltree.builders import document, nodes, text_block
 from tests.urltree.recount import Recount, Said
 from urltree.document import Document
 from urltree.heuristics import heuristic
-from urltree.learning import Kind, LearnedDomain, Lesson
+from urltree.learning import LearnedDomain
+from urltree.lesson import Kind, Lesson
 from urltree.tokenizer import TOKENIZER_VERSION
 from urltree.tree import SMALL
 from urltree.window import DAY, Eviction
