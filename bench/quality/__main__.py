@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import orjson
 
 from bench.hard_streams.generators import files_of
 from bench.pages import STREAMS
@@ -63,7 +64,7 @@ def main(  # noqa: PLR0913 - one parameter an option
     files = files_of(streams, sites)
     if not files:
         raise click.ClickException(f"no streams with gold at {streams}")
-    more = dict(option.partition("=")[::2] for option in options)
+    more = {name: _value(text) for name, _, text in (each.partition("=") for each in options)}
     bench = Bench(tuple(files), Variant(heuristic), more, pages, work, processes)
     text, missed = f"# Quality of `{heuristic}`\n\n", []
     for answer in bench.answers(chosen):
@@ -75,6 +76,14 @@ def main(  # noqa: PLR0913 - one parameter an option
     if missed:
         click.echo("bars missed:\n  " + "\n  ".join(missed), err=True)
     sys.exit(1 if missed else 0)
+
+
+def _value(text: str) -> Any:
+    """What an option is put to: JSON, or a text as it stands."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
 
 
 @dataclass(frozen=True)

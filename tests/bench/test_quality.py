@@ -195,3 +195,13 @@ def test_the_report_shows_figures_beside_bars(tmp_path: Path) -> None:
     misses = CliRunner().invoke(main, [str(tmp_path), *rows, "strict"])
     assert misses.exit_code == 1
     assert "**missed**" in misses.output
+
+
+def test_options_reach_the_library(tmp_path: Path) -> None:
+    """As JSON where they are, else as texts; one that is unknown is refused there."""
+    stream(tmp_path, 3)
+    rows = [str(tmp_path), "--rows", "6", "--processes", "1", "--option"]
+    taken = CliRunner().invoke(main, [*rows, "markdown=true"])
+    assert taken.exit_code == 0, taken.output
+    refused = CliRunner().invoke(main, [*rows, "revisits=never"])
+    assert isinstance(refused.exception, ValueError)
