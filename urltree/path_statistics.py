@@ -63,7 +63,7 @@ class Contribution(NamedTuple):
         Raises:
             ValueError: their length is not that of their parts.
         """
-        main, number = _HEAD.unpack_from(stored)
+        main, number = _HEAD.unpack_from(stored) if len(stored) >= _HEAD.size else (0, 0)
         if len(stored) != _HEAD.size + _BYTES * number:
             raise ValueError("its length is not that of its paths")
         at = _HEAD.size + 4 * number

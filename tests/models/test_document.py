@@ -44,6 +44,7 @@ documents = st.builds(
     response_url=st.none() | words,
     url_key=words,
     title=st.none() | words,
+    page_title=st.none() | words,
     description=st.none() | words,
     published=st.none() | st.just("2013-05-01T00:00:00Z"),
     fetched_at=st.none() | st.just("9999-12-31T23:59:59-14:00"),

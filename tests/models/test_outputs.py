@@ -36,7 +36,7 @@ EXTRACTION = Extraction(
 )
 BLOCKS = (
     ExtractedBlock(0, "Hello", "h1", 1, "content", 1),
-    ExtractedBlock(1, "Menu", "li", 0, "boilerplate", reason="list"),
+    ExtractedBlock(1, "Menu", "li", 0, "boilerplate", reason="link list"),
 )
 DUPLICATE = Duplicate(
     origin="raw-html/3/1043",

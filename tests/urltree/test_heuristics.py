@@ -1,4 +1,4 @@
-"""The paper's four heuristics, at the edges of their N."""
+"""Heuristics by name, and the paper's four at the edges of their N."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from array import array
 
 import pytest
 
-from tests.urltree.builders import text_block
-from urltree.heuristics import NAMES, heuristic
+from tests.urltree.builders import document
+from urltree.heuristics import DEFAULT, NAMES, heuristic
+from urltree.judgement import Judgement
+from urltree.path_statistics import PathStatistics
 from urltree.tree import Node, UrlTree
+
+PAPERS = ("strict", "strict-support-100", "strict-at-domain", "relaxed-at-domain-500")
 
 
 def leaf_of(*, support: int, at_domain: int) -> Node:
@@ -23,6 +27,11 @@ def leaf_of(*, support: int, at_domain: int) -> Node:
         last = number == support - 1
         leaf = tree.insert(b"here %d" % number, ("x",), array("Q", [1, 9] if last else [1]))
     return leaf
+
+
+def judge(name: str, hashes: list[int], leaf: Node) -> Judgement:
+    """What a heuristic says of a document of these blocks, the paths of its domain unknown."""
+    return heuristic(name).judge(document(1, hashes), leaf, PathStatistics())
 
 
 @pytest.mark.parametrize(
@@ -42,7 +51,7 @@ def leaf_of(*, support: int, at_domain: int) -> Node:
 )
 def test_the_node_that_judges(name: str, support: int, at_domain: int, depth: int) -> None:
     """The first with enough support from the leaf rootward, else the root."""
-    judgement = heuristic(name).judge((), leaf_of(support=support, at_domain=at_domain))
+    judgement = judge(name, [], leaf_of(support=support, at_domain=at_domain))
     assert judgement.depth == depth
     assert judgement.support == (support if depth else at_domain)
 
@@ -60,9 +69,7 @@ def test_a_block_is_boilerplate_where_it_occurs_more_often_than_c_max(
     name: str, at_domain: int, boilerplate: tuple[bool, ...]
 ) -> None:
     """Block 9 stands in 2 documents of the domain, 1 of them at the leaf."""
-    blocks = [text_block(1), text_block(9), text_block(1)]
-    leaf = leaf_of(support=5, at_domain=at_domain)
-    judgement = heuristic(name).judge(blocks, leaf)
+    judgement = judge(name, [1, 9, 1], leaf_of(support=5, at_domain=at_domain))
     assert judgement.boilerplate == boilerplate
     at_leaf = judgement.depth == 1
     assert judgement.counts == ((5, 1, 5) if at_leaf else (at_domain, 2, at_domain))
@@ -71,8 +78,14 @@ def test_a_block_is_boilerplate_where_it_occurs_more_often_than_c_max(
 def test_a_first_page_has_nothing_but_content() -> None:
     """There is nothing to learn from yet, even where a block occurs twice in the page."""
     leaf = UrlTree().insert(b"a", ("x",), array("Q", [1]))
-    judgement = heuristic("strict").judge([text_block(1), text_block(1)], leaf)
-    assert judgement.boilerplate == (False, False)
+    assert judge("strict", [1, 1], leaf).boilerplate == (False, False)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_papers_heuristics_know_neither_kinds_nor_paths(name: str) -> None:
+    """So that their rows are as they have always been."""
+    judgement = judge(name, [1, 9], leaf_of(support=5, at_domain=9))
+    assert (judgement.kinds, judgement.paths) == (None, b"")
 
 
 @pytest.mark.parametrize("name", [*NAMES, "strict-support-1", "relaxed-at-domain-1000"])
@@ -82,8 +95,8 @@ def test_a_heuristic_is_named_as_it_is_asked_for(name: str) -> None:
 
 
 def test_the_papers_four_are_there() -> None:
-    """With the paper's N (section 5.5)."""
-    assert NAMES == ("strict", "strict-support-100", "strict-at-domain", "relaxed-at-domain-500")
+    """With the paper's N (section 5.5), behind the default."""
+    assert (DEFAULT, *PAPERS) == NAMES
 
 
 @pytest.mark.parametrize(
@@ -91,11 +104,17 @@ def test_the_papers_four_are_there() -> None:
     [
         *("", "Strict", "strict ", "strict\n", "strict-5", "strict-at-domain-3", "relaxed"),
         *("strict-support", "strict-support-", "strict-support-x", "strict-support--1"),
-        *("strict-support-1.5", "strict-support-\N{ARABIC-INDIC DIGIT ONE}"),
+        *(
+            "evidence-1",
+            "evidence-without-",
+            "evidence-without-luck",
+            "strict-support-1.5",
+            "strict-support-\N{ARABIC-INDIC DIGIT ONE}",
+        ),
     ],
 )
 def test_an_unknown_name_is_refused_with_those_that_are_known(name: str) -> None:
     """In one sentence."""
-    with pytest.raises(ValueError, match="there are strict, strict-support-100") as refused:
+    with pytest.raises(ValueError, match="there are evidence, strict, ") as refused:
         heuristic(name)
     assert repr(name) in str(refused.value)
