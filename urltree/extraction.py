@@ -45,6 +45,7 @@ class Extraction:
 
     Attributes:
         status: `ok`, `duplicate` or `error`.
+        page_kind: `article`, `listing` or `unknown`; None of a heuristic that knows no kinds.
         text: the kept blocks joined by newlines, nothing prepended; None unless `ok`.
         markdown: with a setting, the same blocks as Markdown.
         blocks: with a setting, the kept blocks, or with another all of them.
@@ -68,6 +69,7 @@ class Extraction:
     description: str | None = None
     published: str | None = None
     fetched_at: str | None = None
+    page_kind: str | None = None
     text: str | None = None
     markdown: str | None = None
     blocks: tuple[ExtractedBlock, ...] | None = None
@@ -114,6 +116,7 @@ def clean_text(
         description=document.description,
         published=document.published,
         fetched_at=document.fetched_at,
+        page_kind=None if verdict.page_kind is None else verdict.page_kind.label,
         text=text,
         markdown=as_markdown(document, verdict.boilerplate) if markdown else None,
         blocks=None if blocks == "none" else _extracted(document, verdict, blocks),

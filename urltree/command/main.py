@@ -18,6 +18,7 @@ from typing import Any, get_args
 import click
 
 from urltree.command.evaluate import evaluate
+from urltree.command.explain import explain
 from urltree.command.jobs import Jobs
 from urltree.command.output import FolderOutput, Format, Output, StreamOutput
 from urltree.command.rules import rules
@@ -40,6 +41,7 @@ def main() -> None:
 
 
 main.add_command(evaluate)
+main.add_command(explain)
 main.add_command(rules)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from urltree.boilerplate import Kind
 from urltree.document import Document
 from urltree.evidence import pieces
+from urltree.evidence.kind_of_page import kind_of_page
 from urltree.evidence.main_element import above_main, find_main
 from urltree.evidence.marks import marks
 from urltree.evidence.names import Names
@@ -58,7 +59,7 @@ class Evidence:
 
     def judge(self, document: Document, leaf: Node, paths: PathStatistics) -> Judgement:
         """Judge each block of a document; see `Heuristic`."""
-        page = self._look_at(document, leaf, paths)
+        page = self.look_at(document, leaf, paths)
         kinds = bytearray(len(document.blocks))
         for piece in self._pieces:
             piece(page, paths, kinds)
@@ -72,9 +73,11 @@ class Evidence:
             tuple([counts[block.hash] for block in document.blocks]),
             bytes(kinds),
             _contribution(page).encode(),
+            kind_of_page(page),
         )
 
-    def _look_at(self, document: Document, leaf: Node, paths: PathStatistics) -> Page:
+    def look_at(self, document: Document, leaf: Node, paths: PathStatistics) -> Page:
+        """What the pieces of evidence get to see."""
         page = Page.of(document, leaf, self._numbers, self._names)
         if self._without == "title":
             page.title, page.above_title = None, set()

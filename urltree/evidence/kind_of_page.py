@@ -1,0 +1,85 @@
+"""What kind of page it is: an article, or a listing, which leads to articles (issue 6).
+
+    a section front                       a list of links
+
+    h3 > a   headline   ┐                 li > a
+    p        standfirst ┘ a few words     li > a
+    h3 > a   headline   ┐                 li > a
+    p        standfirst ┘ a few words     …
+
+On a listing several headings are links, and neither between two of them nor in any one element
+stands much of what the page says. Both are asked: headings of an article may link to themselves,
+and then it is one element that says most; paragraphs may each have an element of their own, and
+then it is the run between two headlines. Where no heading links, most words must.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from urltree.elements import RUNNING
+from urltree.evidence.page import Page
+from urltree.page_kind import PageKind
+
+HEADLINES = 5  # different ones from which a page may be a listing
+LINKS = 10  # the same of other blocks that are links
+HEADLINE_WORDS = 3
+LINKED = 0.9  # share of a block inside links from which it is a link
+MOST_SHARE = 0.3  # of the page's words that the longest prose of a listing may have
+MOST_WORDS = 150  # of it: standfirsts are shorter
+MOSTLY = 0.5  # of the words, inside links
+ARTICLE_WORDS = 50  # in the main element, not in links
+
+
+def kind_of_page(page: Page) -> PageKind:
+    """Decide by what the site does not repeat.
+
+    Args:
+        page: whose main element is known.
+    """
+    own = [index for index, repeated in enumerate(page.repeated) if not repeated]
+    if _is_listing(page, own):
+        return PageKind.LISTING
+    said = sum(page.words[index] - page.linked[index] for index in own if page.inside[index])
+    is_article = page.main is not None and said >= ARTICLE_WORDS
+    return PageKind.ARTICLE if is_article else PageKind.UNKNOWN
+
+
+def _is_listing(page: Page, own: list[int]) -> bool:
+    headlines, links = set[int](), set[int]()
+    for index in own:
+        block = page.document.blocks[index]
+        if block.link_share >= LINKED and page.words[index] >= HEADLINE_WORDS:
+            (headlines if block.heading else links).add(block.hash)
+    words = sum(page.words[index] for index in own)
+    linked = sum(page.linked[index] for index in own)
+    knows_site = page.root.support >= page.numbers.repeated_from
+    if len(headlines) < HEADLINES and not (
+        knows_site and len(headlines | links) >= LINKS and linked > MOSTLY * words
+    ):
+        return False
+    return _longest_prose(page) < min(MOST_SHARE * words, MOST_WORDS)
+
+
+def _longest_prose(page: Page) -> float:
+    """Words of the element, or of the run between two headlines, that says most."""
+    elements = page.document.elements
+    by_element: defaultdict[int, float] = defaultdict(float)
+    longest = run = 0.0
+    for block, words, linked, repeated in zip(
+        page.document.blocks, page.words, page.linked, page.repeated, strict=True
+    ):
+        if block.heading:
+            if block.link_share >= LINKED:
+                longest, run = max(longest, run), 0.0
+        elif not repeated and _is_prose(page, words, linked):
+            element = block.element
+            while element >= 0 and elements[element].tag in RUNNING:
+                element = elements[element].parent
+            by_element[element] += words - linked
+            run += words - linked
+    return max(longest, run, *by_element.values())
+
+
+def _is_prose(page: Page, words: int, linked: float) -> bool:
+    return words >= page.numbers.prose_words and linked <= page.numbers.prose_linked * words
