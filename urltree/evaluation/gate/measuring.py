@@ -4,7 +4,8 @@
       └──▶ masked ──▶ tree ─▶ judged by each heuristic ──▶ F1 of words, as it is and with title
 
 Each page of a site is learned in order, by one tree that the paper's heuristics judge by and one of
-our own, with the paper's eviction. Titles are given; a masked page has only its own. Pages without gold are learned from and not scored, duplicates of a URL key neither.
+our own, with the paper's eviction. Titles are given; a masked page has only its own. Pages without
+gold are learned from and not scored, duplicates of a URL key neither.
 
 Masked figures may differ in the sixth digit: documents of one time are evicted in the order of
 their ids, which are hashes of URLs (measured: 0.000002 of the mean of 22 sites).
