@@ -14,6 +14,7 @@ from models import document as documents
 from tests.job.harness import Job, Worker
 from tests.job.kafka_records import PARTITIONS
 from tests.urltree.builders import nodes
+from tests.urltree.path_recount import of_rows, sums
 from urltree.document import Document
 from urltree.heuristics import heuristic
 from urltree.learning import LearnedDomain
@@ -110,7 +111,8 @@ def assert_trees_equal_recount(job: Job, rows: Rows, eviction: Eviction | None) 
     """Every tree made from rows has the nodes that plain Counters have over the documents.
 
     The documents come from their topic, the times from the changelog's whole history, and the
-    window is taken afresh from its definition: nothing of what `extract` decided is trusted.
+    window is taken afresh from its definition: nothing of what `extract` decided is trusted but
+    which pages are listings and what each contributes to path statistics, which rows alone say.
     """
     by_key, number, left_behind = {}, 0, 0
     for record in job.read("documents"):
@@ -129,8 +131,11 @@ def assert_trees_equal_recount(job: Job, rows: Rows, eviction: Eviction | None) 
             stale = learned.rebuild((id_of(key), row) for key, row in kept.items())
             outside = {id_of(key) for key in kept.keys() - window}
             assert set(stale) == outside, f"{domain!r}: the rebuild does not enforce the window"
-            recounted = _recount(by_key[key] for key in window)
+            inside = {key: Row.decode(kept[key]) for key in window}
+            recounted = _recount(by_key[key] for key, row in inside.items() if not row.left_out)
             assert nodes(learned.tree.root) == recounted, f"{domain!r}: the tree is not its recount"
+            paths = of_rows(row.paths for row in inside.values())
+            assert sums(learned.paths) == paths, f"{domain!r}: the paths are not their recount"
             number += 1
             left_behind += len(stale)
     return Trees(number, left_behind)

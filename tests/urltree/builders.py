@@ -1,12 +1,13 @@
-"""Documents for tests, made by hand: a block is named by its hash."""
+"""Documents for tests: by hand, a block named by its hash, or of a small page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from urltree.document import Document
 from urltree.text_block import Element, TextBlock
-from urltree.tokenizer import TOKENIZER_VERSION
+from urltree.tokenizer import TOKENIZER_VERSION, tokenize
 from urltree.tree import Node
 
 DOMAIN = "example.org"
@@ -51,6 +52,26 @@ def document(  # noqa: PLR0913 - what a test does not name has a default
         blocks=tuple(map(text_block, hashes)),
         elements=(BODY,),
         blocks_over_cap=0,
+    )
+
+
+def of_html(  # noqa: PLR0913 - what a test does not name has a default
+    number: int,
+    html: str,
+    path: str = "",
+    *,
+    title: str | None = None,
+    origin: str | None = None,
+    published: str | None = None,
+) -> Document:
+    """A document of example.org as the tokenizer makes it of a page; its id is its number."""
+    page = tokenize(html)
+    return replace(
+        document(number, [], path, origin=origin, published=published),
+        title=title,
+        page_title=page.title,
+        blocks=page.blocks,
+        elements=page.elements,
     )
 
 

@@ -44,7 +44,7 @@ def records(output: bytes) -> list[dict[str, Any]]:
 
 def test_each_page_has_a_line_in_its_place() -> None:
     """With its URL as given, and its text; data on stdout, the summary on stderr."""
-    run = urltree(stdin=SITE)
+    run = urltree("--heuristic", "strict", stdin=SITE)
     assert run.returncode == 0
     assert [(r["status"], r["url"][-1], r.get("text")) for r in records(run.stdout)] == [
         ("ok", "0", "Home\nNews\na"),
@@ -60,7 +60,8 @@ def test_each_page_has_a_line_in_its_place() -> None:
 
 def test_text_is_text() -> None:
     """Of the pages that have one, an empty line between two."""
-    assert urltree("--format", "text", stdin=SITE).stdout == b"Home\nNews\na\n\nbb\n\nccc\n\n"
+    run = urltree("--format", "text", "--heuristic", "strict", stdin=SITE)
+    assert run.stdout == b"Home\nNews\na\n\nbb\n\nccc\n\n"
 
 
 def test_markdown_stands_beside_the_text_or_instead() -> None:
@@ -146,7 +147,7 @@ def test_processes_change_nothing(tmp_path: Path, options: list[str]) -> None:
     [
         (["none.html"], 1, "none.html: there is no such file"),
         (["-", "-o", "/none/out"], 1, "/none/out: No such file"),
-        (["-", "--heuristic", "lenient"], 2, "no heuristic 'lenient'; there are strict"),
+        (["-", "--heuristic", "lenient"], 2, "no heuristic 'lenient'; there are evidence, strict"),
         (["-", "--rules", "none.yaml"], 2, "rules: cannot read none.yaml"),
         (["-", "--jobs", "0"], 2, "--jobs"),
         (["a", "b", "--url", "https://example.org"], 2, "--url is for one page"),

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.urltree.path_recount import recounted, sums
 from urltree.path_statistics import MOST, AtPath, Contribution, PathStatistics
-
-Sums = tuple[dict[int, tuple[int, int, int, int]], dict[int, int]]
 
 PINNED = bytes.fromhex(
     "07000000 0200"  # main element at path 7; two paths
@@ -41,30 +39,6 @@ def added(some: Iterable[Contribution]) -> PathStatistics:
     for each in some:
         statistics.add(each)
     return statistics
-
-
-def sums(statistics: PathStatistics) -> Sums:
-    """All that is known: of each path documents, words, repeated, linked; of mains how many."""
-    paths = {n: (at.documents, at.words, at.repeated, at.linked) for n, at in statistics}
-    return paths, dict(statistics.mains)
-
-
-def recounted(some: list[Contribution]) -> Sums:
-    """The same by plain sums."""
-    at_paths: defaultdict[int, list[AtPath]] = defaultdict(list)
-    for each in some:
-        for here in each.paths:
-            at_paths[here.path].append(here)
-    paths = {
-        path: (
-            len(here),
-            sum(each.words for each in here),
-            sum(each.repeated for each in here),
-            sum(each.linked for each in here),
-        )
-        for path, here in at_paths.items()
-    }
-    return paths, dict(Counter(each.main for each in some if each.main))
 
 
 def test_the_stored_bytes_of_a_contribution_are_pinned() -> None:

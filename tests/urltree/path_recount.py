@@ -1,0 +1,50 @@
+"""Path statistics recounted: plain sums over contributions, nothing shared with the product."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from urltree.path_statistics import Contribution, PathStatistics
+
+
+class Sums(NamedTuple):
+    """All that path statistics know.
+
+    Attributes:
+        paths: documents, words, repeated and linked words at each path.
+        mains: how many documents had their main element at a path.
+    """
+
+    paths: dict[int, tuple[int, int, int, int]]
+    mains: dict[int, int]
+
+
+def sums(statistics: PathStatistics) -> Sums:
+    """What the product has summed up."""
+    paths = {n: (at.documents, at.words, at.repeated, at.linked) for n, at in statistics}
+    return Sums(paths, dict(statistics.mains))
+
+
+def recounted(contributions: Iterable[Contribution]) -> Sums:
+    """What it should be."""
+    found: defaultdict[int, list[tuple[int, int, int, int]]] = defaultdict(list)
+    mains: Counter[int] = Counter()
+    for contribution in contributions:
+        for path, words, repeated, linked in contribution.paths:
+            found[path].append((1, words, repeated, linked))
+        if contribution.main:
+            mains[contribution.main] += 1
+    paths = {
+        path: (sum(documents), sum(words), sum(repeated), sum(linked))
+        for path, (documents, words, repeated, linked) in (
+            (path, zip(*here, strict=True)) for path, here in found.items()
+        )
+    }
+    return Sums(paths, dict(mains))
+
+
+def of_rows(paths: Iterable[bytes]) -> Sums:
+    """What the contributions that rows hold should sum up to; of some rows they are empty."""
+    return recounted(Contribution.decode(stored) for stored in paths if stored)
