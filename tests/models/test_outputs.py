@@ -15,6 +15,7 @@ from urltree.deduplication import Step
 from urltree.extraction import ExtractedBlock, Extraction
 from urltree.found_metadata import FoundMetadata
 from urltree.page import PageError, Reason
+from urltree.page_kind import PageKind
 
 SCHEMAS = Path(__file__).parents[2] / "models/schemas"
 CLEAN_TEXT = orjson.loads((SCHEMAS / "clean-text.json").read_bytes())
@@ -76,6 +77,7 @@ def test_the_bytes_of_clean_text_are_pinned() -> None:
         with_fields(language="en", author="a", canonical="c", fetched_at="2013-05-01T00:00:00Z"),
         with_fields(text=""),
         with_fields(markdown="# Hello"),
+        *(with_fields(page_kind=kind.label) for kind in PageKind),
         with_fields(metadata=FoundMetadata()),
         with_fields(metadata=FoundMetadata(date="2013-05-01", author="a", language="en")),
     ],

@@ -146,6 +146,14 @@ def test_what_a_row_stands_for_is_a_bit(fields: dict[str, bool], flag: int) -> N
     assert Row.decode(row.encode()) == row
 
 
+def test_the_kind_of_its_page_is_in_two_bits() -> None:
+    """And that it was left out in a third; the rest is as it was."""
+    verdict = replace(ROW.verdict, page_kind=PageKind.LISTING)
+    row = replace(ROW, verdict=verdict, left_out=True)
+    assert row.encode() == PINNED[:3] + bytes([0b0111_0000]) + PINNED[4:]
+    assert Row.decode(row.encode()) == row
+
+
 @given(rows())
 def test_what_is_written_is_read(row: Row) -> None:
     """Any row survives storage."""

@@ -16,6 +16,7 @@ from urltree.evidence.names import Names
 from urltree.evidence.page import Page
 from urltree.evidence.parameters import Parameters
 from urltree.judgement import Judgement
+from urltree.page_kind import PageKind
 from urltree.path_statistics import Contribution, PathStatistics
 from urltree.tree import Node
 
@@ -63,7 +64,9 @@ class Evidence:
         kinds = bytearray(len(document.blocks))
         for piece in self._pieces:
             piece(page, paths, kinds)
-        if page.title is None and _kept(page, kinds) < self._numbers.least_words:
+        page_kind = kind_of_page(page)
+        can_be_wrong = page.title is None or page_kind is PageKind.LISTING
+        if can_be_wrong and _kept(page, kinds) < self._numbers.least_words:
             kinds = bytearray(Kind.SITE_WIDE if found else 0 for found in page.repeated)
         counts = page.root.counts()
         return Judgement(
@@ -73,7 +76,7 @@ class Evidence:
             tuple([counts[block.hash] for block in document.blocks]),
             bytes(kinds),
             _contribution(page).encode(),
-            kind_of_page(page),
+            page_kind,
         )
 
     def look_at(self, document: Document, leaf: Node, paths: PathStatistics) -> Page:

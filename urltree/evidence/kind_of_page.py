@@ -32,17 +32,26 @@ ARTICLE_WORDS = 50  # in the main element, not in links
 
 
 def kind_of_page(page: Page) -> PageKind:
-    """Decide by what the site does not repeat.
+    """Decide by what is not on most pages of the site.
 
     Args:
         page: whose main element is known.
     """
-    own = [index for index, repeated in enumerate(page.repeated) if not repeated]
+    own = _own(page)
     if _is_listing(page, own):
         return PageKind.LISTING
     said = sum(page.words[index] - page.linked[index] for index in own if page.inside[index])
     is_article = page.main is not None and said >= ARTICLE_WORDS
     return PageKind.ARTICLE if is_article else PageKind.UNKNOWN
+
+
+def _own(page: Page) -> list[int]:
+    """Numbers of the blocks that most pages do not have: a headline is on a few fronts, too."""
+    support, counts = page.root.support, page.root.counts()
+    if support < page.numbers.repeated_from:
+        return list(range(len(page.words)))
+    most = page.numbers.main_share * support
+    return [index for index, block in enumerate(page.document.blocks) if counts[block.hash] <= most]
 
 
 def _is_listing(page: Page, own: list[int]) -> bool:
@@ -58,28 +67,23 @@ def _is_listing(page: Page, own: list[int]) -> bool:
         knows_site and len(headlines | links) >= LINKS and linked > MOSTLY * words
     ):
         return False
-    return _longest_prose(page) < min(MOST_SHARE * words, MOST_WORDS)
+    return _longest_prose(page, own) < min(MOST_SHARE * words, MOST_WORDS)
 
 
-def _longest_prose(page: Page) -> float:
+def _longest_prose(page: Page, own: list[int]) -> float:
     """Words of the element, or of the run between two headlines, that says most."""
-    elements = page.document.elements
+    elements, numbers = page.document.elements, page.numbers
     by_element: defaultdict[int, float] = defaultdict(float)
     longest = run = 0.0
-    for block, words, linked, repeated in zip(
-        page.document.blocks, page.words, page.linked, page.repeated, strict=True
-    ):
+    for index in own:
+        block, words, linked = page.document.blocks[index], page.words[index], page.linked[index]
         if block.heading:
             if block.link_share >= LINKED:
                 longest, run = max(longest, run), 0.0
-        elif not repeated and _is_prose(page, words, linked):
+        elif words >= numbers.prose_words and linked <= numbers.prose_linked * words:
             element = block.element
             while element >= 0 and elements[element].tag in RUNNING:
                 element = elements[element].parent
             by_element[element] += words - linked
             run += words - linked
     return max(longest, run, *by_element.values())
-
-
-def _is_prose(page: Page, words: int, linked: float) -> bool:
-    return words >= page.numbers.prose_words and linked <= page.numbers.prose_linked * words

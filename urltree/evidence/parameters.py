@@ -28,8 +28,8 @@ class Parameters(NamedTuple):
         votes: documents with a main element from which the site's usual path counts.
         vote_share: of them, for the most frequent path to be the usual one.
         vote_share_alone: the same where the element there has no prose on this page.
-        least_words: kept below which, without a title block, the page is judged by repetition
-            alone.
+        least_words: kept below which a page without a title block, or a listing, is judged by
+            repetition alone.
     """
 
     repeated_from: int = 3
