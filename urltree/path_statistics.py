@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 MOST = 65_535  # words of a path in one document that count
 
-_HEAD = struct.Struct("<IH")  # path of the main element, number of paths
+_HEAD = struct.Struct("<IIH")  # path of the main element, the same by tags alone, number of paths
 _BYTES = 10  # of a path: its number and three counts
 _MEMORY = 250  # bytes of a path in memory: a list, its ints, an entry of a dictionary
 
@@ -28,7 +28,7 @@ class AtPath(NamedTuple):
     """What one document has at one path, in words.
 
     Attributes:
-        repeated: of blocks that were on other pages of the site before.
+        repeated: of blocks that some other page of the site had before.
         linked: inside links.
     """
 
@@ -42,17 +42,18 @@ class Contribution(NamedTuple):
     """What a document contributes.
 
     Attributes:
-        main: path of its main element, 0 where it has none.
+        main: path of its main element, 0 where it has none; main_by_tags: the same without names.
         paths: each path once.
     """
 
     main: int
+    main_by_tags: int
     paths: tuple[AtPath, ...]
 
     def encode(self) -> bytes:
         """The bytes that are stored, 10 a path."""
         columns = list(zip(*self.paths, strict=True)) or [(), (), (), ()]
-        parts = [_HEAD.pack(self.main, len(self.paths)), _pack("I", columns[0])]
+        parts = [_HEAD.pack(self.main, self.main_by_tags, len(self.paths)), _pack("I", columns[0])]
         parts += [_pack("H", [min(value, MOST) for value in column]) for column in columns[1:]]
         return b"".join(parts)
 
@@ -63,7 +64,7 @@ class Contribution(NamedTuple):
         Raises:
             ValueError: their length is not that of their parts.
         """
-        main, number = _HEAD.unpack_from(stored) if len(stored) >= _HEAD.size else (0, 0)
+        main, by_tags, number = _HEAD.unpack_from(stored) if len(stored) >= _HEAD.size else (0, 0)
         if len(stored) != _HEAD.size + _BYTES * number:
             raise ValueError("its length is not that of its paths")
         at = _HEAD.size + 4 * number
@@ -71,7 +72,7 @@ class Contribution(NamedTuple):
         for _ in range(3):
             columns.append(_unpack("H", stored[at : at + 2 * number]))
             at += 2 * number
-        return cls(main, tuple(map(AtPath._make, zip(*columns, strict=True))))
+        return cls(main, by_tags, tuple(map(AtPath._make, zip(*columns, strict=True))))
 
 
 class Path:
@@ -99,14 +100,15 @@ class PathStatistics:
     """The paths of a domain.
 
     Attributes:
-        mains: how many documents had their main element at a path.
+        mains: how many documents had their main element at a path; mains_by_tags: by tags alone.
     """
 
-    __slots__ = ("_paths", "mains")
+    __slots__ = ("_paths", "mains", "mains_by_tags")
 
     def __init__(self) -> None:
         self._paths: dict[int, Path] = {}
         self.mains: Counter[int] = Counter()
+        self.mains_by_tags: Counter[int] = Counter()
 
     def __iter__(self) -> Iterator[tuple[int, Path]]:
         return iter(self._paths.items())
@@ -129,6 +131,7 @@ class PathStatistics:
             path.add(here, 1)
         if contribution.main:
             self.mains[contribution.main] += 1
+            self.mains_by_tags[contribution.main_by_tags] += 1
 
     def subtract(self, contribution: Contribution) -> None:
         """The exact inverse of `add`."""
@@ -138,9 +141,14 @@ class PathStatistics:
             if not path.documents:
                 del self._paths[here.path]
         if contribution.main:
-            self.mains[contribution.main] -= 1
-            if not self.mains[contribution.main]:
-                del self.mains[contribution.main]
+            _discount(self.mains, contribution.main)
+            _discount(self.mains_by_tags, contribution.main_by_tags)
+
+
+def _discount(counts: Counter[int], path: int) -> None:
+    counts[path] -= 1
+    if not counts[path]:
+        del counts[path]
 
 
 def _pack(kind: str, values: tuple[int, ...] | list[int]) -> bytes:

@@ -26,6 +26,7 @@ PIECES: dict[str, pieces.Piece] = {
     "repetition": pieces.repetition,
     "repeated-paths": pieces.repeated_paths,
     "links": pieces.link_lists,
+    "next-article": pieces.next_article,
     "outside": pieces.outside_main,
     "before-title": pieces.before_title,
     "duplicate-title": pieces.duplicate_title,
@@ -68,12 +69,11 @@ class Evidence:
         can_be_wrong = page.title is None or page_kind is PageKind.LISTING
         if can_be_wrong and _kept(page, kinds) < self._numbers.least_words:
             kinds = bytearray(Kind.SITE_WIDE if found else 0 for found in page.repeated)
-        counts = page.root.counts()
         return Judgement(
             0,
             page.root.support,
             tuple(map(bool, kinds)),
-            tuple([counts[block.hash] for block in document.blocks]),
+            tuple(page.counts),
             bytes(kinds),
             _contribution(page).encode(),
             page_kind,
@@ -107,5 +107,7 @@ def _kept(page: Page, kinds: bytearray) -> int:
 
 def _contribution(page: Page) -> Contribution:
     """What the page adds to the site's paths; see `urltree.path_statistics`."""
-    main = 0 if page.main is None else page.paths[page.main]
-    return Contribution(main, tuple(page.at_paths.values()))
+    if page.main is None:
+        return Contribution(0, 0, tuple(page.at_paths.values()))
+    by_tags = page.by_tags[page.main]
+    return Contribution(page.paths[page.main], by_tags, tuple(page.at_paths.values()))

@@ -14,9 +14,11 @@ known, a page with more comments than text no longer decides for itself.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from urltree.elements import RUNNING
+from urltree.evidence.next_articles import next_articles
 from urltree.evidence.page import Page, above
 from urltree.path_statistics import PathStatistics
 
@@ -26,6 +28,7 @@ _MARKED = 0.25  # what prose counts where names speak against it
 _STRONG = 0.5
 _BEFORE_TITLE = 0.1
 _LEAST_SCORE = 0.01
+_LATER, _LATER_LEAST = 0.6, 0.25  # of a score, and of it what an earlier one must have
 
 
 def find_main(page: Page, paths: PathStatistics, *, by_tags: bool = True) -> None:
@@ -35,6 +38,12 @@ def find_main(page: Page, paths: PathStatistics, *, by_tags: bool = True) -> Non
     prose = _prose(page)
     scores = _scores(page, prose)
     _weigh(page, scores, by_tags=by_tags)
+    _prefer_first(page, scores)
+    page.next_articles = next_articles(page, scores)
+    for first, behind in page.next_articles:
+        for index, span in enumerate(page.spans):
+            if first <= span[0] and span[1] <= behind:
+                scores[index] = 0.0
     main = _by_votes(page, scores, paths)
     if main is None:
         main = max(range(len(scores)), key=scores.__getitem__)
@@ -48,14 +57,16 @@ def find_main(page: Page, paths: PathStatistics, *, by_tags: bool = True) -> Non
 def _prose(page: Page) -> list[float]:
     """Words of each block that are running text; 0 for headings, links, and what recurs."""
     least, most_linked = page.numbers.prose_words, page.numbers.prose_linked
+    # this page's own text may stand on the one before and the one after it (infinite scroll)
+    few = max(2.0, min(page.numbers.main_least, page.numbers.main_share * page.root.support))
     return [
         words - linked
         if words >= least
         and linked <= most_linked * words
-        and not (repeated or block.heading or block.hidden)
+        and not (block.heading or block.hidden or (repeated and count > few))
         else 0.0
-        for block, words, linked, repeated in zip(
-            page.document.blocks, page.words, page.linked, page.repeated, strict=True
+        for block, words, linked, repeated, count in zip(
+            page.document.blocks, page.words, page.linked, page.repeated, page.counts, strict=True
         )
     ]
 
@@ -101,22 +112,43 @@ def _weigh(page: Page, scores: list[float], *, by_tags: bool) -> None:
         scores[index] = score * weight
 
 
+def _prefer_first(page: Page, scores: list[float]) -> None:
+    """Of elements beside each other after the title, comments and other articles come later."""
+    if page.title is None:
+        return
+    best: dict[int, float] = {}
+    for index, score in enumerate(scores):
+        if score and page.spans[index][1] > page.title + 1 and index not in page.above_title:
+            parent = page.document.elements[index].parent
+            if best.get(parent, 0.0) >= _LATER_LEAST * score:
+                scores[index] = score * _LATER
+            else:
+                best[parent] = max(best.get(parent, 0.0), score)
+
+
 def _by_votes(page: Page, scores: Sequence[float], paths: PathStatistics) -> int | None:
-    """The element at the site's usual path, where most past pages agree on one."""
-    numbers, votes = page.numbers, sum(paths.mains.values())
-    if votes < numbers.votes:
-        return None
-    known = [index for index, path in enumerate(page.paths) if path in paths.mains]
+    """The element at the site's usual path, by names or, where those are new, by tags alone."""
+    found = _elected(page, scores, page.paths, paths.mains)
+    return _elected(page, scores, page.by_tags, paths.mains_by_tags) if found is None else found
+
+
+def _elected(
+    page: Page, scores: Sequence[float], paths: list[int], votes: Counter[int]
+) -> int | None:
+    """The element at the path that has most votes of those that are on the page."""
+    numbers = page.numbers
+    known = [index for index, path in enumerate(paths) if path in votes]
     if not known:
         return None
-    most = max(paths.mains[page.paths[index]] for index in known)
-    usual = [index for index in known if paths.mains[page.paths[index]] == most]
-    best = max(usual, key=scores.__getitem__)
-    if scores[best] and most >= numbers.vote_share * votes:
-        return best
-    if votes >= numbers.path_documents and most >= numbers.vote_share_alone * votes:
-        return max(usual, key=page.words_in)
-    return None
+    present = sum(votes[path] for path in {paths[index] for index in known})
+    scored = [index for index in known if scores[index]]
+    if scored:
+        best = max(scored, key=lambda index: (votes[paths[index]], scores[index]))
+        is_usual = votes[paths[best]] >= numbers.vote_share * present
+        return best if present >= numbers.votes and is_usual else None
+    best = max(known, key=lambda index: (votes[paths[index]], page.words_in(index)))
+    is_usual = votes[paths[best]] >= numbers.vote_share_alone * present
+    return best if present >= numbers.path_documents and is_usual else None
 
 
 def _mark_inside(page: Page, scores: Sequence[float], prose: list[float]) -> None:

@@ -35,12 +35,15 @@ class Page:
         words_in, linked_in: of all blocks inside an element.
         paths: of each element; path_of: of each block.
         at_paths: of each path on the page, what its blocks have.
-        repeated: whether a block was on other pages of the site.
+        by_tags: path of each element by tags alone.
+        counts: pages of the site that have a block.
+        repeated: whether those are more than a few.
         title: number of the title block.
         above_title: elements that hold it.
         marked: what the names of an element, or of one around it, say; `Kind` by element.
         main: the main element, None where the page has no prose.
         inside: blocks that stand in it; all where there is none.
+        next_articles: spans of other articles that the page goes on with.
     """
 
     document: Document
@@ -52,16 +55,19 @@ class Page:
     linked: list[float]
     paths: list[int]
     path_of: list[int]
+    counts: list[int]
     repeated: list[bool]
     title: int | None
     above_title: set[int]
     marked: list[int]
     inside: list[bool]
     main: int | None = None
+    next_articles: list[tuple[int, int]] = field(default_factory=list)
     spans: list[tuple[int, int]] = field(init=False)
     words_in: Callable[[int], float] = field(init=False)
     linked_in: Callable[[int], float] = field(init=False)
     at_paths: dict[int, AtPath] = field(init=False)
+    by_tags: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
         """What follows from the rest."""
@@ -69,15 +75,18 @@ class Page:
         self.words_in = self.sums(self.words)
         self.linked_in = self.sums(self.linked)
         self.at_paths = _at_paths(self)
+        self.by_tags = _paths_by_tags(self.document.elements)
 
     @classmethod
     def of(cls, document: Document, leaf: Node, numbers: Parameters, names: Names | None) -> Page:
         """A page whose marks and main element are not known yet."""
         blocks, elements = document.blocks, document.elements
         words = [_words(block.text) for block in blocks]
-        paths = _paths(elements)
-        title = title_block(blocks, document.title, document.page_title)
         root = next(node for node in leaf.rootward() if node.parent is None)
+        paths = _paths(elements)
+        at_root = root.counts()
+        counts = [at_root[block.hash] for block in blocks]
+        title = title_block(blocks, document.title, document.page_title)
         return cls(
             document,
             numbers,
@@ -88,7 +97,8 @@ class Page:
             [size * block.link_share for size, block in zip(words, blocks, strict=True)],
             paths,
             [paths[block.element] for block in blocks],
-            _repeated(blocks, root, numbers),
+            counts,
+            _repeated(blocks, counts, root.support, numbers),
             title,
             set() if title is None else set(above(elements, blocks[title].element)),
             [0] * len(elements),
@@ -125,13 +135,24 @@ def _paths(elements: tuple[Element, ...]) -> list[int]:
     return paths
 
 
-def _repeated(blocks: tuple[TextBlock, ...], root: Node, numbers: Parameters) -> list[bool]:
+def _paths_by_tags(elements: tuple[Element, ...]) -> list[int]:
+    paths: list[int] = []
+    for tag, parent, _ in elements:
+        paths.append(path_below(paths[parent] if parent >= 0 else 0, tag, ()))
+    return paths
+
+
+def _repeated(
+    blocks: tuple[TextBlock, ...], counts: list[int], support: int, numbers: Parameters
+) -> list[bool]:
     """Blocks on more pages than a few; on newspapers a few carry an author box or a series."""
-    if root.support < numbers.repeated_from:
+    if support < numbers.repeated_from:
         return [False] * len(blocks)
-    most = max(1.0, numbers.repeated_share * min(root.support, numbers.repeated_cap))
-    counts = root.counts()
-    return [counts[block.hash] > most and block.hash != NO_LETTERS for block in blocks]
+    most = max(1.0, numbers.repeated_share * min(support, numbers.repeated_cap))
+    return [
+        count > most and block.hash != NO_LETTERS
+        for block, count in zip(blocks, counts, strict=True)
+    ]
 
 
 def _spans(blocks: tuple[TextBlock, ...], elements: tuple[Element, ...]) -> list[tuple[int, int]]:
@@ -151,15 +172,15 @@ def _spans(blocks: tuple[TextBlock, ...], elements: tuple[Element, ...]) -> list
 
 def _at_paths(page: Page) -> dict[int, AtPath]:
     found: dict[int, list[float]] = {}
-    for path, words, repeated, linked in zip(
-        page.path_of, page.words, page.repeated, page.linked, strict=True
+    for block, path, words, count, linked in zip(
+        page.document.blocks, page.path_of, page.words, page.counts, page.linked, strict=True
     ):
         here = found.get(path)
         if here is None:
             here = found[path] = [0, 0, 0.0]
         here[0] += words
         here[2] += linked
-        if repeated:
+        if count > 1 and block.hash != NO_LETTERS:
             here[1] += words
     return {
         path: AtPath(path, int(words), int(repeated), round(linked))

@@ -19,6 +19,7 @@ class Parameters(NamedTuple):
         main_support: documents from which a node below the root judges so.
         path_documents: with text at a path, from which its past counts.
         path_repeated: share of a path's past words above which the path repeats itself.
+        main_repeated: the same in the main element.
         path_linked: share of a path's words inside links above which it is a list of links.
         prose_words: of a block from which it is prose.
         prose_linked: share inside links up to which it may be prose.
@@ -36,10 +37,11 @@ class Parameters(NamedTuple):
     repeated_share: float = 0.1
     repeated_cap: int = 50
     main_least: int = 5
-    main_share: float = 0.5
+    main_share: float = 0.7
     main_support: int = 20
     path_documents: int = 5
     path_repeated: float = 0.7
+    main_repeated: float = 0.9
     path_linked: float = 0.6
     prose_words: int = 8
     prose_linked: float = 0.5

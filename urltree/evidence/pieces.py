@@ -31,7 +31,7 @@ def line_numbers(page: Page, _: PathStatistics, kinds: bytearray) -> None:
             kinds[index] = Kind.LINE_NUMBERS
 
 
-def repetition(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
+def repetition(page: Page, _: PathStatistics, kinds: bytearray) -> None:
     """What recurs on the site; in the main element, on most pages of a node of the branch."""
     judges = _judges(page)
     least = page.numbers.main_least
@@ -42,20 +42,27 @@ def repetition(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
             continue
         if not page.inside[index]:
             kinds[index] = Kind.SITE_WIDE
-        elif _repeats(page, paths.get(page.path_of[index])):
-            kinds[index] = Kind.REPEATED_PATH
-        else:
-            for node, most in judges:
-                if node.counts()[block.hash] > max(least, most):
-                    kinds[index] = Kind.SECTION if node.parent else Kind.SITE_WIDE
-                    break
+            continue
+        for node, most in judges:
+            if node.counts()[block.hash] > max(least, most):
+                kinds[index] = Kind.SECTION if node.parent else Kind.SITE_WIDE
+                break
 
 
 def repeated_paths(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
-    """Where a site has repeated itself so far it does so again: teasers that rotate."""
-    known = {path: _repeats(page, paths.get(path)) for path in page.at_paths}
-    for index, block in enumerate(page.document.blocks):
-        if not kinds[index] and known[page.path_of[index]] and block.hash != NO_LETTERS:
+    """Where a site has repeated itself so far it does so again: teasers that rotate.
+
+    In the main element nearly all must have been repeated; nothing is dropped there where most of
+    the main element's own past was: the next page shows this one's text (infinite scroll).
+    """
+    numbers = page.numbers
+    outside = {path for path in page.at_paths if _repeats(page, paths, path, numbers.path_repeated)}
+    inside: set[int] = set()
+    if outside and not _repeats_itself(page, paths):
+        inside = {path for path in outside if _repeats(page, paths, path, numbers.main_repeated)}
+    for index, (block, path) in enumerate(zip(page.document.blocks, page.path_of, strict=True)):
+        where = inside if page.inside[index] else outside
+        if path in where and not kinds[index] and block.hash != NO_LETTERS:
             kinds[index] = Kind.REPEATED_PATH
 
 
@@ -69,6 +76,13 @@ def link_lists(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
             continue
         if path in of_site or (path in of_page and (page.main is None or not page.inside[index])):
             kinds[index] = Kind.LINK_LIST
+
+
+def next_article(page: Page, _: PathStatistics, kinds: bytearray) -> None:
+    """Another article that the page goes on with (`urltree.evidence.next_articles`)."""
+    for first, behind in page.next_articles:
+        for index in range(first, behind):
+            kinds[index] = kinds[index] or Kind.NEXT_ARTICLE
 
 
 def outside_main(page: Page, _: PathStatistics, kinds: bytearray) -> None:
@@ -111,13 +125,27 @@ def _judges(page: Page) -> list[tuple[Node, float]]:
     return [(node, share * node.support) for node in reversed(nodes)]
 
 
-def _repeats(page: Page, path: Path | None) -> bool:
-    numbers = page.numbers
+def _repeats(page: Page, paths: PathStatistics, path: int, share: float) -> bool:
+    past = paths.get(path)
     return (
-        path is not None
-        and path.documents >= numbers.path_documents
-        and path.repeated > numbers.path_repeated * path.words
+        past is not None
+        and past.documents >= page.numbers.path_documents
+        and past.repeated > share * past.words
     )
+
+
+def _repeats_itself(page: Page, paths: PathStatistics) -> bool:
+    """Whether most of what past pages had at the paths of this main element was repeated."""
+    if page.main is None:
+        return False
+    first, behind = page.spans[page.main]
+    words = repeated = 0.0
+    for index in range(first, behind):
+        past = paths.get(page.path_of[index])
+        if past is not None and past.words:
+            words += page.words[index]
+            repeated += page.words[index] * past.repeated / past.words
+    return repeated > page.numbers.main_share * words
 
 
 def _is_linked(page: Page, path: Path | None) -> bool:
