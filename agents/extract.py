@@ -1,7 +1,8 @@
 """extract: a document becomes clean text. Keyed by domain.
 
     documents ──▶ decode ──▶ sizes ──▶ learn: insert, judge ──▶ row ──▶ clean-text
-                               │         ▲                       └▶ tombstones of the evicted
+                               │         ▲                      ├▶ tombstones of the evicted
+                               │         │                      └▶ first pages, judged again at 20
                                │         └── tree in memory, made from the rows when cold
                                └▶ duplicates: its row is of a later version
 
@@ -11,6 +12,10 @@ kill -9 RocksDB is ahead of the changelog, and what is not put again would be mi
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable
+
+from aiokafka.structs import RecordMetadata
 from faust.types.tuples import Message
 
 from agents.app import make_table
@@ -19,8 +24,10 @@ from agents.forgetting import keys_to_delete, tombstones
 from agents.kafka.delivery import OnFailure, Work
 from agents.kafka.partitions import Key
 from agents.kafka.table import id_of, key_of, prefix_of
+from agents.logs import log
 from agents.memory import Memory
 from agents.settings import Settings
+from agents.stage import OURS
 from models import clean_text as clean_texts
 from models import document as documents
 from models import duplicate as duplicates
@@ -28,12 +35,16 @@ from models.command import Forget
 from models.duplicate import Duplicate
 from urltree.document import Document
 from urltree.extraction import clean_text
+from urltree.first_pages import Revision
 from urltree.heuristics import heuristic
 from urltree.learning import LearnedDomain
 from urltree.lesson import Kind
+from urltree.packed_document import unpack
 from urltree.page import PageError, Reason
 from urltree.revisits import superseded_by
 from urltree.row import Verdict
+
+Confirmed = asyncio.Future[RecordMetadata]
 
 _MAX_BRANCH_BYTES = 65_535  # a row has two bytes for its length
 
@@ -47,6 +58,7 @@ class Extract(DocumentStage):
     def __init__(self, settings: Settings, on_failure: OnFailure) -> None:
         super().__init__(settings, on_failure)
         self.table = make_table(self.app, "rows")
+        self.first = make_table(self.app, "first")
         self._heuristic = heuristic(settings.heuristic)
         self._keeps_counts = settings.blocks != "none"
         self._trees: Memory[LearnedDomain] = Memory(
@@ -69,9 +81,13 @@ class Extract(DocumentStage):
         lesson = learned.learn(document, stored)
         value = self._clean_text(document, lesson.verdict)
         work.wait_for(await self.table.put(partition, key, lesson.row), len(lesson.row))
+        if lesson.kept is not None:
+            work.wait_for(await self.first.put(partition, key, lesson.kept), len(lesson.kept))
         await self.send(work, "clean-text", Key(partition, document.id.encode()), value)
         evicted = [key_of(domain, evicted) for evicted in lesson.evicted]
         await self.delete(self.table, partition, evicted, work)
+        await self._drop_first(partition, domain, lesson.dropped, work)
+        await self._revise(learned, domain, work)
         self._trees.measure(partition, domain)
         self._count(lesson.kind, lesson.verdict)
 
@@ -79,6 +95,8 @@ class Extract(DocumentStage):
         """Delete rows and clean text; the last tombstone is the answer."""
         keys = keys_to_delete(self.table, partition, forget)
         await self.delete(self.table, partition, keys, work)
+        kept = keys_to_delete(self.first, partition, forget)
+        await self._drop_first(partition, forget.domain, map(id_of, kept), work)
         for key in tombstones(keys, origin):
             await self.send(work, "clean-text", Key(partition, key), None)
 
@@ -95,15 +113,91 @@ class Extract(DocumentStage):
         learned = self._trees.get(partition, domain)
         if learned is None:
             learned = LearnedDomain(
-                self._heuristic, self.settings.eviction, keep_counts=self._keeps_counts
+                self._heuristic,
+                self.settings.eviction,
+                keep_counts=self._keeps_counts,
+                revise=self.settings.revise,
             )
             rows = self.table.scan(partition, prefix_of(domain))
             stale = learned.rebuild((id_of(key), row) for key, row in rows)
             keys = [key_of(domain, document_id) for document_id in stale]
             await self.delete(self.table, partition, keys, work)
+            kept = self.first.scan(partition, prefix_of(domain))
+            sizes = [(id_of(key), len(packed)) for key, packed in kept]
+            dropped = learned.first.recall(sizes, learned.__contains__)
+            await self._drop_first(partition, domain, dropped, work)
             self._trees.add(partition, domain, learned)
             self.metrics.rebuilds.inc()
         return learned
+
+    async def _revise(self, learned: LearnedDomain, domain: str, work: Work) -> None:
+        """Judge the first pages of a domain again once they are due; then drop them.
+
+        Last of all, and not before Kafka has the rest: what is still kept is said again.
+        """
+        partition, said, revised = work.message.partition, list[Confirmed](), list[bytes]()
+        for document_id in learned.first.due(len(learned.tree)):
+            key = key_of(domain, document_id)
+            revision, value = self._judge_again(learned, partition, key)
+            revised.append(document_id)
+            if revision is not None:
+                said.append(await self.table.put(partition, key, revision.row))
+                work.wait_for(said[-1], len(revision.row))
+            if value is not None:
+                to = Key(partition, document_id.hex().encode())
+                said.append(await self.send(work, "clean-text", to, value))
+                self.metrics.revisions.inc()
+        if revised:
+            dropping = self._drop_revised(partition, domain, revised, said, work)
+            work.wait_for(asyncio.ensure_future(dropping))
+
+    def _judge_again(
+        self, learned: LearnedDomain, partition: int, key: bytes
+    ) -> tuple[Revision | None, bytes | None]:
+        """What is to be stored, and to be published of a first page.
+
+        One that cannot be judged, or not be published, is left as it was: it would else stop all
+        later pages of its domain.
+        """
+        packed = self.first.get(partition, key)
+        try:
+            if packed is None:
+                raise LookupError("it is not kept")  # noqa: TRY301
+            document = unpack(packed)
+            revision = learned.first.revise(document, self.table.get(partition, key), learned.judge)
+            if revision is None or revision.verdict is None:
+                return revision, None
+            value = self._clean_text(document, revision.verdict)
+            self.check_size("clean-text", value)
+        except OURS:
+            raise
+        except Exception as error:  # noqa: BLE001 - one bad record never stops another
+            log.error("a first page cannot be revised", id=id_of(key).hex(), exc_info=error)
+            learned.first.drop(id_of(key))
+            return None, None
+        return revision, value
+
+    async def _drop_revised(
+        self, partition: int, domain: str, ids: list[bytes], said: list[Confirmed], work: Work
+    ) -> None:
+        """Drop what was revised once Kafka has all that was said of it.
+
+        Raises:
+            CancelledError: the partition is another's by then, who says it again.
+        """
+        answers = await asyncio.gather(*said, return_exceptions=True)
+        if any(isinstance(answer, BaseException) for answer in answers):
+            return  # the work knows
+        if not await self.is_ours(work.message):
+            raise asyncio.CancelledError
+        await self._drop_first(partition, domain, ids, work)
+
+    async def _drop_first(
+        self, partition: int, domain: str, ids: Iterable[bytes], work: Work
+    ) -> None:
+        """Keep documents no longer."""
+        for document_id in ids:
+            work.wait_for(await self.first.delete(partition, key_of(domain, document_id)))
 
     async def _report(self, found: Duplicate, work: Work) -> None:
         """A version whose place a later one has: a replay, which brings nothing back."""

@@ -26,6 +26,7 @@ class Metrics:
         self.documents = self._counter("documents", "Documents that were sent on.")
         self.replays = self._counter("replays", "Documents of these that were there before.")
         self.revisits = self._counter("revisits", "Documents of these that superseded another.")
+        self.revisions = self._counter("revisions", "First pages published again, at 20.")
         self.duplicates = self._counter("duplicates", "Pages seen before, by step.", "step")
         self.dead_letters = self._counter("dead_letters", "Records refused, by reason.", "reason")
         self.rekeyed = self._counter("rekeyed", "Pages put under their domain's key.")

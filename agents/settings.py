@@ -79,6 +79,7 @@ class Settings(FeedSettings, BaseSettings):
     max_documents: int = Field(10_000, description="Documents that a domain keeps at most.")
     max_age_days: float = Field(14, description="Documents older than that leave.")
     keep: int = Field(100, description="The most recent documents that always stay.")
+    revise: bool = Field(default=True, description="Whether first pages are judged again.")
     blocks: Literal["none", "content", "all"] = Field(
         "none", description="Which blocks clean-text lists beside the text."
     )

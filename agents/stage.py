@@ -107,18 +107,19 @@ class Stage(ABC):
 
     async def send(
         self, work: Work, topic: str, to: Key, value: bytes | None, headers: Headers = ()
-    ) -> None:
-        """Send a record as part of the work on another.
+    ) -> asyncio.Future[Any]:
+        """Send a record as part of the work on another; the future is done when Kafka has it.
 
         Raises:
             PageError: `too-large`.
         """
         name = self.settings.topic(topic)
         try:
-            future = await self.app.producer.deliver(name, *to, value, headers)
+            future: asyncio.Future[Any] = await self.app.producer.deliver(name, *to, value, headers)
         except MessageSizeTooLargeError as error:
             raise PageError(Reason.TOO_LARGE, f"{topic}: {error}") from error
         work.wait_for(future, len(value or b""))
+        return future
 
     def key(self, text: str) -> Key:
         """A key and the partition that our partitioner gives it."""

@@ -42,38 +42,6 @@ MEMORY = 512 << 20
 EVICTION = Eviction()
 
 
-def extract(  # noqa: PLR0913 - the options of issue 3, section 2
-    pages: Iterable[Source],
-    *,
-    heuristic: str = DEFAULT,
-    rules: str | PathLike[str] | None = None,
-    query: Query = "known-noise",
-    eviction: Eviction | None = EVICTION,
-    two_pass: bool = False,
-    revisits: Revisits = "drop",
-    state: str | PathLike[str] | None = None,
-    boilerplate: bool = False,
-    markdown: bool = False,
-    metadata: bool = False,
-    memory: int = MEMORY,
-) -> Iterator[Extraction]:
-    """One Extraction for each page, in order, lazily; arguments and errors as `Extractor`."""
-    extractor = Extractor(
-        heuristic=heuristic,
-        rules=rules,
-        query=query,
-        eviction=eviction,
-        two_pass=two_pass,
-        revisits=revisits,
-        state=state,
-        boilerplate=boilerplate,
-        markdown=markdown,
-        metadata=metadata,
-        memory=memory,
-    )
-    return _closing(extractor, pages)
-
-
 class Extractor:
     """Learns sites page by page, and says of each page what is its own text.
 
@@ -83,6 +51,7 @@ class Extractor:
         query: what becomes of a query where no rule applies: `known-noise` or `drop`.
         eviction: how many documents of a domain count; None keeps all.
         two_pass: learn from all pages, then judge; nothing is evicted meanwhile.
+        revise: judge a domain's first pages again once 20 are known; see `revisions`.
         revisits: whether a page that has changed supersedes what was seen: `drop` or `replace`.
         state: a directory to continue from and to save to when closed, or one that is open.
         boilerplate: give all blocks with their verdicts.
@@ -105,6 +74,7 @@ class Extractor:
         query: Query = "known-noise",
         eviction: Eviction | None = EVICTION,
         two_pass: bool = False,
+        revise: bool = False,
         revisits: Revisits = "drop",
         state: str | PathLike[str] | State | None = None,
         boilerplate: bool = False,
@@ -124,7 +94,9 @@ class Extractor:
             heuristic_named(heuristic),
             None if two_pass else eviction,
             keep_counts=boilerplate,
+            revise=revise and not two_pass,
         )
+        self._revised: list[Learned] = []
         self._two_pass = two_pass
         self._revisits: Revisits = revisits
         if metadata:
@@ -150,10 +122,20 @@ class Extractor:
             raise ValueError("two_pass needs all pages: extract_all, or urltree.extract")
         return self.speak(self.learn(page))
 
+    def revisions(self) -> list[Extraction]:
+        """With `revise`, what is said anew of first pages since this was last asked."""
+        revised, self._revised = self._revised, []
+        return [self._clean_text(*learned) for learned in revised]
+
     def extract_all(self, pages: Iterable[Source]) -> Iterator[Extraction]:
-        """One Extraction for each page, in order, lazily; with two_pass, once all are read."""
+        """One Extraction for each page, in order, lazily; with two_pass, once all are read.
+
+        With `revise` each revision comes behind the page that caused it.
+        """
         if not self._two_pass:
-            yield from map(self.extract, pages)
+            for page in pages:
+                yield self.extract(page)
+                yield from self.revisions()
             return
         with Spool() as spool:
             for page in pages:
@@ -222,7 +204,10 @@ class Extractor:
                 return duplicate(page, origin, outcome.key, outcome.first_origin, outcome.step)
             if (later := domain.superseded_by(outcome.document)) is not None:
                 return superseded(outcome.document, later)
-            return self._described(outcome.document, page), domain.learn(outcome)
+            outcome = replace(outcome, document=self._described(outcome.document, page))
+            learned = outcome.document, domain.learn(outcome)
+            self._revised += domain.revise()
+            return learned
         finally:
             self._domains.settle()
 
@@ -232,11 +217,6 @@ class Extractor:
 
     def _described(self, document: Document, page: Page) -> Document:
         return replace(document, metadata=found_in(page)) if self._metadata else document
-
-
-def _closing(extractor: Extractor, pages: Iterable[Source]) -> Iterator[Extraction]:
-    with extractor:
-        yield from extractor.extract_all(pages)
 
 
 def _read_rules(path: str | PathLike[str]) -> str:

@@ -1,7 +1,7 @@
 """The domains that are known: as many in memory as its bound allows, the others on disk.
 
     page ──▶ KnownDomain ──▶ normalise ──▶ learn ──▶ Verdict
-               ▲     │
+               ▲     │                         └──▶ revise ──▶ first pages, judged again
           load │     ▼ spill: the domain that was used longest ago
               State
 
@@ -11,13 +11,14 @@ The library does here what the job's two agents do with their tables.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from urltree.deduplication import Horizon, Seen
 from urltree.document import Document
 from urltree.learning import LearnedDomain
 from urltree.normalisation import Arrival, Duplicate, Forward, normalise
+from urltree.packed_document import unpack
 from urltree.page import Page
 from urltree.revisits import Revisits, superseded_by
 from urltree.row import Row, Verdict
@@ -31,7 +32,7 @@ class KnownDomain:
     """One domain: what is stored of it, and the tree that is made from it.
 
     Attributes:
-        stored: rows and `seen`, the truth.
+        stored: rows, `seen` and first pages, the truth.
         changed: whether it differs from what is on disk.
     """
 
@@ -40,7 +41,7 @@ class KnownDomain:
     def __init__(self, new: Callable[[], LearnedDomain], stored: Stored) -> None:
         self._new = new
         self._learned: LearnedDomain | None = None
-        self._stored_bytes = sum(map(_size, (*stored.rows.values(), *stored.seen.values())))
+        self._stored_bytes = sum(_size(value) for entries in stored for value in entries.values())
         self.stored = stored
         self.changed = False
         self.horizon = Horizon(Seen.decode(seen).time for seen in stored.seen.values())
@@ -77,6 +78,10 @@ class KnownDomain:
             self._put(self.stored.rows, document_id, lesson.row)
             for evicted in lesson.evicted:
                 self._put(self.stored.rows, evicted, None)
+            if lesson.kept is not None:
+                self._put(self.stored.first, document_id, lesson.kept)
+            for dropped in lesson.dropped:
+                self._put(self.stored.first, dropped, None)
             self._put(self.stored.seen, document_id, forward.seen.encode())
             if forward.arrival is Arrival.NEW:
                 self.horizon.add(forward.seen.time)
@@ -85,11 +90,25 @@ class KnownDomain:
             raise
         return lesson.verdict
 
+    def revise(self) -> Iterator[tuple[Document, Verdict]]:
+        """Judge the first pages again once they are due; those whose text has changed."""
+        learned, stored = self._tree(), self.stored
+        for document_id in learned.first.due(len(learned.tree)):
+            document = unpack(stored.first[document_id])
+            former = stored.rows.get(document_id)
+            revision = learned.first.revise(document, former, learned.judge)
+            if revision is not None:
+                self._put(stored.rows, document_id, revision.row)
+            self._put(stored.first, document_id, None)
+            if revision is not None and revision.verdict is not None:
+                yield document, revision.verdict
+
     def judge_again(self, document: Document) -> Verdict:
         """Judge a document by all that is known now, and store that as its verdict."""
         verdict = self._tree().judge(document)
         document_id = document.key_bytes
-        row = replace(Row.decode(self.stored.rows[document_id]), verdict=verdict)
+        former = Row.decode(self.stored.rows[document_id])
+        row = replace(former, verdict=verdict, waits=False, revised=None)
         self._put(self.stored.rows, document_id, row.encode())
         return verdict
 
@@ -106,6 +125,9 @@ class KnownDomain:
             learned = self._new()
             for stale in learned.rebuild(self.stored.rows.items()):
                 self._put(self.stored.rows, stale, None)
+            sizes = [(kept, len(packed)) for kept, packed in self.stored.first.items()]
+            for dropped in learned.first.recall(sizes, learned.__contains__):
+                self._put(self.stored.first, dropped, None)
             self._learned = learned
         return self._learned
 

@@ -3,11 +3,11 @@
     state/
       lock                    held by the one process that writes here
       state.json              version, and how many pages have come in
-      domains/3f/3f9c….zst    one file a domain: version, zstd of its name, rows and `seen`
+      domains/3f/3f9c….zst    one file a domain: version, zstd of its name and of what is stored
       spill-…/                domains of the run that goes on, moved to domains/ at its end
 
-Rows and `seen` are stored as the job stores them, by id. A run that is killed leaves the state
-of the run before, so that the same pages can be given again.
+Rows, `seen` and first pages are stored as the job stores them, by id. A run that is killed leaves
+the state of the run before, so that the same pages can be given again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STATE_VERSION = 1
 _MAGIC = b"urltree\0" + bytes([STATE_VERSION])
 _NAME = struct.Struct("<H")  # length of the domain's name, which follows
 _ENTRY = struct.Struct("<B16sI")  # kind, id, length of the value, which follows
-_ROW, _SEEN = 0, 1
+_ROW, _SEEN, _FIRST = 0, 1, 2
 
 
 class StateError(Exception):
@@ -39,10 +39,11 @@ class StateError(Exception):
 
 
 class Stored(NamedTuple):
-    """What is stored of a domain, by id: encoded rows, and encoded `seen`."""
+    """What is stored of a domain, by id: encoded rows, encoded `seen`, packed first pages."""
 
     rows: dict[bytes, bytes]
     seen: dict[bytes, bytes]
+    first: dict[bytes, bytes]
 
 
 class State:
@@ -77,7 +78,7 @@ class State:
             path = folder and folder / _file_name(domain)
             if path and path.exists():
                 return _read(path, domain)
-        return Stored({}, {})
+        return Stored({}, {}, {})
 
     def domains(self) -> Iterator[str]:
         """The domains that are in the directory, in the order of their files.
@@ -157,7 +158,7 @@ def _file_name(domain: str) -> str:
 def _encode(domain: str, stored: Stored) -> bytes:
     name = domain.encode()
     parts = [_NAME.pack(len(name)), name]
-    for kind, entries in ((_ROW, stored.rows), (_SEEN, stored.seen)):
+    for kind, entries in ((_ROW, stored.rows), (_SEEN, stored.seen), (_FIRST, stored.first)):
         for document_id, value in entries.items():
             parts += (_ENTRY.pack(kind, document_id, len(value)), value)
     return _MAGIC + zstandard.ZstdCompressor(write_checksum=True).compress(b"".join(parts))
@@ -193,7 +194,7 @@ def _decode(content: bytes, domain: str) -> Stored:
     name, at = _domain(content)
     if name != domain:
         raise ValueError(f"is of {name}, not of {domain}")
-    stored = Stored({}, {})
+    stored = Stored({}, {}, {})
     while at < len(content):
         kind, document_id, length = _ENTRY.unpack_from(content, at)
         at += _ENTRY.size

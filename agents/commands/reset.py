@@ -1,6 +1,6 @@
 """`python -m agents reset STAGE`: forget all that a stage has learned, and begin anew.
 
-Every row of its table gets a tombstone, so that each disk hears of it, also on other machines;
+Every row of its tables gets a tombstone, so that each disk hears of it, also on other machines;
 a changelog made anew would leave old disks that look up to date. Then its group goes back to the
 oldest record of its input: seven days for `normalize`, two for `extract`, by topics.yaml.
 """
@@ -21,7 +21,7 @@ from aiokafka.structs import OffsetAndMetadata
 from agents.kafka.client import admin, consumer, partitions, producer, read, whole
 from agents.settings import Settings, SettingsError, load
 
-_TABLES = {"normalize": "seen", "extract": "rows"}
+_TABLES = {"normalize": ("seen",), "extract": ("rows", "first")}
 _INPUTS = {"normalize": "raw-html", "extract": "documents"}
 _IN_FLIGHT = 1_000  # tombstones
 
@@ -32,7 +32,7 @@ class Plan(NamedTuple):
     Attributes:
         group: whose offsets go back.
         members: workers of it that run now; with any, nothing is done.
-        rows: tombstones to write, by partition.
+        rows: tombstones to write, by changelog's name and partition.
         offsets: of the input, where the group will begin.
         disks: directories of this machine that will be deleted.
     """
@@ -40,8 +40,7 @@ class Plan(NamedTuple):
     stage: str
     group: str
     members: int
-    changelog: str
-    rows: dict[int, list[bytes]]
+    rows: dict[tuple[str, int], list[bytes]]
     input: str
     offsets: dict[int, int]
     disks: list[Path]
@@ -62,26 +61,29 @@ class Plan(NamedTuple):
 async def plan(settings: Settings, stage: str) -> Plan:
     """Look at what is there."""
     group = settings.topic(f"urltree-{stage}")
-    changelog = settings.topic(f"urltree-{stage}-{_TABLES[stage]}-changelog")
+    changelogs = [settings.topic(f"urltree-{stage}-{name}-changelog") for name in _TABLES[stage]]
     source = settings.topic(_INPUTS[stage])
     async with admin(settings) as client:
         (described,) = await client.describe_consumer_groups([group])
     members = sum(len(found["members"]) for found in described.to_object()["groups"])
     async with consumer(settings) as reader:
-        rows: dict[int, dict[bytes, None]] = {}
-        async for record in read(reader, await whole(reader, await partitions(reader, changelog))):
-            keys = rows.setdefault(record.partition, {})
+        rows: dict[tuple[str, int], dict[bytes, None]] = {}
+        places = [place for name in changelogs for place in await partitions(reader, name)]
+        async for record in read(reader, await whole(reader, places)):
+            keys = rows.setdefault((record.topic, record.partition), {})
             if record.value is None:
                 keys.pop(record.key, None)
             else:
                 keys[record.key] = None
         first = await reader.beginning_offsets(await partitions(reader, source))
     return Plan(
-        *(stage, group, members, changelog),
-        {partition: list(keys) for partition, keys in rows.items()},
+        *(stage, group, members),
+        {place: list(keys) for place, keys in rows.items()},
         source,
         {at.partition: offset for at, offset in first.items()},
-        sorted(settings.data_dir.glob(f"*/tables/{_TABLES[stage]}-*")),
+        sorted(
+            disk for name in _TABLES[stage] for disk in settings.data_dir.glob(f"*/tables/{name}-*")
+        ),
     )
 
 
@@ -107,7 +109,7 @@ async def reset(settings: Settings, steps: Plan) -> None:
 @click.option("--yes", is_flag=True, help="Do it; without it, only say what would be done.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def reset_command(*, stage: str, yes: bool, as_json: bool) -> None:
-    """Reset a STAGE: empty its table, read its input again. Exit 1: not done."""
+    """Reset a STAGE: empty its tables, read its input again. Exit 1: not done."""
     settings = load()
     steps = asyncio.run(plan(settings, stage))
     if as_json:
@@ -127,7 +129,7 @@ def _sentences(steps: Plan) -> str:
         [
             f"workers   {steps.members} of group {steps.group} running",
             f"disks     deleted: {disks}",
-            f"table     {sum(map(len, steps.rows.values()))} rows deleted by {steps.changelog}",
+            f"tables    {sum(map(len, steps.rows.values()))} rows deleted by their changelogs",
             f"offsets   of {steps.input} back to the oldest record",
         ]
     )
@@ -136,9 +138,9 @@ def _sentences(steps: Plan) -> str:
 async def _bury(settings: Settings, steps: Plan) -> None:
     async with producer(settings) as out:
         waiting = []
-        for partition, keys in steps.rows.items():
+        for (changelog, partition), keys in steps.rows.items():
             for key in keys:
-                waiting.append(await out.send(steps.changelog, None, key, partition))
+                waiting.append(await out.send(changelog, None, key, partition))
                 if len(waiting) == _IN_FLIGHT:
                     await asyncio.gather(*waiting)
                     waiting.clear()

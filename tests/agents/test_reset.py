@@ -41,20 +41,21 @@ def last(records: list[Any]) -> dict[bytes, bytes]:
 def test_a_stage_is_reset_and_comes_to_the_same_end(
     job: Settings, publish: Publish, read_all: ReadAll, run: Run
 ) -> None:
-    """Its table is emptied on every disk, its input read again, and the outcome is the same."""
+    """Its tables are emptied on every disk, its input read again, and the outcome is the same."""
     publish(page("a"), page("b"))
     work(job)
-    table, before = "urltree-extract-rows-changelog", last(read_all("clean-text"))
+    tables = [f"urltree-extract-{name}-changelog" for name in ("rows", "first")]
+    before = last(read_all("clean-text"))
     done = orjson.loads(run("reset", "extract", "--yes", "--json").stdout)
-    assert (done["rows"], done["members"], done["done"]) == (2, 0, True)
+    assert (done["rows"], done["members"], done["done"]) == (4, 0, True)
     assert done["disks"]
     assert not any(Path(disk).exists() for disk in done["disks"])
     assert list(job.data_dir.glob("*/tables/seen-*"))
-    assert set(last(read_all(table)).values()) == {None}
+    assert [set(last(read_all(table)).values()) for table in tables] == [{None}, {None}]
     work(job)
     assert last(read_all("clean-text")) == before
     assert len(read_all("clean-text")) == 4
-    assert None not in last(read_all(table)).values()
+    assert not any(None in last(read_all(table)).values() for table in tables)
 
 
 def test_a_reset_says_what_it_would_do(

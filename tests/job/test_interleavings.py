@@ -26,7 +26,7 @@ from tests.job.state import (
     in_changelog,
     on_disk,
 )
-from urltree.extractor import extract
+from urltree.extracting import extract
 from urltree.page import Page
 from urltree.row import Row
 from urltree.window import Eviction

@@ -19,7 +19,7 @@ from tests.job.outcomes import outcomes
 from tests.job.pages import START, Site
 from tests.job.state import assert_trees_equal_recount, differing, in_changelog, on_disk
 from urltree.deduplication import Step
-from urltree.extractor import extract
+from urltree.extracting import extract
 from urltree.page import Page
 
 ARTICLES = 6

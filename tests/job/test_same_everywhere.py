@@ -27,8 +27,8 @@ from tests.job.kafka_records import PARTITIONS, Sent, keyed, keyed_by_crc32, unk
 from tests.job.outcomes import clean_texts
 from tests.job.pages import pages, with_revisits
 from tests.job.state import assert_trees_equal_recount, in_changelog
+from urltree.extracting import extract
 from urltree.extraction import Extraction
-from urltree.extractor import extract
 from urltree.page import Page
 from urltree.revisits import Revisits
 from urltree.window import DAY, Eviction

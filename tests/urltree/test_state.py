@@ -10,11 +10,12 @@ import zstandard
 from urltree.state import State, StateError, Stored
 
 ID = bytes(16)
-STORED = Stored({ID: b"row"}, {ID: b"seen"})
-MAGIC = b"urltree\0\x01"  # with version 1; then zstd of the domain's name, a row, and a `seen`
+STORED = Stored({ID: b"row"}, {ID: b"seen"}, {ID: b"page"})
+MAGIC = b"urltree\0\x01"  # with version 1; then zstd of the domain's name, a row, a `seen`, a page
 NAME = b"\x0b\0example.org"
 ROW = b"\0" + ID + b"\x03\0\0\0row"
 SEEN = b"\x01" + ID + b"\x04\0\0\0seen"
+PAGE = b"\x02" + ID + b"\x04\0\0\0page"
 
 
 def test_a_domain_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -27,7 +28,7 @@ def test_a_domain_comes_back_as_it_was(tmp_path: Path) -> None:
     state.close()
     again = State(tmp_path)
     assert (again.load("example.org"), again.pages) == (STORED, 7)
-    assert again.load("new.example") == Stored({}, {})
+    assert again.load("new.example") == Stored({}, {}, {})
 
 
 def test_a_state_names_its_domains(tmp_path: Path) -> None:
@@ -48,7 +49,7 @@ def test_stored_bytes_are_pinned(tmp_path: Path) -> None:
     assert file.parts[-2:] == ("88", "888e39ab83519d48246e82983e3f2626.zst")
     content = file.read_bytes()
     assert content.startswith(MAGIC)
-    assert zstandard.decompress(content.removeprefix(MAGIC)) == NAME + ROW + SEEN
+    assert zstandard.decompress(content.removeprefix(MAGIC)) == NAME + ROW + SEEN + PAGE
 
 
 def test_what_is_not_committed_is_gone(tmp_path: Path) -> None:
@@ -56,7 +57,7 @@ def test_what_is_not_committed_is_gone(tmp_path: Path) -> None:
     killed = State(tmp_path)
     killed.spill("example.org", STORED)
     killed._lock = None  # the process is gone, and its lock with it
-    assert State(tmp_path).load("example.org") == Stored({}, {})
+    assert State(tmp_path).load("example.org") == Stored({}, {}, {})
     assert list(tmp_path.glob("spill-*")) == []
 
 

@@ -12,6 +12,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -58,11 +59,11 @@ class Jobs:
                 started.result()
 
     def extract_all(self, pages: Iterable[Source]) -> Iterator[Extraction]:
-        """One Extraction for each page, in order."""
+        """One Extraction for each page, in order; with `revise`, revisions behind their cause."""
         if not self._two_pass:
             for page in pages:
                 self._submit(self._job(page), _size(page), _extract, page, self._origin())
-                yield from self._done()
+                yield from chain.from_iterable(self._done())
         else:
             jobs = array("H")
             for page in pages:
@@ -72,14 +73,14 @@ class Jobs:
             deque(self._done(bound=0), 0)
             for job in jobs:
                 self._submit(job, PAGE, _judge_next)
-                yield from self._done()
-        yield from self._done(bound=0)
+                yield from chain.from_iterable(self._done())
+        yield from chain.from_iterable(self._done(bound=0))
 
     def finish(self) -> Iterator[Extraction]:
         """What was learned when the work was interrupted; pages that still waited are dropped."""
         for _, future in list(self._waiting):
-            if not future.cancel() and (extraction := future.result()) is not None:
-                yield extraction
+            if not future.cancel():
+                yield from future.result()
         self._waiting.clear()
 
     def close(self) -> None:
@@ -116,7 +117,7 @@ class Jobs:
         self._waiting.append((size, self._pools[job].submit(function, *arguments)))
         self._in_flight += size
 
-    def _done(self, bound: int = IN_FLIGHT) -> Iterator[Any]:
+    def _done(self, bound: int = IN_FLIGHT) -> Iterator[list[Extraction]]:
         """Results in order: all that are there, and more until no more than the bound wait."""
         waiting = self._waiting
         while waiting and (bound == 0 or self._in_flight > bound or waiting[0][1].done()):
@@ -152,18 +153,20 @@ def _start(state: Path | None, options: Mapping[str, Any]) -> None:
     _Job.spool = Spool()
 
 
-def _extract(page: Source, origin: str) -> Extraction:
-    return _Job.extractor.speak(_Job.extractor.learn(page, origin))
+def _extract(page: Source, origin: str) -> list[Extraction]:
+    said = _Job.extractor.speak(_Job.extractor.learn(page, origin))
+    return [said, *_Job.extractor.revisions()]
 
 
-def _learn(page: Source, origin: str) -> None:
+def _learn(page: Source, origin: str) -> list[Extraction]:
     _Job.spool.put(_Job.extractor.learn(page, origin))
+    return []
 
 
-def _judge_next() -> Extraction:
+def _judge_next() -> list[Extraction]:
     if _Job.spooled is None:
         _Job.spooled = iter(_Job.spool)
-    return _Job.extractor.speak(_Job.extractor.judge_again(next(_Job.spooled)))
+    return [_Job.extractor.speak(_Job.extractor.judge_again(next(_Job.spooled)))]
 
 
 def _close() -> None:

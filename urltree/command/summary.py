@@ -21,7 +21,7 @@ class Summary:
     """
 
     def __init__(self, *, is_live: bool) -> None:
-        self.ok = 0
+        self.ok = self.revised = 0
         self.duplicates: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
         self._first_pages: dict[str, bool] = {}  # domain: whether it has one page alone
@@ -34,11 +34,13 @@ class Summary:
         return self.ok + self.duplicates.total() + self.errors.total()
 
     def count(self, extraction: Extraction) -> None:
-        """Take note of one page."""
+        """Take note of one page, or of the revision of one."""
         if extraction.error is not None:
             self.errors[extraction.error] += 1
         elif extraction.duplicate_step is not None:
             self.duplicates[extraction.duplicate_step] += 1
+        elif extraction.revision:
+            self.revised += 1
         else:
             self.ok += 1
             domain = extraction.domain or ""
@@ -62,6 +64,7 @@ class Summary:
             f" {self._speed():,.0f} a second: {self.ok:,} ok"
             + _listed("duplicates", self.duplicates)
             + _listed("errors", self.errors)
+            + (f", {self.revised:,} revised" if self.revised else "")
         ]
         if skipped:
             lines.append("passed over" + _listed("", skipped).removeprefix(","))
