@@ -110,6 +110,7 @@ def clean_text(
         meta=document.meta,
         response_url=document.response_url,
         id=document.id,
+        revision=verdict.revision,
         domain=document.domain,
         url_key=document.url_key,
         title=document.title,
