@@ -42,7 +42,8 @@ class Main:
 
     Attributes:
         element: index into the document's elements.
-        votes: pages of the site that have their main element at this path; voters: that have one.
+        votes: pages of the site that have their main element at this path, or where its names are
+            new, at its tags; voters: that have one.
         alone: the element that this page would choose for itself, None where it has no prose.
     """
 
@@ -121,7 +122,7 @@ def explain(
 def _main(page: Page, paths: PathStatistics, alone: int | None) -> Main | None:
     if page.main is None:
         return None
-    votes = paths.mains[page.paths[page.main]]
+    votes = paths.mains[page.paths[page.main]] or paths.mains_by_tags[page.by_tags[page.main]]
     return Main(page.main, votes, sum(paths.mains.values()), alone)
 
 

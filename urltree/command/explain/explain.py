@@ -66,6 +66,7 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter an option
     with _ending_well():
         if state is not None and not (state / "state.json").exists():
             raise StateError(f"{state}: there is no state")
+        decides = heuristic(name)
         scheme = KeyScheme.load(None if rules is None else rules.read_text("utf-8"), query)
         if _ADDRESS.match(page):
             if state is None:
@@ -75,7 +76,7 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter an option
             return
         document = _document(page, url, scheme)
         rows = {} if state is None else State(state, is_member=True).load(document.domain).rows
-        FORMATS[format_](explained(heuristic(name), document, rows.items()))
+        FORMATS[format_](explained(decides, document, rows.items()))
 
 
 def _document(name: str, url: str | None, scheme: KeyScheme) -> Document:
