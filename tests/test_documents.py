@@ -23,6 +23,7 @@ from agents.settings import FILE, PREFIX, Settings
 from tests import reference
 from tests.agents.workers import work
 from urltree import Extractor
+from urltree.boilerplate import Kind as Boilerplate
 from urltree.deduplication import Step
 from urltree.feeds.host import HOST_VERSION
 from urltree.feeds.state import STATE_VERSION
@@ -75,6 +76,7 @@ def test_a_table_of_the_reference_is_what_the_code_says(document: str, name: str
         (JOB, "Tables", reference.tables()),
         (JOB, "Probes", {"/livez", "/readyz", "/metrics"}),
         (LIBRARY, "Heuristics", {re.sub(r"\d+", "N", name) for name in NAMES}),
+        (LIBRARY, "Kinds of boilerplate", {kind.label for kind in Boilerplate if kind}),
         (LIBRARY, "Options", set(Extractor.__init__.__kwdefaults__ or {})),
     ],
 )
