@@ -30,6 +30,7 @@ STAGE_OF = {
     "host_state": "fetch",
     "seen": "normalize",
     "rows": "extract",
+    "first": "extract",
 }
 
 _FAUST = b"__faust"  # Faust keeps the persisted offset among the rows

@@ -54,7 +54,7 @@ def said(job: Job) -> list[tuple[str, int, str]]:
 
 def undisturbed(made: Sequence[Page]) -> dict[str, tuple[int, str]]:
     """What stands under each id in the end, by the library."""
-    found = extract(made, eviction=None, revisits="replace")
+    found = extract(made, eviction=None, revise=True, revisits="replace")
     return {e.id or "": (int(e.meta["n"]), e.text or "") for e in found if e.status == "ok"}
 
 

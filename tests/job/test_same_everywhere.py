@@ -58,9 +58,10 @@ def said_by_library(made: list[Page], revisits: Revisits = "drop") -> Library:
     options: dict[str, Any] = {"eviction": EVICTION, "markdown": True, "metadata": True}
     first: dict[str, str] = {}
     found = {}
-    for n, extraction in enumerate(extract(made, revisits=revisits, **options)):
-        first[extraction.origin] = str(n)
-        found[str(n)] = _of_library(extraction, first)
+    for extraction in extract(made, revise=True, revisits=revisits, **options):
+        # a revision stands behind the page that caused it, and takes the place of its first
+        n = first.setdefault(extraction.origin, str(len(first)))
+        found[n] = _of_library(extraction, first)
     return Library(made, found)
 
 

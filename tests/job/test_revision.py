@@ -1,0 +1,127 @@
+"""First pages are judged again at 20: a kill at any point loses no revision, and changes none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from tests.job.conftest import MakeJob
+from tests.job.harness import Job, Worker
+from tests.job.kafka_records import keyed
+from tests.job.outcomes import clean_texts, outcomes
+from tests.job.state import assert_trees_equal_recount, count, differing, in_changelog, on_disk
+from tests.job.test_interleavings import articles
+from urltree.extracting import extract
+from urltree.first_pages import ENOUGH
+from urltree.page import Page
+from urltree.row import Row
+
+BANNER = "<p>Readers of this site may write to the editors at any time of the day.</p>"
+PAGES = ENOUGH + 6  # the last are learned while the revisions are being confirmed
+
+Text = tuple[str, int, str]  # a page's n, revision, text
+
+
+def pages(number: int) -> list[Page]:
+    """Articles of one site with a sentence that each has: the first of them say it."""
+    body = "<div class=article>"
+    return [replace(p, html=str(p.html).replace(body, body + BANNER)) for p in articles(number)]
+
+
+def said(job: Job) -> list[Text]:
+    """All that was said, in its order."""
+    return [(value["meta"]["n"], value["revision"], value["text"]) for value in clean_texts(job)]
+
+
+def undisturbed(made: Sequence[Page]) -> set[Text]:
+    """What the library says of these pages."""
+    found = extract(made, eviction=None, revise=True)
+    return {(e.meta["n"], e.revision, e.text or "") for e in found}
+
+
+def work(job: Job, *workers: Worker) -> None:
+    """Let workers process all there is, then stop them in order."""
+    for worker in workers:
+        worker.start()
+    job.wait_through(*(worker.stage for worker in workers))
+    for worker in workers:
+        worker.stop()
+
+
+@pytest.mark.parametrize(
+    ("fault", "disk"),
+    [
+        pytest.param(["lose", "first-changelog", "5"], "same", id="a page is kept on disk only"),
+        pytest.param(["lose", "first-changelog", "5"], "empty", id="a page is not kept"),
+        pytest.param(["die", "rows-changelog", "24"], "same", id="a row is revised on disk only"),
+        pytest.param(["lose", "rows-changelog", "24"], "empty", id="a revised row is lost"),
+        pytest.param(["die", "clean-text", "23"], "same", id="before a revision is said"),
+        pytest.param(["lose", "clean-text", "23"], "same", id="a revision is lost"),
+        pytest.param(["lose", "clean-text", "23"], "empty", id="a revision is lost, new disk"),
+        pytest.param(["die", "first-changelog", "20"], "same", id="none is dropped"),
+        pytest.param(["die", "first-changelog", "30"], "same", id="half are dropped"),
+        pytest.param(["lose", "first-changelog", "30"], "empty", id="half are dropped, new disk"),
+    ],
+)
+def test_killed_while_first_pages_are_revised(
+    make_job: MakeJob, fault: list[str], disk: str
+) -> None:
+    """Each is said again as the library says it, its row has both verdicts, none is kept."""
+    made = pages(PAGES)
+    with make_job(evict=False) as job:
+        job.publish(map(keyed, made))
+        work(job, job.worker("normalize"))
+        job.environment["URLTREE_COMMIT_SECONDS"] = "60"  # so that all is delivered again
+        job.worker("extract", "extract", fault).start(wait=False).wait_end()
+        job.environment["URLTREE_COMMIT_SECONDS"] = "0.5"
+        again = job.worker("extract", "extract")
+        if disk == "empty":
+            again.wipe()
+        work(job, again)
+        texts, found = said(job), outcomes(job)
+        rows = [Row.decode(row) for p in in_changelog(job, "rows").values() for row in p.values()]
+        assert (count(in_changelog(job, "first")), count(on_disk(again, "first"))) == (0, 0)
+        assert differing(on_disk(again, "rows"), in_changelog(job, "rows")) == []
+        assert assert_trees_equal_recount(job, in_changelog(job, "rows"), None) == (1, 0)
+        assert job.command("audit") | {"clean_text": PAGES, "missing": 0} == job.command("audit")
+    calm = undisturbed(made)
+    revised = {n for n, revision, _ in calm if revision}
+    assert not found.missing
+    assert len(revised) > 1
+    assert set(texts) == calm
+    assert {n: revision for n, revision, _ in texts} == {
+        str(n): int(str(n) in revised) for n in range(PAGES)
+    }, "a first verdict was said after a second"
+    assert not any(row.waits for row in rows)
+    assert sum(row.revised is not None for row in rows) == len(revised)
+
+
+def test_a_partition_moves_before_the_twentieth_page(make_job: MakeJob) -> None:
+    """Its next owner has what was kept from the changelog; the former one's disk forgets it."""
+    made = pages(PAGES)
+    with make_job(evict=False) as job:
+        first, second = job.worker("extract", "first"), job.worker("extract", "second")
+        for worker, part in ((first, made[:10]), (second, made[10:]), (first, [])):
+            job.publish(map(keyed, part))
+            work(job, job.worker("normalize"), worker)
+        texts = said(job)
+        assert differing(on_disk(first, "first"), in_changelog(job, "first")) == []
+        assert count(in_changelog(job, "first")) == 0
+    assert len(texts) == len(set(texts))
+    assert set(texts) == undisturbed(made)
+
+
+def test_nothing_is_revised_where_it_is_switched_off(make_job: MakeJob) -> None:
+    """Each page is said once; what was kept before is dropped."""
+    made = pages(PAGES)
+    with make_job(evict=False) as job:
+        job.publish(map(keyed, made[:10]))
+        work(job, job.worker("normalize"), job.worker("extract", "extract"))
+        assert count(in_changelog(job, "first")) == 10
+        job.environment["URLTREE_REVISE"] = "false"
+        job.publish(map(keyed, made[10:]))
+        work(job, job.worker("normalize"), job.worker("extract", "extract"))
+        assert count(in_changelog(job, "first")) == 0
+        assert [revision for _, revision, _ in said(job)] == [0] * PAGES
