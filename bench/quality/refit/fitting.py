@@ -3,9 +3,12 @@
     1. Each number, each value of its grid, alone: what does it do on each site?     all halves
     2. The best value of each on the fitting sites, from the largest gain on:        share this
        taken where F1 rises with what was taken before.
-    3. Words that no fitting site has go. Of the others, one by one: gone where F1 does not fall.
+    3. Words that no fitting site has go. Of the others, one by one, a word goes
+         needed    where F1 does not fall: what stays is the shortest list that will do
+         seen      where F1 rises: what stays is what one would write down who saw these sites
 
-A fall of less than a millionth is none.
+A change of less than a millionth is none. Of words that mark the same element `needed` keeps one,
+and another site may have but the others: it is the harder measure.
 """
 
 from __future__ import annotations
@@ -14,13 +17,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from bench.quality.refit.setting import Setting, all_words, grid, start
 from bench.quality.refit.site import PAGES, macro, site
 from urltree.evidence.parameters import Parameters
 
 _NOTHING = 1e-6
+
+
+Rule = Literal["needed", "seen"]
+RULES: tuple[Rule, ...] = get_args(Rule)
 
 
 class Move(NamedTuple):
@@ -59,6 +66,7 @@ class Fitted(NamedTuple):
     """
 
     half: tuple[int, int] | None
+    rule: Rule
     setting: Setting
     f1: dict[Path, float]
 
@@ -70,11 +78,14 @@ def effects(work: tuple[Path, int]) -> tuple[Path, dict[Move, float]]:
     return file, {move: site(file, pages).f1(start().put(*move)) for move in moves}
 
 
-def fit(work: Fit) -> Fitted:
-    """Fit all numbers and select the words on some sites."""
-    setting = select(work, numbers(work))
-    f1 = {file: site(file, work.pages).f1(setting) for file in (*work.files, *work.others)}
-    return Fitted(work.half, setting, f1)
+def fit(work: Fit) -> list[Fitted]:
+    """Fit all numbers on some sites, and select the words by each rule."""
+    found, fitted = [], numbers(work)
+    for rule in RULES:
+        setting = select(work, fitted, rule)
+        f1 = {file: site(file, work.pages).f1(setting) for file in (*work.files, *work.others)}
+        found.append(Fitted(work.half, rule, setting, f1))
+    return found
 
 
 def numbers(work: Fit) -> Setting:
@@ -88,16 +99,15 @@ def numbers(work: Fit) -> Setting:
     return setting
 
 
-def select(work: Fit, setting: Setting) -> Setting:
-    """The words that the fitting sites need."""
-    needed = [
-        word for word in all_words() if any(site(f, work.pages).has(word) for f in work.files)
-    ]
-    setting = setting.without(set(all_words()) - set(needed))
+def select(work: Fit, setting: Setting, rule: Rule) -> Setting:
+    """The words that stay by what the fitting sites show."""
+    seen = [word for word in all_words() if any(site(f, work.pages).has(word) for f in work.files)]
+    setting = setting.without(set(all_words()) - set(seen))
     best = macro(work.files, setting, work.pages)
-    for word in needed:
+    margin = _NOTHING if rule == "seen" else -_NOTHING
+    for word in seen:
         tried = setting.without([word])
-        if (now := macro(work.files, tried, work.pages)) >= best - _NOTHING:
+        if (now := macro(work.files, tried, work.pages)) >= best + margin:
             setting, best = tried, now
     return setting
 

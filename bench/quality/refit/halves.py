@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -10,13 +10,15 @@ from statistics import fmean
 from bench.figure import Figure
 from bench.quality.markdown import DIFFERENCE, Answer, at_least, f1, signed, table
 from bench.quality.passes import site_of
-from bench.quality.refit.fitting import Fit, Fitted, effects, fit
+from bench.quality.refit.fitting import RULES, Fit, Fitted, Rule, effects, fit
 from bench.quality.refit.setting import all_words, start
 from bench.quality.refit.site import PAGES
 from urltree.evaluation.pool import each_done
 from urltree.evidence.parameters import Parameters
 
 HALVINGS = 10
+
+Unseen = Mapping[tuple[int, int] | None, tuple[Path, ...]]  # sites that a half was not fitted on
 
 
 def halvings(files: Sequence[Path]) -> list[tuple[tuple[Path, ...], tuple[Path, ...]]]:
@@ -37,44 +39,63 @@ def refit(files: Sequence[Path], processes: int, pages: int = PAGES) -> Answer:
     work = [Fit(None, tuple(files), (), known, pages)]
     for number, (seen, unseen) in enumerate(halvings(files)):
         work.append(Fit((number // 2 + 1, number % 2 + 1), seen, unseen, known, pages))
-    fits = sorted(each_done(fit, work, processes), key=lambda fitted: fitted.half or (0, 0))
+    fits = [fitted for both in each_done(fit, work, processes) for fitted in both]
     return answer(fits, {each.half: each.others for each in work}, pages)
 
 
-def answer(
-    fits: Sequence[Fitted], unseen: dict[tuple[int, int] | None, tuple[Path, ...]], pages: int
-) -> Answer:
+def answer(fits: Sequence[Fitted], unseen: Unseen, pages: int) -> Answer:
     """The mean difference, the worst halving and the worst site; what was chosen how often."""
-    everything, *halves = fits
-    rows, gaps, by_site = [], list[float](), dict[tuple[str, str], float]()
+    ordered = sorted(fits, key=lambda fitted: fitted.half or (0, 0))
+    found, tables = list[Figure](), list[str]()
+    for rule in RULES:
+        everything, *halves = (fitted for fitted in ordered if fitted.rule == rule)
+        of_rule, shown = _by_rule(rule, everything, halves, unseen)
+        found += of_rule
+        tables.append(shown)
+    everything, *halves = (fitted for fitted in ordered if fitted.rule == RULES[0])
+    method = (
+        f"The first {pages} pages of a site, scored as in row 1, titles given, nothing evicted. A"
+        f" script fits {len(Parameters._fields)} numbers on five values each and selects from"
+        f" {len(all_words())} words: those *needed* on the half, or those *seen* that do no harm."
+    )
+    tables.append(_chosen(everything, halves))
+    return Answer("Row 5: refitted on half of the sites", method, found, tables)
+
+
+def _by_rule(
+    rule: Rule, everything: Fitted, halves: Sequence[Fitted], unseen: Unseen
+) -> tuple[list[Figure], str]:
+    """Figures and a line a half, with words selected by one rule."""
+    rows, gaps, worst_sites = [], list[float](), list[tuple[float, str, str]]()
     for each in halves:
         files = unseen[each.half]
         own, of_all = (fmean(fitted.f1[file] for file in files) for fitted in (each, everything))
         gap = {file: each.f1[file] - everything.f1[file] for file in files}
         worst = min(gap, key=lambda file: gap[file])
         name = "{}, half {}".format(*(each.half or ()))
-        by_site[name, site_of(worst)] = gap[worst]
         gaps.append(own - of_all)
-        cells = [f1(own), f1(of_all), signed(gaps[-1]), signed(gap[worst]), site_of(worst)]
-        rows.append([name, *cells, len(all_words()) - len(each.setting.removed)])
-    header = ["fitted on", "F1, unseen", "fitted on all", "difference", "worst site", ""]
+        worst_sites.append((gap[worst], site_of(worst), name))
+        at_worst = f"{signed(gap[worst])} {site_of(worst)}"
+        rows.append([name, f1(own), f1(of_all), signed(gaps[-1]), at_worst, _words(each)])
     lowest = min(range(len(rows)), key=gaps.__getitem__)
-    (name, site), least = min(by_site.items(), key=lambda item: item[1])
-    found = [
+    least, site, name = min(worst_sites)
+    of_all, mean = fmean(everything.f1.values()), fmean(gaps)
+    header = [f"words {rule}", "F1, unseen", "fitted on all", "difference", "worst site", "words"]
+    return [
         Figure(
-            f"all {len(everything.f1)} sites, fitted on them", fmean(everything.f1.values()), ""
+            f"{rule}: fitted on all {len(everything.f1)} sites",
+            of_all,
+            "",
+            note=f"{_words(everything)} words",
         ),
-        Figure("unseen, minus fitted on all", fmean(gaps), DIFFERENCE, bar=at_least(-0.005)),
-        Figure("worst halving", gaps[lowest], DIFFERENCE, note=str(rows[lowest][0])),
-        Figure("worst site", least, DIFFERENCE, note=f"{site}, {name}"),
-    ]
-    method = (
-        f"The first {pages} pages of a site, scored as in row 1, titles given, nothing evicted. A"
-        f" script fits {len(Parameters._fields)} numbers on five values each and selects from"
-        f" {len(all_words())} words."
-    )
-    tables = [table([*header, "words left"], rows), _chosen(everything, halves)]
-    return Answer("Row 5: refitted on half of the sites", method, found, tables)
+        Figure(f"{rule}: unseen minus that", mean, DIFFERENCE, bar=at_least(-0.005)),
+        Figure(f"{rule}: worst halving", gaps[lowest], DIFFERENCE, note=str(rows[lowest][0])),
+        Figure(f"{rule}: worst site", least, DIFFERENCE, note=f"{site}, {name}"),
+    ], table(header, rows)
+
+
+def _words(fitted: Fitted) -> int:
+    return len(all_words()) - len(fitted.setting.removed)
 
 
 def _chosen(everything: Fitted, halves: Sequence[Fitted]) -> str:
