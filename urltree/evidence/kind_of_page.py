@@ -40,34 +40,38 @@ def kind_of_page(page: Page) -> PageKind:
     own = _own(page)
     if _is_listing(page, own):
         return PageKind.LISTING
-    said = sum(page.words[index] - page.linked[index] for index in own if page.inside[index])
+    inside = [index for index in own if page.inside[index]]
+    said = sum([page.words[index] - page.linked[index] for index in inside])
     is_article = page.main is not None and said >= ARTICLE_WORDS
     return PageKind.ARTICLE if is_article else PageKind.UNKNOWN
 
 
 def _own(page: Page) -> list[int]:
     """Numbers of the blocks that most pages do not have: a headline is on a few fronts, too."""
-    support, counts = page.root.support, page.root.counts()
-    if support < page.numbers.repeated_from:
+    if page.root.support < page.numbers.repeated_from:
         return list(range(len(page.words)))
-    most = page.numbers.main_share * support
-    return [index for index, block in enumerate(page.document.blocks) if counts[block.hash] <= most]
+    most = page.numbers.main_share * page.root.support
+    return [index for index, count in enumerate(page.counts) if count <= most]
 
 
 def _is_listing(page: Page, own: list[int]) -> bool:
-    headlines, links = set[int](), set[int]()
-    for index in own:
-        block = page.document.blocks[index]
-        if block.link_share >= LINKED and page.words[index] >= HEADLINE_WORDS:
-            (headlines if block.heading else links).add(block.hash)
-    words = sum(page.words[index] for index in own)
-    linked = sum(page.linked[index] for index in own)
-    knows_site = page.root.support >= page.numbers.repeated_from
-    if len(headlines) < HEADLINES and not (
-        knows_site and len(headlines | links) >= LINKS and linked > MOSTLY * words
-    ):
-        return False
+    blocks, words = page.document.blocks, sum([page.words[index] for index in own])
+    if _different_links(page, [index for index in own if blocks[index].heading]) < HEADLINES:
+        knows_site = page.root.support >= page.numbers.repeated_from
+        is_linked = sum([page.linked[index] for index in own]) > MOSTLY * words
+        if not (knows_site and is_linked and _different_links(page, own) >= LINKS):
+            return False
     return _longest_prose(page, own) < min(MOST_SHARE * words, MOST_WORDS)
+
+
+def _different_links(page: Page, among: list[int]) -> int:
+    blocks, words = page.document.blocks, page.words
+    links = [
+        blocks[index].hash
+        for index in among
+        if words[index] >= HEADLINE_WORDS and blocks[index].link_share >= LINKED
+    ]
+    return len(set(links))
 
 
 def _longest_prose(page: Page, own: list[int]) -> float:
