@@ -21,8 +21,9 @@ from typing import get_args
 import click
 
 from urltree.admission import admit
+from urltree.command.explain.json_lines import write_json_lines
 from urltree.command.explain.stored import write_row
-from urltree.command.explain.written import FORMATS, Format
+from urltree.command.explain.table import write_table
 from urltree.document import Document
 from urltree.explanation import explain as explained
 from urltree.extractor import MAX_BYTES
@@ -45,7 +46,7 @@ _PIPED = "the HTML of a page is needed to see its blocks: curl -L URL | urltree 
 @click.argument("page", metavar="FILE|-|URL")
 @click.option("--state", type=click.Path(path_type=Path), metavar="DIR", help="Of `extract`.")
 @click.option("--heuristic", "name", default=DEFAULT, help=f"One of {', '.join(NAMES)}.")
-@click.option("--format", "format_", type=click.Choice(get_args(Format)), default="table")
+@click.option("--format", "format_", type=click.Choice(["table", "jsonl"]), default="table")
 @click.option("--url", help="URL of the page that is given.")
 @click.option("--rules", type=click.Path(path_type=Path), metavar="FILE", help="As of the state.")
 @click.option("--query", type=click.Choice(get_args(Query)), default="known-noise")
@@ -53,7 +54,7 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter an option
     page: str,
     state: Path | None,
     name: str,
-    format_: Format,
+    format_: str,
     url: str | None,
     rules: Path | None,
     query: Query,
@@ -71,12 +72,13 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter an option
         if _ADDRESS.match(page):
             if state is None:
                 raise click.UsageError(_PIPED)
-            write_row(page, _stored(scheme, page, state), format_)
+            write_row(page, _stored(scheme, page, state), as_json=format_ == "jsonl")
             click.echo(f"{_PIPED} --state {state}", err=True)
             return
         document = _document(page, url, scheme)
         rows = {} if state is None else State(state, is_member=True).load(document.domain).rows
-        FORMATS[format_](explained(decides, document, rows.items()))
+        write = write_table if format_ == "table" else write_json_lines
+        write(explained(decides, document, rows.items()))
 
 
 def _document(name: str, url: str | None, scheme: KeyScheme) -> Document:

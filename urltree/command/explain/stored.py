@@ -10,16 +10,15 @@ import click
 
 from urltree.boilerplate import Kind
 from urltree.command.explain.terminal import json_line, safe
-from urltree.command.explain.written import Format
 from urltree.row import Row
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def write_row(url: str, row: Row, format_: Format) -> None:
+def write_row(url: str, row: Row, *, as_json: bool) -> None:
     """A line for each thing that is known, or one line of JSON."""
     record = _record(url, row)
-    if format_ == "jsonl":
+    if as_json:
         click.echo(json_line(record))
         return
     for name, said in record.items():
