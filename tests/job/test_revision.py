@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -39,6 +39,11 @@ def undisturbed(made: Sequence[Page]) -> set[Text]:
     """What the library says of these pages."""
     found = extract(made, eviction=None, revise=True)
     return {(e.meta["n"], e.revision, e.text or "") for e in found}
+
+
+def last(texts: Iterable[Text]) -> dict[str, Text]:
+    """What was said last of each page."""
+    return {text[0]: text for text in texts}
 
 
 def work(job: Job, *workers: Worker) -> None:
@@ -90,10 +95,8 @@ def test_killed_while_first_pages_are_revised(
     revised = {n for n, revision, _ in calm if revision}
     assert not found.missing
     assert len(revised) > 1
-    assert set(texts) == calm
-    assert {n: revision for n, revision, _ in texts} == {
-        str(n): int(str(n) in revised) for n in range(PAGES)
-    }, "a first verdict was said after a second"
+    assert set(texts) <= calm  # a first verdict that was lost is not said again after a second
+    assert last(texts) == last(sorted(calm))
     assert not any(row.waits for row in rows)
     assert sum(row.revised is not None for row in rows) == len(revised)
 
