@@ -53,6 +53,13 @@ def test_a_front_is_in_the_window_and_nowhere_else(tmp_path: Path) -> None:
     assert with_front.paths.mains == without.paths.mains
 
 
+def test_a_site_that_was_out_of_memory_says_the_same() -> None:
+    """It is made again from its rows before each of its pages."""
+    other = [(url.replace("news", "other"), html) for url, html in SITE]
+    pages = [page for pair in zip(SITE, other, strict=True) for page in pair]
+    assert list(extract(pages, memory=1)) == list(extract(pages))
+
+
 @pytest.mark.parametrize("linked", [False, True])
 def test_the_text_of_a_listing_is_what_it_says(linked: bool) -> None:
     """Never an empty guess: its standfirsts, without the site's menu."""
