@@ -64,7 +64,9 @@ class Contribution(NamedTuple):
         Raises:
             ValueError: their length is not that of their parts.
         """
-        main, by_tags, number = _HEAD.unpack_from(stored) if len(stored) >= _HEAD.size else (0, 0)
+        if len(stored) < _HEAD.size:
+            raise ValueError("its length is less than that of its head")
+        main, by_tags, number = _HEAD.unpack_from(stored)
         if len(stored) != _HEAD.size + _BYTES * number:
             raise ValueError("its length is not that of its paths")
         at = _HEAD.size + 4 * number

@@ -14,35 +14,38 @@ class Sums(NamedTuple):
 
     Attributes:
         paths: documents, words, repeated and linked words at each path.
-        mains: how many documents had their main element at a path.
+        mains: how many documents had their main element at a path; mains_by_tags: by tags alone.
     """
 
     paths: dict[int, tuple[int, int, int, int]]
     mains: dict[int, int]
+    mains_by_tags: dict[int, int]
 
 
 def sums(statistics: PathStatistics) -> Sums:
     """What the product has summed up."""
     paths = {n: (at.documents, at.words, at.repeated, at.linked) for n, at in statistics}
-    return Sums(paths, dict(statistics.mains))
+    return Sums(paths, dict(statistics.mains), dict(statistics.mains_by_tags))
 
 
 def recounted(contributions: Iterable[Contribution]) -> Sums:
     """What it should be."""
     found: defaultdict[int, list[tuple[int, int, int, int]]] = defaultdict(list)
-    mains: Counter[int] = Counter()
+    mains, by_tags = Counter[int](), Counter[int]()
     for contribution in contributions:
         for path, words, repeated, linked in contribution.paths:
             found[path].append((1, words, repeated, linked))
         if contribution.main:
             mains[contribution.main] += 1
+        if contribution.main_by_tags:
+            by_tags[contribution.main_by_tags] += 1
     paths = {
         path: (sum(documents), sum(words), sum(repeated), sum(linked))
         for path, (documents, words, repeated, linked) in (
             (path, zip(*here, strict=True)) for path, here in found.items()
         )
     }
-    return Sums(paths, dict(mains))
+    return Sums(paths, dict(mains), dict(by_tags))
 
 
 def of_rows(paths: Iterable[bytes]) -> Sums:

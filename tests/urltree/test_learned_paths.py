@@ -149,7 +149,7 @@ def test_what_is_removed_leaves_nothing_of_its_paths(came: list[Visit]) -> None:
         site.learn(page(visit, f"raw-html/0/{place}"))
     for document_id in site.rows:
         site.domain.remove(document_id)
-    assert sums(site.domain.paths) == ({}, {})
+    assert sums(site.domain.paths) == ({}, {}, {})
     assert site.domain.memory == empty
 
 
@@ -165,7 +165,7 @@ def test_rows_of_the_papers_heuristics_hold_no_more_than_before(name: str) -> No
         row = Row.decode(stored)
         assert (row.verdict.kinds, row.verdict.page_kind, row.paths) == (None, None, b"")
         assert stored[3] == 1  # counts alone
-    assert sums(site.domain.paths) == ({}, {})
+    assert sums(site.domain.paths) == ({}, {}, {})
 
 
 def test_paths_outlive_a_change_of_the_heuristic() -> None:

@@ -13,13 +13,13 @@ from tests.urltree.path_recount import recounted, sums
 from urltree.path_statistics import MOST, AtPath, Contribution, PathStatistics
 
 PINNED = bytes.fromhex(
-    "07000000 0200"  # main element at path 7; two paths
+    "07000000 09000000 0200"  # main element at path 7, by tags alone at path 9; two paths
     " 07000000 ffffffff"  # their numbers
     " 2c01 0300"  # words
     " 0000 0300"  # repeated
     " 0100 0000"  # linked
 )
-CONTRIBUTION = Contribution(7, (AtPath(7, 300, 0, 1), AtPath(2**32 - 1, 3, 3, 0)))
+CONTRIBUTION = Contribution(7, 9, (AtPath(7, 300, 0, 1), AtPath(2**32 - 1, 3, 3, 0)))
 
 numbers = st.integers(1, 2**32 - 1)
 few_numbers = st.integers(1, 6)  # so that documents share paths
@@ -30,7 +30,8 @@ def contributions(of_numbers: st.SearchStrategy[int]) -> st.SearchStrategy[Contr
     words = st.integers(0, MOST)
     at_path = st.builds(AtPath, of_numbers, words, words, words)
     at_paths = st.lists(at_path, max_size=6, unique_by=lambda here: here.path).map(tuple)
-    return st.builds(Contribution, st.just(0) | of_numbers, at_paths)
+    mains = st.just((0, 0)) | st.tuples(of_numbers, of_numbers)  # a main element has both paths
+    return st.builds(lambda main, here: Contribution(*main, here), mains, at_paths)
 
 
 def added(some: Iterable[Contribution]) -> PathStatistics:
@@ -55,7 +56,7 @@ def test_what_is_written_is_read(contribution: Contribution) -> None:
 
 def test_words_beyond_the_most_do_not_count() -> None:
     """Two bytes hold them; a page of a million words is as one of 65,535."""
-    stored = Contribution(0, (AtPath(1, MOST + 1, MOST * 9, 2),)).encode()
+    stored = Contribution(0, 0, (AtPath(1, MOST + 1, MOST * 9, 2),)).encode()
     assert Contribution.decode(stored).paths == (AtPath(1, MOST, MOST, 2),)
 
 

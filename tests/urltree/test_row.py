@@ -41,7 +41,7 @@ EVIDENCE = replace(
         kinds=bytes((Kind.SITE_WIDE, Kind.CONTENT, Kind.LINK_LIST)),
         page_kind=PageKind.ARTICLE,
     ),
-    paths=Contribution(7, (AtPath(7, 300, 0, 1),)).encode(),
+    paths=Contribution(7, 9, (AtPath(7, 300, 0, 1),)).encode(),
 )
 PINNED_HEAD = (
     " 00a09f1a00b00400 8877665544332211"  # time, digest
@@ -52,7 +52,7 @@ PINNED_HEAD = (
     " 02000000 0100000000000000 ffffffffffffffff"  # distinct hashes
     " 01 00 04"  # kinds
 )
-PINNED_PATHS = " 07000000 0100 07000000 2c01 0000 0100"  # main; of one path its number, words
+PINNED_PATHS = " 07000000 09000000 0100 07000000 2c01 0000 0100"  # mains; of one path number, words
 
 unsigned_32 = st.integers(0, 2**32 - 1)
 unsigned_64 = st.integers(0, 2**64 - 1)
@@ -62,6 +62,7 @@ names = st.text(st.characters(exclude_characters="\0", codec="utf-8"), min_size=
 words = st.integers(0, 2**16 - 1)
 contributions = st.builds(
     Contribution,
+    unsigned_32,
     unsigned_32,
     st.lists(st.builds(AtPath, unsigned_32, words, words, words), max_size=4).map(tuple),
 ).map(Contribution.encode)
