@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from urltree.boilerplate import Kind
 from urltree.document import Document
-from urltree.evidence import pieces
+from urltree.evidence import pieces, second_opinion
 from urltree.evidence.kind_of_page import kind_of_page
-from urltree.evidence.main_element import above_main, find_main
-from urltree.evidence.marks import marks
+from urltree.evidence.main_element import above_main, doubt_title, find_main
+from urltree.evidence.marks import marks, unmark_body
 from urltree.evidence.names import Names
 from urltree.evidence.page import Page
 from urltree.evidence.parameters import Parameters
@@ -62,9 +62,12 @@ class Evidence:
     def judge(self, document: Document, leaf: Node, paths: PathStatistics) -> Judgement:
         """Judge each block of a document; see `Heuristic`."""
         page = self.look_at(document, leaf, paths)
-        kinds = bytearray(len(document.blocks))
-        for piece in self._pieces:
-            piece(page, paths, kinds)
+        kinds = self._kinds(page, paths)
+        other = second_opinion.main_element(page, paths, kinds)
+        if other is not None:
+            page = self.look_at(document, leaf, paths, other)
+            kinds = self._kinds(page, paths)
+            second_opinion.overrule(page, kinds)
         page_kind = kind_of_page(page)
         can_be_wrong = page.title is None or page_kind is PageKind.LISTING
         if can_be_wrong and _kept(page, kinds) < self._numbers.least_words:
@@ -79,18 +82,28 @@ class Evidence:
             page_kind,
         )
 
-    def look_at(self, document: Document, leaf: Node, paths: PathStatistics) -> Page:
-        """What the pieces of evidence get to see."""
+    def look_at(
+        self, document: Document, leaf: Node, paths: PathStatistics, main: int | None = None
+    ) -> Page:
+        """What the pieces of evidence get to see; `main` is its main element, where known."""
         page = Page.of(document, leaf, self._numbers, self._names)
         if self._without == "title":
             page.title, page.above_title = None, set()
         page.marked = marks(page)
         if self._without != "main":
-            find_main(page, PathStatistics() if self._without == "votes" else paths)
+            find_main(page, PathStatistics() if self._without == "votes" else paths, main=main)
             around = above_main(page)
             if any(page.marked[element] for element in around) or _is_marked_inside(page):
                 page.marked = marks(page, around, page.main)
+                unmark_body(page)
+            doubt_title(page)
         return page
+
+    def _kinds(self, page: Page, paths: PathStatistics) -> bytearray:
+        kinds = bytearray(len(page.document.blocks))
+        for piece in self._pieces:
+            piece(page, paths, kinds)
+        return kinds
 
 
 def _is_marked_inside(page: Page) -> bool:

@@ -32,7 +32,7 @@ ARTICLE_WORDS = 50  # in the main element, not in links
 
 
 def kind_of_page(page: Page) -> PageKind:
-    """Decide by what is not on most pages of the site.
+    """Decide by what stands in the main element, if there is one, and not on most pages.
 
     Args:
         page: whose main element is known.
@@ -40,18 +40,22 @@ def kind_of_page(page: Page) -> PageKind:
     own = _own(page)
     if _is_listing(page, own):
         return PageKind.LISTING
-    inside = [index for index in own if page.inside[index]]
-    said = sum([page.words[index] - page.linked[index] for index in inside])
+    said = sum([page.words[index] - page.linked[index] for index in own])
     is_article = page.main is not None and said >= ARTICLE_WORDS
     return PageKind.ARTICLE if is_article else PageKind.UNKNOWN
 
 
 def _own(page: Page) -> list[int]:
-    """Numbers of the blocks that most pages do not have: a headline is on a few fronts, too."""
+    """Numbers of the blocks that count.
+
+    On newspapers a short article stands among fifty headlines, but outside of them: with those
+    outside of the main element, 21 of 700 articles alone of their sites were called listings.
+    """
+    inside = [index for index, is_inside in enumerate(page.inside) if is_inside]
     if page.root.support < page.numbers.repeated_from:
-        return list(range(len(page.words)))
-    most = page.numbers.main_share * page.root.support
-    return [index for index, count in enumerate(page.counts) if count <= most]
+        return inside
+    most = page.numbers.main_share * page.root.support  # a headline is on a few fronts, too
+    return [index for index in inside if page.counts[index] <= most]
 
 
 def _is_listing(page: Page, own: list[int]) -> bool:

@@ -28,14 +28,25 @@ _MARKED = 0.25  # what prose counts where names speak against it
 _STRONG = 0.5
 _BEFORE_TITLE = 0.1
 _LEAST_SCORE = 0.01
+_LATE = 1 / 3  # of the main element's prose
+_STANDFIRST = 10  # words; a line of date and author has fewer
 _LATER, _LATER_LEAST = 0.6, 0.25  # of a score, and of it what an earlier one must have
 
 
-def find_main(page: Page, paths: PathStatistics, *, by_tags: bool = True) -> None:
-    """Find the main element, and the blocks that stand in it or in what belongs to it."""
+def find_main(
+    page: Page, paths: PathStatistics, *, by_tags: bool = True, main: int | None = None
+) -> None:
+    """Find the main element, and the blocks that stand in it or in what belongs to it.
+
+    Args:
+        page: whose names have marked its elements.
+        paths: of the site, which votes.
+        by_tags: whether `article` and `main` count for more.
+        main: the main element, where it is known.
+    """
     if not page.document.elements:
         return
-    prose = _prose(page)
+    prose = _new_prose(page)
     scores = _scores(page, prose)
     _weigh(page, scores, by_tags=by_tags)
     _prefer_first(page, scores)
@@ -44,7 +55,8 @@ def find_main(page: Page, paths: PathStatistics, *, by_tags: bool = True) -> Non
         for index, span in enumerate(page.spans):
             if first <= span[0] and span[1] <= behind:
                 scores[index] = 0.0
-    main = _by_votes(page, scores, paths)
+    if main is None:
+        main = _by_votes(page, scores, paths)
     if main is None:
         main = max(range(len(scores)), key=scores.__getitem__)
         if not scores[main]:
@@ -54,20 +66,16 @@ def find_main(page: Page, paths: PathStatistics, *, by_tags: bool = True) -> Non
     _mark_inside(page, scores, prose)
 
 
-def _prose(page: Page) -> list[float]:
-    """Words of each block that are running text; 0 for headings, links, and what recurs."""
-    least, most_linked = page.numbers.prose_words, page.numbers.prose_linked
-    # this page's own text may stand on the one before and the one after it (infinite scroll)
-    few = max(2.0, min(page.numbers.main_least, page.numbers.main_share * page.root.support))
+def _new_prose(page: Page) -> list[float]:
+    """Words of running text in each block that does not recur on the site.
+
+    This page's own text may stand on the one before and the one after it (infinite scroll).
+    """
+    numbers = page.numbers
+    few = max(2.0, min(numbers.main_least, numbers.main_share * page.root.support))
     return [
-        words - linked
-        if words >= least
-        and linked <= most_linked * words
-        and not (block.heading or block.hidden or (repeated and count > few))
-        else 0.0
-        for block, words, linked, repeated, count in zip(
-            page.document.blocks, page.words, page.linked, page.repeated, page.counts, strict=True
-        )
+        0.0 if repeated and count > few else words
+        for words, repeated, count in zip(page.prose, page.repeated, page.counts, strict=True)
     ]
 
 
@@ -152,7 +160,7 @@ def _elected(
 
 
 def _mark_inside(page: Page, scores: Sequence[float], prose: list[float]) -> None:
-    """Blocks of the main element, and of elements beside it that say as much or are built alike."""
+    """Blocks of the main element, and of elements that say as much beside it or are at its path."""
     elements, main = page.document.elements, page.main
     assert main is not None  # noqa: S101 - for mypy: it was just found
     parent, said = elements[main].parent, page.sums(prose)
@@ -162,12 +170,42 @@ def _mark_inside(page: Page, scores: Sequence[float], prose: list[float]) -> Non
         for block, words in zip(page.document.blocks, prose, strict=True)
     ]
     for index, element in enumerate(elements):
-        if element.parent != parent or (page.marked[index] and index != main):
+        if page.marked[index] and index != main:
             continue
         is_alike = page.paths[index] == page.paths[main] and said(index) > 0
-        if index == main or is_alike or scores[index] >= least:
+        is_beside = element.parent == parent and scores[index] >= least
+        if index == main or is_alike or is_beside:
             first, behind = page.spans[index]
             page.inside[first:behind] = [True] * (behind - first)
+    if page.title is not None:
+        _let_in_standfirst(page, page.title)
+
+
+def _let_in_standfirst(page: Page, title: int) -> None:
+    """Text between the title block and the main element."""
+    blocks = page.document.blocks
+    marked = [page.marked[block.element] for block in blocks]
+    is_main = [inside and not kind for inside, kind in zip(page.inside, marked, strict=True)]
+    if True not in is_main[title + 1 :]:
+        return
+    for index in range(title + 1, is_main.index(True, title + 1)):
+        words, linked = page.words[index], page.linked[index]
+        if words >= _STANDFIRST and linked < words / 2 and not blocks[index].hidden:
+            page.inside[index] = True
+
+
+def doubt_title(page: Page) -> None:
+    """A title block with a third of the text before it is none: it says so in a list of links."""
+    if page.title is None or page.main is None:
+        return
+    total = before = 0.0
+    for index, block in enumerate(page.document.blocks):
+        if page.inside[index] and not page.marked[block.element]:
+            total += page.prose[index]
+            if index < page.title:
+                before += page.prose[index]
+    if before > _LATE * total:
+        page.title = None
 
 
 def above_main(page: Page) -> list[int]:

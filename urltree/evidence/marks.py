@@ -6,6 +6,7 @@ sites a name around the article ("overlay", "widget", "sidebar") had emptied all
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
 
 from urltree.boilerplate import Kind
@@ -14,6 +15,7 @@ from urltree.evidence.page import Page
 
 _EXEMPT_TAGS = frozenset({"html", "body", "main"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_BODY = 0.4  # of the main element's words outside links
 _MOST = 0.9  # of a page's words
 
 
@@ -47,6 +49,27 @@ def marks(page: Page, above_main: Collection[int] = (), main: int | None = None)
                 is_anchor = tag in _HEADINGS or in_main[index]
                 marked[index] = names.of(_classes(tokens) if is_anchor else tokens).kind
     return marked
+
+
+def unmark_body(page: Page) -> None:
+    """Let stand a path with much of the main element's text, whatever its names but comments."""
+    if page.main is None:
+        return
+    first, behind = page.spans[page.main]
+    words: defaultdict[int, float] = defaultdict(float)
+    elements_at: defaultdict[int, set[int]] = defaultdict(set)
+    total = 0.0
+    for index in range(first, behind):
+        element = page.document.blocks[index].element
+        if page.linked[index] <= page.words[index] / 2:
+            total += page.words[index]
+            if page.marked[element] == Kind.NAVIGATION:
+                words[page.path_of[index]] += page.words[index]
+                elements_at[page.path_of[index]].add(element)
+    for path, of_path in words.items():
+        if of_path >= _BODY * total:
+            for element in elements_at[path]:
+                page.marked[element] = Kind.CONTENT
 
 
 def _classes(tokens: tuple[str, ...]) -> tuple[str, ...]:

@@ -30,7 +30,8 @@ class Page:
         document: of these blocks and elements.
         numbers: of the heuristic; names: that count, None where they do not.
         leaf: of the document; root: of its tree.
-        words: of each block; linked: those inside links.
+        words: of each block; linked: those inside links; prose: those of running text, 0 in
+            headings and where most is linked.
         spans: first block inside each element, and the one behind the last.
         words_in, linked_in: of all blocks inside an element.
         paths: of each element; path_of: of each block.
@@ -53,6 +54,7 @@ class Page:
     root: Node
     words: list[int]
     linked: list[float]
+    prose: list[float]
     paths: list[int]
     path_of: list[int]
     counts: list[int]
@@ -82,11 +84,13 @@ class Page:
         """A page whose marks and main element are not known yet."""
         blocks, elements = document.blocks, document.elements
         words = [_words(block.text) for block in blocks]
+        linked = [size * block.link_share for size, block in zip(words, blocks, strict=True)]
         root = next(node for node in leaf.rootward() if node.parent is None)
         paths = _paths(elements)
         at_root = root.counts()
         counts = [at_root[block.hash] for block in blocks]
-        title = title_block(blocks, document.title, document.page_title)
+        prose = _prose(blocks, words, linked, numbers)
+        title = title_block(blocks, prose, document.title, document.page_title)
         return cls(
             document,
             numbers,
@@ -94,7 +98,8 @@ class Page:
             leaf,
             root,
             words,
-            [size * block.link_share for size, block in zip(words, blocks, strict=True)],
+            linked,
+            prose,
             paths,
             [paths[block.element] for block in blocks],
             counts,
@@ -126,6 +131,18 @@ def _words(text: str) -> int:
     if len(text) > _WITHOUT_SPACES * words and not text.isascii():
         return len(text) // 2
     return words
+
+
+def _prose(
+    blocks: tuple[TextBlock, ...], words: list[int], linked: list[float], numbers: Parameters
+) -> list[float]:
+    least, most_linked = numbers.prose_words, numbers.prose_linked
+    return [
+        size - in_links
+        if size >= least and in_links <= most_linked * size and not (block.heading or block.hidden)
+        else 0.0
+        for block, size, in_links in zip(blocks, words, linked, strict=True)
+    ]
 
 
 def _paths(elements: tuple[Element, ...]) -> list[int]:

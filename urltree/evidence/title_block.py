@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 
 from urltree.text_block import NO_LETTERS, TextBlock, block_hashes, normalised
 
@@ -21,22 +22,29 @@ _LINK = 30.0  # by how much a link, which leads elsewhere, is not
 
 
 def title_block(
-    blocks: Sequence[TextBlock], title: str | None, page_title: str | None
+    blocks: Sequence[TextBlock],
+    prose: Sequence[float],
+    title: str | None,
+    page_title: str | None,
 ) -> int | None:
     """Index of the title block, None where no block is it.
 
     Args:
         blocks: of the page.
+        prose: words of each that are running text: the more of it stands before a block, the
+            less is that the title of the page.
         title: as the record gives it, which counts first.
         page_title: of the page's <title>.
     """
+    total = sum(prose) or 1.0
+    before = [words / total for words in accumulate(prose, initial=0.0)]
     for said in dict.fromkeys((title, page_title)):
-        if said and (found := _best(blocks, said)) is not None:
+        if said and (found := _best(blocks, before, said)) is not None:
             return found
     return None
 
 
-def _best(blocks: Sequence[TextBlock], title: str) -> int | None:
+def _best(blocks: Sequence[TextBlock], before: Sequence[float], title: str) -> int | None:
     shares, letters = _parts(title)
     best, best_score = None, 0.0
     for index, block in enumerate(blocks):
@@ -52,6 +60,7 @@ def _best(blocks: Sequence[TextBlock], title: str) -> int | None:
             score += _HEADING - block.heading
         elif block.link_share > 0.9:
             score -= _LINK
+        score *= 1 - before[index]
         if score > best_score:
             best, best_score = index, score
     return best
