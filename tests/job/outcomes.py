@@ -34,13 +34,20 @@ class Outcomes:
 
     @property
     def repeats(self) -> int:
-        """Records beyond the first of each page."""
-        return sum(counted.total() - 1 for counted in self.said.values())
+        """Records beyond the first of each page, and of its revision."""
+        return sum(
+            counted.total() - len({_place(*said) for said in counted})
+            for counted in self.said.values()
+        )
 
     @property
     def changed(self) -> list[str]:
-        """Pages of which something else was said later."""
-        return [origin for origin, counted in self.said.items() if len(counted) > 1]
+        """Pages of which something else was said later under the same revision."""
+        return [
+            origin
+            for origin, counted in self.said.items()
+            if len({_place(*said) for said in counted}) < len(counted)
+        ]
 
     def places(self, origin: str) -> set[tuple[str, bytes]]:
         """Topics and keys under which something was said of a page."""
@@ -49,6 +56,12 @@ class Outcomes:
     def of(self, topic: str) -> int:
         """Pages of which a topic speaks."""
         return sum(any(said[0] == topic for said in counted) for counted in self.said.values())
+
+
+def _place(topic: str, key: bytes, value: bytes) -> tuple[str, bytes, int]:
+    """Where something was said, and in clean-text the revision."""
+    revision = orjson.loads(value or b"{}").get("revision", 0) if topic == "clean-text" else 0
+    return topic, key, revision
 
 
 def outcomes(job: Job) -> Outcomes:

@@ -48,7 +48,9 @@ class Site:
         own = Random(f"{self.domain} {section} {number // 40}")
         menu = "".join(f"<li><a href=/{name}>{name} of {self.domain}</a></li>" for name in SECTIONS)
         teasers = "".join(f"<p>{sentence(own, 6)}</p>" for _ in range(3))
-        body = "".join(f"<p>{sentence(random, 14)}</p>" for _ in range(random.randint(2, 5)))
+        # nothing but repetition says that this is boilerplate: first pages say it until revised
+        body = f"<p>Whoever reads {self.domain} may write to the editors at any time.</p>"
+        body += "".join(f"<p>{sentence(random, 14)}</p>" for _ in range(random.randint(2, 5)))
         return (
             f"<!doctype html><html lang=en><head><title>{title} | {self.domain}</title>"
             f"<meta name=author content='{section} desk'>"

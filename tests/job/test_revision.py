@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -18,16 +17,9 @@ from urltree.first_pages import ENOUGH
 from urltree.page import Page
 from urltree.row import Row
 
-BANNER = "<p>Readers of this site may write to the editors at any time of the day.</p>"
 PAGES = ENOUGH + 6  # the last are learned while the revisions are being confirmed
 
 Text = tuple[str, int, str]  # a page's n, revision, text
-
-
-def pages(number: int) -> list[Page]:
-    """Articles of one site with a sentence that each has: the first of them say it."""
-    body = "<div class=article>"
-    return [replace(p, html=str(p.html).replace(body, body + BANNER)) for p in articles(number)]
 
 
 def said(job: Job) -> list[Text]:
@@ -74,7 +66,7 @@ def test_killed_while_first_pages_are_revised(
     make_job: MakeJob, fault: list[str], disk: str
 ) -> None:
     """Each is said again as the library says it, its row has both verdicts, none is kept."""
-    made = pages(PAGES)
+    made = articles(PAGES)
     with make_job(evict=False) as job:
         job.publish(map(keyed, made))
         work(job, job.worker("normalize"))
@@ -103,7 +95,7 @@ def test_killed_while_first_pages_are_revised(
 
 def test_a_partition_moves_before_the_twentieth_page(make_job: MakeJob) -> None:
     """Its next owner has what was kept from the changelog; the former one's disk forgets it."""
-    made = pages(PAGES)
+    made = articles(PAGES)
     with make_job(evict=False) as job:
         first, second = job.worker("extract", "first"), job.worker("extract", "second")
         for worker, part in ((first, made[:10]), (second, made[10:]), (first, [])):
@@ -118,7 +110,7 @@ def test_a_partition_moves_before_the_twentieth_page(make_job: MakeJob) -> None:
 
 def test_nothing_is_revised_where_it_is_switched_off(make_job: MakeJob) -> None:
     """Each page is said once; what was kept before is dropped."""
-    made = pages(PAGES)
+    made = articles(PAGES)
     with make_job(evict=False) as job:
         job.publish(map(keyed, made[:10]))
         work(job, job.worker("normalize"), job.worker("extract", "extract"))

@@ -132,6 +132,7 @@ def test_kafka_says_what_the_library_says(
         f"differ from urltree.extract ({kinds.count('ok')} clean texts, "
         f"{kinds.count('duplicate')} duplicates, {kinds.count('error')} dead letters)"
     )
+    assert any(said[1]["revision"] for said in found.values() if said[0] == "ok")
     assert differ == []
     assert found.keys() == library.outcomes.keys()
 
