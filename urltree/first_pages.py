@@ -21,6 +21,7 @@ from urltree.extraction import kept_text
 from urltree.packed_document import pack
 from urltree.row import Row, Verdict
 from urltree.tokenizer import TOKENIZER_VERSION
+from urltree.window import Eviction
 
 ENOUGH = 20  # documents that count
 MAX_BYTES = 1 << 20  # of a domain's kept documents; what goes beyond is not judged again
@@ -42,13 +43,14 @@ class FirstPages:
     """Which documents of a domain are kept; their bytes are the caller's to store.
 
     Args:
+        eviction: of the domain; none is kept where it never has enough.
         is_on: whether any is.
     """
 
     __slots__ = ("_sizes", "is_on")
 
-    def __init__(self, *, is_on: bool) -> None:
-        self.is_on = is_on
+    def __init__(self, eviction: Eviction | None, *, is_on: bool) -> None:
+        self.is_on = is_on and (eviction is None or eviction.max_documents >= ENOUGH)
         self._sizes: dict[bytes, int] = {}
 
     def recall(

@@ -61,7 +61,7 @@ class LearnedDomain:
         self._times: dict[bytes, int] = {}
         self._contributions: dict[bytes, bytes] = {}
         self._contributed = 0  # bytes of them
-        self.first = FirstPages(is_on=revise)
+        self.first = FirstPages(eviction, is_on=revise)
         self.tree = UrlTree()
         self.paths = PathStatistics()
         self.window = Window(eviction)
