@@ -38,11 +38,12 @@ from urltree.extraction import clean_text
 from urltree.first_pages import Revision
 from urltree.heuristics import heuristic
 from urltree.learning import LearnedDomain
-from urltree.lesson import Kind
+from urltree.lesson import Kind, Lesson
 from urltree.packed_document import unpack
 from urltree.page import PageError, Reason
 from urltree.revisits import superseded_by
 from urltree.row import Verdict
+from urltree.single_page import agreement
 
 Confirmed = asyncio.Future[RecordMetadata]
 
@@ -89,7 +90,7 @@ class Extract(DocumentStage):
         await self._drop_first(partition, domain, lesson.dropped, work)
         await self._revise(learned, domain, work)
         self._trees.measure(partition, domain)
-        self._count(lesson.kind, lesson.verdict)
+        self._count(document, lesson)
 
     async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
         """Delete rows and clean text; the last tombstone is the answer."""
@@ -229,10 +230,14 @@ class Extract(DocumentStage):
             clean_text(document, verdict, said.blocks, markdown=said.markdown)
         )
 
-    def _count(self, kind: Kind, verdict: Verdict) -> None:
+    def _count(self, document: Document, lesson: Lesson) -> None:
+        verdict = lesson.verdict
         self.metrics.documents.inc()
-        if kind is Kind.REPLAY:
+        if lesson.kind is Kind.REPLAY:
             self.metrics.replays.inc()
+        shared = agreement(document, verdict.boilerplate)
+        if shared is not None:
+            self.metrics.agreement.observe(shared)
         boilerplate = sum(verdict.boilerplate)
         self.metrics.blocks.labels("boilerplate").inc(boilerplate)
         self.metrics.blocks.labels("content").inc(len(verdict.boilerplate) - boilerplate)

@@ -16,6 +16,7 @@ from prometheus_client import (
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each, which nothing here reads
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1)
 
 
 class Metrics:
@@ -47,6 +48,12 @@ class Metrics:
         self.items = self._counter("items", "New items that were sent to fetches.")
         self.items_skipped = self._counter("items_skipped", "Items whose link is no page's.")
         self.stale_outcomes = self._counter("stale_outcomes", "Outcomes of polls made twice.")
+        self.agreement = Histogram(
+            "urltree_agreement",
+            "F1 of words, ours against a single-page extractor's, where it was asked.",
+            buckets=_SHARES,
+            registry=self.registry,
+        )
         self.seconds = Histogram(
             "urltree_record_seconds",
             "From the start of work on a record to Kafka's confirmation.",

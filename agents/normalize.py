@@ -34,6 +34,7 @@ from urltree.admission import admit
 from urltree.found_metadata import found_in
 from urltree.normalisation import Arrival, Duplicate, Forward, normalise
 from urltree.page import Page, PageError, Reason
+from urltree.single_page import asked
 from urltree.url_key import UrlKey
 
 
@@ -68,7 +69,8 @@ class Normalize(DocumentStage):
         if isinstance(decision, Duplicate):
             await self._report(page, origin, decision, work)
         else:
-            await self._forward(self._described(decision, page), partition, work)
+            described = self._described(decision, page, seen.documents)
+            await self._forward(described, partition, work)
             if decision.arrival is Arrival.NEW:
                 await self.domains.add(partition, domain, decision.seen.time, work)
 
@@ -101,10 +103,13 @@ class Normalize(DocumentStage):
         self.metrics.rekeyed.inc()
         return False
 
-    def _described(self, decision: Forward, page: Page) -> Forward:
-        if not self.settings.metadata:
-            return decision
-        return replace(decision, document=replace(decision.document, metadata=found_in(page)))
+    def _described(self, decision: Forward, page: Page, known: int) -> Forward:
+        document = decision.document
+        if self.settings.metadata:
+            document = replace(document, metadata=found_in(page))
+        if self.settings.single_page != "none":
+            document = asked(document, page, known)
+        return replace(decision, document=document)
 
     async def _forward(self, decision: Forward, partition: int, work: Work) -> None:
         document = decision.document

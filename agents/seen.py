@@ -17,11 +17,12 @@ _SWEEP = 256  # documents between two sweeps, at least
 
 
 class SeenDomain:
-    """The horizon of a domain, and documents left until the next sweep."""
+    """The horizon of a domain, how many documents it has, and those left until the next sweep."""
 
-    __slots__ = ("horizon", "left")
+    __slots__ = ("documents", "horizon", "left")
 
     def __init__(self, horizon: Horizon) -> None:
+        self.documents = 0
         self.horizon = horizon
         self.left = _SWEEP
 
@@ -60,6 +61,7 @@ class SeenDomains:
         """A new document was forwarded."""
         found = await self.get(partition, domain, work)
         found.horizon.add(time)
+        found.documents += 1
         found.left -= 1
         if found.left <= 0:
             await self._sweep(partition, self._entries(partition, domain), found, work)
@@ -72,7 +74,8 @@ class SeenDomains:
         for key in past:
             work.wait_for(await self._table.delete(partition, key))
         self._metrics.evicted.inc(len(past))
-        found.left = max(_SWEEP, len(entries) - len(past))
+        found.documents = len(entries) - len(past)
+        found.left = max(_SWEEP, found.documents)
 
     def _entries(self, partition: int, domain: str) -> list[tuple[bytes, int]]:
         rows = self._table.scan(partition, prefix_of(domain))

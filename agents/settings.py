@@ -25,6 +25,8 @@ from urltree.found_metadata import require
 from urltree.heuristics import DEFAULT, heuristic
 from urltree.page import microseconds
 from urltree.revisits import Revisits
+from urltree.single_page import SinglePage, require_extractor
+from urltree.url_key import Query
 from urltree.window import DAY, Eviction
 
 PREFIX = "URLTREE_"
@@ -53,9 +55,7 @@ class Settings(FeedSettings, BaseSettings):
         Path(__file__).parent.parent / "topics.yaml",
         description="Declares every topic; a worker refuses to start where they differ.",
     )
-    data_dir: Path = Field(
-        Path("data"), description="Where tables are kept on disk; of its own for each worker."
-    )
+    data_dir: Path = Field(Path("data"), description="Where a worker keeps its tables on disk.")
 
     security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
         "PLAINTEXT", description="How brokers are reached, in Kafka's words."
@@ -88,8 +88,9 @@ class Settings(FeedSettings, BaseSettings):
         default=False, description="Whether date, author, description and language are looked for."
     )
 
+    single_page: SinglePage = Field("none", description="Extractor asked about first pages.")
     revisits: Revisits = Field("drop", description="Whether a changed page supersedes its former.")
-    query: Literal["known-noise", "drop"] = Field(
+    query: Query = Field(
         "known-noise", description="What a URL key loses of a query where no rule applies."
     )
     rules: Path | None = Field(None, description="YAML file of your own rules for queries.")
@@ -101,9 +102,7 @@ class Settings(FeedSettings, BaseSettings):
         description="RFC 3339 time from which rules, query and shared_hosts count; before it the "
         "former_ ones do, and `seen` is read under both for its horizon.",
     )
-    former_query: Literal["known-noise", "drop"] = Field(
-        "known-noise", description="`query` before rules_since."
-    )
+    former_query: Query = Field("known-noise", description="`query` before rules_since.")
     former_rules: Path | None = Field(None, description="`rules` before rules_since.")
     former_shared_hosts: Path | None = Field(None, description="`shared_hosts` before rules_since.")
 
@@ -181,6 +180,7 @@ class Settings(FeedSettings, BaseSettings):
         _ = self.eviction
         if self.metadata:
             require()
+        require_extractor(self.single_page)
         if self.rules_since is not None:
             microseconds(self.rules_since)
         if self.security.startswith("SASL") and (

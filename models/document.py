@@ -66,6 +66,7 @@ def decode(value: bytes | None) -> Document:
     record["metadata"] = _metadata(record["metadata"])
     record["elements"] = _elements(record["elements"])
     record["blocks"] = _blocks(record["blocks"], len(record["elements"]))
+    _check_vouched(record["vouched"], len(record["blocks"]))
     return Document(**record)
 
 
@@ -118,6 +119,13 @@ def _metadata(found: Any) -> FoundMetadata | None:
         return FoundMetadata.from_record(found)
     except TypeError as error:
         raise malformed(f"metadata.{error}") from None
+
+
+def _check_vouched(vouched: Any, blocks: int) -> None:
+    if vouched is None:
+        return
+    if not isinstance(vouched, str) or len(vouched) != blocks or not set(vouched) <= {"0", "1"}:
+        raise malformed("vouched: should have a digit for each block, 0 or 1")
 
 
 def _strings(name: str, values: Any) -> tuple[str, ...]:

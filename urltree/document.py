@@ -31,6 +31,8 @@ class Document:
         title: as the record gives it; page_title: of the page's own `<title>`.
         blocks_over_cap: blocks beyond the tokenizer's cap, not in `blocks`.
         metadata: what was found in its HTML; None where nobody looked.
+        vouched: a digit for each block, 1 where a single-page extractor has its text; None where
+            none was asked, or had no answer.
     """
 
     id: str
@@ -55,6 +57,7 @@ class Document:
     blocks_over_cap: int
     metadata: FoundMetadata | None = None
     page_title: str | None = None
+    vouched: str | None = None
 
     @classmethod
     def of(cls, page: Page, key: UrlKey, tokenized: TokenizedPage, origin: str) -> Document:

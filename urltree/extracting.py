@@ -9,6 +9,7 @@ from urltree.extraction import Extraction
 from urltree.extractor import EVICTION, MEMORY, Extractor
 from urltree.heuristics import DEFAULT
 from urltree.revisits import Revisits
+from urltree.single_page import SinglePage
 from urltree.sources import Source
 from urltree.url_key import Query
 from urltree.window import Eviction
@@ -28,6 +29,7 @@ def extract(  # noqa: PLR0913 - the options of `Extractor`
     boilerplate: bool = False,
     markdown: bool = False,
     metadata: bool = False,
+    single_page: SinglePage = "none",
     memory: int = MEMORY,
 ) -> Iterator[Extraction]:
     """One Extraction for each page, in order, lazily; arguments and errors as `Extractor`.
@@ -46,6 +48,7 @@ def extract(  # noqa: PLR0913 - the options of `Extractor`
         boilerplate=boilerplate,
         markdown=markdown,
         metadata=metadata,
+        single_page=single_page,
         memory=memory,
     )
     return _closing(extractor, pages)

@@ -29,6 +29,7 @@ from urltree.normalisation import Duplicate
 from urltree.page import Page, PageError
 from urltree.revisits import Revisits
 from urltree.row import Verdict
+from urltree.single_page import SinglePage, asked, require_extractor
 from urltree.sources import Source, check, url_of
 from urltree.spool import Spool
 from urltree.state import State
@@ -57,6 +58,8 @@ class Extractor:
         boilerplate: give all blocks with their verdicts.
         markdown: give Markdown beside the text.
         metadata: look for date, author, description and language; needs the extra `metadata`.
+        single_page: the extractor that is asked on a domain's first pages: `none` or
+            `trafilatura`, which needs the extra `single-page`.
         memory: bytes of learned domains in memory; whole domains beyond it go to disk.
 
     Raises:
@@ -80,6 +83,7 @@ class Extractor:
         boilerplate: bool = False,
         markdown: bool = False,
         metadata: bool = False,
+        single_page: SinglePage = "none",
         memory: int = MEMORY,
     ) -> None:
         if eviction is not None and not isinstance(eviction, Eviction):
@@ -102,6 +106,8 @@ class Extractor:
         if metadata:
             require()
         self._metadata = metadata
+        require_extractor(single_page)
+        self._single_page = single_page
         blocks: Blocks = "all" if boilerplate else "none"
         self._clean_text = partial(clean_text, blocks=blocks, markdown=markdown)
         self._state = state if isinstance(state, State) else State(state)
@@ -204,7 +210,8 @@ class Extractor:
                 return duplicate(page, origin, outcome.key, outcome.first_origin, outcome.step)
             if (later := domain.superseded_by(outcome.document)) is not None:
                 return superseded(outcome.document, later)
-            outcome = replace(outcome, document=self._described(outcome.document, page))
+            document = self._described(outcome.document, page, domain.known)
+            outcome = replace(outcome, document=document)
             learned = outcome.document, domain.learn(outcome)
             self._revised += domain.revise()
             return learned
@@ -212,11 +219,15 @@ class Extractor:
             self._domains.settle()
 
     def _learn_alone(self, page: Page, origin: str) -> Learned:
-        document = self._described(lone_document(page, origin), page)
+        document = self._described(lone_document(page, origin), page, 0)
         return document, self._new_domain().learn(document, None).verdict
 
-    def _described(self, document: Document, page: Page) -> Document:
-        return replace(document, metadata=found_in(page)) if self._metadata else document
+    def _described(self, document: Document, page: Page, known: int) -> Document:
+        if self._metadata:
+            document = replace(document, metadata=found_in(page))
+        if self._single_page != "none":
+            document = asked(document, page, known)
+        return document
 
 
 def _read_rules(path: str | PathLike[str]) -> str:

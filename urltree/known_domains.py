@@ -51,6 +51,11 @@ class KnownDomain:
         """Estimated bytes in memory."""
         return self._stored_bytes + (self._learned.memory if self._learned else 0)
 
+    @property
+    def known(self) -> int:
+        """Documents that were seen."""
+        return len(self.stored.seen)
+
     def normalise(
         self, page: Page, origin: str, schemes: Sequence[KeyScheme], revisits: Revisits = "drop"
     ) -> Forward | Duplicate:

@@ -28,6 +28,7 @@ from urltree.heuristics import DEFAULT, NAMES
 from urltree.inputs import InputError, Reader
 from urltree.inputs.stream import STDIN
 from urltree.revisits import Revisits
+from urltree.single_page import SinglePage
 from urltree.state import StateError
 from urltree.url_key import Query
 
@@ -60,6 +61,7 @@ main.add_command(rules)
 @click.option("--boilerplate", is_flag=True, help="All blocks with their verdicts.")
 @click.option("--markdown", is_flag=True, help="Markdown beside the text.")
 @click.option("--metadata", is_flag=True, help="Date, author, description, language.")
+@click.option("--single-page", type=click.Choice(get_args(SinglePage)), default="none")
 @click.option("--url", help="URL of the one page that is given.")
 @click.option("--base-url", help="URL of the folders that are given.")
 @click.option("--fail-on-error", is_flag=True, help="Exit 1 where a page has an error.")
