@@ -22,10 +22,10 @@ from urltree.evidence.page import Page
 from urltree.page_kind import PageKind
 
 HEADLINES = 5  # different ones from which a page may be a listing
-LINKS = 10  # the same of other blocks that are links
+LINKS = 10  # the same of all blocks that are links, on a site that is known
 HEADLINE_WORDS = 3
 LINKED = 0.9  # share of a block inside links from which it is a link
-MOST_SHARE = 0.3  # of the page's words that the longest prose of a listing may have
+MOST_SHARE = 0.3  # of these words that the longest prose of a listing may have
 MOST_WORDS = 150  # of it: standfirsts are shorter
 MOSTLY = 0.5  # of the words, inside links
 ARTICLE_WORDS = 50  # in the main element, not in links
@@ -48,8 +48,8 @@ def kind_of_page(page: Page) -> PageKind:
 def _own(page: Page) -> list[int]:
     """Numbers of the blocks that count.
 
-    On newspapers a short article stands among fifty headlines, but outside of them: with those
-    outside of the main element, 21 of 700 articles alone of their sites were called listings.
+    On newspapers a short article stands among fifty headlines, but those stand outside of its main
+    element: had they counted, 22 of 750 single articles were listings, without them none is.
     """
     inside = [index for index, is_inside in enumerate(page.inside) if is_inside]
     if page.root.support < page.numbers.repeated_from:

@@ -30,9 +30,11 @@ def test_a_list_of_links_is_a_listing_on_a_site_that_is_known() -> None:
 
 
 @pytest.mark.parametrize("before", [0, 4])
-def test_an_article_above_many_teasers_is_an_article(before: int) -> None:
-    """It says more than any of them."""
-    assert kind(article("amber", below=teasers(NAMES[1:6])), before) == "article"
+@pytest.mark.parametrize("number", [1, 10])
+def test_an_article_above_many_teasers_is_an_article(number: int, before: int) -> None:
+    """Short as it is: they stand outside of its main element."""
+    names = [f"{name} {other}" for other in NAMES[:number] for name in NAMES[1:6]]
+    assert kind(article("amber", below=teasers(names, linked=True)), before) == "article"
 
 
 @pytest.mark.parametrize(
