@@ -48,12 +48,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> SiteF1:
 @pytest.mark.parametrize(
     ("variant", "options"),
     [
-        ("strict", {"eviction": None}),
+        ("strict", {"heuristic": "strict", "eviction": None}),
         ("strict-at-domain", {"heuristic": "strict-at-domain", "eviction": None}),
         ("relaxed-at-domain-5", {"heuristic": "relaxed-at-domain-5", "eviction": None}),
-        ("strict, newest 5", {"eviction": Eviction(5, FOREVER, keep=5)}),
-        ("strict, paper's", {}),
-        ("strict, two passes", {"two_pass": True}),
+        ("strict, newest 5", {"heuristic": "strict", "eviction": Eviction(5, FOREVER, keep=5)}),
+        ("strict, paper's", {"heuristic": "strict"}),
+        ("strict, two passes", {"heuristic": "strict", "two_pass": True}),
     ],
 )
 def test_a_variant_scores_what_the_library_says(site: SiteF1, variant: str, options: dict) -> None:  # type: ignore[type-arg]
