@@ -28,7 +28,7 @@ from models.command import is_command
 from urltree.heuristics import heuristic
 from urltree.learning import LearnedDomain
 from urltree.page import PageError
-from urltree.row import RowError
+from urltree.row import Row, RowError
 from urltree.tree import Node
 
 
@@ -51,11 +51,13 @@ class View(NamedTuple):
     """What is learned of a domain.
 
     Attributes:
+        waiting: first pages that are to be judged again.
         blocks: those that most documents contain, the most frequent first.
     """
 
     domain: str
     documents: int
+    waiting: int
     root: Node
     blocks: list[Block]
 
@@ -74,7 +76,9 @@ async def look(settings: Settings, domain: str, blocks: int) -> View:
     async with consumer(settings) as client:
         learned = LearnedDomain(heuristic(settings.heuristic), settings.eviction)
         try:
-            learned.rebuild((await _rows(settings, client, domain)).items())
+            rows = await _rows(settings, client, domain)
+            learned.rebuild(rows.items())
+            waiting = sum(Row.decode(row).waits for row in rows.values())
         except RowError as error:
             raise SettingsError(str(error)) from None
         root = learned.tree.root
@@ -82,7 +86,7 @@ async def look(settings: Settings, domain: str, blocks: int) -> View:
         repeated = [found for found in ranked if found[1] > 1][:blocks]
         texts = await _texts(settings, client, domain, {block_hash for block_hash, _ in repeated})
     found = [Block(f"{name:016x}", count, texts.get(name)) for name, count in repeated]
-    return View(domain, len(learned.tree), root, found)
+    return View(domain, len(learned.tree), waiting, root, found)
 
 
 @click.command("domain")
@@ -158,6 +162,7 @@ def _as_json(view: View, depth: int, children: int) -> dict[str, Any]:
     return {
         "domain": view.domain,
         "documents": view.documents,
+        "waiting": view.waiting,
         "tree": nested(view.root),
         "blocks": [asdict(block) for block in view.blocks],
     }
@@ -178,6 +183,8 @@ def _print(view: View, depth: int, children: int) -> None:
     tree = Tree(f"[bold]{escape(view.domain)}[/] [dim]({view.root.support})[/]")
     grow(tree, view.root)
     console.print(tree)
+    if view.waiting:
+        console.print(f"[dim]{view.waiting} first pages will be judged again[/]")
     for block in view.blocks:
         share = block.count / max(view.documents, 1)
         text = "text not in documents any more" if block.text is None else repr(block.text[:100])

@@ -37,7 +37,7 @@ def test_the_tree_and_the_most_repeated_blocks_are_shown(
     publish(page("news/a"), page("news/b"), page("about"))
     work(job)
     view = orjson.loads(run("domain", "example.org", "--json").stdout)
-    assert view["documents"] == 3
+    assert (view["documents"], view["waiting"]) == (3, 3)
     assert view["tree"] == {
         "name": "example.org",
         "support": 3,
@@ -56,6 +56,7 @@ def test_the_tree_and_the_most_repeated_blocks_are_shown(
     assert (block["count"], block["text"]) == (3, "Imprint [and] contact")
     shown = run("domain", "example.org", "--depth", "1").stdout
     assert "news (2) … 2 below" in shown
+    assert "3 first pages will be judged again" in shown
     assert "100%  'Imprint [and] contact'" in shown
     assert " a (1)" not in shown
 

@@ -20,7 +20,9 @@ from urltree.page import Page
 
 pytestmark = pytest.mark.kafka
 
-TABLES = ("urltree-normalize-seen-changelog", "urltree-extract-rows-changelog")
+TABLES = [
+    f"urltree-{name}-changelog" for name in ("normalize-seen", "extract-rows", "extract-first")
+]
 
 
 @pytest.fixture
