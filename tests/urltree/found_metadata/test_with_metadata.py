@@ -77,7 +77,7 @@ def test_the_language_is_that_of_the_clean_text() -> None:
     """Not of what the site repeats around it."""
     menu = "<ul><li>Über uns und unsere Geschichte<li>Häufig gestellte Fragen</ul>" * 9
     html = f"<html><body>{menu}<p>The ferry to the island leaves twice a day, number"
-    with Extractor(metadata=True) as extractor:
+    with Extractor(metadata=True, heuristic="strict") as extractor:
         languages = [
             extractor.extract((f"https://example.org/{word}", f"{html} {word}.")).metadata
             for word in ("one", "two")
