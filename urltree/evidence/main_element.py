@@ -137,26 +137,35 @@ def _prefer_first(page: Page, scores: list[float]) -> None:
 def _by_votes(page: Page, scores: Sequence[float], paths: PathStatistics) -> int | None:
     """The element at the site's usual path, by names or, where those are new, by tags alone."""
     found = _elected(page, scores, page.paths, paths.mains)
-    return _elected(page, scores, page.by_tags, paths.mains_by_tags) if found is None else found
+    if found is None:
+        found = _without_prose(page, paths.mains)
+    if found is None:
+        found = _elected(page, scores, page.by_tags, paths.mains_by_tags)
+    return found
 
 
 def _elected(
     page: Page, scores: Sequence[float], paths: list[int], votes: Counter[int]
 ) -> int | None:
     """The element at the path that has most votes of those that are on the page."""
-    numbers = page.numbers
-    known = [index for index, path in enumerate(paths) if path in votes]
+    known = [index for index, path in enumerate(paths) if scores[index] and path in votes]
     if not known:
         return None
-    present = sum(votes[path] for path in {paths[index] for index in known})
-    scored = [index for index in known if scores[index]]
-    if scored:
-        best = max(scored, key=lambda index: (votes[paths[index]], scores[index]))
-        is_usual = votes[paths[best]] >= numbers.vote_share * present
-        return best if present >= numbers.votes and is_usual else None
-    best = max(known, key=lambda index: (votes[paths[index]], page.words_in(index)))
-    is_usual = votes[paths[best]] >= numbers.vote_share_alone * present
-    return best if present >= numbers.path_documents and is_usual else None
+    present = sum(votes[path] for path in set(paths) & votes.keys())
+    best = max(known, key=lambda index: (votes[paths[index]], scores[index]))
+    is_usual = votes[paths[best]] >= page.numbers.vote_share * present
+    return best if present >= page.numbers.votes and is_usual else None
+
+
+def _without_prose(page: Page, votes: Counter[int]) -> int | None:
+    """The element at the usual path of nearly all pages, where this page says little there."""
+    known = [index for index, path in enumerate(page.paths) if path in votes]
+    total = sum(votes.values())
+    if not known or total < page.numbers.path_documents:
+        return None
+    best = max(known, key=lambda index: (votes[page.paths[index]], page.words_in(index)))
+    is_usual = votes[page.paths[best]] >= page.numbers.vote_share_alone * total
+    return best if is_usual else None
 
 
 def _mark_inside(page: Page, scores: Sequence[float], prose: list[float]) -> None:

@@ -41,7 +41,7 @@ class Parameters(NamedTuple):
     main_support: int = 20
     path_documents: int = 5
     path_repeated: float = 0.7
-    main_repeated: float = 0.9
+    main_repeated: float = 0.8
     path_linked: float = 0.6
     prose_words: int = 8
     prose_linked: float = 0.5
