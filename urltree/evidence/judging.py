@@ -63,11 +63,13 @@ class Evidence:
         """Judge each block of a document; see `Heuristic`."""
         page = self.look_at(document, leaf, paths)
         kinds = self._kinds(page, paths)
-        other = second_opinion.main_element(page, paths, kinds)
-        if other is not None:
-            page = self.look_at(document, leaf, paths, other)
+        shared = second_opinion.shared(page, paths, kinds)
+        if shared is not None and shared < second_opinion.DIFFERS:
+            page = self.look_at(document, leaf, paths, second_opinion.main_element(page))
             kinds = self._kinds(page, paths)
-            second_opinion.overrule(page, kinds)
+            second_opinion.keep_vouched(page, kinds)
+        if shared is not None and not second_opinion.DIFFERS <= shared < second_opinion.ALIKE:
+            second_opinion.drop_others(page, kinds)
         page_kind = kind_of_page(page)
         can_be_wrong = page.title is None or page_kind is PageKind.LISTING
         if can_be_wrong and _kept(page, kinds) < self._numbers.least_words:
