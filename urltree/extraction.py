@@ -14,6 +14,9 @@ from urltree.page import Page, PageError, Reason
 from urltree.row import Verdict
 from urltree.url_key import UrlKey
 
+# content has no reason; nor has a kind that a later release stored
+_LABELS = {kind.value: kind.label for kind in Kind if kind}
+
 Status = Literal["ok", "duplicate", "error"]
 Blocks = Literal["none", "content", "all"]
 
@@ -216,4 +219,4 @@ def _extracted(document: Document, verdict: Verdict, blocks: Blocks) -> tuple[Ex
 def _reason(verdict: Verdict, position: int) -> str | None:
     """Why a block is boilerplate: `link list`; None for content, and where nobody said."""
     kind = verdict.kinds[position] if verdict.kinds else Kind.CONTENT
-    return Kind(kind).label if kind else None
+    return _LABELS.get(kind)

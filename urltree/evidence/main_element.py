@@ -50,7 +50,7 @@ def find_main(
     scores = _scores(page, prose)
     _weigh(page, scores, by_tags=by_tags)
     _prefer_first(page, scores)
-    page.next_articles = next_articles(page, scores)
+    page.next_articles = next_articles(page)
     for first, behind in page.next_articles:
         for index, span in enumerate(page.spans):
             if first <= span[0] and span[1] <= behind:
