@@ -28,6 +28,7 @@ _MARKED = 0.25  # what prose counts where names speak against it
 _STRONG = 0.5
 _BEFORE_TITLE = 0.1
 _LEAST_SCORE = 0.01
+_FEW = 40  # words of prose, by which an element that names speak against is not the main one
 _LATE = 1 / 3  # of the main element's prose
 _STANDFIRST = 10  # words; a line of date and author has fewer
 _LATER, _LATER_LEAST = 0.6, 0.25  # of a score, and of it what an earlier one must have
@@ -59,7 +60,8 @@ def find_main(
         main = _by_votes(page, scores, paths)
     if main is None:
         main = max(range(len(scores)), key=scores.__getitem__)
-        if not scores[main]:
+        is_doubtful = page.marked[main] and page.sums(prose)(main) < _FEW
+        if not scores[main] or is_doubtful:
             return
     page.main = main
     scores[main] = max(scores[main], _LEAST_SCORE)

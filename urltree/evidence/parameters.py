@@ -36,7 +36,7 @@ class Parameters(NamedTuple):
     repeated_from: int = 3
     repeated_share: float = 0.1
     repeated_cap: int = 50
-    main_least: int = 5
+    main_least: int = 10
     main_share: float = 0.7
     main_support: int = 20
     path_documents: int = 5

@@ -68,7 +68,7 @@ PAGES = {
         REMARK,
         Kind.SITE_WIDE,
         article("p", f"<p>{REMARK}</p>"),
-        [article(n, f"<p>{REMARK}</p>") for n in range(9)],
+        [article(n, f"<p>{REMARK}</p>") for n in range(12)],
     ),
     "repeated-paths": Alone(
         "a teaser stands in the text where others have returned so far",
