@@ -124,5 +124,5 @@ def _contribution(page: Page) -> Contribution:
     """What the page adds to the site's paths; see `urltree.path_statistics`."""
     if page.main is None:
         return Contribution(0, 0, tuple(page.at_paths.values()))
-    by_tags = page.by_tags[page.main]
+    by_tags = page.path_by_tags(page.main)
     return Contribution(page.paths[page.main], by_tags, tuple(page.at_paths.values()))

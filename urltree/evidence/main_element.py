@@ -34,22 +34,19 @@ _STANDFIRST = 10  # words; a line of date and author has fewer
 _LATER, _LATER_LEAST = 0.6, 0.25  # of a score, and of it what an earlier one must have
 
 
-def find_main(
-    page: Page, paths: PathStatistics, *, by_tags: bool = True, main: int | None = None
-) -> None:
+def find_main(page: Page, paths: PathStatistics, main: int | None = None) -> None:
     """Find the main element, and the blocks that stand in it or in what belongs to it.
 
     Args:
         page: whose names have marked its elements.
         paths: of the site, which votes.
-        by_tags: whether `article` and `main` count for more.
         main: the main element, where it is known.
     """
     if not page.document.elements:
         return
     prose = _new_prose(page)
     scores = _scores(page, prose)
-    _weigh(page, scores, by_tags=by_tags)
+    _weigh(page, scores)
     _prefer_first(page, scores)
     page.next_articles = next_articles(page)
     for first, behind in page.next_articles:
@@ -99,7 +96,7 @@ def _scores(page: Page, prose: Sequence[float]) -> list[float]:
     return scores
 
 
-def _weigh(page: Page, scores: list[float], *, by_tags: bool) -> None:
+def _weigh(page: Page, scores: list[float]) -> None:
     """By links, by names, by where the title block stands."""
     numbers, elements = page.numbers, page.document.elements
     for index, score in enumerate(scores):
@@ -112,7 +109,7 @@ def _weigh(page: Page, scores: list[float], *, by_tags: bool) -> None:
                 weight *= 1 + numbers.named_content
             elif said.is_strong:
                 weight *= _STRONG
-        if by_tags and elements[index].tag in ("article", "main"):
+        if elements[index].tag in ("article", "main"):
             weight *= 1 + numbers.named_content
         if page.title is not None:
             shared = sum(one in page.above_title for one in above(elements, index))
@@ -142,7 +139,8 @@ def _by_votes(page: Page, scores: Sequence[float], paths: PathStatistics) -> int
     if found is None:
         found = _without_prose(page, paths.mains)
     if found is None:
-        found = _elected(page, scores, page.by_tags, paths.mains_by_tags)
+        by_tags = list(map(page.path_by_tags, range(len(page.paths))))
+        found = _elected(page, scores, by_tags, paths.mains_by_tags)
     return found
 
 
