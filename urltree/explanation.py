@@ -122,7 +122,8 @@ def explain(
 def _main(page: Page, paths: PathStatistics, alone: int | None) -> Main | None:
     if page.main is None:
         return None
-    votes = paths.mains[page.paths[page.main]] or paths.mains_by_tags[page.by_tags[page.main]]
+    by_tags = page.path_by_tags(page.main)
+    votes = paths.mains[page.paths[page.main]] or paths.mains_by_tags[by_tags]
     return Main(page.main, votes, sum(paths.mains.values()), alone)
 
 

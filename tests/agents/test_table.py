@@ -198,7 +198,7 @@ def test_a_disk_older_than_tombstones_live_is_restored_from_the_changelog(job: S
             await until(lambda: is_ready(stage))
             await put(stage.table, b"kept")
             stage.table.data.put(0, KEY + b"ghost", b"deleted elsewhere")
-            marks = list(stage.table.data.path.glob("*.in-use"))
+            marks = list(stage.table.data.path.glob("rows-*.in-use"))
         assert len(marks) == 6
         for mark in marks:
             os.utime(mark, (0, 0))

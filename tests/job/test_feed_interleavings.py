@@ -129,7 +129,8 @@ def test_killed_between_raw_html_and_commit(make_job: MakeJob, sites: FeedSites)
         found = ids(job)
         assert max(found.values()) > 1
         assert len(found) == len(pages)
-        assert sorted(text["response_url"] for text in clean_texts(job)) == sorted(pages)
+        first = [text for text in clean_texts(job) if not text["revision"]]
+        assert sorted(text["response_url"] for text in first) == sorted(pages)
 
 
 def test_an_outcome_of_a_worker_that_wakes_is_stale(make_job: MakeJob, sites: FeedSites) -> None:

@@ -40,7 +40,7 @@ def repetition(page: Page, _: PathStatistics, kinds: bytearray) -> None:
     ):
         if not repeated or kinds[index]:
             continue
-        if not page.inside[index]:
+        if page.main is None or not page.inside[index]:
             kinds[index] = Kind.SITE_WIDE
             continue
         for node, most in judges:
@@ -61,7 +61,7 @@ def repeated_paths(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
     if outside and not _repeats_itself(page, paths):
         inside = {path for path in outside if _repeats(page, paths, path, numbers.main_repeated)}
     for index, (block, path) in enumerate(zip(page.document.blocks, page.path_of, strict=True)):
-        where = inside if page.inside[index] else outside
+        where = inside if page.main is not None and page.inside[index] else outside
         if path in where and not kinds[index] and block.hash != NO_LETTERS:
             kinds[index] = Kind.REPEATED_PATH
 
