@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Literal, Self
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
-    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     YamlConfigSettingsSource,
 )
 
-from agents.feed_settings import MIB, FeedSettings, parts
+from agents.feed_settings import MIB, FeedSettings
+from agents.kafka_settings import KafkaSettings
 from urltree.found_metadata import require
 from urltree.heuristics import DEFAULT, heuristic
 from urltree.page import microseconds
@@ -37,15 +37,11 @@ class SettingsError(Exception):
     """A setting is wrong: one sentence for the person who set it."""
 
 
-class Settings(FeedSettings, BaseSettings):
+class Settings(FeedSettings, KafkaSettings, BaseSettings):
     """The settings of a worker; its commands read the same ones."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
 
-    brokers: Annotated[tuple[str, ...], NoDecode] = Field(
-        ("127.0.0.1:9092",),
-        description="Kafka brokers, host:port, separated by commas; else KAFKA_BROKERS counts.",
-    )
     prefix: str = Field(
         "",
         pattern=r"^[a-zA-Z0-9._-]{0,100}$",
@@ -56,23 +52,6 @@ class Settings(FeedSettings, BaseSettings):
         description="Declares every topic; a worker refuses to start where they differ.",
     )
     data_dir: Path = Field(Path("data"), description="Where a worker keeps its tables on disk.")
-
-    security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
-        "PLAINTEXT", description="How brokers are reached, in Kafka's words."
-    )
-    ssl_ca_file: Path | None = Field(
-        None, description="Certificates that sign the brokers'; else the system's."
-    )
-    ssl_cert_file: Path | None = Field(None, description="The worker's own certificate.")
-    ssl_key_file: Path | None = Field(None, description="The key of that certificate.")
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
-        "SCRAM-SHA-512", description="How the worker logs in where security begins with SASL."
-    )
-    sasl_username: str | None = Field(None, description="The name to log in with.")
-    sasl_password: SecretStr | None = Field(None, description="The password; never logged.")
-    sasl_password_file: Path | None = Field(
-        None, description="A file that holds the password, instead of it."
-    )
 
     heuristic: str = Field(DEFAULT, description="Decides what is boilerplate.")
     evict: bool = Field(default=True, description="Whether old documents leave the tree.")
@@ -165,15 +144,6 @@ class Settings(FeedSettings, BaseSettings):
     )
     log_format: Literal["text", "json"] = Field("text", description="How a line looks.")
 
-    @field_validator("brokers", mode="before")
-    @classmethod
-    def _split(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            value = parts(value)
-        if not value:
-            raise ValueError("should name at least one broker")
-        return value
-
     @model_validator(mode="after")
     def _check(self) -> Self:
         heuristic(self.heuristic)
@@ -183,10 +153,6 @@ class Settings(FeedSettings, BaseSettings):
         require_extractor(self.single_page)
         if self.rules_since is not None:
             microseconds(self.rules_since)
-        if self.security.startswith("SASL") and (
-            self.sasl_username is None or self.password is None
-        ):
-            raise ValueError("sasl_username and sasl_password should be set for SASL")
         return self
 
     @property
@@ -195,13 +161,6 @@ class Settings(FeedSettings, BaseSettings):
         if not self.evict:
             return None
         return Eviction(self.max_documents, int(self.max_age_days * DAY), self.keep)
-
-    @property
-    def password(self) -> str | None:
-        """The SASL password, from its file if one is named."""
-        if self.sasl_password_file is not None:
-            return self.sasl_password_file.read_text().strip()
-        return None if self.sasl_password is None else self.sasl_password.get_secret_value()
 
     def topic(self, name: str) -> str:
         """A topic's name with the prefix."""
