@@ -17,8 +17,9 @@ import socket
 import struct
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -35,10 +36,10 @@ _PROPERTIES = """
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller_port}
-listeners=PLAINTEXT://127.0.0.1:{broker_port},CONTROLLER://127.0.0.1:{controller_port}
-advertised.listeners=PLAINTEXT://127.0.0.1:{broker_port}
+listeners={listeners},CONTROLLER://127.0.0.1:{controller_port}
+advertised.listeners={listeners}
 controller.listener.names=CONTROLLER
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+listener.security.protocol.map={protocols},CONTROLLER:PLAINTEXT
 log.dirs={directory}
 
 auto.create.topics.enable=false
@@ -62,13 +63,38 @@ num.io.threads=4
 log.cleaner.dedupe.buffer.size=16777216
 log.index.size.max.bytes=1048576
 file.delete.delay.ms=1000
+{config}
 """
 
 
-def properties(directory: Path, *, broker_port: int, controller_port: int) -> str:
+@dataclass(frozen=True)
+class Security:
+    """What a broker offers beside PLAINTEXT.
+
+    Attributes:
+        listeners: security protocols, such as SASL_SSL.
+        config: lines of its configuration for them.
+        scram: users of SCRAM-SHA-512, password by name.
+        options: for Java.
+    """
+
+    listeners: Sequence[str] = ()
+    config: str = ""
+    scram: Mapping[str, str] = field(default_factory=dict)
+    options: Sequence[str] = ()
+
+
+NOTHING_MORE = Security()
+
+
+def properties(directory: Path, ports: Mapping[str, int], controller: int, config: str = "") -> str:
     """The broker's configuration file: 20 MiB records, little memory, no topics by accident."""
     return _PROPERTIES.format(
-        directory=directory, broker_port=broker_port, controller_port=controller_port
+        directory=directory,
+        listeners=",".join(f"{name}://127.0.0.1:{port}" for name, port in ports.items()),
+        protocols=",".join(f"{name}:{name}" for name in ports),
+        controller_port=controller,
+        config=config,
     )
 
 
@@ -79,9 +105,11 @@ class Kafka:
         directory: keeps records, configuration and log; a temporary one by default.
         installation: jars; installed where they are not yet.
         options: more options for Java.
+        security: what it offers beside PLAINTEXT.
 
     Attributes:
-        brokers: `host:port`, the same after each restart.
+        brokers: `host:port` for PLAINTEXT, the same after each restart.
+        ports: of each listener, by security protocol.
     """
 
     def __init__(
@@ -90,13 +118,16 @@ class Kafka:
         *,
         installation: Installation | None = None,
         options: Sequence[str] = (),
+        security: Security = NOTHING_MORE,
     ) -> None:
         self._installation = installation or install()
         self._options = options
         self._temporary = directory is None
         self.directory = directory or Path(tempfile.mkdtemp(prefix="urltree-kafka-"))
-        self._port, self._controller_port = free_port(), free_port()
-        self.brokers = f"127.0.0.1:{self._port}"
+        self._security = security
+        self.ports = {name: free_port() for name in ("PLAINTEXT", *security.listeners)}
+        self._controller_port = free_port()
+        self.brokers = f"127.0.0.1:{self.ports['PLAINTEXT']}"
         self._child: Child | None = None
 
     @property
@@ -114,15 +145,14 @@ class Kafka:
         """
         self.directory.mkdir(parents=True, exist_ok=True)
         data, config = self.directory / "data", self.directory / "server.properties"
+        more = self._security.config
+        config.write_text(properties(data, self.ports, self._controller_port, more))
         if not data.exists():
-            shutil.copytree(self._installation.formatted, data)
-        config.write_text(
-            properties(data, broker_port=self._port, controller_port=self._controller_port)
-        )
+            self._format(data, config)
         archive = f"-XX:SharedArchiveFile={self._installation.archive}"
         options = self._options or (archive, "-Xlog:cds=off", "-Xlog:aot=off")
-        command = self._installation.java(*options, "kafka.Kafka", str(config))
-        self._child = Child(command, self.directory / "server.log")
+        options = *options, *self._security.options, "kafka.Kafka", str(config)
+        self._child = Child(self._installation.java(*options), self.directory / "server.log")
         self._wait(self._child)
 
     def stop(self) -> None:
@@ -160,6 +190,14 @@ class Kafka:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+    def _format(self, data: Path, config: Path) -> None:
+        """Users are written by formatting, which takes a second; else a formatted copy will do."""
+        if users := self._security.scram.items():
+            scram = (f"--add-scram=SCRAM-SHA-512=[name={n},password={p}]" for n, p in users)
+            self._installation.format(config, *scram)
+        else:
+            shutil.copytree(self._installation.formatted, data)
 
     def _wait(self, child: Child) -> None:
         deadline = time.monotonic() + PATIENCE

