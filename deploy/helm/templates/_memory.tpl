@@ -1,0 +1,101 @@
+{{/* Memory limit, partitions a pod and RocksDB's caches belong together: one follows from the others.
+
+  limit × 0.9  ≥  96 MiB                          the interpreter and its libraries (75 to 93 MB)
+                + in_flight_bytes                  records in work
+                + 8 × max_page_bytes               one page at its largest: text, tree, blocks (6 ×)
+                + the stage's own: `extract` 93 MiB with `metadata`; `poll` 64 MiB a parser;
+                  `fetch` and `poll` 32 MiB of answers
+                + stores × (24 MiB write buffers + block_cache_bytes)
+                + trees_bytes                      `extract`
+
+A store is one partition of one table. A tenth stays free: for what the allocator does not give
+back, and since trees_bytes is an estimate. Figures: docs/operations.md, "Sizes". */}}
+
+{{/* Bytes of a quantity of Kubernetes: 512Mi, 1.5Gi, 2G, 1000000k, 1073741824. */}}
+{{- define "urltree.memory.bytes" -}}
+{{- $text := . | toString -}}
+{{- if kindIs "float64" . }}{{ $text = int64 . | toString }}{{ end -}}
+{{- $number := regexFind "^[0-9.]+" $text | float64 -}}
+{{- $unit := regexFind "[A-Za-z]*$" $text -}}
+{{- $units := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000
+    "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- if not (hasKey $units $unit) }}{{ fail (printf "%s is no amount of memory: write 768Mi or 2Gi" $text) }}{{ end -}}
+{{- mulf $number (get $units $unit) | int64 -}}
+{{- end -}}
+
+{{/* The fewest workers that a stage has. */}}
+{{- define "urltree.memory.workers" -}}
+{{- $scaling := default dict .stage.autoscaling -}}
+{{- ternary $scaling.minReplicas .stage.replicas (default false $scaling.enabled) | int -}}
+{{- end -}}
+
+{{/* Partitions that a pod holds at most: all of them over the workers that are left when one is
+lost. */}}
+{{- define "urltree.memory.partitionsAPod" -}}
+{{- $left := max 1 (sub (include "urltree.memory.workers" . | int) 1) -}}
+{{- $partitions := include "urltree.topics.partitions" .root | int -}}
+{{- div (add $partitions $left -1) $left -}}
+{{- end -}}
+
+{{- define "urltree.memory.stores" -}}
+{{- $tables := dict "poll" 2 "fetch" 1 "normalize" 1 "extract" 2 -}}
+{{- mul (get $tables .name) (include "urltree.memory.partitionsAPod" . | int) -}}
+{{- end -}}
+
+{{/* Bytes that neither caches nor trees may use. */}}
+{{- define "urltree.memory.fixed" -}}
+{{- $merged := include "urltree.settings.merged" . | fromJson -}}
+{{- $mib := 1048576 -}}
+{{- $fixed := mul 96 $mib -}}
+{{- $fixed = add $fixed (default (mul 32 $mib) $merged.in_flight_bytes) -}}
+{{- $fixed = add $fixed (mul 8 (default (mul 10 $mib) $merged.max_page_bytes)) -}}
+{{- if and (eq .name "extract") $merged.metadata }}{{ $fixed = add $fixed (mul 93 $mib) }}{{ end -}}
+{{- if eq .name "poll" }}{{ $fixed = add $fixed (mul 64 $mib (default 1 $merged.parsers)) }}{{ end -}}
+{{- if has .name (list "poll" "fetch") }}{{ $fixed = add $fixed (mul 32 $mib) }}{{ end -}}
+{{- add $fixed (mul 24 $mib (include "urltree.memory.stores" . | int)) -}}
+{{- end -}}
+
+{{/* As JSON: block_cache_bytes and trees_bytes that follow from the limit; {} without a limit. What
+the user sets stands, and is checked against the limit by `urltree.memory.problem`.
+  extract: of what is left, half is for caches, at most 32 MiB a store; trees have the rest.
+  others: at most 64 MiB a store, which holds the index and filters of 1 GB. */}}
+{{- define "urltree.memory.derived" -}}
+{{- $limit := dig "limits" "memory" "" .stage.resources -}}
+{{- $derived := dict -}}
+{{- if $limit -}}
+{{- $merged := include "urltree.settings.merged" . | fromJson -}}
+{{- $mib := 1048576 -}}
+{{- $stores := include "urltree.memory.stores" . | int64 -}}
+{{- $usable := div (mul (include "urltree.memory.bytes" $limit | int64) 9) 10 -}}
+{{- $rest := sub $usable (include "urltree.memory.fixed" . | int64) -}}
+{{- $isExtract := eq .name "extract" -}}
+{{- $share := ternary (div $rest 2) $rest $isExtract -}}
+{{- if and $isExtract $merged.trees_bytes }}{{ $share = sub $rest (int64 $merged.trees_bytes) }}{{ end -}}
+{{- $cache := min (ternary 32 64 $isExtract) (div (div $share $stores) $mib) | mul $mib -}}
+{{- $cache = int64 (default $cache $merged.block_cache_bytes) -}}
+{{- $_ := set $derived "block_cache_bytes" $cache -}}
+{{- if $isExtract -}}
+{{- $trees := mul (div (sub $rest (mul $stores $cache)) $mib) $mib -}}
+{{- $_ := set $derived "trees_bytes" (int64 (default $trees $merged.trees_bytes)) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $derived -}}
+{{- end -}}
+
+{{/* A sentence where the limit is too small: a store needs 4 MiB of cache, trees 64 MiB. */}}
+{{- define "urltree.memory.problem" -}}
+{{- $derived := include "urltree.memory.derived" . | fromJson -}}
+{{- if $derived -}}
+{{- $mib := 1048576 -}}
+{{- $merged := include "urltree.settings.merged" . | fromJson -}}
+{{- $stores := include "urltree.memory.stores" . | int64 -}}
+{{- $fixed := include "urltree.memory.fixed" . | int64 -}}
+{{- $cache := int64 (default (mul 4 $mib) $merged.block_cache_bytes) -}}
+{{- $trees := ternary (int64 (default (mul 64 $mib) $merged.trees_bytes)) 0 (eq .name "extract") -}}
+{{- $needed := add $fixed (mul $stores $cache) $trees -}}
+{{- $limit := .stage.resources.limits.memory -}}
+{{- if gt $needed (div (mul (include "urltree.memory.bytes" $limit | int64) 9) 10) -}}
+stages.{{ .name }}.resources.limits.memory is {{ $limit }}, but {{ $stores }} partitions of tables need {{ div (add (div (mul $needed 10) 9) $mib -1) $mib }}Mi: raise it, or run more replicas so that each holds fewer (docs/operations.md, "Sizes")
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,91 @@
+{{/* What every pod has, worker or command. Contexts: root, component; stage with a worker. */}}
+
+{{/* As JSON: the knobs of a pod, a stage's own before those for all. */}}
+{{- define "urltree.pod.knobs" -}}
+{{- $own := dict -}}
+{{- range $name, $_ := .root.Values.pods -}}
+{{- if hasKey $.stage $name }}{{ $_ := set $own $name (get $.stage $name) }}{{ end -}}
+{{- end -}}
+{{- toJson (mergeOverwrite (deepCopy .root.Values.pods) $own) -}}
+{{- end -}}
+
+{{/* Pod Security, restricted, and a read-only root. The uid is the image's. The disk's group is
+changed only where it differs: a walk over a large table would delay each start. */}}
+{{- define "urltree.pod.security" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 10001
+  runAsGroup: 10001
+  fsGroup: 10001
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile:
+    type: RuntimeDefault
+{{- end -}}
+
+{{- define "urltree.pod.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{/* Begins with a new line, or is empty. */}}
+{{- define "urltree.pod.scheduling" -}}
+{{- $known := dict "imagePullSecrets" .root.Values.image.pullSecrets -}}
+{{- range list "priorityClassName" "nodeSelector" "tolerations" "affinity" -}}
+{{- $_ := set $known . (get $.knobs .) -}}
+{{- end -}}
+{{- range $name, $value := $known }}
+{{- with $value }}
+{{ toYaml (dict $name .) }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Environment that workers and commands share. */}}
+{{- define "urltree.pod.env" -}}
+- name: URLTREE_DATA_DIR
+  value: /var/lib/urltree
+- name: URLTREE_TOPICS_FILE
+  value: /etc/urltree/topics.yaml
+{{- with .Values.topics.replicas }}
+- name: URLTREE_TOPICS_REPLICAS
+  value: {{ int . | quote }}
+{{- end }}
+{{ include "urltree.kafka.env" . }}
+{{- end -}}
+
+{{- define "urltree.pod.mounts" -}}
+- name: tmp
+  mountPath: /tmp
+- name: data
+  mountPath: /var/lib/urltree
+- name: topics
+  mountPath: /etc/urltree/topics.yaml
+  subPath: topics.yaml
+  readOnly: true
+{{- if include "urltree.kafka.secrets" . }}
+- name: secrets
+  mountPath: /etc/urltree/secrets
+  readOnly: true
+{{- end }}
+{{- end -}}
+
+{{/* Volumes but for the data. 0440: the files are root's, and the pod's group reads them. */}}
+{{- define "urltree.pod.volumes" -}}
+- name: tmp
+  emptyDir:
+    sizeLimit: 256Mi
+- name: topics
+  configMap:
+    name: {{ .topics }}
+{{- with include "urltree.kafka.secrets" .root }}
+- name: secrets
+  projected:
+    defaultMode: 0440
+    sources: {{- . | nindent 6 }}
+{{- end }}
+{{- end -}}
