@@ -23,6 +23,7 @@ from models.dead_letter import DeadLetter
 from models.feed import Feed
 from models.fetch import Fetch
 from models.headers import ORIGIN, header
+from tests.job.feed_sites import FeedSites
 from tests.job.harness import ROOT, Job, Worker, wait_until
 from tests.job.kafka_records import Sent, partition_of
 from tests.job.state import in_changelog
@@ -144,6 +145,14 @@ def wait_ended(job: Job, urls: Mapping[str, object], since: float) -> dict[str, 
 
     wait_until(is_over, "all pages to end", missing)
     return {url: found[url] for url in urls}
+
+
+def told(job: Job, sites: FeedSites, number: int) -> dict[str, Ended]:
+    """Let sites publish so many stories more; what becomes of their pages."""
+    since, before = time.time(), set(sites.stories)
+    sites.publish(number)
+    new = (story for story in sites.stories if story not in before)
+    return wait_ended(job, {story.link: None for story in new if sites.page_of(story)}, since)
 
 
 def states(job: Job) -> dict[str, FeedState]:

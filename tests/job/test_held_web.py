@@ -1,0 +1,78 @@
+"""Row 1 of issue 4: nobody who behaves is delayed by those who do not answer.
+
+    held pages and feeds are asked ──▶ stories are published ──▶ their pages end ──▶ the held end
+
+In this order, however slow the machine is: no limit ends what is held before the test releases it.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+
+from tests.conftest import Record
+from tests.job.conftest import MakeJob
+from tests.job.feed_sites import FeedSites
+from tests.job.feed_storm import follow
+from tests.job.harness import Job, wait_until
+from tests.job.held_web import FEEDS, PAGES, TLS, HeldWeb
+from tests.job.misbehaved import ended, feed_of, publish_pages, states, told, wait_ended
+from urltree.feeds.state import FeedState
+
+SITES, STORIES = 7, 100  # that behave
+NEVER = 3_600.0  # seconds
+LIMITS = {
+    **dict.fromkeys(("connect_seconds", "header_seconds", "read_seconds", "total_seconds"), NEVER),
+    "stall_seconds": 2 * NEVER,
+    "host_pause": 0.05,
+    "latency_factor": 0,
+    "interval_min": 1,
+    "interval_max": 2,
+}
+
+
+def ask_held(job: Job, held: HeldWeb) -> float:
+    """Let the job ask all that is held; gives the time."""
+    follow(job, map(feed_of, FEEDS))
+    since = publish_pages(job, dict.fromkeys((*PAGES, *TLS), 0))
+    everything = len((*PAGES, *TLS, *FEEDS))
+    wait_until(lambda: held.held == everything, f"{everything} to be held", lambda: str(held.asked))
+    return since
+
+
+def polled(job: Job) -> dict[str, FeedState]:
+    """Those of the held feeds that have been polled to the end."""
+    return {url: state for url, state in states(job).items() if url in FEEDS and state.sequence}
+
+
+def test_nobody_who_behaves_is_delayed(make_job: MakeJob, record: Record) -> None:
+    """All their pages are there while every request that is held still waits for its answer."""
+    held = HeldWeb()
+    with held.serving(), FeedSites(SITES) as sites:
+        rules = ",".join([*sites.rules(), *held.rules])
+        with make_job(**LIMITS, connect_to=rules, allow_networks="127.0.0.0/8") as job:
+            for worker in [job.worker(stage).start(wait=False) for stage in ("poll", "fetch")]:
+                worker.wait_ready()
+            follow(job, sites.feeds)
+            told(job, sites, SITES)  # the parsers are there now
+            calm = told(job, sites, STORIES)
+            since, asked = ask_held(job, held), list(held.asked)
+            good = told(job, sites, STORIES)
+            assert {one.what for one in good.values()} == {"page"}
+
+            assert not ended(job, since).keys() & {*PAGES, *TLS}
+            assert not polled(job)
+            assert held.asked == asked
+            held.release()
+            found = wait_ended(job, dict.fromkeys((*PAGES, *TLS)), since)
+            wait_until(lambda: polled(job).keys() == {*FEEDS}, "the held feeds to be polled")
+            feeds = polled(job).values()
+    seconds = [[one.seconds for one in pages.values()] for pages in (calm, good)]
+    record(
+        f"row 1: {len(good)} pages that behave, from publication to raw-html: median "
+        f"{median(seconds[0]):.1f} s, at most {max(seconds[0]):.1f} s; beside {len(found)} pages "
+        f"and {len(feeds)} feeds that do not answer {median(seconds[1]):.1f} s, at most "
+        f"{max(seconds[1]):.1f} s"
+    )
+    assert {found[url].what for url in PAGES} == {"page"}
+    assert {found[url].what for url in TLS} == {"again: robots.txt"}
+    assert {state.trouble for state in feeds} == {None}
