@@ -1,4 +1,4 @@
-"""A client with short limits beside the misbehaving server."""
+"""A client beside the misbehaving server, whose limits end only what hangs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from urltree.feeds.answer import Answer
 Ask = Callable[..., list[Answer]]
 
 MAX_BYTES = 1_000_000
-LIMITS = {"connect_seconds": 0.7, "header_seconds": 1, "read_seconds": 1, "total_seconds": 1.5}
+GUARD = 60.0  # seconds; no busy machine takes as long
+LIMITS = dict.fromkeys(
+    ("connect_seconds", "header_seconds", "read_seconds", "total_seconds"), GUARD
+)
 
 
 @pytest.fixture(scope="package")
@@ -28,7 +31,7 @@ def server() -> Iterator[Misbehaving]:
 
 @pytest.fixture
 def settings(server: Misbehaving) -> Settings:
-    """Limits of a second, and every name leading to the server."""
+    """Every name leads to the server."""
     return Settings.model_validate({"contact": "me@example.org", **LIMITS, **server.settings})
 
 

@@ -1,18 +1,18 @@
 from __future__ import annotations
 
 import asyncio
-from time import monotonic
 
 import pytest
 
 from agents.settings import Settings
 from agents.web.client import Client
 from tests.agents.web.answers import ANSWERS, HTML
-from tests.agents.web.conftest import LIMITS, MAX_BYTES, Ask
+from tests.agents.web.conftest import GUARD, MAX_BYTES, Ask
 from tests.agents.web.misbehaving import Misbehaving
 from urltree.feeds.answer import Trouble, WebError
 
-BOUND = LIMITS["total_seconds"] + 1.5  # a busy machine is granted the rest
+SHORT = {"header_seconds": 1.0, "read_seconds": 1.0, "total_seconds": 1.5}
+NO_CONNECTION = {Trouble.DNS: {"connect_to": ()}, Trouble.CONNECT: {"connect_seconds": 0.7}}
 
 
 @pytest.mark.parametrize(
@@ -53,15 +53,13 @@ BOUND = LIMITS["total_seconds"] + 1.5  # a busy machine is granted the rest
     ],
 )
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_each_misbehaviour_ends_in_its_trouble_and_in_time(
+def test_each_misbehaviour_ends_in_its_trouble_before_any_limit(
     ask: Ask, scheme: str, path: str, trouble: Trouble
 ) -> None:
-    """Issue 4, row 1, as the client sees it."""
-    began = monotonic()
+    """Issue 4, row 1, as the client sees it; a limit would be a timeout."""
     with pytest.raises(WebError) as raised:
         ask(f"{scheme}://any.example/{path}")
     assert raised.value.trouble is trouble, raised.value.message
-    assert monotonic() - began < BOUND
 
 
 def test_what_never_ends_is_ended(settings: Settings) -> None:
@@ -70,14 +68,12 @@ def test_what_never_ends_is_ended(settings: Settings) -> None:
     urls = [f"{scheme}://{path}.example/{path}" for scheme in ("http", "https") for path in paths]
 
     async def all_of_them() -> list[object]:
-        async with Client(settings) as client:
+        async with asyncio.timeout(GUARD), Client(settings.model_copy(update=SHORT)) as client:
             asked = (client.get(url, max_bytes=MAX_BYTES) for url in urls)
             return await asyncio.gather(*asked, return_exceptions=True)
 
-    began = monotonic()
     troubles = [getattr(error, "trouble", error) for error in asyncio.run(all_of_them())]
     assert troubles == [Trouble.TIMEOUT] * len(urls)
-    assert monotonic() - began < BOUND
 
 
 @pytest.mark.parametrize(
@@ -99,9 +95,9 @@ def test_what_never_ends_is_ended(settings: Settings) -> None:
     ],
 )
 def test_what_cannot_be_connected_to_says_why(ask: Ask, url: str, trouble: Trouble) -> None:
-    """Bad certificates, names and schemes, and ports without a server."""
+    """Bad certificates, names and schemes, ports without a server, and a limit for silent ones."""
     with pytest.raises(WebError) as raised:
-        ask(url, change={"connect_to": ()} if trouble is Trouble.DNS else None)
+        ask(url, change=NO_CONNECTION.get(trouble))
     assert raised.value.trouble is trouble, raised.value.message
 
 
@@ -194,24 +190,28 @@ def test_a_kept_connection_that_was_closed_meanwhile_is_no_trouble(
     assert sum(request.host == "kept.example" for request in server.requests) == 3
 
 
-def test_a_slow_host_delays_no_other(settings: Settings) -> None:
-    """Twenty hang while fifty others answer."""
+def test_a_slow_host_delays_no_other(settings: Settings, server: Misbehaving) -> None:
+    """Fifty answer while twenty hang, and go on hanging."""
 
-    async def both() -> float:
-        async with Client(settings) as client:
+    def are_asked() -> int:
+        return sum(request.host.startswith("slow-") for request in server.requests)
+
+    async def both() -> None:
+        async with asyncio.timeout(GUARD), Client(settings) as client:
 
             async def get(host: str, path: str) -> None:
                 await client.get(f"http://{host}.example/{path}", max_bytes=MAX_BYTES)
 
             slow = [asyncio.create_task(get(f"slow-{n}", "hang")) for n in range(20)]
-            began = monotonic()
+            while are_asked() < len(slow):  # noqa: ASYNC110 - the server is in another thread
+                await asyncio.sleep(0.01)
             await asyncio.gather(*(get(f"quick-{n}", "page") for n in range(50)))
-            seconds = monotonic() - began
-            troubles = await asyncio.gather(*slow, return_exceptions=True)
-            assert all(isinstance(trouble, WebError) for trouble in troubles)
-            return seconds
+            assert not any(task.done() for task in slow)
+            for task in slow:
+                task.cancel()
+            await asyncio.wait(slow)
 
-    assert asyncio.run(both()) < LIMITS["header_seconds"]
+    asyncio.run(both())
 
 
 def test_nothing_but_a_web_error_escapes_from_all_of_them_at_once(settings: Settings) -> None:
