@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
+from time import time
 
 from aiokafka.structs import RecordMetadata
 from faust.types.tuples import Message
@@ -21,6 +23,7 @@ from faust.types.tuples import Message
 from agents.app import make_table
 from agents.document_stage import DocumentStage
 from agents.forgetting import keys_to_delete, tombstones
+from agents.incoming import arrival_of
 from agents.kafka.delivery import OnFailure, Work
 from agents.kafka.partitions import Key
 from agents.kafka.table import id_of, key_of, prefix_of
@@ -38,12 +41,11 @@ from urltree.extraction import clean_text
 from urltree.first_pages import Revision
 from urltree.heuristics import heuristic
 from urltree.learning import LearnedDomain
-from urltree.lesson import Kind, Lesson
+from urltree.lesson import Kind
 from urltree.packed_document import unpack
 from urltree.page import PageError, Reason
 from urltree.revisits import superseded_by
 from urltree.row import Verdict
-from urltree.single_page import agreement
 
 Confirmed = asyncio.Future[RecordMetadata]
 
@@ -84,13 +86,15 @@ class Extract(DocumentStage):
         work.wait_for(await self.table.put(partition, key, lesson.row), len(lesson.row))
         if lesson.kept is not None:
             work.wait_for(await self.first.put(partition, key, lesson.kept), len(lesson.kept))
-        await self.send(work, "clean-text", Key(partition, document.id.encode()), value)
+        said = await self.send(work, "clean-text", Key(partition, document.id.encode()), value)
         evicted = [key_of(domain, evicted) for evicted in lesson.evicted]
         await self.delete(self.table, partition, evicted, work)
         await self._drop_first(partition, domain, lesson.dropped, work)
         await self._revise(learned, domain, work)
         self._trees.measure(partition, domain)
-        self._count(document, lesson)
+        self.metrics.learned(document, lesson)
+        if lesson.kind is not Kind.REPLAY and (arrived := arrival_of(message)) is not None:
+            said.add_done_callback(partial(self._observe_page, arrived))
 
     async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
         """Delete rows and clean text; the last tombstone is the answer."""
@@ -230,14 +234,7 @@ class Extract(DocumentStage):
             clean_text(document, verdict, said.blocks, markdown=said.markdown)
         )
 
-    def _count(self, document: Document, lesson: Lesson) -> None:
-        verdict = lesson.verdict
-        self.metrics.documents.inc()
-        if lesson.kind is Kind.REPLAY:
-            self.metrics.replays.inc()
-        shared = agreement(document, verdict.boilerplate)
-        if shared is not None:
-            self.metrics.agreement.observe(shared)
-        boilerplate = sum(verdict.boilerplate)
-        self.metrics.blocks.labels("boilerplate").inc(boilerplate)
-        self.metrics.blocks.labels("content").inc(len(verdict.boilerplate) - boilerplate)
+    def _observe_page(self, arrived: float, said: Confirmed) -> None:
+        """A page counts once Kafka has its text; the clock that it came by may be ahead of ours."""
+        if not said.cancelled() and said.exception() is None:
+            self.metrics.page_seconds.observe(max(0.0, time() - arrived))

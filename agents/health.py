@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,13 @@ class Health:
         gauge("in_flight_bytes", "Their bytes.", lambda: stage.delivery.bytes)
         gauge("lag", "Records of the assigned partitions not confirmed yet.", self._lag)
         gauge("commit_age_seconds", "Time since the last commit, while one is due.", self._age)
+        tables = stage.app.tables
+        left = "Changelog records still to be restored, at most."
+        gauge("recovery_records", left, lambda: tables.remaining)
+        size = "Tables of the assigned partitions, on disk."
+        gauge("state_bytes", size, lambda: sum(table.bytes_on_disk for table in tables.values()))
+        rows = {name: partial(getattr, table, "rows") for name, table in tables.items()}
+        stage.metrics.gauges("rows", "Rows of a table, estimated.", "table", rows)
         gauge("ready", "1 while records are processed.", lambda: not self.unready())
 
     async def start(self) -> None:

@@ -1,6 +1,8 @@
-"""A record as it came in: which page it is a copy of, and what a dead letter keeps of it."""
+"""A record as it came in: which page it is a copy of, since when, what a dead letter keeps."""
 
 from __future__ import annotations
+
+import re
 
 from faust.types.tuples import Message
 
@@ -9,6 +11,8 @@ from models import headers as names
 from models.dead_letter import Record
 from models.headers import header
 from models.origin import Origin
+
+_MILLISECONDS = re.compile(r"[0-9]{1,15}")
 
 
 def origin_of(message: Message) -> str:
@@ -20,6 +24,20 @@ def origin_of(message: Message) -> str:
         except ValueError:
             pass  # a user's header of that name, which is no origin
     return str(Origin(message.topic, message.partition, message.offset))
+
+
+def arrival_of(message: Message) -> float | None:
+    """When the first copy of a page came to raw-html, seconds since 1970, if a header says it."""
+    named = header(message.headers, names.ARRIVED)
+    if named is None or not _MILLISECONDS.fullmatch(named):
+        return None
+    return int(named) / 1000
+
+
+def arrived(message: Message) -> list[tuple[str, bytes]]:
+    """The header that says so on a page that is sent on; none where Kafka was not told (-1)."""
+    at = arrival_of(message) or message.timestamp or 0
+    return [(names.ARRIVED, str(round(at * 1000)).encode())] if at > 0 else []
 
 
 def original_of(message: Message) -> Record:

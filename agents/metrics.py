@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import compress
 
 from prometheus_client import (
     CollectorRegistry,
@@ -13,9 +14,15 @@ from prometheus_client import (
     generate_latest,
 )
 
+from urltree.document import Document
+from urltree.lesson import Kind, Lesson
+from urltree.single_page import agreement
+
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each, which nothing here reads
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+# a page waits behind others: from an idle worker's fraction of a second to a backlog of hours
+_PAGE_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400)
 _SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1)
 
 
@@ -32,6 +39,9 @@ class Metrics:
         self.dead_letters = self._counter("dead_letters", "Records refused, by reason.", "reason")
         self.rekeyed = self._counter("rekeyed", "Pages put under their domain's key.")
         self.blocks = self._counter("blocks", "Text blocks judged, by verdict.", "verdict")
+        self.text_characters = self._counter(
+            "text_characters", "Characters of the blocks judged, by verdict.", "verdict"
+        )
         self.evicted = self._counter("evicted", "Rows deleted for their age or number.")
         self.rebuilds = self._counter("rebuilds", "Domains read into memory from their rows.")
         self.retries = self._counter("retries", "Records tried again after an unexpected error.")
@@ -61,9 +71,38 @@ class Metrics:
             registry=self.registry,
         )
 
+        self.page_seconds = Histogram(
+            "urltree_page_seconds",
+            "From a page's arrival in raw-html to Kafka's confirmation of its clean text.",
+            buckets=_PAGE_SECONDS,
+            registry=self.registry,
+        )
+
+    def learned(self, document: Document, lesson: Lesson) -> None:
+        """Count a document that was judged, and what was said of it."""
+        self.documents.inc()
+        if lesson.kind is Kind.REPLAY:
+            self.replays.inc()
+        dropped = lesson.verdict.boilerplate
+        shared = agreement(document, dropped)
+        if shared is not None:
+            self.agreement.observe(shared)
+        texts = [block.text for block in document.blocks]
+        _share(self.blocks, len(texts), sum(dropped))
+        characters = sum(map(len, compress(texts, dropped)))
+        _share(self.text_characters, sum(map(len, texts)), characters)
+
     def gauge(self, name: str, text: str, value: Callable[[], float]) -> None:
         """A value that is asked for when metrics are read."""
         Gauge(f"urltree_{name}", text, registry=self.registry).set_function(value)
+
+    def gauges(
+        self, name: str, text: str, label: str, values: Mapping[str, Callable[[], float]]
+    ) -> None:
+        """The same for each value of a label."""
+        gauge = Gauge(f"urltree_{name}", text, (label,), registry=self.registry)
+        for of, value in values.items():
+            gauge.labels(of).set_function(value)
 
     def text(self) -> bytes:
         """All of it, as Prometheus reads it."""
@@ -71,3 +110,8 @@ class Metrics:
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(f"urltree_{name}", text, labels, registry=self.registry)
+
+
+def _share(counter: Counter, all_of_them: int, boilerplate: int) -> None:
+    counter.labels("boilerplate").inc(boilerplate)
+    counter.labels("content").inc(all_of_them - boilerplate)

@@ -17,7 +17,7 @@ from faust.types.tuples import Message
 from agents.app import make_table
 from agents.document_stage import DocumentStage
 from agents.forgetting import HEADERS, keys_to_delete
-from agents.incoming import is_in_place
+from agents.incoming import arrived, is_in_place
 from agents.kafka.delivery import OnFailure, Work
 from agents.kafka.partitions import Key
 from agents.kafka.table import key_of
@@ -97,8 +97,9 @@ class Normalize(DocumentStage):
             return True
         if header(message.headers, names.REKEYED) is not None:
             raise PageError(Reason.MISPLACED, f"{domain}: was re-keyed, and is misplaced still")
-        kept = [(name, value) for name, value in message.headers or () if name != names.ORIGIN]
-        ours = [(names.ORIGIN, origin.encode()), (names.REKEYED, b"1")]
+        again = (names.ORIGIN, names.ARRIVED)
+        kept = [(name, value) for name, value in message.headers or () if name not in again]
+        ours = [(names.ORIGIN, origin.encode()), (names.REKEYED, b"1"), *arrived(message)]
         await self.send(work, "raw-html", self.key(domain), message.value, [*kept, *ours])
         self.metrics.rekeyed.inc()
         return False
@@ -115,7 +116,7 @@ class Normalize(DocumentStage):
         document = decision.document
         value = documents.encode(document)
         self.check_size("documents", value)
-        headers = [(names.ORIGIN, document.origin.encode())]
+        headers = [(names.ORIGIN, document.origin.encode()), *arrived(work.message)]
         await self.send(work, "documents", Key(partition, document.domain.encode()), value, headers)
         stored = await self.table.put(
             partition, key_of(document.domain, document.key_bytes), decision.seen.encode()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 ORIGIN = "urltree-origin"  # topic/partition/offset of the first copy: on re-keyed, replayed records
+ARRIVED = "urltree-arrived"  # on documents, re-keyed records: of the first copy, ms since 1970
 REKEYED = "urltree-rekeyed"  # on a record that normalize has put under its domain's key
 FETCHED_FOR = "urltree-fetched-for"  # on raw-html: origin, in fetches, of what asked for this page
 COMMAND = "urltree-command"  # an operator's wish to the owner of a table, see `models.command`

@@ -1,7 +1,8 @@
 """Dead letters, once more: each original goes to where its stage had read it.
 
-It goes as it was, but for our own headers: its first origin, and no word of a re-keying. What was
-to be fetched is asked for anew: from its first address, with all attempts before it.
+It goes as it was, but for our own headers: its first origin, and no word of a re-keying, nor of
+when it came: the days until it was replayed are no latency. What was to be fetched is asked for
+anew: from its first address, with all attempts before it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ async def _send(out: AIOKafkaProducer, letter: DeadLetter, sent: Record, place: 
     key, value, original = sent
     if key is None and value is None:
         key = b""  # aiokafka refuses to send nothing at all
-    ours = (names.ORIGIN, names.REKEYED)
+    ours = (names.ORIGIN, names.REKEYED, names.ARRIVED)
     headers = [(name, content) for name, content in original if name not in ours]
     count = len(await out.partitions_for(letter.topic))
     await out.send_and_wait(

@@ -69,6 +69,8 @@ class Fetching:
         self._loop: asyncio.Task[None] | None = None
         queues = self._places.queues
         metrics.gauge("hosts", "Hosts for which pages wait.", lambda: sum(1 for _ in queues))
+        late = "Hosts whose turn has come and that nobody asks yet."
+        metrics.gauge("hosts_overdue", late, lambda: queues.overdue(clock()))
         metrics.gauge("queued", "Pages in this worker's memory.", lambda: len(self._jobs))
 
     async def start(self) -> None:

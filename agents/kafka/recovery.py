@@ -30,6 +30,20 @@ class Recovery(recovery.Recovery):
         """Nothing was passed yet."""
         self._passed: dict[TP, int] = {}
 
+    @property
+    def remaining(self) -> int:
+        """Offsets of changelogs that are still to be read; 0 when all is restored.
+
+        From the moment at which the ends of the changelogs are known; before that it is 0. A
+        partition of which it is not known yet where to begin counts whole. Where compaction has
+        left fewer records than offsets, it ends earlier.
+        """
+        read = self.active_offsets
+        return sum(
+            max(0, last - (-1 if (at := read.get(tp)) is None else at))
+            for tp, last in self.active_highwaters.items()
+        )
+
     async def _build_offsets(
         self, consumer: Any, tps: set[TP], destination: Counter[TP], title: str
     ) -> None:
@@ -68,6 +82,11 @@ class TableManager(manager.TableManager):
         """Start without the second that Faust waits here: agents are waited for elsewhere."""
         await self._update_channels()
         await self.recovery.start()
+
+    @property
+    def remaining(self) -> int:
+        """Offsets of changelogs that recovery still has to read; 0 before the first."""
+        return 0 if self._recovery is None else self._recovery.remaining
 
     @property
     def recovery(self) -> Recovery:

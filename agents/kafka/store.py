@@ -78,6 +78,25 @@ class Store(rocksdb.Store):
         except Exception as error:
             raise StoreError(f"scan of partition {partition}: {error}") from error
 
+    @property
+    def rows(self) -> int:
+        """Keys of the open partitions, as RocksDB estimates: a recent one may count twice."""
+        return sum(
+            db.property_int_value("rocksdb.estimate-num-keys") or 0 for db in self._dbs.values()
+        )
+
+    @property
+    def bytes(self) -> int:
+        """Size of the open partitions on disk: tables, and the log of what is not in one yet.
+
+        By RocksDB's own counts, 2 to 15 µs a partition; the log is as large as what it logs.
+        """
+        return sum(
+            db.property_int_value(f"rocksdb.{name}") or 0
+            for db in self._dbs.values()
+            for name in ("total-sst-files-size", "cur-size-all-mem-tables")
+        )
+
     def mark(self) -> None:
         """Note that the open partitions are in use now."""
         for partition in self._dbs:

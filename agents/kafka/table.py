@@ -54,6 +54,16 @@ class Table(faust.Table):
             loop=self.loop,
         )
 
+    @property
+    def rows(self) -> int:
+        """Rows of the assigned partitions, estimated; 0 before the table is opened."""
+        return 0 if self._data is None else self._data.rows
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """Their size on the disk."""
+        return 0 if self._data is None else self._data.bytes
+
     def get(self, partition: int, key: bytes) -> bytes | None:
         """The value under a key, None where there is none."""
         if (partition, key) in self._deleting:

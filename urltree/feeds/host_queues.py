@@ -98,6 +98,12 @@ class HostQueues(Generic[T]):
             heappop(self._heap)
         return None
 
+    def overdue(self, now: float) -> int:
+        """Hosts whose turn has come and that nobody has taken."""
+        return sum(
+            turn <= now and self._turns.get(host) == number for turn, number, host in self._heap
+        )
+
     def expected(self, host: str, now: float, pause: float) -> float:
         """When a token that is added now would have its turn, at so many seconds a token."""
         ahead = self.waiting(host) + (host in self._busy)
