@@ -11,11 +11,12 @@ in whatever order rows are read.
 from __future__ import annotations
 
 import struct
-import sys
 from array import array
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from urltree.packing import little_endian
 
 MOST = 65_535  # words of a path in one document that count
 
@@ -53,9 +54,10 @@ class Contribution(NamedTuple):
     def encode(self) -> bytes:
         """The bytes that are stored, 10 a path."""
         columns = list(zip(*self.paths, strict=True)) or [(), (), (), ()]
-        parts = [_HEAD.pack(self.main, self.main_by_tags, len(self.paths)), _pack("I", columns[0])]
-        parts += [_pack("H", [min(value, MOST) for value in column]) for column in columns[1:]]
-        return b"".join(parts)
+        arrays = [array("I", columns[0])]
+        arrays += [array("H", [min(value, MOST) for value in column]) for column in columns[1:]]
+        head = _HEAD.pack(self.main, self.main_by_tags, len(self.paths))
+        return head + b"".join([little_endian(one).tobytes() for one in arrays])
 
     @classmethod
     def decode(cls, stored: bytes) -> Contribution:
@@ -64,17 +66,28 @@ class Contribution(NamedTuple):
         Raises:
             ValueError: their length is not that of their parts.
         """
-        if len(stored) < _HEAD.size:
-            raise ValueError("its length is less than that of its head")
+        check_length(stored)
         main, by_tags, number = _HEAD.unpack_from(stored)
-        if len(stored) != _HEAD.size + _BYTES * number:
-            raise ValueError("its length is not that of its paths")
         at = _HEAD.size + 4 * number
-        columns = [_unpack("I", stored[_HEAD.size : at])]
+        columns = [array("I", stored[_HEAD.size : at])]
         for _ in range(3):
-            columns.append(_unpack("H", stored[at : at + 2 * number]))
+            columns.append(array("H", stored[at : at + 2 * number]))
             at += 2 * number
-        return cls(main, by_tags, tuple(map(AtPath._make, zip(*columns, strict=True))))
+        paths = zip(*map(little_endian, columns), strict=True)
+        return cls(main, by_tags, tuple(map(AtPath._make, paths)))
+
+
+def check_length(stored: bytes) -> None:
+    """Refuse bytes that are no contribution: every other sequence of that length is one.
+
+    Raises:
+        ValueError: their length is not that of their parts.
+    """
+    if len(stored) < _HEAD.size:
+        raise ValueError("its length is less than that of its head")
+    *_, number = _HEAD.unpack_from(stored)
+    if len(stored) != _HEAD.size + _BYTES * number:
+        raise ValueError("its length is not that of its paths")
 
 
 class Path:
@@ -151,17 +164,3 @@ def _discount(counts: Counter[int], path: int) -> None:
     counts[path] -= 1
     if not counts[path]:
         del counts[path]
-
-
-def _pack(kind: str, values: tuple[int, ...] | list[int]) -> bytes:
-    packed = array(kind, values)
-    if sys.byteorder == "big":
-        packed.byteswap()
-    return packed.tobytes()
-
-
-def _unpack(kind: str, stored: bytes) -> array[int]:
-    values = array(kind, stored)
-    if sys.byteorder == "big":
-        values.byteswap()
-    return values

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from urltree.packing import little_endian, pack_bits, read_string, string, unpack_bits
 from urltree.page_kind import PageKind
-from urltree.path_statistics import Contribution
+from urltree.path_statistics import check_length
 
 ROW_VERSION = 1
 
@@ -158,7 +158,7 @@ def _decode(stored: bytes) -> Row:
     counts = little_endian(array("I", stored[counted:named])) if flags & _WITH_COUNTS else None
     paths = stored[end:]
     if paths:
-        Contribution.decode(paths)
+        check_length(paths)
     return Row(
         tokenizer,
         time,
