@@ -1,4 +1,4 @@
-"""The numbers of the heuristic. Each was chosen on the streams, and holds within wide bounds."""
+"""The numbers of the heuristic: chosen on the streams, and refitted by `bench.quality`."""
 
 from __future__ import annotations
 
