@@ -32,6 +32,9 @@ RUNNING = _tags(
     "p li blockquote pre td th tr tbody table dd dt dl ul ol figcaption figure h1 h2 h3 h4 h5 h6"
 )
 
+# What holds the whole page, or its main content: never boilerplate, never one article of several.
+WHOLE_PAGE = _tags("html body main")
+
 MAX_TOKENS = 12  # of one element
 MAX_TOKEN = 40  # characters; longer ones are generated, never written by a person
 

@@ -115,7 +115,7 @@ def explain(
         tuple(page.linked),
         title,
         main,
-        tuple([main is not None and is_inside for is_inside in page.inside]),
+        tuple(page.in_main),
     )
 
 

@@ -72,7 +72,7 @@ class Evidence:
             second_opinion.drop_others(page, kinds)
         page_kind = kind_of_page(page)
         can_be_wrong = page.title is None or page_kind is PageKind.LISTING
-        if can_be_wrong and _kept(page, kinds) < self._numbers.least_words:
+        if can_be_wrong and page.kept(kinds) < self._numbers.least_words:
             kinds = bytearray(Kind.SITE_WIDE if found else 0 for found in page.repeated)
         return Judgement(
             0,
@@ -114,10 +114,6 @@ def _is_marked_inside(page: Page) -> bool:
     first, behind = page.spans[page.main]
     blocks = page.document.blocks[first:behind]
     return any(page.marked[block.element] for block in blocks)
-
-
-def _kept(page: Page, kinds: bytearray) -> int:
-    return sum(words for words, kind in zip(page.words, kinds, strict=True) if not kind)
 
 
 def _contribution(page: Page) -> Contribution:

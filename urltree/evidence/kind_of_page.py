@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from urltree.elements import RUNNING
-from urltree.evidence.page import Page
+from urltree.evidence.page import Page, container
 from urltree.page_kind import PageKind
 
 HEADLINES = 5  # different ones from which a page may be a listing
@@ -89,9 +88,6 @@ def _longest_prose(page: Page, own: list[int]) -> float:
             if block.link_share >= LINKED:
                 longest, run = max(longest, run), 0.0
         elif words >= numbers.prose_words and linked <= numbers.prose_linked * words:
-            element = block.element
-            while element >= 0 and elements[element].tag in RUNNING:
-                element = elements[element].parent
-            by_element[element] += words - linked
+            by_element[container(elements, block.element)] += words - linked
             run += words - linked
     return max(longest, run, *by_element.values())

@@ -17,9 +17,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from urltree.elements import RUNNING
 from urltree.evidence.next_articles import next_articles
-from urltree.evidence.page import Page, above
+from urltree.evidence.page import Page, above, container
 from urltree.path_statistics import PathStatistics
 
 _WEIGHTS = (1.0, 0.5, 1 / 6, 1 / 9, 1 / 12, 1 / 15)
@@ -84,10 +83,8 @@ def _scores(page: Page, prose: Sequence[float]) -> list[float]:
     for block, words in zip(page.document.blocks, prose, strict=True):
         if not words:
             continue
-        element = block.element
-        said = min(words * _MARKED if marked[element] else words, _MOST_WORDS)
-        while element >= 0 and elements[element].tag in RUNNING:
-            element = elements[element].parent
+        said = min(words * _MARKED if marked[block.element] else words, _MOST_WORDS)
+        element = container(elements, block.element)
         for weight in _WEIGHTS:
             if element < 0:
                 break
@@ -138,7 +135,7 @@ def _by_votes(page: Page, scores: Sequence[float], paths: PathStatistics) -> int
     found = _elected(page, scores, page.paths, paths.mains)
     if found is None:
         found = _without_prose(page, paths.mains)
-    if found is None:
+    if found is None and paths.mains_by_tags:
         by_tags = list(map(page.path_by_tags, range(len(page.paths))))
         found = _elected(page, scores, by_tags, paths.mains_by_tags)
     return found

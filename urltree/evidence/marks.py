@@ -10,11 +10,10 @@ from collections import defaultdict
 from collections.abc import Collection
 
 from urltree.boilerplate import Kind
+from urltree.elements import HEADINGS, WHOLE_PAGE
 from urltree.evidence.names import TAGS
 from urltree.evidence.page import Page
 
-_EXEMPT_TAGS = frozenset({"html", "body", "main"})
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _BODY = 0.4  # of the main element's words outside links
 _MOST = 0.9  # of a page's words
 
@@ -37,7 +36,7 @@ def marks(page: Page, above_main: Collection[int] = (), main: int | None = None)
             marked[index] = marked[parent]
         elif tag in TAGS or tokens:
             if (
-                tag in _EXEMPT_TAGS
+                tag in WHOLE_PAGE
                 or index in page.above_title
                 or index in above_main
                 or page.words_in(index) >= most
@@ -46,7 +45,7 @@ def marks(page: Page, above_main: Collection[int] = (), main: int | None = None)
             if tag in TAGS:
                 marked[index] = Kind.NAVIGATION
             elif names is not None:
-                is_anchor = tag in _HEADINGS or in_main[index]
+                is_anchor = tag in HEADINGS or in_main[index]
                 marked[index] = names.of(_classes(tokens) if is_anchor else tokens).kind
     return marked
 

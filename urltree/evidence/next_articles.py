@@ -10,9 +10,9 @@ must say a quarter, at least, of what the element that begins there says.
 
 from __future__ import annotations
 
+from urltree.elements import WHOLE_PAGE
 from urltree.evidence.page import Page
 
-_EXEMPT = frozenset({"html", "body", "main"})
 _LEAST = 0.25  # of the other article's prose, that stands before it
 
 
@@ -32,7 +32,7 @@ def next_articles(page: Page) -> list[tuple[int, int]]:
             continue
         begun = _begun_by(page, index)
         first, behind = page.spans[begun]
-        if begun == block.element or elements[begun].tag in _EXEMPT:
+        if begun == block.element or elements[begun].tag in WHOLE_PAGE:
             continue
         if sum(page.prose[page.title : first]) >= _LEAST * sum(page.prose[first:behind]) > 0:
             found.append((first, behind))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from urltree.document import Document
+from urltree.elements import RUNNING
 from urltree.evidence.element_paths import path_below
 from urltree.evidence.names import Names
 from urltree.evidence.parameters import Parameters
@@ -107,6 +108,15 @@ class Page:
             [True] * len(blocks),
         )
 
+    @property
+    def in_main(self) -> list[bool]:
+        """Blocks that stand in the main element: none, where the page has no main element."""
+        return [False] * len(self.inside) if self.main is None else self.inside
+
+    def kept(self, kinds: bytearray) -> int:
+        """Words of the blocks that are content."""
+        return sum([words for words, kind in zip(self.words, kinds, strict=True) if not kind])
+
     def path_by_tags(self, element: int) -> int:
         """The path of an element by tags alone."""
         elements, path = self.document.elements, 0
@@ -128,6 +138,13 @@ def above(elements: tuple[Element, ...], element: int) -> list[int]:
         found.append(element)
         element = elements[element].parent
     return found
+
+
+def container(elements: tuple[Element, ...], element: int) -> int:
+    """The innermost element around running text, -1 where there is none."""
+    while element >= 0 and elements[element].tag in RUNNING:
+        element = elements[element].parent
+    return element
 
 
 def _words(text: str) -> int:

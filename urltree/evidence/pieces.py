@@ -33,14 +33,14 @@ def line_numbers(page: Page, _: PathStatistics, kinds: bytearray) -> None:
 
 def repetition(page: Page, _: PathStatistics, kinds: bytearray) -> None:
     """What recurs on the site; in the main element, on most pages of a node of the branch."""
-    judges = _judges(page)
+    judges, in_main = _judges(page), page.in_main
     least = page.numbers.main_least
     for index, (block, repeated) in enumerate(
         zip(page.document.blocks, page.repeated, strict=True)
     ):
         if not repeated or kinds[index]:
             continue
-        if page.main is None or not page.inside[index]:
+        if not in_main[index]:
             kinds[index] = Kind.SITE_WIDE
             continue
         for node, most in judges:
@@ -60,21 +60,22 @@ def repeated_paths(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
     inside: set[int] = set()
     if outside and not _repeats_itself(page, paths):
         inside = {path for path in outside if _repeats(page, paths, path, numbers.main_repeated)}
+    in_main = page.in_main
     for index, (block, path) in enumerate(zip(page.document.blocks, page.path_of, strict=True)):
-        where = inside if page.main is not None and page.inside[index] else outside
+        where = inside if in_main[index] else outside
         if path in where and not kinds[index] and block.hash != NO_LETTERS:
             kinds[index] = Kind.REPEATED_PATH
 
 
 def link_lists(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
     """Where text is mostly links, by the site; outside the main element by this page too."""
-    most = page.numbers.path_linked
+    most, in_main = page.numbers.path_linked, page.in_main
     of_site = {path for path in page.at_paths if _is_linked(page, paths.get(path))}
     of_page = {path for path, here in page.at_paths.items() if here.linked > most * here.words}
     for index, path in enumerate(page.path_of):
         if kinds[index] or index == page.title:
             continue
-        if path in of_site or (path in of_page and (page.main is None or not page.inside[index])):
+        if path in of_site or (path in of_page and not in_main[index]):
             kinds[index] = Kind.LINK_LIST
 
 

@@ -37,9 +37,8 @@ def shared(page: Page, paths: PathStatistics, kinds: bytearray) -> float | None:
     prose = sum(words for words, digit in zip(page.prose, vouched, strict=True) if digit == "1")
     if not sum(said) or prose < _LEAST_PROSE * sum(said):
         return None
-    kept = sum(words for words, kind in zip(page.words, kinds, strict=True) if not kind)
     both = sum(words for words, kind in zip(said, kinds, strict=True) if not kind)
-    return 2 * both / (kept + sum(said))
+    return 2 * both / (page.kept(kinds) + sum(said))
 
 
 def main_element(page: Page) -> int | None:
