@@ -1,0 +1,106 @@
+"""What the tests ask of a cluster: custom resources, dry runs, and all that a namespace holds.
+
+Kinds are found by discovery, as kubectl does: nothing here lists kinds of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.deploy.apiserver import PATIENCE, Answer, ApiServer
+
+Object = Mapping[str, Any]
+
+STRICT = {"fieldValidation": "Strict"}
+DRY_RUN = {**STRICT, "dryRun": "All"}
+BY_US = {"fieldManager": "test", "force": "true"}
+
+
+class Cluster:
+    """A running API server with the definitions of some operators."""
+
+    def __init__(self, server: ApiServer, crds: Iterable[Path]) -> None:
+        self.server = server
+        self._resources: dict[tuple[str, str], Mapping[str, Any]] = {}
+        names = [self._define(yaml.safe_load(crd.read_text())) for crd in crds]
+        for name in names:
+            self._await_established(name)
+        self._discover()
+
+    def make_namespace(self, name: str) -> str:
+        """A namespace that admits restricted pods only, and warns of other templates."""
+        level = {"enforce": "restricted", "warn": "restricted"}
+        labels = {f"pod-security.kubernetes.io/{mode}": said for mode, said in level.items()}
+        body = {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": name, "labels": labels},
+        }
+        _accepted(self.server.request("POST", "/api/v1/namespaces", body))
+        return name
+
+    def apply(self, wanted: Object, namespace: str, **query: str) -> Answer:
+        """Server-side apply, strict; with `dryRun` nothing is stored."""
+        path = f"{self.path(wanted, namespace)}/{wanted['metadata']['name']}"
+        return self.server.request("PATCH", path, wanted, **BY_US, **STRICT, **query)
+
+    def create(self, wanted: Object, namespace: str, **query: str) -> Answer:
+        """A POST, strict, as a controller would send."""
+        return self.server.request("POST", self.path(wanted, namespace), wanted, **STRICT, **query)
+
+    def path(self, wanted: Object, namespace: str) -> str:
+        """Where objects of this kind are, in the namespace if they live in one."""
+        version = wanted["apiVersion"]
+        resource = self._resources[version, wanted["kind"]]
+        scope = f"/namespaces/{namespace}" if resource["namespaced"] else ""
+        return f"{_root(version)}{scope}/{resource['name']}"
+
+    def contents(self, namespace: str) -> dict[str, Object]:
+        """Every object in a namespace, of every kind, by "Kind/name"."""
+        found = {}
+        for (version, kind), resource in self._resources.items():
+            if resource["namespaced"] and "list" in resource["verbs"]:
+                path = self.path({"apiVersion": version, "kind": kind}, namespace)
+                for item in _accepted(self.server.request("GET", path)).body["items"]:
+                    found[f"{kind}/{item['metadata']['name']}"] = item
+        return found
+
+    def _define(self, crd: Object) -> str:
+        path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+        name = str(crd["metadata"]["name"])
+        _accepted(self.server.request("PATCH", f"{path}/{name}", crd, **BY_US))
+        return f"{path}/{name}"
+
+    def _await_established(self, path: str) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            status = self.server.request("GET", path).body.get("status", {})
+            if {"type": "Established", "status": "True"}.items() <= next(
+                (c for c in status.get("conditions", ()) if c["type"] == "Established"), {}
+            ).items():
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"{path} is not established")
+
+    def _discover(self) -> None:
+        groups = self.server.request("GET", "/apis").body["groups"]
+        versions = [each["groupVersion"] for group in groups for each in group["versions"]]
+        for version in ("v1", *versions):
+            listed = self.server.request("GET", _root(version)).body["resources"]
+            for resource in listed:
+                if "/" not in resource["name"]:
+                    self._resources[version, resource["kind"]] = resource
+
+
+def _root(version: str) -> str:
+    return f"/apis/{version}" if "/" in version else f"/api/{version}"
+
+
+def _accepted(answer: Answer) -> Answer:
+    assert not answer.error, answer.error
+    return answer
