@@ -56,11 +56,10 @@ def sources_digest() -> str:
 
 def render(helm: Path, values: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Render the chart with a set of values; `helm template` makes no connection."""
+    file = VALUES / f"{values}.yaml"
+    options = ("--namespace", NAMESPACE, "--kube-version", NEWEST, "--values", str(file))
     return subprocess.run(
-        [
-            *(helm, "template", RELEASE, CHART, "--namespace", NAMESPACE),
-            *("--kube-version", NEWEST, "--values", VALUES / f"{values}.yaml", *arguments),
-        ],
+        [str(helm), "template", RELEASE, str(CHART), *options, *arguments],
         capture_output=True,
         text=True,
         check=False,

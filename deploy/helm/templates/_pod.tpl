@@ -82,7 +82,7 @@ capabilities:
 - name: topics
   configMap:
     name: {{ .topics }}
-{{- with include "urltree.kafka.secrets" .root }}
+{{- with include "urltree.kafka.secrets" .root | trim }}
 - name: secrets
   projected:
     defaultMode: 0440
