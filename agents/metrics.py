@@ -10,12 +10,14 @@ from prometheus_client import (
     Counter,
     Gauge,
     Histogram,
+    ProcessCollector,
     disable_created_metrics,
     generate_latest,
 )
 
 from urltree.document import Document
 from urltree.lesson import Kind, Lesson
+from urltree.page import Reason
 from urltree.single_page import agreement
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each, which nothing here reads
@@ -31,12 +33,15 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
         self.documents = self._counter("documents", "Documents that were sent on.")
         self.replays = self._counter("replays", "Documents of these that were there before.")
         self.revisits = self._counter("revisits", "Documents of these that superseded another.")
         self.revisions = self._counter("revisions", "First pages published again, at 20.")
         self.duplicates = self._counter("duplicates", "Pages seen before, by step.", "step")
         self.dead_letters = self._counter("dead_letters", "Records refused, by reason.", "reason")
+        for reason in Reason:  # from 0 on: increase() does not see a series begin at 1
+            self.dead_letters.labels(reason)
         self.rekeyed = self._counter("rekeyed", "Pages put under their domain's key.")
         self.blocks = self._counter("blocks", "Text blocks judged, by verdict.", "verdict")
         self.text_characters = self._counter(

@@ -49,11 +49,13 @@ def settings() -> str:
 
 
 def metrics() -> str:
-    """Every metric of a worker, and which stage has it."""
+    """Every metric of a worker, and which stage has it; those of any process aside."""
     found: dict[str, tuple[str, str, list[str]]] = {}
     for stage in stages():
         Health(stage, "127.0.0.1", 0)
         for metric in stage.metrics.registry.collect():
+            if metric.name.startswith("process_"):
+                continue
             name = metric.name + ("_total" if metric.type == "counter" else "")
             found.setdefault(name, (metric.type, metric.documentation, []))[2].append(stage.name)
     rows = [
