@@ -13,7 +13,8 @@ from __future__ import annotations
 import struct
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import repeat
 from typing import NamedTuple
 
 from urltree.packing import little_endian
@@ -55,7 +56,7 @@ class Contribution(NamedTuple):
         """The bytes that are stored, 10 a path."""
         columns = list(zip(*self.paths, strict=True)) or [(), (), (), ()]
         arrays = [array("I", columns[0])]
-        arrays += [array("H", [min(value, MOST) for value in column]) for column in columns[1:]]
+        arrays += [array("H", map(min, column, repeat(MOST))) for column in columns[1:]]
         head = _HEAD.pack(self.main, self.main_by_tags, len(self.paths))
         return head + b"".join([little_endian(one).tobytes() for one in arrays])
 
@@ -136,6 +137,12 @@ class PathStatistics:
     def get(self, path: int) -> Path | None:
         """What is known of a path, None where no document had it."""
         return self._paths.get(path)
+
+    def known(self, among: Iterable[int], documents: int) -> dict[int, Path]:
+        """What is known of those paths that so many documents had at least."""
+        paths = self._paths
+        found = [(path, paths[path]) for path in among if path in paths]
+        return {path: past for path, past in found if past.documents >= documents}
 
     def add(self, contribution: Contribution) -> None:
         """Count a document."""

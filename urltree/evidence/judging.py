@@ -90,7 +90,7 @@ class Evidence:
         """What the pieces of evidence get to see; `main` is its main element, where known."""
         page = Page.of(document, leaf, self._numbers, self._names)
         if self._without == "title":
-            page.title, page.above_title = None, set()
+            page.title, page.above_title = None, {}
         page.marked = marks(page)
         if self._without != "main":
             find_main(page, PathStatistics() if self._without == "votes" else paths, main=main)

@@ -109,11 +109,19 @@ def _weigh(page: Page, scores: list[float]) -> None:
         if elements[index].tag in ("article", "main"):
             weight *= 1 + numbers.named_content
         if page.title is not None:
-            shared = sum(one in page.above_title for one in above(elements, index))
-            weight *= 1 + numbers.title_nearness * shared / len(page.above_title)
+            weight *= 1 + numbers.title_nearness * _shared_with_title(page, index) / len(
+                page.above_title
+            )
             if page.spans[index][1] <= page.title:
                 weight *= _BEFORE_TITLE
         scores[index] = score * weight
+
+
+def _shared_with_title(page: Page, element: int) -> int:
+    """Of an element and all around it, how many hold the title block."""
+    while element >= 0 and element not in page.above_title:
+        element = page.document.elements[element].parent
+    return page.above_title.get(element, 0)
 
 
 def _prefer_first(page: Page, scores: list[float]) -> None:

@@ -34,19 +34,20 @@ def marks(page: Page, above_main: Collection[int] = (), main: int | None = None)
         in_main[index] = index == main or (parent >= 0 and in_main[parent])
         if parent >= 0 and marked[parent]:
             marked[index] = marked[parent]
-        elif tag in TAGS or tokens:
-            if (
-                tag in WHOLE_PAGE
-                or index in page.above_title
-                or index in above_main
-                or page.words_in(index) >= most
-            ):
-                continue
-            if tag in TAGS:
-                marked[index] = Kind.NAVIGATION
-            elif names is not None:
-                is_anchor = tag in HEADINGS or in_main[index]
-                marked[index] = names.of(_classes(tokens) if is_anchor else tokens).kind
+            continue
+        kind = Kind.CONTENT
+        if tag in TAGS:
+            kind = Kind.NAVIGATION
+        elif tokens and names is not None:
+            is_anchor = tag in HEADINGS or in_main[index]
+            kind = names.of(_classes(tokens) if is_anchor else tokens).kind
+        is_exempt = kind and (
+            tag in WHOLE_PAGE
+            or index in page.above_title
+            or index in above_main
+            or page.words_in(index) >= most
+        )
+        marked[index] = Kind.CONTENT if is_exempt else kind
     return marked
 
 

@@ -40,7 +40,7 @@ class Page:
         counts: pages of the site that have a block.
         repeated: whether those are more than a few.
         title: number of the title block.
-        above_title: elements that hold it.
+        above_title: elements that hold it, numbered from the outermost, which is 1.
         marked: what the names of an element, or of one around it, say; `Kind` by element.
         main: the main element, None where the page has no prose.
         inside: blocks that stand in it; all where there is none.
@@ -60,7 +60,7 @@ class Page:
     counts: list[int]
     repeated: list[bool]
     title: int | None
-    above_title: set[int]
+    above_title: dict[int, int]
     marked: list[int]
     inside: list[bool]
     main: int | None = None
@@ -103,7 +103,7 @@ class Page:
             counts,
             _repeated(blocks, counts, root.support, numbers),
             title,
-            set() if title is None else set(above(elements, blocks[title].element)),
+            {} if title is None else _from_outside(above(elements, blocks[title].element)),
             [0] * len(elements),
             [True] * len(blocks),
         )
@@ -138,6 +138,10 @@ def above(elements: tuple[Element, ...], element: int) -> list[int]:
         found.append(element)
         element = elements[element].parent
     return found
+
+
+def _from_outside(elements: list[int]) -> dict[int, int]:
+    return {element: place for place, element in enumerate(reversed(elements), 1)}
 
 
 def container(elements: tuple[Element, ...], element: int) -> int:

@@ -7,13 +7,13 @@ content on the streams (release notes, series, headings); above, 15% are.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 from urltree.boilerplate import Kind
 from urltree.evidence.page import Page
 from urltree.path_statistics import Path, PathStatistics
 from urltree.text_block import NO_LETTERS
-from urltree.tree import Node
 
 Piece = Callable[[Page, PathStatistics, bytearray], None]
 
@@ -33,8 +33,9 @@ def line_numbers(page: Page, _: PathStatistics, kinds: bytearray) -> None:
 
 def repetition(page: Page, _: PathStatistics, kinds: bytearray) -> None:
     """What recurs on the site; in the main element, on most pages of a node of the branch."""
+    if True not in page.repeated:
+        return
     judges, in_main = _judges(page), page.in_main
-    least = page.numbers.main_least
     for index, (block, repeated) in enumerate(
         zip(page.document.blocks, page.repeated, strict=True)
     ):
@@ -43,9 +44,9 @@ def repetition(page: Page, _: PathStatistics, kinds: bytearray) -> None:
         if not in_main[index]:
             kinds[index] = Kind.SITE_WIDE
             continue
-        for node, most in judges:
-            if node.counts()[block.hash] > max(least, most):
-                kinds[index] = Kind.SECTION if node.parent else Kind.SITE_WIDE
+        for kind, counts, most in judges:
+            if counts[block.hash] > most:
+                kinds[index] = kind
                 break
 
 
@@ -56,10 +57,13 @@ def repeated_paths(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
     the main element's own past was: the next page shows this one's text (infinite scroll).
     """
     numbers = page.numbers
-    outside = {path for path in page.at_paths if _repeats(page, paths, path, numbers.path_repeated)}
+    past = paths.known(page.at_paths, numbers.path_documents)
+    outside = _repeating(past, numbers.path_repeated)
+    if not outside:
+        return
     inside: set[int] = set()
-    if outside and not _repeats_itself(page, paths):
-        inside = {path for path in outside if _repeats(page, paths, path, numbers.main_repeated)}
+    if not _repeats_itself(page, paths):
+        inside = _repeating(past, numbers.main_repeated) & outside
     in_main = page.in_main
     for index, (block, path) in enumerate(zip(page.document.blocks, page.path_of, strict=True)):
         where = inside if in_main[index] else outside
@@ -70,7 +74,8 @@ def repeated_paths(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
 def link_lists(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
     """Where text is mostly links, by the site; outside the main element by this page too."""
     most, in_main = page.numbers.path_linked, page.in_main
-    of_site = {path for path in page.at_paths if _is_linked(page, paths.get(path))}
+    past = paths.known(page.at_paths, page.numbers.repeated_from)
+    of_site = {path for path, here in past.items() if here.linked > most * here.words}
     of_page = {path for path, here in page.at_paths.items() if here.linked > most * here.words}
     for index, path in enumerate(page.path_of):
         if kinds[index] or index == page.title:
@@ -119,20 +124,26 @@ def beside_boilerplate(page: Page, _: PathStatistics, kinds: bytearray) -> None:
             kinds[index] = Kind.BESIDE_BOILERPLATE
 
 
-def _judges(page: Page) -> list[tuple[Node, float]]:
-    """Nodes that judge in the main element, from the root; the largest count of content there."""
-    share, least = page.numbers.main_share, page.numbers.main_support
-    nodes = [node for node in page.leaf.rootward() if node.parent is None or node.support >= least]
-    return [(node, share * node.support) for node in reversed(nodes)]
+def _judges(page: Page) -> list[tuple[Kind, Counter[int], float]]:
+    """What each node that judges in the main element says, from the root.
+
+    Returns:
+        The kind, the counts, and the largest of them that is content.
+    """
+    numbers = page.numbers
+    return [
+        (
+            Kind.SECTION if node.parent else Kind.SITE_WIDE,
+            node.counts(),
+            max(numbers.main_least, numbers.main_share * node.support),
+        )
+        for node in reversed(list(page.leaf.rootward()))
+        if node.parent is None or node.support >= numbers.main_support
+    ]
 
 
-def _repeats(page: Page, paths: PathStatistics, path: int, share: float) -> bool:
-    past = paths.get(path)
-    return (
-        past is not None
-        and past.documents >= page.numbers.path_documents
-        and past.repeated > share * past.words
-    )
+def _repeating(past: dict[int, Path], share: float) -> set[int]:
+    return {path for path, here in past.items() if here.repeated > share * here.words}
 
 
 def _repeats_itself(page: Page, paths: PathStatistics) -> bool:
@@ -147,15 +158,6 @@ def _repeats_itself(page: Page, paths: PathStatistics) -> bool:
             words += page.words[index]
             repeated += page.words[index] * past.repeated / past.words
     return repeated > page.numbers.main_share * words
-
-
-def _is_linked(page: Page, path: Path | None) -> bool:
-    numbers = page.numbers
-    return (
-        path is not None
-        and path.documents >= numbers.repeated_from
-        and path.linked > numbers.path_linked * path.words
-    )
 
 
 def _counts_on(text: str) -> bool:
