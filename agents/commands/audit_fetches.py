@@ -16,27 +16,17 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
-from aiokafka.errors import (
-    GroupCoordinatorNotAvailableError,
-    GroupLoadInProgressError,
-    NotCoordinatorForGroupError,
-)
 
 from agents.commands.hop import Hop, Range
 from agents.commands.ledger import NAMED, Outcome
-from agents.kafka.client import admin, consumer, read
+from agents.kafka.client import consumer, read
+from agents.kafka.groups import committed
 from agents.settings import Settings
 from models.dead_letter import DeadLetter
 from models.headers import FETCHED_FOR, ORIGIN, header
 from models.origin import Origin
 
 _PAUSE = 1.0  # seconds between two looks
-_PATIENCE = 30.0  # seconds
-_NO_COORDINATOR = (
-    GroupCoordinatorNotAvailableError,
-    GroupLoadInProgressError,
-    NotCoordinatorForGroupError,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +65,7 @@ class FetchAudit(Hop):
     async def update(self, *, grow: bool = True) -> FetchAccounts:
         """Read on; see `Hop.read_on`."""
         # First of all: what lies before these offsets has left its result where it is read next.
-        self._committed = await _committed(self._settings)
+        self._committed = await committed(self._settings, "fetch", self.source)
         await self.read_on(grow=grow)
         return self._accounts()
 
@@ -140,20 +130,3 @@ async def account_fetches(
             await asyncio.sleep(_PAUSE)
             accounts = await audit.update(grow=False)
         return accounts
-
-
-async def _committed(settings: Settings) -> dict[int, int]:
-    """Up to where `fetch` is done, by partition."""
-    group, topic = settings.topic("urltree-fetch"), settings.topic(FetchAudit.source)
-    async with admin(settings) as client:
-        until = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                offsets = await client.list_consumer_group_offsets(group)
-                break
-            except _NO_COORDINATOR:
-                # a Kafka that never had a group makes its topic of offsets at the first question
-                if time.monotonic() > until:
-                    raise
-                await asyncio.sleep(_PAUSE / 10)
-    return {at.partition: found.offset for at, found in offsets.items() if at.topic == topic}

@@ -160,3 +160,16 @@ def test_it_does_what_plain_lists_do(steps: list[tuple[str, str, float]]) -> Non
             assert sorted(made.take(now)) == [(h, queued[h].pop(0)) for h in free]
             busy.update(free)
         assert len(made) == sum(map(len, queued.values()))
+
+
+def test_a_host_is_overdue_once_its_turn_has_come_until_it_is_taken() -> None:
+    """Not while it rests, nor while it is asked, and once, however often its turn was moved."""
+    made = queues(("a", 1), ("a", 2), ("b", 3), ("c", 4))
+    made.rest("c", 60.0)
+    assert (made.overdue(0.0), made.overdue(60.0)) == (2, 3)
+    made.take(0.0, at_most=1)
+    assert made.overdue(0.0) == 1
+    made.done("a", 5.0)
+    assert (made.overdue(4.9), made.overdue(5.0)) == (1, 2)
+    made.withdraw("b")
+    assert made.overdue(60.0) == 2

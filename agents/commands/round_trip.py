@@ -1,0 +1,215 @@
+"""`python -m agents round-trip`: one page goes through the job, and is forgotten again.
+
+    page ──▶ raw-html ──▶ normalize ──▶ extract ──▶ clean-text: is its main text there?
+                              └────────────┴──▶ dead-letters: why not
+    then, in any case, forget ──▶ raw-html
+
+Its domain is of its own, under a name that nobody can register (RFC 2606, section 2). So no other
+page is judged by it, it is judged by none, and round trips at the same time never meet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import click
+import orjson
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+
+from agents.commands.forget import forget
+from agents.kafka.client import consumer, partitions, producer, read
+from agents.kafka.groups import committed, workers
+from agents.kafka.partitions import key_of
+from agents.schemes import Schemes
+from agents.settings import Settings, load
+from models import clean_text, raw_html
+from models.command import Forget
+from models.dead_letter import DeadLetter
+from models.headers import ORIGIN, header
+from models.origin import Origin
+from urltree.page import Page, PageError
+
+_SENTENCES = (
+    "This page was published to see whether a page comes through, and how long that takes.",
+    "It has a menu and a footer, as pages have, and these sentences are its main text.",
+    "It will be forgotten at once, and its address {} leads nowhere.",
+)
+_HTML = """<!doctype html><html lang="en"><head><title>Round trip {0}</title></head><body>
+<nav><a href="/">Home</a> <a href="/about">About</a></nav>
+<main><article><h1>Round trip {0}</h1>{1}</article></main>
+<footer><a href="/imprint">Imprint</a></footer></body></html>"""
+
+
+class Trip(NamedTuple):
+    """What came of it.
+
+    Attributes:
+        origin: of the page, in raw-html.
+        seconds: from Kafka's confirmation of the page until its clean text was read; None: it did
+            not come.
+        forgotten: whether both stages have said so; if not, they will when they run.
+        trouble: what is wrong, for a person; None where nothing is.
+    """
+
+    domain: str
+    origin: str
+    seconds: float | None
+    forgotten: bool
+    trouble: str | None
+
+
+class Probe:
+    """The page of one round trip.
+
+    Args:
+        settings: of the job.
+
+    Attributes:
+        domain: of its own.
+        sentences: its main text.
+        id: of its document, by the rules of these settings.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        name = uuid4().hex
+        self.domain = f"round-trip-{name}.example"
+        url = f"https://{self.domain}/{name}"
+        self.sentences = [sentence.format(url) for sentence in _SENTENCES]
+        body = "".join(f"<p>{sentence}</p>" for sentence in self.sentences)
+        self.value = raw_html.encode(Page(url=url, html=_HTML.format(name, body)))
+        self.id: str = Schemes(settings).of(Page(url=url, html=""))[0].key(url, lambda: None).id
+
+
+async def round_trip(settings: Settings, wait: float) -> Trip:
+    """Publish a page, wait for what becomes of it, forget it.
+
+    Args:
+        settings: of the job.
+        wait: seconds for its clean text, and as many until it is forgotten.
+    """
+    probe = Probe(settings)
+    async with consumer(settings) as client, producer(settings) as out:
+        source = await partitions(client, settings.topic("raw-html"))
+        to = key_of(probe.domain, len(source))
+        ends = await _ends(settings, client)
+        sent = await out.send_and_wait(
+            settings.topic("raw-html"), probe.value, to.key, to.partition
+        )
+        origin = Origin(sent.topic, sent.partition, sent.offset)
+        since = monotonic()
+        found = await _answer(settings, client, ends, origin, wait)
+        seconds = monotonic() - since
+        if found is None:
+            trouble: str | None = await _where_it_is(settings, client, ends, origin)
+        else:
+            trouble = _trouble(settings, found, probe)
+    came = found is not None and found.topic == settings.topic("clean-text")
+    ids = {probe.id, found.key.decode()} if found is not None and came else {probe.id}
+    command = Forget(probe.domain, tuple(sorted(ids)))
+    done = await forget(settings, command, 0 if found is None else wait)
+    if trouble is None and not done.answered:
+        trouble = f"it came after {seconds:.1f} s, but no worker has forgotten it within {wait:g} s"
+    return Trip(probe.domain, str(origin), seconds if came else None, done.answered, trouble)
+
+
+@click.command("round-trip")
+@click.option(
+    *("--wait", "wait"),
+    type=click.FloatRange(0),
+    default=60.0,
+    help="Seconds for its clean text, and as many until it is forgotten; 60.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def round_trip_command(*, wait: float, as_json: bool) -> None:
+    """Publish a page, wait for its clean text, forget it. Exit 1: it did not come; says why."""
+    trip = asyncio.run(round_trip(load(), wait))
+    if as_json:
+        click.echo(orjson.dumps(trip._asdict()))
+    elif trip.trouble is None:
+        click.echo(f"{trip.origin} came through in {trip.seconds:.2f} s, and is forgotten again")
+    else:
+        click.echo(f"{trip.origin}: {trip.trouble}", err=True)
+    raise SystemExit(0 if trip.trouble is None else 1)
+
+
+async def _ends(settings: Settings, client: AIOKafkaConsumer) -> dict[TopicPartition, int]:
+    """Where the topics end in which the page may come to stand."""
+    ends: dict[TopicPartition, int] = {}
+    for name in ("documents", "clean-text", "dead-letters"):
+        ends |= await client.end_offsets(await partitions(client, settings.topic(name)))
+    return ends
+
+
+async def _answer(
+    settings: Settings,
+    client: AIOKafkaConsumer,
+    ends: dict[TopicPartition, int],
+    origin: Origin,
+    wait: float,
+) -> ConsumerRecord | None:
+    """Its clean text or its dead letter, if one comes within so many seconds."""
+    text = TopicPartition(settings.topic("clean-text"), origin.partition)
+    letters = settings.topic("dead-letters")
+    count = sum(place.topic == letters for place in ends)
+    letter = TopicPartition(letters, key_of(str(origin), count).partition)
+    client.assign([text, letter])
+    for place in (text, letter):
+        client.seek(place, ends[place])
+    try:
+        async with asyncio.timeout(wait):
+            while True:
+                record = await client.getone()
+                if _is_of(record, origin, is_text=record.topic == text.topic):
+                    return record
+    except TimeoutError:
+        return None
+
+
+def _is_of(record: ConsumerRecord, origin: Origin, *, is_text: bool) -> bool:
+    name = str(origin)
+    if not is_text:
+        return bool(record.key == name.encode())
+    if name.encode() not in (record.value or b""):
+        return False  # most of what others publish meanwhile; not worth reading
+    try:
+        return clean_text.origin_of(record.value) == name
+    except PageError:
+        return False
+
+
+def _trouble(settings: Settings, found: ConsumerRecord, probe: Probe) -> str | None:
+    """What is wrong with what came of it."""
+    if found.topic == settings.topic("dead-letters"):
+        letter = DeadLetter.from_record(found.key, found.value, found.headers)
+        return f"it is a dead letter of {letter.stage}, {letter.reason}: {letter.message}"
+    text: Any = clean_text.decode(found.value).get("text")
+    missing = [sentence for sentence in probe.sentences if sentence not in text]
+    return f"its clean text is without {missing[0]!r}: {text!r}" if missing else None
+
+
+async def _where_it_is(
+    settings: Settings, client: AIOKafkaConsumer, ends: dict[TopicPartition, int], origin: Origin
+) -> str:
+    """Where a page is that did not come."""
+    place = TopicPartition(settings.topic("documents"), origin.partition)
+    now = await client.end_offsets([place])
+    async for record in read(client, {place: (ends[place], now[place])}):
+        if header(record.headers, ORIGIN) == str(origin):
+            return await _waits(settings, "extract", "documents", record)
+    return await _waits(settings, "normalize", "raw-html", origin)
+
+
+async def _waits(settings: Settings, stage: str, topic: str, at: Origin | ConsumerRecord) -> str:
+    """What a stage has done of its input, and whether it runs."""
+    done = (await committed(settings, stage, topic)).get(at.partition, 0)
+    if done > at.offset:
+        return f"{stage} is done with it, but nothing came of it in time: see its log"
+    running = await workers(settings, stage)
+    by = f"{running} of its workers run" if running else "none of its workers runs"
+    return (
+        f"{stage} has not come to it: it is offset {at.offset} in partition {at.partition} of "
+        f"{topic}, committed is {max(done, 0)}; {by}"
+    )

@@ -1,0 +1,113 @@
+"""round-trip: a page comes through and leaves nothing, or it is said where it stays."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+from agents.commands.round_trip import round_trip
+from agents.extract import Extract
+from agents.normalize import Normalize
+from agents.settings import Settings
+from tests.agents.records import ReadAll, Run
+from tests.agents.test_forget import TABLES, kept
+from tests.agents.workers import BOTH, PATIENCE, idle, started, work
+from tests.agents.workers import run as run_scenario
+from urltree.document import Document
+from urltree.row import Verdict
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def settings(settings: Settings, tmp_path: Path) -> Settings:
+    """Settings of workers whose disk nobody else has."""
+    return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
+
+
+class Dropping(Extract):
+    """Takes all text for boilerplate."""
+
+    def _clean_text(self, document: Document, verdict: Verdict) -> bytes:
+        every = (True,) * len(verdict.boilerplate)
+        return super()._clean_text(document, replace(verdict, boilerplate=every))
+
+
+def left(read_all: ReadAll) -> dict[str, int]:
+    """Rows and clean texts that are still there."""
+    return {name: len(kept(read_all(name))) for name in (*TABLES, "clean-text")}
+
+
+def test_pages_come_through_at_the_same_time_and_leave_nothing(
+    job: Settings, read_all: ReadAll, run: Run
+) -> None:
+    """Neither in the tables, nor in memory, nor in clean-text."""
+
+    async def scenario() -> None:
+        async with started(job, *BOTH) as stages:
+            trips = await asyncio.gather(*(round_trip(job, PATIENCE) for _ in range(4)))
+            said = await asyncio.to_thread(run, "round-trip")
+            await idle(stages)
+            for stage in stages:
+                assert stage.metrics.registry.get_sample_value("urltree_domains") == 0
+        assert [(trip.forgotten, trip.trouble) for trip in trips] == [(True, None)] * 4
+        assert len({trip.domain for trip in trips}) == 4
+        assert all(trip.seconds for trip in trips)
+        assert said.exit_code == 0
+        assert "came through in" in said.stdout
+
+    run_scenario(scenario())
+    assert set(left(read_all).values()) == {0}
+    assert len(read_all("clean-text")) >= 5
+
+
+def test_without_workers_it_is_said_where_the_page_stays(
+    job: Settings, read_all: ReadAll, run: Run
+) -> None:
+    """Exit code 1; the workers that come later forget the page that they then find."""
+    result = run("round-trip", "--wait", "0.5", "--json")
+    assert result.exit_code == 1
+    found = orjson.loads(result.stdout)
+    assert (found["seconds"], found["forgotten"]) == (None, False)
+    assert "normalize has not come to it: it is offset 0 in " in found["trouble"]
+    assert found["trouble"].endswith("none of its workers runs")
+
+    async def to_documents() -> None:
+        async with started(job, Normalize):
+            trouble = ""
+            while "extract has not come to it: it is offset " not in trouble:
+                trouble = (await round_trip(job, 1)).trouble or ""
+
+    run_scenario(to_documents())
+    work(job)
+    assert set(left(read_all).values()) == {0}
+
+
+def test_a_dead_letter_is_an_answer_too(job: Settings) -> None:
+    """Its reason is said, and nobody waits any longer."""
+
+    async def scenario() -> None:
+        strict = job.model_copy(update={"max_page_bytes": 100})
+        async with started(strict, *BOTH):
+            trip = await round_trip(job, PATIENCE)
+        assert (trip.seconds, trip.forgotten) == (None, True)
+        assert "a dead letter of normalize, too-large: " in (trip.trouble or "")
+
+    run_scenario(scenario())
+
+
+def test_text_without_the_pages_main_text_is_not_enough(job: Settings, read_all: ReadAll) -> None:
+    """It came, but the job is wrong; it is forgotten all the same."""
+
+    async def scenario() -> None:
+        async with started(job, Normalize, Dropping):
+            trip = await round_trip(job, PATIENCE)
+        assert (trip.seconds is not None, trip.forgotten) == (True, True)
+        assert "its clean text is without 'This page was " in (trip.trouble or "")
+
+    run_scenario(scenario())
+    assert set(left(read_all).values()) == {0}
