@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import faust
+from faust.auth import OAuthCredentials
 from faust.types.auth import SASLMechanism
 from mode import ServiceT
 
 from agents.feed_settings import MIB
-from agents.kafka.client import ssl_context
+from agents.kafka.client import ssl_context, tokens
 from agents.kafka.table import Table
 from agents.kafka.transport import SCHEME
 from agents.settings import Settings
@@ -129,6 +130,8 @@ def _credentials(settings: Settings) -> Any:
     context = ssl_context(settings) if settings.security.endswith("SSL") else None
     if settings.security == "SSL":
         return faust.SSLCredentials(context)
+    if settings.sasl_mechanism == "OAUTHBEARER":
+        return OAuthCredentials(oauth_cb=tokens(settings), ssl_context=context)
     return faust.SASLCredentials(
         username=settings.sasl_username,
         password=settings.password,

@@ -51,6 +51,12 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
         Path(__file__).parent.parent / "topics.yaml",
         description="Declares every topic; a worker refuses to start where they differ.",
     )
+    topics_replicas: int | None = Field(
+        None,
+        gt=0,
+        description="Replicas of every topic, instead of the file's; from three on "
+        "min.insync.replicas is one fewer, unless the file says another.",
+    )
     data_dir: Path = Field(Path("data"), description="Where a worker keeps its tables on disk.")
 
     heuristic: str = Field(DEFAULT, description="Decides what is boilerplate.")

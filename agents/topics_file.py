@@ -38,7 +38,7 @@ class Topic:
 
 
 def declared(settings: Settings) -> tuple[Topic, ...]:
-    """The topics of topics.yaml, under the prefix of the settings.
+    """The topics of topics.yaml, under the prefix and with the replicas of the settings.
 
     Raises:
         SettingsError: the file is not what `models/schemas/topics.json` says.
@@ -65,14 +65,16 @@ def _topic(fields: Mapping[str, Any], defaults: Mapping[str, Any], settings: Set
         raise ValueError(f"{name}: not a topic's name, or a role that is not one of {ROLES}")
     if not all(isinstance(value, str) for value in config.values()):
         raise ValueError(f"{name}: values of config should be strings")
-    return Topic(
-        name,
-        merged["role"],
-        merged["key"],
-        int(merged["partitions"]),
-        int(merged["replicas"]),
-        config,
-    )
+    replicas, partitions = int(merged["replicas"]), int(merged["partitions"])
+    if settings.topics_replicas is not None:
+        replicas = settings.topics_replicas
+        config = _in_sync(replicas) | config
+    return Topic(name, merged["role"], merged["key"], partitions, replicas, config)
+
+
+def _in_sync(replicas: int) -> dict[str, str]:
+    """How many replicas confirm a record: all but one, so that a broker may restart meanwhile."""
+    return {"min.insync.replicas": str(replicas - 1)} if replicas > 2 else {}
 
 
 def _check_names(found: Mapping[str, Any], known: set[str]) -> None:

@@ -125,7 +125,7 @@ def running_securely(directory: Path) -> Iterator[SecureKafka]:
         keystore=files["keystore"],
         ca=files["ca"],
     )
-    # Kafka reads no key that this property does not name (KAFKA-18931)
+    # Kafka reads no key that this property does not name (CVE-2025-27817)
     options = (f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={jwks.as_uri()}",)
     security = Security(("SASL_SSL", "SSL"), config, {USERNAME: PASSWORD}, options)
     with Kafka(directory / "kafka", security=security) as kafka, serving(tokens, files["keystore"]):

@@ -74,6 +74,7 @@ class TokenServer:
         now = int(time.time())
         head = {"alg": "RS256", "kid": "1"}
         claims = {"sub": "urltree", "aud": AUDIENCE, "iat": now, "exp": now + self.lifetime}
+        claims |= {"jti": str(self.given)}
         signed = ".".join(_url_safe(json.dumps(part).encode()) for part in (head, claims))
         return f"{signed}.{_url_safe(self._key.sign(signed.encode(), PKCS1v15(), SHA256()))}"
 

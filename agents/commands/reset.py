@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from pathlib import Path
+from time import monotonic
 from typing import Any, NamedTuple
 
 import click
@@ -24,6 +25,7 @@ from agents.settings import Settings, SettingsError, load
 _TABLES = {"normalize": ("seen",), "extract": ("rows", "first")}
 _INPUTS = {"normalize": "raw-html", "extract": "documents"}
 _IN_FLIGHT = 1_000  # tombstones
+_POLL_SECONDS = 1.0
 
 
 class Plan(NamedTuple):
@@ -60,12 +62,9 @@ class Plan(NamedTuple):
 
 async def plan(settings: Settings, stage: str) -> Plan:
     """Look at what is there."""
-    group = settings.topic(f"urltree-{stage}")
+    group, members = await _members(settings, stage)
     changelogs = [settings.topic(f"urltree-{stage}-{name}-changelog") for name in _TABLES[stage]]
     source = settings.topic(_INPUTS[stage])
-    async with admin(settings) as client:
-        (described,) = await client.describe_consumer_groups([group])
-    members = sum(len(found["members"]) for found in described.to_object()["groups"])
     async with consumer(settings) as reader:
         rows: dict[tuple[str, int], dict[bytes, None]] = {}
         places = [place for name in changelogs for place in await partitions(reader, name)]
@@ -85,6 +84,24 @@ async def plan(settings: Settings, stage: str) -> Plan:
             disk for name in _TABLES[stage] for disk in settings.data_dir.glob(f"*/tables/{name}-*")
         ),
     )
+
+
+async def wait(settings: Settings, stage: str, seconds: float) -> None:
+    """Until no worker of a stage runs; one with an `instance_id` stays until its session ends.
+
+    Raises:
+        SettingsError: one runs still after so many seconds.
+    """
+    until = monotonic() + seconds
+    _, members = await _members(settings, stage)
+    while members and monotonic() < until:
+        await asyncio.sleep(_POLL_SECONDS)
+        _, members = await _members(settings, stage)
+    if members:
+        raise SettingsError(
+            f"{stage} has {members} running worker(s) after {seconds:g} s: stop all of them, and "
+            f"wait for longer than their session_seconds ({settings.session_seconds:g})"
+        )
 
 
 async def reset(settings: Settings, steps: Plan) -> None:
@@ -107,10 +124,20 @@ async def reset(settings: Settings, steps: Plan) -> None:
 @click.command("reset")
 @click.argument("stage", type=click.Choice(list(_TABLES)))
 @click.option("--yes", is_flag=True, help="Do it; without it, only say what would be done.")
+@click.option(
+    "--wait",
+    "seconds",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="With --yes: wait so long for its workers to end; one with an instance_id stays a member "
+    "for its session_seconds.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def reset_command(*, stage: str, yes: bool, as_json: bool) -> None:
+def reset_command(*, stage: str, yes: bool, seconds: float | None, as_json: bool) -> None:
     """Reset a STAGE: empty its tables, read its input again. Exit 1: not done."""
     settings = load()
+    if yes and seconds is not None:
+        asyncio.run(wait(settings, stage, seconds))
     steps = asyncio.run(plan(settings, stage))
     if as_json:
         click.echo(orjson.dumps(steps.summary() | {"done": yes and not steps.members}))
@@ -133,6 +160,14 @@ def _sentences(steps: Plan) -> str:
             f"offsets   of {steps.input} back to the oldest record",
         ]
     )
+
+
+async def _members(settings: Settings, stage: str) -> tuple[str, int]:
+    """A stage's group, and how many workers are members of it."""
+    group = settings.topic(f"urltree-{stage}")
+    async with admin(settings) as client:
+        (described,) = await client.describe_consumer_groups([group])
+    return group, sum(len(found["members"]) for found in described.to_object()["groups"])
 
 
 async def _bury(settings: Settings, steps: Plan) -> None:

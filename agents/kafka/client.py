@@ -15,6 +15,8 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaConnectionError, KafkaError
 
 from agents.kafka.header_names import tolerate_any_header_name
+from agents.kafka.refusal import refusal
+from agents.kafka.tokens import Tokens
 from agents.settings import Settings, SettingsError
 
 FETCH_BYTES = 4 * 1024 * 1024  # a partition; Kafka sends a larger record all the same
@@ -34,15 +36,12 @@ def options(settings: Settings) -> dict[str, Any]:
         reach["ssl_context"] = ssl_context(settings)
     if settings.security.startswith("SASL"):
         reach["sasl_mechanism"] = settings.sasl_mechanism
+    if settings.security.startswith("SASL") and settings.sasl_mechanism == "OAUTHBEARER":
+        reach["sasl_oauth_token_provider"] = tokens(settings)
+    elif settings.security.startswith("SASL"):
         reach["sasl_plain_username"] = settings.sasl_username
         reach["sasl_plain_password"] = settings.password
     return reach
-
-
-class NoKafkaError(SettingsError, KafkaConnectionError):
-    """No broker answers: a sentence for an operator, a reason to try again for a worker."""
-
-    __str__ = Exception.__str__
 
 
 @asynccontextmanager
@@ -51,6 +50,7 @@ async def admin(settings: Settings) -> AsyncIterator[AIOKafkaAdminClient]:
 
     Raises:
         NoKafkaError: no broker answers.
+        SettingsError: none takes the login, or its certificate is not trusted.
     """
     async with _started(AIOKafkaAdminClient(**options(settings)), settings) as client:
         yield client
@@ -62,6 +62,7 @@ async def producer(settings: Settings) -> AsyncIterator[AIOKafkaProducer]:
 
     Raises:
         NoKafkaError: no broker answers.
+        SettingsError: none takes the login, or its certificate is not trusted.
     """
     client = AIOKafkaProducer(
         **options(settings),
@@ -79,6 +80,7 @@ async def consumer(settings: Settings, **changes: Any) -> AsyncIterator[AIOKafka
 
     Raises:
         NoKafkaError: no broker answers.
+        SettingsError: none takes the login, or its certificate is not trusted.
     """
     tolerate_any_header_name()
     client = AIOKafkaConsumer(
@@ -142,8 +144,7 @@ async def _started(client: Any, settings: Settings) -> AsyncIterator[Any]:
         await client.start()
     except (KafkaConnectionError, OSError):
         await stop()
-        # aiokafka has logged why, for each broker
-        raise NoKafkaError(f"no Kafka at {', '.join(settings.brokers)}") from None
+        raise await refusal(options(settings)) from None
     except KafkaError:
         await stop()
         raise
@@ -166,3 +167,15 @@ def ssl_context(settings: Settings) -> ssl.SSLContext:
     except (OSError, ssl.SSLError) as error:
         raise SettingsError(f"ssl_ca_file, ssl_cert_file, ssl_key_file: {error}") from None
     return context
+
+
+def tokens(settings: Settings) -> Tokens:
+    """For OAUTHBEARER.
+
+    Raises:
+        SettingsError: `oauth_ca_file` is missing or no certificate.
+    """
+    try:
+        return Tokens(settings)
+    except (OSError, ssl.SSLError) as error:
+        raise SettingsError(f"oauth_ca_file: {error}") from None

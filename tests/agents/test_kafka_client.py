@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from aiokafka.errors import KafkaConnectionError
 
-from agents.kafka.client import NoKafkaError, options
+from agents.kafka.client import options
+from agents.kafka.refusal import NoKafkaError
 from agents.settings import Settings, SettingsError
 from tests.agents.records import Publish, ReadAll, Sent
 

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from agents.commands.reset import plan, reset
+from agents.commands.reset import plan, reset, wait
 from agents.normalize import Normalize
 from agents.settings import Settings, SettingsError
 from models import raw_html
@@ -84,5 +84,29 @@ def test_a_running_worker_is_never_reset(job: Settings) -> None:
                 await reset(job, steps)
             with pytest.raises(SettingsError, match="was started meanwhile"):
                 await reset(job, early)
+
+    asyncio.run(scenario())
+
+
+def test_a_reset_waits_for_the_session_of_a_worker_that_has_ended(
+    job: Settings, publish: Publish, run: Run
+) -> None:
+    """With an instance_id it stays a member of its group until then, although it is gone."""
+    static = job.model_copy(update={"instance_id": "normalize-0", "session_seconds": 6.0})
+    publish(page("a"))
+    work(static, Normalize)
+    assert asyncio.run(plan(job, "normalize")).members == 1
+    result = run("reset", "normalize", "--yes", "--wait", "60", "--json")
+    assert result.exit_code == 0
+    assert orjson.loads(result.stdout)["rows"] == 1
+
+
+def test_a_reset_waits_no_longer_than_it_is_told(job: Settings) -> None:
+    """Then it says what to do, and has done nothing."""
+
+    async def scenario() -> None:
+        async with started(job, Normalize):
+            with pytest.raises(SettingsError, match=r"1 running worker\(s\) after 1 s: stop all"):
+                await wait(job, "normalize", 1)
 
     asyncio.run(scenario())

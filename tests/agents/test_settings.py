@@ -58,6 +58,9 @@ def test_a_misspelt_name_in_the_file_is_refused(
         ("heuristic", "best", "no heuristic 'best'"),
         ("in_flight", "many", "in_flight: Input should be a valid integer"),
         ("security", "SASL_SSL", "sasl_username and sasl_password should be set"),
+        ("oauth_token_url", "http://id.example.org/token", "should be an https address"),
+        ("oauth_token_url", "id.example.org", "should be an https address"),
+        ("topics_replicas", "0", "greater than 0"),
         ("keep", "3", "keep should be from 5"),
         ("rules_since", "yesterday", "Invalid isoformat string"),
         ("brokers", ",", "should name at least one broker"),
@@ -97,6 +100,31 @@ def test_a_password_is_read_from_its_file_and_shown_nowhere(
     assert "from the environment" not in repr(load())
     monkeypatch.setenv("URLTREE_SASL_PASSWORD_FILE", str(file))
     assert load().password == file.read_text().strip()
+
+
+def test_a_login_by_token_needs_a_client_and_no_user(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What is missing is named; the secret is read from its file, and shown nowhere."""
+    monkeypatch.setenv("URLTREE_SECURITY", "SASL_SSL")
+    monkeypatch.setenv("URLTREE_SASL_MECHANISM", "OAUTHBEARER")
+    monkeypatch.setenv("URLTREE_OAUTH_TOKEN_URL", "https://id.example.org/token")
+    monkeypatch.setenv("URLTREE_OAUTH_CLIENT_ID", "urltree")
+    with pytest.raises(SettingsError, match="oauth_client_secret should be set"):
+        load()
+    monkeypatch.setenv("URLTREE_OAUTH_CLIENT_SECRET", "from the environment")
+    assert load().client_secret == "from the environment"  # noqa: S105 - of a test
+    assert "from the environment" not in repr(load())
+    (tmp_path / "secret").write_text("from a file\n")
+    monkeypatch.setenv("URLTREE_OAUTH_CLIENT_SECRET_FILE", str(tmp_path / "secret"))
+    assert load().client_secret == "from a file"  # noqa: S105 - of a test
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "[::1]:80"])
+def test_a_token_is_asked_for_without_tls_on_loopback_only(host: str) -> None:
+    """A sidecar may give tokens; over a network a secret in plain text is anyone's."""
+    address = f"http://{host}/token"
+    assert Settings.model_validate({"oauth_token_url": address}).oauth_token_url == address
 
 
 def test_every_setting_is_described() -> None:

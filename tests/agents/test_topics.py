@@ -87,6 +87,46 @@ def test_a_wrong_file_is_refused_in_one_sentence(
         declared(declared_in(tmp_path, change))
 
 
+@pytest.mark.parametrize(
+    ("replicas", "in_sync"), [(None, None), (1, None), (2, None), (3, "2"), (5, "4")]
+)
+def test_replicas_of_the_settings_are_those_of_every_topic(
+    replicas: int | None, in_sync: str | None
+) -> None:
+    """From three on a record is confirmed by all but one, so that a broker may restart."""
+    found = declared(Settings.model_validate({"topics_replicas": replicas}))
+    assert {topic.replicas for topic in found} == {replicas or 1}
+    assert {topic.config.get("min.insync.replicas") for topic in found} == {in_sync}
+    assert all(topic.config["max.message.bytes"] for topic in found)
+
+
+def test_the_file_decides_how_many_replicas_confirm_a_record(tmp_path: Path) -> None:
+    """A topic that says so itself, and where it says nothing the file's defaults."""
+
+    def change(file: dict[str, Any]) -> None:
+        file["defaults"]["config"]["min.insync.replicas"] = "1"
+        file["topics"][0]["config"]["min.insync.replicas"] = "3"
+
+    settings = declared_in(tmp_path, change).model_copy(update={"topics_replicas": 3})
+    first, *others = declared(settings)
+    assert first.config["min.insync.replicas"] == "3"
+    assert {topic.config["min.insync.replicas"] for topic in others} == {"1"}
+
+
+@pytest.mark.kafka
+def test_apply_and_check_agree_on_the_replicas_of_the_settings(settings: Settings) -> None:
+    """What cannot be made is a sentence; what was made with fewer is a difference."""
+    more = settings.model_copy(update={"topics_replicas": 3})
+    with pytest.raises(SettingsError, match=r"Kafka refuses: .*[Rr]eplication"):
+        asyncio.run(apply(more))
+    one = settings.model_copy(update={"topics_replicas": 1})
+    asyncio.run(apply(one))
+    assert asyncio.run(check(one)) == []
+    differ = asyncio.run(check(more))
+    assert f"{settings.topic('raw-html')}: replicas should be 3, is 1" in differ
+    assert f"{settings.topic('raw-html')}: min.insync.replicas should be 2, is 1" in differ
+
+
 @pytest.mark.kafka
 def test_apply_makes_what_check_misses_and_does_nothing_twice(settings: Settings) -> None:
     """After `apply` Kafka is as declared, and a second `apply` finds nothing to do."""
