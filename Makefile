@@ -5,13 +5,15 @@ BIN := $(VENV)/bin
 QUIET := --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench kafka
+.PHONY: help run test test-deploy test-apiserver bench kafka
 
 help:
 	@echo 'make run                 the job on the feeds of a sample of web sites, through an embedded Apache Kafka'
 	@echo 'make run FEEDS=my.opml CONTACT=you@example.org [SECONDS=n]   the job on real feeds, until Ctrl-C'
 	@echo 'make run PAGES="FILE…"   the job on your pages: .html, JSON Lines, WARC, folders'
-	@echo 'make test                all tests'
+	@echo 'make test                all tests but those of the two below'
+	@echo 'make test-deploy         the chart and the image, with tools that are built once (20 minutes)'
+	@echo 'make test-apiserver      the chart on a real Kubernetes API server, built once (half an hour)'
 	@echo 'make bench               speed, memory and state, beside other extractors'
 
 # uv installs in 10 s what takes pip 60; compiled, for a worker's imports take 5 s otherwise. pip reads its own settings, such as a mirror, which uv does
@@ -41,6 +43,16 @@ run: kafka
 # Two processes, each with a Kafka of its own: tests wait for sessions to end more than they compute.
 test: kafka
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+# Built by Go and kept in a cache; what cannot be had is said, and its tests are skipped.
+CHARTS := helm keda-crds prometheus-operator-crds
+test-deploy: kafka
+	@$(BIN)/python deploy/tools/install.py $(CHARTS) helm-unittest helm-docs kubeconform kube-score checkov promtool
+	@$(BIN)/python -m pytest -m deploy tests/deploy
+
+test-apiserver: $(VENV)/.done
+	@$(BIN)/python deploy/tools/install.py $(CHARTS) etcd kube-apiserver
+	@$(BIN)/python -m pytest -m apiserver tests/deploy
 
 bench: $(VENV)/.done
 	@$(BIN)/python -m bench

@@ -88,12 +88,17 @@ class ApiServer:
     def request(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, **query: str
     ) -> Answer:
-        """One request; a PATCH is a server-side apply, but for a `mergePatch`."""
-        kind = {"PATCH": "application/apply-patch+yaml"}.get(method, "application/json")
-        if query.pop("mergePatch", ""):
-            kind = "application/merge-patch+json"
+        """One request; a PATCH is a server-side apply."""
+        kind = "application/apply-patch+yaml" if method == "PATCH" else "application/json"
+        return self._send(method, f"{path}?{urlencode(query)}", kind, body)
+
+    def merge(self, path: str, body: Mapping[str, Any]) -> Answer:
+        """Change some fields, as a controller does with a status (RFC 7396)."""
+        return self._send("PATCH", path, "application/merge-patch+json", body)
+
+    def _send(self, method: str, path: str, kind: str, body: Mapping[str, Any] | None) -> Answer:
         request = urllib.request.Request(  # noqa: S310 - https, above
-            f"{self.url}{path}?{urlencode(query)}",
+            f"{self.url}{path}",
             method=method,
             data=json.dumps(body).encode() if body is not None else None,
             headers={"Authorization": f"Bearer {self.token}", "Content-Type": kind},

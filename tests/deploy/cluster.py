@@ -17,7 +17,7 @@ from tests.deploy.apiserver import PATIENCE, Answer, ApiServer
 Object = Mapping[str, Any]
 
 STRICT = {"fieldValidation": "Strict"}
-DRY_RUN = {**STRICT, "dryRun": "All"}
+DRY_RUN = {"dryRun": "All"}
 BY_US = {"fieldManager": "test", "force": "true"}
 
 
@@ -43,6 +43,16 @@ class Cluster:
         }
         _accepted(self.server.request("POST", "/api/v1/namespaces", body))
         return name
+
+    def make_priority_class(self, name: str) -> None:
+        """One that pods can name."""
+        body = {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": 1,
+        }
+        _accepted(self.create(body, ""))
 
     def apply(self, wanted: Object, namespace: str, **query: str) -> Answer:
         """Server-side apply, strict; with `dryRun` nothing is stored."""
@@ -80,9 +90,8 @@ class Cluster:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             status = self.server.request("GET", path).body.get("status", {})
-            if {"type": "Established", "status": "True"}.items() <= next(
-                (c for c in status.get("conditions", ()) if c["type"] == "Established"), {}
-            ).items():
+            conditions = {each["type"]: each["status"] for each in status.get("conditions", ())}
+            if conditions.get("Established") == "True":
                 return
             time.sleep(0.1)
         raise AssertionError(f"{path} is not established")

@@ -30,6 +30,13 @@ def tool() -> FindTool:
     return find_or_skip
 
 
+@pytest.fixture(scope="session")
+def crds(tool: FindTool) -> list[Path]:
+    """Definitions of all custom resources that the chart can render."""
+    folders = (tool("keda-crds"), tool("prometheus-operator-crds"), Path(__file__).parent / "crds")
+    return [crd for folder in folders for crd in sorted(folder.glob("*.yaml"))]
+
+
 @pytest.fixture
 def rendered(tool: FindTool) -> Render:
     """Renders the chart as it is now, with one of the value sets and further arguments of helm."""

@@ -49,10 +49,10 @@ def test_the_unit_tests_of_the_chart_pass(tool: FindTool, record: Record) -> Non
 
 
 @pytest.fixture(scope="session")
-def kubeconform(tool: FindTool, tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+def kubeconform(
+    tool: FindTool, crds: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> list[object]:
     """The command, with schemas of both versions of Kubernetes and of all custom resources."""
-    operators = (tool("keda-crds"), tool("prometheus-operator-crds"), HERE / "crds")
-    crds = [crd for folder in operators for crd in folder.glob("*.yaml")]
     places = write_schemas(tmp_path_factory.mktemp("schemas"), (OLDEST, NEWEST), crds)
     locations = [word for place in places for word in ("-schema-location", place)]
     return [tool("kubeconform"), "-strict", "-summary", "-output", "json", *locations]

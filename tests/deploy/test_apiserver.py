@@ -1,0 +1,151 @@
+"""The chart before a real API server: what schemas miss, and what a release leaves behind.
+
+Rows 1 and 2 of issue 7. `make test-apiserver` installs what is needed; building the API server
+takes half an hour, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conftest import Record
+from tests.deploy.apiserver import running
+from tests.deploy.chart import RELEASE, SETS
+from tests.deploy.cluster import DRY_RUN, Cluster, Object
+from tests.deploy.conftest import FindTool, Render
+from tests.deploy.release import Release, claims_of, name_of, pods_of
+
+pytestmark = pytest.mark.apiserver
+
+every_set = pytest.mark.parametrize("values", SETS)
+NewRelease = Callable[[str], Release]
+
+# Labels of every object, and the configuration of every pod
+CHANGED = ("--set", "commonLabels.changed=yes", "--set", "settings.log_format=text")
+
+
+@pytest.fixture(scope="session")
+def cluster(
+    tool: FindTool, crds: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    """One API server for all tests, which knows the custom resources that the chart renders."""
+    directory = tmp_path_factory.mktemp("apiserver")
+    with running(tool("etcd"), tool("kube-apiserver"), directory) as server:
+        cluster = Cluster(server, crds)
+        cluster.make_priority_class("batch")
+        yield cluster
+
+
+@pytest.fixture
+def namespace(cluster: Cluster, prefix: str) -> str:
+    """A namespace of the test's own, with Pod Security "restricted"."""
+    return cluster.make_namespace(f"{prefix}text")
+
+
+@pytest.fixture
+def new_release(cluster: Cluster, namespace: str, tool: FindTool) -> NewRelease:
+    """Makes a release of a value set, which is not installed yet."""
+    return lambda values: Release(tool("helm"), cluster, namespace, values)
+
+
+@every_set
+def test_every_object_is_accepted_without_a_warning(
+    values: str, cluster: Cluster, namespace: str, rendered: Render, record: Record
+) -> None:
+    """Row 1: a strict dry run of the release with its hooks, and of a pod of each template."""
+    said = dry_run(rendered(values, "--namespace", namespace), cluster, namespace)
+    record(f"issue 7 row 1: API server {cluster.server.version}: {values}: {said}")
+
+
+def test_the_reset_is_accepted_without_a_warning(
+    cluster: Cluster, namespace: str, rendered: Render, record: Record
+) -> None:
+    """It is rendered on an upgrade alone, so that no value set has it."""
+    sentence = f"reset.confirm=extract of {RELEASE}"
+    reset = ("--is-upgrade", "--set", "reset.stage=extract", "--set", sentence)
+    said = dry_run(rendered("minimal", "--namespace", namespace, *reset), cluster, namespace)
+    record(f"issue 7 row 1: API server {cluster.server.version}: minimal with a reset: {said}")
+
+
+def dry_run(text: str, cluster: Cluster, namespace: str) -> str:
+    """Send all objects of a render, and pods; returns how many, if none has errors or warnings."""
+    objects = [each for each in yaml.safe_load_all(text) if each]
+    pods = [pod for each in objects for pod in pods_of(each)]
+    answers = [cluster.apply(each, namespace, **DRY_RUN) for each in objects]
+    answers += [cluster.create(pod, namespace, **DRY_RUN) for pod in pods]
+    assert [answer.error for answer in answers if answer.error] == []
+    assert [warning for answer in answers for warning in answer.warnings] == []
+    assert pods
+    return f"{len(objects)} objects, {len(pods)} pods, 0 errors, 0 warnings"
+
+
+def test_the_namespace_refuses_a_pod_that_is_not_restricted(
+    cluster: Cluster, namespace: str
+) -> None:
+    """What makes the two tests above able to fail."""
+    spec = {"containers": [{"name": "root", "image": "root"}], "restartPolicy": "Never"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "root"}, "spec": spec}
+    job = {**pod, "apiVersion": "batch/v1", "kind": "Job", "spec": {"template": {"spec": spec}}}
+    assert "restricted" in cluster.create(pod, namespace, **DRY_RUN).error
+    assert "restricted" in str(cluster.apply(job, namespace, **DRY_RUN).warnings)
+
+
+@every_set
+def test_a_release_leaves_claims_and_topics_and_nothing_else(
+    values: str, new_release: NewRelease, record: Record
+) -> None:
+    """Row 2: install, upgrade, rollback, uninstall."""
+    release = new_release(values)
+    before = set(release.contents())
+    release.install()
+    claims = release.make_claims()
+    topics = {name for name in release.contents() if name.startswith("KafkaTopic/")}
+    release.upgrade(*CHANGED)
+    assert all(changed(each) for each in release.contents().values() if claims_of(each))
+    release.roll_back()
+    assert not any(changed(each) for each in release.contents().values())
+    release.uninstall()
+    after = release.contents()
+    assert set(after) - before == claims | topics
+    assert [name for name, left in after.items() if "deletionTimestamp" in left["metadata"]] == []
+    record(f"issue 7 row 2: {values} leaves {len(claims)} claims and {len(topics)} topics, no more")
+
+
+def changed(found: Object) -> bool:
+    """Whether an object has the label of the upgrade."""
+    return "changed" in found["metadata"].get("labels", {})
+
+
+def test_a_second_install_takes_over_what_the_first_left(new_release: NewRelease) -> None:
+    """Topics are helm's again, and the workers' claims have the names that are there."""
+    release = new_release("strimzi-topics")
+    release.install()
+    claims = release.make_claims()
+    release.uninstall()
+    release.install()
+    found = release.contents()
+    wanted = {name for each in found.values() for name in map(name_of, claims_of(each))}
+    assert wanted == claims
+    assert claims <= set(found)
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["persistence.size=99Gi", "persistence.storageClass=other", "persistence.enabled=false"],
+)
+def test_another_disk_is_refused_and_the_next_upgrade_works(
+    change: str, new_release: NewRelease
+) -> None:
+    """Claim templates are immutable; docs/operations.md says how disks grow."""
+    release = new_release("minimal")
+    release.install()
+    before = release.contents()["StatefulSet/urltree-extract"]["spec"]
+    said = release.refused_upgrade("--set", f"stages.extract.{change}")
+    assert "StatefulSet" in said
+    assert "Forbidden" in said
+    assert release.contents()["StatefulSet/urltree-extract"]["spec"] == before
+    release.upgrade(*CHANGED)
