@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from agents.commands.audit import account, auditing
+from agents.commands.audit import Audit, account, auditing
 from agents.commands.ledger import Accounts, Ledger, Outcome
 from agents.schemes import Schemes
 from agents.settings import Settings
@@ -18,6 +18,7 @@ from models.dead_letter import DeadLetter, Record
 from models.duplicate import Duplicate, Urls
 from models.headers import COMMAND, ORIGIN
 from tests.agents.records import Publish, Run, Sent
+from tests.agents.workers import PATIENCE
 from urltree.deduplication import Step
 from urltree.extraction import Extraction
 from urltree.page import Page
@@ -177,16 +178,25 @@ def test_a_live_audit_keeps_up(job: Settings, publish: Publish) -> None:
 
 
 @pytest.mark.kafka
-def test_waiting_ends_as_soon_as_nothing_is_missing(job: Settings, publish: Publish) -> None:
-    """Pages that come meanwhile are not waited for."""
+def test_waiting_ends_as_soon_as_nothing_is_missing(
+    job: Settings, publish: Publish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages that come after the first look are not waited for."""
     (origin,) = publish(page())
+    looked, update = asyncio.Event(), Audit.update
+
+    async def noted(audit: Audit, *, grow: bool = True) -> Accounts:
+        accounts = await update(audit, grow=grow)
+        looked.set()
+        return accounts
 
     async def both() -> Accounts:
-        waiting = asyncio.create_task(account(job, wait=60))
-        await asyncio.sleep(1)
+        waiting = asyncio.create_task(account(job, wait=PATIENCE))
+        await looked.wait()
         await asyncio.to_thread(publish, page(), clean(origin))
         return await waiting
 
+    monkeypatch.setattr(Audit, "update", noted)
     assert asyncio.run(both()) == Accounts(origins=1, clean_text=1)
 
 

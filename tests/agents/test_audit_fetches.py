@@ -12,7 +12,7 @@ from aiokafka import TopicPartition
 from aiokafka.structs import OffsetAndMetadata
 
 from agents.commands.audit import account
-from agents.commands.audit_fetches import FetchAccounts, account_fetches
+from agents.commands.audit_fetches import FetchAccounts, FetchAudit, account_fetches
 from agents.kafka.client import consumer
 from agents.kafka.partitions import partition_of
 from agents.settings import Settings
@@ -21,6 +21,7 @@ from models.dead_letter import DeadLetter, Record
 from models.fetch import Fetch
 from models.headers import FETCHED_FOR, ORIGIN
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
+from tests.agents.workers import PATIENCE, until
 from urltree.page import Page
 
 pytestmark = pytest.mark.kafka
@@ -139,21 +140,29 @@ def test_a_range_is_audited_alone_with_copies_from_anywhere(
 
 
 def test_waiting_ends_as_soon_as_all_are_settled(
-    job: Settings, publish: Publish, commit: Commit
+    job: Settings, publish: Publish, commit: Commit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A page that waits at the first look and is lost at the next is not called waiting."""
+    """A page that waits at the first look and is lost at a later one is not called waiting."""
     kept, lost = publish(wanted(), wanted())
+    looks: list[FetchAccounts] = []
+    update = FetchAudit.update
+
+    async def noted(audit: FetchAudit, *, grow: bool = True) -> FetchAccounts:
+        looks.append(await update(audit, grow=grow))
+        return looks[-1]
 
     async def both() -> FetchAccounts:
-        looking = asyncio.create_task(account_fetches(job, wait=4))
-        await asyncio.sleep(1)
+        looking = asyncio.create_task(account_fetches(job, wait=PATIENCE))
+        await until(lambda: looks[:1] == [FetchAccounts(origins=2, waiting=2)])
         await asyncio.to_thread(publish, page(kept), wanted())
         await asyncio.to_thread(commit, 2)
+        is_lost = FetchAccounts(origins=2, pages=1, missing=1, first_missing=(lost,))
+        await until(lambda: looks[-1] == is_lost)
+        await asyncio.to_thread(publish, page(lost))
         return await looking
 
-    assert asyncio.run(both()) == FetchAccounts(
-        origins=2, pages=1, missing=1, first_missing=(lost,)
-    )
+    monkeypatch.setattr(FetchAudit, "update", noted)
+    assert asyncio.run(both()) == FetchAccounts(origins=2, pages=2)
 
 
 def test_neither_audit_counts_what_belongs_to_the_other(

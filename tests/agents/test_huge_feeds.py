@@ -12,6 +12,7 @@ from tests.agents.parsing import FEED, JSON, children, is_well, rss, run
 from tests.conftest import Record
 from urltree.feeds.answer import Trouble, WebError
 
+GUARD = 60.0  # seconds
 BOUNDED = {
     "100,000 items": lambda: rss(100_000),
     "50 MB": lambda: rss(100_000, f"<description>{'text ' * 90}</description>"),
@@ -25,7 +26,10 @@ BOUNDED = {
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_a_huge_feed_is_bounded(name: str, record: Record) -> None:
-    """In time and memory (issue 4, row 6); the byte limit of 10 MiB is the client's."""
+    """In time and memory (issue 4, row 6); the byte limit of 10 MiB is the client's.
+
+    A feed that took longer than GUARD would be `too-slow`.
+    """
 
     async def test(parsers: Parsers) -> None:
         assert await is_well(parsers)
@@ -39,10 +43,9 @@ def test_a_huge_feed_is_bounded(name: str, record: Record) -> None:
         peak = max(_peak(child.pid) for child in children())
         record(f"row 6: {name}: {found} in {seconds:.1f} s, {peak} MiB")
         assert found in ("1 items", "1,000 items", Trouble.NOT_A_FEED)
-        assert seconds < 30
         assert peak < 1_024
 
-    run(test)
+    run(test, seconds=GUARD)
 
 
 def _peak(pid: int) -> int:

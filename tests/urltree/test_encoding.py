@@ -157,10 +157,10 @@ def test_no_bytes_fail(html: bytes, content_type: str | None) -> None:
     ids=["random", "one-byte", "scripts", "brackets", "metas"],
 )
 def test_10_mb_of_anything_take_bounded_time(html: bytes) -> None:
-    """Issue 3 gives the whole of a bad page two seconds."""
-    began = time.perf_counter()
+    """Issue 3 gives the whole of a bad page two seconds, here of CPU."""
+    began = time.process_time()
     decode(html)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_text_has_no_lone_surrogates() -> None:
