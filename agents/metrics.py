@@ -28,6 +28,18 @@ _PAGE_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 1
 _SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1)
 
 
+class _ByVerdict:
+    """A counter with a label `verdict`, looked up once: each look-up is a lock and a tuple."""
+
+    def __init__(self, counter: Counter) -> None:
+        self._content, self._boilerplate = map(counter.labels, ("content", "boilerplate"))
+
+    def add(self, everything: int, boilerplate: int) -> None:
+        """Count so much, and how much of it is boilerplate."""
+        self._boilerplate.inc(boilerplate)
+        self._content.inc(everything - boilerplate)
+
+
 class Metrics:
     """The metrics of one worker; a stage uses those that it has something to say about."""
 
@@ -47,6 +59,7 @@ class Metrics:
         self.text_characters = self._counter(
             "text_characters", "Characters of the blocks judged, by verdict.", "verdict"
         )
+        self._judged, self._characters = _ByVerdict(self.blocks), _ByVerdict(self.text_characters)
         self.evicted = self._counter("evicted", "Rows deleted for their age or number.")
         self.rebuilds = self._counter("rebuilds", "Domains read into memory from their rows.")
         self.retries = self._counter("retries", "Records tried again after an unexpected error.")
@@ -92,10 +105,9 @@ class Metrics:
         shared = agreement(document, dropped)
         if shared is not None:
             self.agreement.observe(shared)
-        texts = [block.text for block in document.blocks]
-        _share(self.blocks, len(texts), sum(dropped))
-        characters = sum(map(len, compress(texts, dropped)))
-        _share(self.text_characters, sum(map(len, texts)), characters)
+        lengths = [len(block.text) for block in document.blocks]
+        self._judged.add(len(lengths), sum(dropped))
+        self._characters.add(sum(lengths), sum(compress(lengths, dropped)))
 
     def gauge(self, name: str, text: str, value: Callable[[], float]) -> None:
         """A value that is asked for when metrics are read."""
@@ -115,8 +127,3 @@ class Metrics:
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(f"urltree_{name}", text, labels, registry=self.registry)
-
-
-def _share(counter: Counter, all_of_them: int, boilerplate: int) -> None:
-    counter.labels("boilerplate").inc(boilerplate)
-    counter.labels("content").inc(all_of_them - boilerplate)
