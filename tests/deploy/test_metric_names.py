@@ -1,0 +1,83 @@
+"""Every series that rules and dashboard name is one that somebody serves (issue 7, row 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.agents.test_worker import wait_for, worker
+from tests.conftest import Record
+from tests.deploy.promql import ALERTS, PANELS, RULES, names, of_dashboard, of_rules
+
+STAGES = ("poll", "fetch", "normalize", "extract")
+NOWHERE = "127.0.0.1:9"  # discard: workers wait for Kafka, and serve their metrics meanwhile
+SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
+OTHERS = {
+    "ALERTS": "Prometheus itself",
+    "kube_pod_container_resource_limits": "kube-state-metrics",
+    "kube_pod_container_status_restarts_total": "kube-state-metrics",
+    "kubelet_volume_stats_available_bytes": "kubelet",
+    "kubelet_volume_stats_capacity_bytes": "kubelet",
+}
+RECORDED = {rule["record"] for rule in RULES if "record" in rule}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """`/metrics` of a worker of each stage, each a process of its own."""
+    contact = "https://example.org/crawler"
+    with ExitStack() as workers:
+        addresses = {
+            stage: workers.enter_context(
+                worker(stage, tmp_path_factory.mktemp(stage), brokers=NOWHERE, contact=contact)
+            )[1]
+            for stage in STAGES
+        }
+        yield {stage: wait_for(f"{url}/metrics", 200) for stage, url in addresses.items()}
+
+
+@pytest.mark.parametrize("queries", [of_rules, of_dashboard])
+def test_every_series_is_a_workers_or_known_to_be_anothers(
+    queries: Callable[[], list[str]], served: dict[str, str]
+) -> None:
+    """A metric that is renamed would else leave an alert that never fires."""
+    assert names(queries()) - _series(served) - RECORDED - set(OTHERS) == set()
+
+
+def test_everything_that_workers_count_is_shown(served: dict[str, str], record: Record) -> None:
+    """Each of our metrics is in a panel."""
+    ours = {series for series in _series(served) if series.startswith("urltree_")}
+    shown = names(of_dashboard())
+    families = {_family(series) for series in ours}
+    assert families - {_family(series) for series in shown} == set()
+    asked = shown | names(of_rules())
+    record(
+        f"row 6: {len(ALERTS)} alerts and {len(PANELS)} panels name {len(asked)} series: "
+        f"{len(asked & _series(served))} in /metrics of 4 workers, {len(RECORDED)} recorded, "
+        f"{len(asked & set(OTHERS))} of Kubernetes and Prometheus; "
+        f"all {len(families)} metrics of ours are shown"
+    )
+
+
+def test_no_exception_is_kept_that_nobody_needs() -> None:
+    """The list of others' series is no longer than what is asked of them."""
+    assert set(OTHERS) <= names(of_rules()) | names(of_dashboard())
+
+
+def _series(served: dict[str, str]) -> set[str]:
+    """The names of all series: a counter's and a histogram's have endings."""
+    return {
+        family.name + suffix
+        for text in served.values()
+        for family in text_string_to_metric_families(text)
+        for suffix in SUFFIXES.get(family.type, ("",))
+    }
+
+
+def _family(series: str) -> str:
+    for suffix in ("_bucket", "_count", "_sum", "_total"):
+        series = series.removesuffix(suffix)
+    return series
