@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +72,10 @@ def golden(values: str) -> str:
     return (RENDERED / f"{values}.yaml").read_text().split("\n", 1)[1]
 
 
+@cache
 def objects(values: str) -> list[dict[str, Any]]:
-    """The objects of a golden."""
-    return [found for found in yaml.safe_load_all(golden(values)) if found]
+    """The objects of a golden, read once a process: whoever changes one copies it first."""
+    return [found for found in yaml.load_all(golden(values), yaml.CSafeLoader) if found]
 
 
 def pods(values: str) -> dict[str, dict[str, Any]]:

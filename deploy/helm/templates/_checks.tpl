@@ -69,7 +69,13 @@ stages.{{ $name }} asks sites of others: set settings.contact to an address of m
 {{- $partitions := include "urltree.topics.partitions" . | int }}
 {{- range $name, $stage := include "urltree.stages" . | fromJson }}
 {{- $scaling := default dict $stage.autoscaling }}
-{{- if $scaling.enabled }}
+{{- if and (eq $name "poll") $scaling }}
+stages.poll.autoscaling is set, but nothing says when poll has too much to do: remove it, and set stages.poll.replicas
+{{- end }}
+{{- if hasKey $scaling (ternary "lag" "overdueHosts" (eq $name "fetch")) }}
+stages.{{ $name }}.autoscaling knows no {{ ternary "lag" "overdueHosts" (eq $name "fetch") }}: set {{ ternary "overdueHosts" "lag" (eq $name "fetch") }}
+{{- end }}
+{{- if and $scaling.enabled (ne $name "poll") }}
 {{- if gt (int $scaling.maxReplicas) $partitions }}
 stages.{{ $name }}.autoscaling.maxReplicas is {{ int $scaling.maxReplicas }}, but topics have {{ $partitions }} partitions: set it to {{ $partitions }} at most
 {{- end }}

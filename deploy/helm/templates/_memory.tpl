@@ -62,7 +62,7 @@ the user sets stands, and is checked against the limit by `urltree.memory.proble
 {{- define "urltree.memory.derived" -}}
 {{- $limit := dig "limits" "memory" "" .stage.resources -}}
 {{- $derived := dict -}}
-{{- if $limit -}}
+{{- if and $limit (ne (include "urltree.memory.stores" .) "0") -}}
 {{- $merged := include "urltree.settings.merged" . | fromJson -}}
 {{- $mib := 1048576 -}}
 {{- $stores := include "urltree.memory.stores" . | int64 -}}

@@ -19,10 +19,8 @@ floats to Helm and 33554432 would become 3.3554432e+07. */}}
 
 {{- define "urltree.settings.env" -}}
 {{- range $name, $value := . }}
-{{- if not (kindIs "invalid" $value) }}
 - name: URLTREE_{{ upper $name }}
   value: {{ include "urltree.settings.value" $value | quote }}
-{{- end }}
 {{- end }}
 {{- end -}}
 

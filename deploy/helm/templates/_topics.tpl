@@ -7,7 +7,7 @@
 {{/* All topics of the job share one number of partitions; `topics check` holds the file to it. */}}
 {{- define "urltree.topics.partitions" -}}
 {{- $file := include "urltree.topics.text" . | fromYaml -}}
-{{- $first := first $file.topics -}}
+{{- $first := first (default (list dict) $file.topics) -}}
 {{- default (dig "defaults" "partitions" 0 $file) $first.partitions | int -}}
 {{- end -}}
 

@@ -1,0 +1,91 @@
+"""Wrong values end the render with a sentence that says what to do (issue 7, row 5)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.conftest import Record
+from tests.deploy.chart import render
+from tests.deploy.conftest import FindTool
+
+pytestmark = pytest.mark.deploy
+
+LOGIN = "kafka.security=SASL_SSL"
+TOKENS = f"{LOGIN},kafka.sasl.mechanism=OAUTHBEARER"
+SCALED = "stages.normalize.autoscaling.enabled=true"
+POLL = "stages.poll.enabled=true,settings.contact=me@example.org"
+FETCH = "stages.fetch.enabled=true,settings.contact=me@example.org"
+RESET = "reset.stage=extract"
+
+# values for --set, and what the sentence has to name
+BY_THE_CHART = [
+    ("kafka.brokers=null", "kafka.brokers is empty: name at least one broker"),
+    (LOGIN, "set kafka.sasl.username"),
+    (f"{LOGIN},kafka.sasl.username=me", "set kafka.sasl.password.secret to the name of the Secret"),
+    (TOKENS, "set kafka.sasl.oauth.tokenUrl, .clientId and .clientSecret.secret"),
+    ("kafka.sasl.username=me", "kafka.sasl is set, but kafka.security is PLAINTEXT"),
+    ("kafka.tls.ca.secret=ca", "kafka.tls is set, but kafka.security is PLAINTEXT"),
+    (f"image.tag=a,image.digest=sha256:{'0' * 64}", "leave tag empty"),
+    ("stages.normalize.enabled=false,stages.extract.enabled=false", "no stage is enabled"),
+    ("stages.extract.replicas=7", "topics have 6 partitions and a worker without one does nothing"),
+    (f"{SCALED},stages.normalize.autoscaling.maxReplicas=7", "set it to 6 at most"),
+    (f"{SCALED},stages.normalize.autoscaling.minReplicas=7", "minReplicas is above maxReplicas"),
+    ("stages.poll.enabled=true", "stages.poll asks sites of others: set settings.contact"),
+    (f"{FETCH},stages.fetch.autoscaling.enabled=true", "set monitoring.prometheusUrl"),
+    (
+        "stages.extract.resources.limits.memory=512Mi",
+        "12 partitions of tables need ",
+    ),
+    ("topics.manage=strimzi", "set topics.strimzi.cluster to the name of your Kafka resource"),
+    ("topics.file=topics: [{name: a}]", "topics.file declares no partitions"),
+    (f"{RESET}", 'set reset.confirm to "extract of urltree"'),
+    (f"{RESET},reset.confirm=extract of urltree", "this is no upgrade"),
+    ("reset.confirm=extract of urltree", "reset.confirm is set, but reset.stage is empty"),
+    ("pods.extraEnv[0].name=URLTREE_BROKERS", "write it as a setting"),
+    ("monitoring.podMonitor.enabled=true,monitoring.serviceMonitor.enabled=true", "choose one"),
+]
+BY_THE_SCHEMA = [
+    ("replicas=3", "additional properties 'replicas' not allowed"),
+    ("stages.extract.replica=3", "additional properties 'replica' not allowed"),
+    ("settings.brokers=kafka:9092", "additional properties 'brokers' not allowed"),
+    ("settings.sasl_password=secret", "additional properties 'sasl_password' not allowed"),
+    ("settings.in_flight=many", "at '/settings/in_flight': got string, want integer"),
+    ("settings.revisits=yes", "value must be one of 'drop', 'replace'"),
+    ("kafka.sasl.password=secret", "at '/kafka/sasl/password': got string, want object"),
+    ("kafka.security=TLS", "value must be one of 'PLAINTEXT'"),
+    ("kafka.brokers={kafka}", "at '/kafka/brokers/0': 'kafka' does not match pattern"),
+    ("image.digest=latest", "at '/image/digest': 'latest' does not match pattern"),
+    ("podDisruptionBudget.minAvailable=1", "additional properties 'minAvailable' not allowed"),
+]
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    BY_THE_CHART + BY_THE_SCHEMA,
+    ids=[values for values, _ in BY_THE_CHART + BY_THE_SCHEMA],
+)
+def test_a_wrong_value_fails_with_what_to_do(values: str, sentence: str, tool: FindTool) -> None:
+    """Nothing is rendered, and stderr names the value and the way out."""
+    done = render(tool("helm"), "minimal", *_set(values))
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert sentence in done.stderr
+
+
+def test_all_problems_are_said_at_once(tool: FindTool, record: Record) -> None:
+    """Not one after the other, a render each."""
+    done = render(tool("helm"), "minimal", *_set("kafka.brokers=null,stages.extract.replicas=7"))
+    assert done.stderr.count("\n  - ") == 2
+    record(
+        f"issue 7 row 5: {len(BY_THE_CHART)} wrong values refused with what to do, "
+        f"{len(BY_THE_SCHEMA)} by the schema"
+    )
+
+
+def _set(values: str) -> list[str]:
+    if values.startswith("topics.file="):
+        name, text = values.split("=", 1)
+        return ["--set-json", f"{name}={json.dumps(text)}"]
+    return ["--set", values]
