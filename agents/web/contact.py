@@ -11,7 +11,7 @@ def contact(settings: Settings) -> str:
     Raises:
         SettingsError: it is not set.
     """
-    if settings.contact is None:
+    if not settings.contact:
         raise SettingsError(
             "contact: should be an address of mail or web where owners of sites reach you, such "
             "as URLTREE_CONTACT=https://example.org/crawler; poll and fetch do not start without it"

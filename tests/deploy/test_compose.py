@@ -61,7 +61,7 @@ def test_a_container_is_bounded(name: str) -> None:
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
-    assert service["tmpfs"][0] == "/tmp"  # noqa: S108 - the container's own
+    assert service["tmpfs"][0] in {"/tmp", "/tmp:exec"}  # noqa: S108 - the container's own
     assert re.fullmatch(r"\d+[mg]", service["mem_limit"])
     assert "privileged" not in service
     assert "network_mode" not in service
@@ -165,10 +165,10 @@ def brokers(tmp_path: Path) -> Iterator[str]:
     """
     port, inner, controller = free_port(), free_port(), free_port()
     given = {name: str(value) for name, value in SERVICES["kafka"]["environment"].items()}
-    here = {"kafka:19092": f"127.0.0.1:{inner}", ":19092": f"127.0.0.1:{inner}"}
-    here |= {"127.0.0.1:9092": f"127.0.0.1:{port}", "//:9092": f"//127.0.0.1:{port}"}
-    here |= {"127.0.0.1:9093": f"127.0.0.1:{controller}"}
-    for old, new in here.items():
+    moved = {"kafka:19092": f"127.0.0.1:{inner}", ":19092": f"127.0.0.1:{inner}"}
+    moved |= {"127.0.0.1:9092": f"127.0.0.1:{port}", "//:9092": f"//127.0.0.1:{port}"}
+    moved |= {"127.0.0.1:9093": f"127.0.0.1:{controller}"}
+    for old, new in moved.items():
         given = {name: value.replace(old, new) for name, value in given.items()}
     given["KAFKA_LOG_DIRS"] = str(tmp_path / "data")
     places = {name: tmp_path / name for name in ("default", "mounted", "final")}
