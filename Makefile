@@ -42,7 +42,7 @@ run: kafka
 
 # Two processes, each with a Kafka of its own: tests wait for sessions to end more than they compute.
 test: kafka
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 # Built by Go and kept in a cache; what cannot be had is said, and its tests are skipped.
 CHARTS := helm keda-crds prometheus-operator-crds
