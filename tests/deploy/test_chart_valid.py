@@ -43,7 +43,7 @@ def test_helm_finds_nothing_to_lint(values: str, tool: FindTool) -> None:
 
 def test_the_unit_tests_of_the_chart_pass(tool: FindTool, record: Record) -> None:
     """helm-unittest, on the chart's own tests."""
-    said = output(tool("helm-unittest"), "--color=false", CHART)
+    said = output(tool("helm-unittest"), "--strict", "--color=false", CHART)
     (counted,) = [line.split()[1:] for line in said.splitlines() if line.startswith("Tests:")]
     record(f"issue 7 row 1: unit tests of the chart: {' '.join(counted)}")
 
