@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Record
-from tests.deploy.chart import ROOT
+from tests.deploy.chart import RELEASE, ROOT, pods
 from tests.deploy.container import DATA, OWNER, Container, Running
 from tests.deploy.image import DOCKERFILE, LABELS, Image, built, missing
 from tests.job.harness import Job, free_port, wait_until
@@ -67,6 +68,21 @@ def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
     hadolint = Path(sys.executable).with_name("hadolint")
     ran = subprocess.run([hadolint, DOCKERFILE], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_the_chart_runs_what_the_image_has(stage: str) -> None:
+    """Command, user, port and writable directories are the same ones on both sides."""
+    text = DOCKERFILE.read_text()
+    pod = pods("minimal")[f"StatefulSet/{RELEASE}-{stage}"]
+    (container,) = pod["containers"]
+    assert f"ENTRYPOINT {json.dumps(container['command'])}" in text
+    user = pod["securityContext"]
+    assert f"USER {user['runAsUser']}:{user['runAsGroup']}" in text
+    assert [f"EXPOSE {port['containerPort']}" in text for port in container["ports"]] == [True]
+    writable = {m["mountPath"] for m in container["volumeMounts"] if not m.get("readOnly")}
+    assert writable == {DATA, "/tmp"}  # noqa: S108 - the container's own
+    assert f"URLTREE_DATA_DIR={DATA} " in text
 
 
 @pytest.fixture(scope="module")
