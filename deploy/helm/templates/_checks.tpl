@@ -93,8 +93,22 @@ stages.fetch.autoscaling asks Prometheus how many hosts are overdue: set monitor
 {{- if lt (include "urltree.topics.partitions" . | int) 1 }}
 topics.file declares no partitions: begin with the chart's topics.yaml and change that
 {{- end }}
+{{ include "urltree.checks.repartition" . }}
 {{- if and (eq .Values.topics.manage "strimzi") (not .Values.topics.strimzi.cluster) }}
 topics.manage is strimzi: set topics.strimzi.cluster to the name of your Kafka resource
+{{- end }}
+{{- end -}}
+
+{{/* More partitions would send domains to workers that have not their rows, and Strimzi would add
+them at once. Only a cluster knows what was; `helm template` does not ask it, the workers do. */}}
+{{- define "urltree.checks.repartition" -}}
+{{- $now := include "urltree.topics.partitions" . | int }}
+{{- with lookup "v1" "ConfigMap" .Release.Namespace (printf "%s-topics" (include "urltree.fullname" .)) }}
+{{- $file := dig "data" "topics.yaml" "" . }}
+{{- $before := include "urltree.topics.partitionsOf" $file | int }}
+{{- if and $before (ne $before $now) }}
+topics had {{ $before }} partitions and would have {{ $now }}: they are for good; go back to {{ $before }}, or begin beside it (docs/operations.md, "Repartition")
+{{- end }}
 {{- end }}
 {{- end -}}
 

@@ -32,9 +32,7 @@ containers:
       {{- with $knobs.extraEnv }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
-    resources:
-      requests: {cpu: 100m, memory: 256Mi, ephemeral-storage: 128Mi}
-      limits: {memory: 512Mi, ephemeral-storage: 512Mi}
+    resources: {{- toYaml .root.Values.commands.resources | nindent 6 }}
     securityContext: {{- include "urltree.pod.containerSecurity" . | nindent 6 }}
     volumeMounts:
       {{- include "urltree.pod.mounts" .root | nindent 6 }}

@@ -6,7 +6,11 @@
 
 {{/* All topics of the job share one number of partitions; `topics check` holds the file to it. */}}
 {{- define "urltree.topics.partitions" -}}
-{{- $file := include "urltree.topics.text" . | fromYaml -}}
+{{- include "urltree.topics.partitionsOf" (include "urltree.topics.text" .) -}}
+{{- end -}}
+
+{{- define "urltree.topics.partitionsOf" -}}
+{{- $file := fromYaml . -}}
 {{- $first := first (default (list dict) $file.topics) -}}
 {{- default (dig "defaults" "partitions" 0 $file) $first.partitions | int -}}
 {{- end -}}

@@ -30,7 +30,7 @@ livenessProbe:
   httpGet: {path: /livez, port: metrics}
   periodSeconds: 10
   timeoutSeconds: 5
-  failureThreshold: 3
+  failureThreshold: 6
 readinessProbe:
   httpGet: {path: /readyz, port: metrics}
   periodSeconds: 5
