@@ -23,6 +23,8 @@ from demo.kafka import Kafka, Security
 from tests.token_server import AUDIENCE, TokenServer, serving
 
 USERNAME, PASSWORD = "urltree", "a-good-password"
+# of the broker: its own, and that of the chart's value sets
+NAMES = ("127.0.0.1", "localhost", "kafka.kafka.svc")
 
 _CONFIG = """
 listener.name.sasl_ssl.sasl.enabled.mechanisms=SCRAM-SHA-512,PLAIN,OAUTHBEARER
@@ -36,6 +38,8 @@ listener.name.sasl_ssl.oauthbearer.sasl.server.callback.handler.class=\
 org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler
 # KIP-368: who logged in with a token is gone when it expires
 listener.name.sasl_ssl.oauthbearer.connections.max.reauth.ms=3600000
+# the default validator looks at no signature and no expiry here (tried with 4.1.1)
+sasl.oauthbearer.jwt.validator.class=org.apache.kafka.common.security.oauthbearer.BrokerJwtValidator
 sasl.oauthbearer.jwks.endpoint.url={jwks}
 sasl.oauthbearer.expected.audience={audience}
 sasl.oauthbearer.clock.skew.seconds=0
@@ -147,7 +151,7 @@ def running_securely(directory: Path) -> Iterator[SecureKafka]:
 def _files(directory: Path) -> dict[str, Path]:
     """Certificates, all but one signed by `ca`."""
     ca = trustme.CA()
-    server, client = ca.issue_cert("127.0.0.1", "localhost"), ca.issue_cert("urltree")
+    server, client = ca.issue_cert(*NAMES), ca.issue_cert("urltree")
     files = {name: directory / f"{name}.pem" for name in ("ca", "other", "keystore", "cert", "key")}
     ca.cert_pem.write_to_path(files["ca"])
     trustme.CA().cert_pem.write_to_path(files["other"])

@@ -27,7 +27,9 @@ class TokenServer:
     Attributes:
         url: of the token endpoint, https.
         client_id, client_secret: of the one client that it knows.
+        key: that signs tokens.
         lifetime: of a token, seconds; less than zero gives expired ones.
+        audience: whom a token is for.
         given: how many tokens were given.
         asked: the parameters of each request.
         status: what it answers instead, while it is not None.
@@ -37,16 +39,17 @@ class TokenServer:
     client_secret = "a secret: 50 % & more"  # noqa: S105 - of a test
 
     def __init__(self) -> None:
-        self._key = generate_private_key(public_exponent=65_537, key_size=2048)
+        self.key = generate_private_key(public_exponent=65_537, key_size=2048)
         self.url = ""
         self.lifetime = 3600
+        self.audience = AUDIENCE
         self.given = 0
         self.asked: list[dict[str, str]] = []
         self.status: int | None = None
 
     def jwks(self) -> str:
         """The public key, as a broker reads it (RFC 7517)."""
-        numbers = self._key.public_key().public_numbers()
+        numbers = self.key.public_key().public_numbers()
         key = {"kty": "RSA", "kid": "1", "use": "sig", "alg": "RS256"}
         return json.dumps({"keys": [key | {"n": _number(numbers.n), "e": _number(numbers.e)}]})
 
@@ -73,10 +76,10 @@ class TokenServer:
     def _token(self) -> str:
         now = int(time.time())
         head = {"alg": "RS256", "kid": "1"}
-        claims = {"sub": "urltree", "aud": AUDIENCE, "iat": now, "exp": now + self.lifetime}
+        claims = {"sub": "urltree", "aud": self.audience, "iat": now, "exp": now + self.lifetime}
         claims |= {"jti": str(self.given)}
         signed = ".".join(_url_safe(json.dumps(part).encode()) for part in (head, claims))
-        return f"{signed}.{_url_safe(self._key.sign(signed.encode(), PKCS1v15(), SHA256()))}"
+        return f"{signed}.{_url_safe(self.key.sign(signed.encode(), PKCS1v15(), SHA256()))}"
 
 
 @contextmanager

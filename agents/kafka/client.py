@@ -163,7 +163,8 @@ def ssl_context(settings: Settings) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=settings.ssl_ca_file)
         if settings.ssl_cert_file is not None:
-            context.load_cert_chain(settings.ssl_cert_file, settings.ssl_key_file)
+            # without a password OpenSSL would ask for one, where a terminal is
+            context.load_cert_chain(settings.ssl_cert_file, settings.ssl_key_file, password="")
     except (OSError, ssl.SSLError) as error:
         raise SettingsError(f"ssl_ca_file, ssl_cert_file, ssl_key_file: {error}") from None
     return context

@@ -19,8 +19,9 @@ from urllib.parse import quote_plus
 
 import aiohttp
 import orjson
+from aiokafka import conn
 from aiokafka.abc import AbstractTokenProvider
-from aiokafka.errors import KafkaConnectionError
+from aiokafka.errors import KafkaConnectionError, SaslAuthenticationFailed
 
 from agents.kafka_settings import KafkaSettings
 from agents.logs import log
@@ -55,6 +56,25 @@ class Token(NamedTuple):
     good_until: float
 
 
+class Authenticator(conn.OAuthAuthenticator):
+    """Hears a broker say no, in the place of aiokafka's.
+
+    A broker answers a bad token with what is wrong, not with an error (RFC 7628, section 3.2.3);
+    aiokafka takes that for a yes, and then the connection only closes.
+    """
+
+    async def step(self, payload: bytes | None) -> tuple[bytes, bool] | None:
+        """What to send next, after an answer of the broker; None when all is said.
+
+        Raises:
+            SaslAuthenticationFailed: with the broker's words.
+        """
+        if payload:
+            raise SaslAuthenticationFailed(payload[:200].decode(errors="replace"))
+        message: tuple[bytes, bool] | None = await super().step(payload)
+        return message
+
+
 class Tokens(AbstractTokenProvider):
     """Gives aiokafka a token for each connection, and keeps it while it is fresh.
 
@@ -63,6 +83,7 @@ class Tokens(AbstractTokenProvider):
     """
 
     def __init__(self, settings: KafkaSettings) -> None:
+        conn.OAuthAuthenticator = Authenticator
         self._settings = settings
         self._tls = ssl.create_default_context(cafile=settings.oauth_ca_file)
         self._token = Token("", 0.0, 0.0)

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from aiokafka.errors import KafkaConnectionError
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from agents.kafka.client import options
 from agents.kafka.refusal import NoKafkaError
@@ -43,6 +50,19 @@ def test_a_certificate_that_is_none_is_a_wrong_setting(tmp_path: Path) -> None:
         reached(security="SSL", ssl_ca_file=tmp_path / "ca.pem")
     with pytest.raises(SettingsError, match="ssl_ca_file"):
         reached(security="SSL", ssl_ca_file=tmp_path / "none.pem")
+
+
+def test_a_key_with_a_password_is_a_wrong_setting(tmp_path: Path) -> None:
+    """Nobody is asked for it: a worker has no terminal, and a command would wait for ever."""
+    issued = trustme.CA().issue_cert("urltree")
+    issued.cert_chain_pems[0].write_to_path(tmp_path / "cert.pem")
+    key = load_pem_private_key(issued.private_key_pem.bytes(), None)
+    locked = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"x"))
+    (tmp_path / "key.pem").write_bytes(locked)
+    with pytest.raises(SettingsError, match="ssl_key_file"):
+        reached(
+            security="SSL", ssl_cert_file=tmp_path / "cert.pem", ssl_key_file=tmp_path / "key.pem"
+        )
 
 
 def test_no_broker_is_an_error_to_operators_and_a_reason_to_wait_for_workers() -> None:
