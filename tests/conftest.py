@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from demo.kafka import running
 from tests.secure_kafka import SecureKafka, running_securely
@@ -16,6 +17,9 @@ from tests.secure_kafka import SecureKafka, running_securely
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# A busy machine is slow, and no test is wrong for it: hypothesis looks at the clock by default.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 Record = Callable[[str], None]
 _FIGURE = "figure"
