@@ -29,7 +29,7 @@ from tests.deploy.chart import (
 DEFAULTS = yaml.safe_load((CHART / "values.yaml").read_text())
 SCHEMA = Draft7Validator(json.loads((CHART / "values.schema.json").read_text()))
 
-_ONE_ROW = {"resources", "labels"}  # a row of README for all of it
+_ONE_ROW = {"resources", "labels", "nodeSelector"}  # a row of README for all of it
 _FREE = {"labels", "annotations", "commonLabels", "nodeSelector", "affinity"}
 
 

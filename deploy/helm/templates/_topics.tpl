@@ -30,7 +30,7 @@ topics that would share one differ by the hash of the topic's own name. */}}
 the same that the job's setting topics_replicas does. */}}
 {{- define "urltree.topics.config" -}}
 {{- $config := merge (deepCopy (default dict .topic.config)) (default dict .defaults.config) -}}
-{{- if ge (int .replicas) 3 -}}
+{{- if and (ge (int .replicas) 3) (not (hasKey $config "min.insync.replicas")) -}}
 {{- $_ := set $config "min.insync.replicas" (sub (int .replicas) 1 | toString) -}}
 {{- end -}}
 {{- toJson $config -}}

@@ -52,7 +52,7 @@ there is no claim. Without a bound a pod may fill its node. */}}
 {{- end -}}
 
 {{- define "urltree.worker.container" -}}
-name: worker
+name: worker # alerts count the restarts of containers of this name
 image: {{ include "urltree.image" .root }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 command: [python, -m, agents]
