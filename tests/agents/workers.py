@@ -11,7 +11,7 @@ from agents.normalize import Normalize
 from agents.settings import Settings
 from agents.stage import MakeStage, Stage
 
-PATIENCE = 60.0  # seconds
+PATIENCE = 180.0  # seconds
 BOTH: tuple[MakeStage, ...] = (Normalize, Extract)
 
 

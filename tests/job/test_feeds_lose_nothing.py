@@ -113,7 +113,7 @@ def test_every_page_is_clean_text_once(aftermath: Aftermath) -> None:
     urls = [aftermath.sites.page_of(story) for story in aftermath.sites.stories]
     assert len({text["id"] for text in texts}) == len(texts)
     assert sorted(text["response_url"] for text in texts) == sorted(url for url in urls if url)
-    assert aftermath.job.command("audit")["missing"] == 0
+    assert aftermath.job.audit().missing == 0
 
 
 @pytest.mark.parametrize("stage", ["poll", "fetch"])

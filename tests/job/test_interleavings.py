@@ -13,7 +13,9 @@ from random import Random
 
 import pytest
 
+from agents.normalize import Normalize
 from models import document as documents
+from tests.agents.workers import work
 from tests.job.conftest import MakeJob
 from tests.job.harness import Job, Worker, wait_until
 from tests.job.kafka_records import Sent, keyed, members, rewind, run
@@ -51,11 +53,9 @@ def articles(number: int) -> list[Page]:
 
 
 def normalized(job: Job, made: Sequence[Page]) -> None:
-    """Publish pages and let `normalize` make documents of them; none are left at the end."""
-    worker = job.worker("normalize").start()
+    """Publish pages and let `normalize` make documents of them, here: a process starts slowly."""
     job.publish(map(keyed, made))
-    job.wait_through("normalize")
-    worker.stop()
+    work(job.settings.model_copy(update={"data_dir": job.directory / "normalize"}), Normalize)
 
 
 def extracted(job: Job, worker: Worker) -> None:
@@ -261,8 +261,8 @@ def test_a_dead_letter_is_replayed(make_job: MakeJob) -> None:
             job.wait_through()
         other.stop()
         normalize.stop()
-        audit = job.command("audit")
-        assert (audit["missing"], audit["clean_text"]) == (0, len(made))
+        audit = job.audit()
+        assert (audit.missing, audit.clean_text) == (0, len(made))
         origins = Counter(value["origin"] for value in clean_texts(job))
         assert origins[letter.origin] == 2
         assert len(job.read("duplicates")) == 0

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 import pytest
 
 from tests.job.conftest import MakeJob
-from tests.job.harness import Job, Worker
-from tests.job.kafka_records import keyed
+from tests.job.harness import Job
 from tests.job.outcomes import clean_texts, outcomes
 from tests.job.state import assert_trees_equal_recount, count, differing, in_changelog, on_disk
-from tests.job.test_interleavings import articles
+from tests.job.test_interleavings import articles, extracted, normalized
 from urltree.extracting import extract
 from urltree.first_pages import ENOUGH
 from urltree.page import Page
@@ -38,15 +37,6 @@ def last(texts: Iterable[Text]) -> dict[str, Text]:
     return {text[0]: text for text in texts}
 
 
-def work(job: Job, *workers: Worker) -> None:
-    """Let workers process all there is, then stop them in order."""
-    for worker in workers:
-        worker.start()
-    job.wait_through(*(worker.stage for worker in workers))
-    for worker in workers:
-        worker.stop()
-
-
 @pytest.mark.parametrize(
     ("fault", "disk"),
     [
@@ -68,21 +58,21 @@ def test_killed_while_first_pages_are_revised(
     """Each is said again as the library says it, its row has both verdicts, none is kept."""
     made = articles(PAGES)
     with make_job(evict=False) as job:
-        job.publish(map(keyed, made))
-        work(job, job.worker("normalize"))
+        normalized(job, made)
         job.environment["URLTREE_COMMIT_SECONDS"] = "60"  # so that all is delivered again
         job.worker("extract", "extract", fault).start(wait=False).wait_end()
         job.environment["URLTREE_COMMIT_SECONDS"] = "0.5"
         again = job.worker("extract", "extract")
         if disk == "empty":
             again.wipe()
-        work(job, again)
+        extracted(job, again)
         texts, found = said(job), outcomes(job)
         rows = [Row.decode(row) for p in in_changelog(job, "rows").values() for row in p.values()]
         assert (count(in_changelog(job, "first")), count(on_disk(again, "first"))) == (0, 0)
         assert differing(on_disk(again, "rows"), in_changelog(job, "rows")) == []
         assert assert_trees_equal_recount(job, in_changelog(job, "rows"), None) == (1, 0)
-        assert job.command("audit") | {"clean_text": PAGES, "missing": 0} == job.command("audit")
+        audit = job.audit()
+        assert (audit.clean_text, audit.missing) == (PAGES, 0)
     calm = undisturbed(made)
     revised = {n for n, revision, _ in calm if revision}
     assert not found.missing
@@ -99,8 +89,8 @@ def test_a_partition_moves_before_the_twentieth_page(make_job: MakeJob) -> None:
     with make_job(evict=False) as job:
         first, second = job.worker("extract", "first"), job.worker("extract", "second")
         for worker, part in ((first, made[:10]), (second, made[10:]), (first, [])):
-            job.publish(map(keyed, part))
-            work(job, job.worker("normalize"), worker)
+            normalized(job, part)
+            extracted(job, worker)
         texts = said(job)
         assert differing(on_disk(first, "first"), in_changelog(job, "first")) == []
         assert count(in_changelog(job, "first")) == 0
@@ -112,11 +102,11 @@ def test_nothing_is_revised_where_it_is_switched_off(make_job: MakeJob) -> None:
     """Each page is said once; what was kept before is dropped."""
     made = articles(PAGES)
     with make_job(evict=False) as job:
-        job.publish(map(keyed, made[:10]))
-        work(job, job.worker("normalize"), job.worker("extract", "extract"))
+        normalized(job, made[:10])
+        extracted(job, job.worker("extract", "extract"))
         assert count(in_changelog(job, "first")) == 10
         job.environment["URLTREE_REVISE"] = "false"
-        job.publish(map(keyed, made[10:]))
-        work(job, job.worker("normalize"), job.worker("extract", "extract"))
+        normalized(job, made[10:])
+        extracted(job, job.worker("extract", "extract"))
         assert count(in_changelog(job, "first")) == 0
         assert [revision for _, revision, _ in said(job)] == [0] * PAGES

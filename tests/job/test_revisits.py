@@ -18,6 +18,7 @@ from tests.job.kafka_records import keyed
 from tests.job.outcomes import outcomes
 from tests.job.pages import START, Site
 from tests.job.state import assert_trees_equal_recount, differing, in_changelog, on_disk
+from tests.job.test_interleavings import normalized
 from urltree.deduplication import Step
 from urltree.extracting import extract
 from urltree.page import Page
@@ -76,9 +77,10 @@ def test_killed_between_two_versions(
     """Every page has an outcome; under each id the last version stands, said after all others."""
     made = versions()
     with make_job(revisits="replace", evict=False) as job:
-        job.publish(map(keyed, made))
         if stage == "extract":
-            _work(job, job.worker("normalize"))
+            normalized(job, made)
+        else:
+            job.publish(map(keyed, made))
         job.environment["URLTREE_COMMIT_SECONDS"] = "60"  # so that all is delivered again
         job.worker(stage, stage, fault).start(wait=False).wait_end()
         job.environment["URLTREE_COMMIT_SECONDS"] = "0.5"
@@ -94,7 +96,7 @@ def test_killed_between_two_versions(
         table = "seen" if stage == "normalize" else "rows"
         assert differing(on_disk(again, table), in_changelog(job, table)) == []
         assert assert_trees_equal_recount(job, in_changelog(job, "rows"), None) == (1, 0)
-        assert job.command("audit")["missing"] == 0
+        assert job.audit().missing == 0
         texts = said(job)
     last, calm = {each[0]: each for each in texts}, undisturbed(made)
     assert {document_id: n for document_id, n, _ in last.values()} == {

@@ -144,7 +144,7 @@ def test_kafka_replaces_revisits_as_the_library_does(make_job: MakeJob, record: 
         origins = processed(job, [keyed(page) for page in library.pages], 1)
         found = of_job(job, origins)
         assert_trees_equal_recount(job, in_changelog(job, "rows"), EVICTION)
-        audit = job.command("audit")
+        audit = job.audit()
     texts = [said[1] for said in found.values() if said[0] == "ok"]
     versions = len(texts) - len({text["id"] for text in texts})
     record(
@@ -152,7 +152,7 @@ def test_kafka_replaces_revisits_as_the_library_does(make_job: MakeJob, record: 
     )
     assert found == library.outcomes
     assert versions > 0
-    assert (audit["missing"], audit["clean_text"]) == (0, len(texts))
+    assert (audit.missing, audit.clean_text) == (0, len(texts))
 
 
 def test_pages_without_keys_in_all_partitions_give_the_same_trees(
