@@ -13,6 +13,7 @@ from random import Random
 
 import pytest
 
+from agents.extract import Extract
 from agents.normalize import Normalize
 from models import document as documents
 from tests.agents.workers import work
@@ -56,6 +57,11 @@ def normalized(job: Job, made: Sequence[Page]) -> None:
     """Publish pages and let `normalize` make documents of them, here: a process starts slowly."""
     job.publish(map(keyed, made))
     work(job.settings.model_copy(update={"data_dir": job.directory / "normalize"}), Normalize)
+
+
+def extracted_here(job: Job) -> None:
+    """Let `extract` process all documents in this process."""
+    work(job.settings.model_copy(update={"data_dir": job.directory / "extract"}), Extract)
 
 
 def extracted(job: Job, worker: Worker) -> None:
@@ -159,10 +165,9 @@ def test_killed_between_seen_and_forward(make_job: MakeJob, fault: list[str], di
             again.wipe()
         again.start()
         job.publish(map(keyed, made))  # each once more: a duplicate
-        other = job.worker("extract").start()
-        job.wait_through()
+        job.wait_through("normalize")
         again.stop()
-        other.stop()
+        extracted_here(job)
         found = outcomes(job)
         assert not found.missing
         assert found.of("clean-text") == len(made)

@@ -13,12 +13,12 @@ import pytest
 
 from models import duplicate
 from tests.job.conftest import MakeJob
-from tests.job.harness import Job, Worker
+from tests.job.harness import Job
 from tests.job.kafka_records import keyed
 from tests.job.outcomes import outcomes
 from tests.job.pages import START, Site
 from tests.job.state import assert_trees_equal_recount, differing, in_changelog, on_disk
-from tests.job.test_interleavings import normalized
+from tests.job.test_interleavings import extracted_here, normalized
 from urltree.deduplication import Step
 from urltree.extracting import extract
 from urltree.page import Page
@@ -87,7 +87,11 @@ def test_killed_between_two_versions(
         again = job.worker(stage, stage)
         if disk == "empty":
             again.wipe()
-        _work(job, again, *[job.worker("extract")] * (stage == "normalize"))
+        again.start()
+        job.wait_through(stage)
+        again.stop()
+        if stage == "normalize":
+            extracted_here(job)
         found = outcomes(job)
         assert not found.missing
         steps = Counter(duplicate.decode(record.value).step for record in job.read("duplicates"))
@@ -107,12 +111,3 @@ def test_killed_between_two_versions(
     for document_id in {each[0] for each in texts}:
         order = [n for each, n, _ in texts if each == document_id]
         assert order == sorted(order), "an older version was said after a later one"
-
-
-def _work(job: Job, *workers: Worker) -> None:
-    """Let workers process all there is, then stop them in order."""
-    for worker in workers:
-        worker.start()
-    job.wait_through(*(worker.stage for worker in workers))
-    for worker in workers:
-        worker.stop()
