@@ -76,8 +76,9 @@ class Cluster:
         for (version, kind), resource in self._resources.items():
             if resource["namespaced"] and "list" in resource["verbs"]:
                 path = self.path({"apiVersion": version, "kind": kind}, namespace)
+                # items of a list leave out what they are
                 for item in _accepted(self.server.request("GET", path)).body["items"]:
-                    found[f"{kind}/{item['metadata']['name']}"] = item
+                    found[f"{kind}/{item['metadata']['name']}"] = {**item, "kind": kind}
         return found
 
     def _define(self, crd: Object) -> str:
