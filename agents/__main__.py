@@ -17,6 +17,7 @@ from agents.commands.feeds import feeds
 from agents.commands.forget import forget_command
 from agents.commands.reset import reset_command
 from agents.commands.round_trip import round_trip_command
+from agents.commands.state import state
 from agents.commands.topics import check, topics
 
 _STAGES = {"poll": "Poll", "fetch": "Fetch", "normalize": "Normalize", "extract": "Extract"}
@@ -50,6 +51,7 @@ main.add_command(domain_command)
 main.add_command(forget_command)
 main.add_command(reset_command)
 main.add_command(round_trip_command)
+main.add_command(state)
 
 
 if __name__ == "__main__":

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
+from aiokafka import TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import (
     GroupCoordinatorNotAvailableError,
     GroupLoadInProgressError,
+    KafkaError,
     NotCoordinatorForGroupError,
 )
+from aiokafka.structs import OffsetAndMetadata
 
-from agents.kafka.client import admin
-from agents.settings import Settings
+from agents.kafka.client import admin, consumer
+from agents.settings import Settings, SettingsError
 
 _PAUSE = 0.1  # seconds between two questions
 _PATIENCE = 30.0  # seconds
@@ -48,6 +51,23 @@ async def workers(settings: Settings, stage: str) -> int:
     group = settings.topic(f"urltree-{stage}")
     answers = await _ask(settings, lambda client: client.describe_consumer_groups([group]))
     return sum(len(found["members"]) for one in answers for found in one.to_object()["groups"])
+
+
+async def rewind(settings: Settings, stage: str, offsets: Mapping[TopicPartition, int]) -> None:
+    """Let a stage whose workers are stopped begin at these offsets.
+
+    Raises:
+        SettingsError: one of its workers runs.
+    """
+    group = settings.topic(f"urltree-{stage}")
+    async with consumer(settings, group_id=group) as client:
+        client.assign(list(offsets))
+        try:
+            await client.commit({at: OffsetAndMetadata(to, "") for at, to in offsets.items()})
+        except KafkaError as error:
+            raise SettingsError(
+                f"a worker of {stage} was started meanwhile: stop it, begin again: {error}"
+            ) from None
 
 
 async def _ask(settings: Settings, ask: Callable[[AIOKafkaAdminClient], Awaitable[T]]) -> T:

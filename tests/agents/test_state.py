@@ -1,0 +1,267 @@
+"""state: what the job has learned leaves as a file, and is the same elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from aiokafka import TopicPartition
+
+from agents.commands.audit import account
+from agents.commands.state_dump import SOURCES, dump
+from agents.commands.state_file import Header, Reader, Stored, Writer
+from agents.commands.state_restore import restore
+from agents.commands.topics import apply
+from agents.extract import Extract
+from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.groups import rewind
+from agents.kafka.partitions import partition_of
+from agents.normalize import Normalize
+from agents.settings import Settings, SettingsError
+from models import raw_html
+from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
+from tests.agents.workers import started, work
+from tests.reference import stages
+from urltree.page import Page
+
+TABLES = ("normalize-seen", "extract-rows", "extract-first")
+HEADER = Header("0.1.0", 0.0, "a-cluster", "", PARTITIONS)
+ROW = Stored("urltree-extract-rows-changelog", 3, 17, 1_000, b"k", None, (("h", None), ("i", b"")))
+SITES = [f"site-{number}.example" for number in range(8)]
+
+
+@pytest.fixture
+def settings(settings: Settings, tmp_path: Path) -> Settings:
+    """Settings of workers whose disk nobody else has."""
+    return settings.model_copy(update={"data_dir": tmp_path / "disk", "commit_seconds": 0.3})
+
+
+def page(site: str, number: int) -> Sent:
+    """A page of a site."""
+    html = f"<p>Menu of {site}</p><h1>Page {number}</h1><p>What page {number} of {site} says.</p>"
+    value = raw_html.encode(Page(url=f"https://{site}/{number}", html=html))
+    return Sent("raw-html", site.encode(), value)
+
+
+def moved(job: Settings) -> Settings:
+    """A job on other topics, which are made."""
+    other = job.model_copy(
+        update={"prefix": f"{job.prefix}b-", "data_dir": job.data_dir.with_name("other")}
+    )
+    asyncio.run(apply(other))
+    return other
+
+
+def rows(job: Settings) -> dict[tuple[str, bytes], bytes]:
+    """What the tables of a job are restored from."""
+
+    async def found() -> dict[tuple[str, bytes], bytes]:
+        kept: dict[tuple[str, bytes], bytes] = {}
+        async with consumer(job) as client:
+            for name in TABLES:
+                topic = job.topic(f"urltree-{name}-changelog")
+                ranges = await whole(client, await partitions(client, topic))
+                async for record in read(client, ranges):
+                    kept[name, record.key] = record.value
+        return {place: value for place, value in kept.items() if value is not None}
+
+    return asyncio.run(found())
+
+
+def file_of(job: Settings) -> bytes:
+    """A dump."""
+    out = io.BytesIO()
+    asyncio.run(dump(job, out))
+    return out.getvalue()
+
+
+def put(job: Settings, file: bytes, *wanted: str, repartition: bool = False) -> dict[str, int]:
+    """Restore a dump; the records by topic."""
+    reader = Reader(io.BytesIO(file))
+    done = restore(job, reader, wanted or tuple(SOURCES), repartition=repartition)
+    return asyncio.run(done).records
+
+
+def written(*records: Stored) -> bytes:
+    """A file of state."""
+    out = io.BytesIO()
+    writer = Writer(out, HEADER)
+    for stored in records:
+        writer.add(stored)
+    writer.end()
+    return out.getvalue()
+
+
+def test_a_file_says_what_was_written() -> None:
+    """Null and empty are two things, in values as in headers."""
+    bare = ROW._replace(key=None, value=b"", timestamp=-1, headers=())
+    reader = Reader(io.BytesIO(written(ROW, bare)))
+    assert reader.header == HEADER
+    assert list(reader) == [ROW, bare]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda file: file[: len(file) // 2], "cannot be read|breaks off|no file of"),
+        (lambda _: b"<p>A page</p>", "cannot be read"),
+        (lambda _: b"", "no file of `state dump`"),
+    ],
+    ids=["cut off", "another file", "empty"],
+)
+def test_a_file_that_is_no_whole_dump_is_refused(spoil: Any, says: str) -> None:
+    """Rather than restored in part, as if that were all."""
+    file = spoil(written(*[ROW] * 1000))
+    with pytest.raises(SettingsError, match=says):
+        list(Reader(io.BytesIO(file)))
+
+
+def test_a_dump_that_ends_between_two_lines_is_refused() -> None:
+    """A stream that was flushed there is whole for zstd."""
+    out = io.BytesIO()
+    writer = Writer(out, HEADER)
+    writer.add(ROW)
+    writer._out.flush()
+    with pytest.raises(SettingsError, match="breaks off after 1 records"):
+        list(Reader(io.BytesIO(out.getvalue())))
+
+
+def test_a_dump_knows_what_each_stage_reads() -> None:
+    """Whoever lets a stage read another topic has it dumped, too."""
+    assert {stage.name: tuple(stage.reads) for stage in stages()} == dict(SOURCES)
+
+
+@pytest.mark.kafka
+def test_what_was_learned_and_what_waits_moves(job: Settings, publish: Publish) -> None:
+    """Rows are the same, the page that waited comes out there, and a known page is a duplicate."""
+    pages = [page(site, number) for site in SITES for number in range(3)]
+    publish(*pages)
+    work(job)
+    (waits,) = publish(page(SITES[0], 99))
+    before, other = rows(job), moved(job)
+    counts = put(other, file_of(job))
+    assert rows(other) == before
+    assert counts["raw-html"] == 1
+    asyncio.run(send(other, pages[:5]))
+    work(other)
+    found = rows(other)
+    assert {place: found[place] for place in before} == before
+    assert len(found) == len(before) + len(TABLES)
+    assert sum(asyncio.run(account(other)).duplicates.values()) == 5
+    (text,) = asyncio.run(values(other, "clean-text"))
+    assert text["origin"] == waits
+
+
+async def send(job: Settings, records: list[Sent]) -> None:
+    """Publish to a job that has no fixture."""
+    async with producer(job) as client:
+        for sent in records:
+            place = partition_of(sent.key or b"", PARTITIONS)
+            await client.send_and_wait(job.topic(sent.topic), sent.value, sent.key, place)
+
+
+async def values(job: Settings, topic: str) -> list[Any]:
+    """The values of a topic of JSON."""
+    async with consumer(job) as client:
+        ranges = await whole(client, await partitions(client, job.topic(topic)))
+        return [orjson.loads(record.value) async for record in read(client, ranges)]
+
+
+@pytest.mark.kafka
+def test_a_page_between_two_stages_is_not_lost(job: Settings, publish: Publish) -> None:
+    """It is seen and has no row: without its document it would be a duplicate of nothing."""
+    publish(*[page(site, 1) for site in SITES])
+    work(job, Normalize)
+    other = moved(job)
+    assert put(other, file_of(job))["documents"] == len(SITES)
+    work(other)
+    assert len(asyncio.run(values(other, "clean-text"))) == len(SITES)
+
+
+@pytest.mark.kafka
+def test_a_page_that_rows_know_and_offsets_do_not_is_a_replay(
+    job: Settings, publish: Publish
+) -> None:
+    """As after a crash, or in a dump of running workers: it keeps its first origin."""
+    origins = publish(*[page(site, 1) for site in SITES])
+    work(job)
+    for stage in (Normalize, Extract):
+        (topic,) = stage.reads
+        begin = {TopicPartition(job.topic(topic), p): 0 for p in range(PARTITIONS)}
+        asyncio.run(rewind(job, stage.name, begin))
+    before, other = rows(job), moved(job)
+    put(other, file_of(job))
+    work(other)
+    assert rows(other) == before
+    assert asyncio.run(values(other, "duplicates")) == []
+    said = {text["origin"] for text in asyncio.run(values(other, "clean-text"))}
+    assert said == set(origins)
+
+
+@pytest.mark.kafka
+def test_a_stage_goes_back_to_its_dump(job: Settings, publish: Publish, run: Run) -> None:
+    """On the same topics, after a reset: its rows of then, and what came since once more."""
+    publish(*[page(site, 1) for site in SITES])
+    work(job)
+    file = file_of(job)
+    publish(*[page(site, 2) for site in SITES])
+    work(job)
+    before = rows(job)
+    assert run("reset", "extract", "--yes").exit_code == 0
+    assert {place[0] for place in rows(job)} == {"normalize-seen"}
+    counts = put(job, file, "extract")
+    assert counts.keys() == {"urltree-extract-rows-changelog", "urltree-extract-first-changelog"}
+    work(job)
+    assert rows(job) == before
+
+
+@pytest.mark.kafka
+def test_state_is_never_mixed_with_other_state(job: Settings, publish: Publish) -> None:
+    """Where a table has rows nothing is written, and the sentence names it."""
+    publish(page(SITES[0], 1))
+    work(job)
+    file, before = file_of(job), rows(job)
+    with pytest.raises(SettingsError, match=r"urltree-\w+-\w+-changelog holds 1 rows"):
+        put(job, file)
+    assert rows(job) == before
+
+
+@pytest.mark.kafka
+def test_state_is_never_restored_below_a_running_worker(job: Settings) -> None:
+    """It would never read what is written behind its back."""
+    file = file_of(job)
+
+    async def scenario() -> None:
+        async with started(job, Normalize):
+            with pytest.raises(SettingsError, match=r"normalize has 1 running worker\(s\): stop"):
+                await restore(job, Reader(io.BytesIO(file)), tuple(SOURCES), repartition=False)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.kafka
+def test_topics_are_made_before_a_restore(job: Settings) -> None:
+    """Else a broker may make them as it likes."""
+    nowhere = job.model_copy(update={"prefix": f"{job.prefix}nowhere-"})
+    with pytest.raises(SettingsError, match="does not exist: `topics apply` first"):
+        put(nowhere, file_of(job))
+
+
+@pytest.mark.kafka
+def test_a_dump_appears_whole_or_not_at_all(
+    job: Settings, run: Run, tmp_path: Path, read_all: ReadAll
+) -> None:
+    """One that fails leaves the former file as it was."""
+    file = tmp_path / "state.jsonl.zst"
+    file.write_bytes(b"of yesterday")
+    assert read_all("raw-html") == []
+    assert run("state", "dump", str(file), "--json").stdout == '{"records":{}}\n'
+    of_today = file.read_bytes()
+    with pytest.raises(SettingsError):
+        run("state", "dump", str(file), env={"URLTREE_PREFIX": f"{job.prefix}nowhere-"})
+    assert file.read_bytes() == of_today
+    assert [path.name for path in tmp_path.glob("state*")] == [file.name]
