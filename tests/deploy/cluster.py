@@ -72,13 +72,17 @@ class Cluster:
 
     def contents(self, namespace: str) -> dict[str, Object]:
         """Every object in a namespace, of every kind, by "Kind/name"."""
-        found = {}
+        found: dict[str, Object] = {}
         for (version, kind), resource in self._resources.items():
             if resource["namespaced"] and "list" in resource["verbs"]:
                 path = self.path({"apiVersion": version, "kind": kind}, namespace)
                 # items of a list leave out what they are
                 for item in _accepted(self.server.request("GET", path)).body["items"]:
-                    found[f"{kind}/{item['metadata']['name']}"] = {**item, "kind": kind}
+                    found[f"{kind}/{item['metadata']['name']}"] = {
+                        **item,
+                        "apiVersion": version,
+                        "kind": kind,
+                    }
         return found
 
     def _define(self, crd: Object) -> str:

@@ -69,6 +69,12 @@ class Release:
         """Every object in the namespace, by "Kind/name"."""
         return self._cluster.contents(self._namespace)
 
+    def delete(self, name: str) -> None:
+        """Delete an object, "Kind/name", and none that depend on it, for no controller runs."""
+        path = self._cluster.path(self.contents()[name], self._namespace)
+        answer = self._cluster.server.request("DELETE", f"{path}/{name.partition('/')[2]}")
+        assert not answer.error, answer.error
+
     def make_claims(self) -> set[str]:
         """Make the claims of all StatefulSets; returns what is made, as "Kind/name"."""
         claims = [claim for found in self.contents().values() for claim in claims_of(found)]

@@ -140,7 +140,7 @@ def test_a_second_install_takes_over_what_the_first_left(new_release: NewRelease
 def test_another_disk_is_refused_and_the_next_upgrade_works(
     change: str, new_release: NewRelease
 ) -> None:
-    """Claim templates are immutable; docs/operations.md says how disks grow."""
+    """Claim templates are immutable."""
     release = new_release("minimal")
     release.install()
     before = release.contents()["StatefulSet/urltree-extract"]["spec"]
@@ -149,3 +149,17 @@ def test_another_disk_is_refused_and_the_next_upgrade_works(
     assert "Forbidden" in said
     assert release.contents()["StatefulSet/urltree-extract"]["spec"] == before
     release.upgrade(*CHANGED)
+
+
+def test_a_larger_disk_comes_with_a_set_that_was_deleted_alone(new_release: NewRelease) -> None:
+    """What `kubectl delete statefulset --cascade=orphan` leaves, an upgrade takes over."""
+    release = new_release("minimal")
+    release.install()
+    claims = release.make_claims()
+    release.delete("StatefulSet/urltree-extract")
+    release.upgrade("--set", "stages.extract.persistence.size=99Gi")
+    found = release.contents()
+    sizes = [c["spec"]["resources"] for c in claims_of(found["StatefulSet/urltree-extract"])]
+    assert sizes == [{"requests": {"storage": "99Gi"}}] * len(sizes)
+    assert sizes
+    assert claims <= set(found)
