@@ -86,12 +86,24 @@ def dry_run(text: str, cluster: Cluster, namespace: str) -> str:
 def test_the_namespace_refuses_a_pod_that_is_not_restricted(
     cluster: Cluster, namespace: str
 ) -> None:
-    """What makes the two tests above able to fail."""
+    """Not the pod itself, and not without a warning what would make it."""
     spec = {"containers": [{"name": "root", "image": "root"}], "restartPolicy": "Never"}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "root"}, "spec": spec}
     job = {**pod, "apiVersion": "batch/v1", "kind": "Job", "spec": {"template": {"spec": spec}}}
     assert "restricted" in cluster.create(pod, namespace, **DRY_RUN).error
     assert "restricted" in str(cluster.apply(job, namespace, **DRY_RUN).warnings)
+
+
+def test_an_unknown_field_is_refused(cluster: Cluster, namespace: str) -> None:
+    """In an object that is applied, and in one that is created."""
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "budget"},
+        "spec": {"maxUnavailble": 1},
+    }
+    assert "maxUnavailble" in cluster.apply(budget, namespace, **DRY_RUN).error
+    assert "maxUnavailble" in cluster.create(budget, namespace, **DRY_RUN).error
 
 
 @every_set
