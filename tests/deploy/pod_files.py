@@ -1,0 +1,169 @@
+"""The files of a pod: a read-only root, and what the render mounts into it.
+
+    /usr, Python, the packages   the machine's, read-only
+    /app                         agents, models, topics.yaml of the checkout, read-only
+    volumeMounts                 emptyDir and claim: directories; configMap and secret: files
+    /etc/hosts                   what the cluster's DNS would say
+
+The checkout and its virtual environment stand in for the image, which `container.py` tries.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from tests.deploy.chart import ROOT
+from tests.deploy.image import DOCKERFILE
+
+Secrets = Mapping[str, Mapping[str, bytes]]  # content by name of the Secret and key
+Mount = tuple[Path, str, bool]  # source, path in the pod, read-only
+
+_APP = "/app"
+_IMAGE = ("agents", "models", "topics.yaml")
+_DEVICES = ("null", "zero", "random", "urandom")
+_OF_THE_MACHINE = ("/etc/ld.so.cache",)
+_FILES = {
+    "etc/nsswitch.conf": "hosts: files\n",
+    "etc/passwd": "urltree:x:10001:10001::/tmp:/usr/sbin/nologin\n",
+    "etc/group": "urltree:x:10001:\n",
+}
+
+
+def image_environment() -> dict[str, str]:
+    """ENV of the image's last stage."""
+    last = DOCKERFILE.read_text().rpartition("\nFROM ")[2]
+    (text,) = re.findall(r"^ENV ((?:.*\\\n)*.*)$", last, re.MULTILINE)
+    return dict(re.findall(r"(\w+)=(\S+)", text))
+
+
+def volumes(
+    spec: Mapping[str, Any],
+    configs: Mapping[str, Mapping[str, str]],
+    secrets: Secrets,
+    directory: Path,
+    claim: Path,
+) -> dict[str, Path]:
+    """Make each volume of a pod as the kubelet does; directories by the volume's name.
+
+    Args:
+        spec: of the pod.
+        configs: data of each ConfigMap, by name.
+        secrets: of each Secret.
+        directory: for all that ends with the pod.
+        claim: what stays, the volume `data` where the pod does not declare one.
+
+    Raises:
+        KeyError: a ConfigMap, a Secret or a key of it is not there; such a pod never starts.
+    """
+    group = spec["securityContext"]["fsGroup"]
+    found = {}
+    for volume in spec["volumes"]:
+        at = found[volume["name"]] = directory / volume["name"]
+        at.mkdir(parents=True)
+        if "configMap" in volume:
+            for name, text in configs[volume["configMap"]["name"]].items():
+                _write(at / name, text.encode(), 0o644, group)
+        elif "projected" in volume:
+            mode = volume["projected"]["defaultMode"]
+            for source in volume["projected"]["sources"]:
+                of = secrets[source["secret"]["name"]]
+                for item in source["secret"]["items"]:
+                    _write(at / item["path"], of[item["key"]], mode, group)
+        else:
+            assert "emptyDir" in volume, volume
+            _give(at, 0o2777, group)
+    if "data" not in found:
+        claim.mkdir(parents=True, exist_ok=True)
+        _give(claim, 0o2775, group)
+        found["data"] = claim
+    return found
+
+
+def mounts(container: Mapping[str, Any], made: Mapping[str, Path]) -> list[Mount]:
+    """What of those volumes is mounted where."""
+    return [
+        (
+            made[mount["name"]] / mount.get("subPath", ""),
+            mount["mountPath"],
+            mount.get("readOnly", False),
+        )
+        for mount in container["volumeMounts"]
+    ]
+
+
+def root(directory: Path, mounted: Sequence[Mount], names: Sequence[str]) -> str:
+    """Make the root of a pod; gives the shell script that mounts all into it, as root.
+
+    Args:
+        directory: becomes the root.
+        mounted: volumes.
+        names: hosts that are on loopback.
+    """
+    every = [*_program(), *mounted]
+    for name, text in _FILES.items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_text(text)
+    (directory / "etc/hosts").write_text(f"127.0.0.1 localhost {' '.join(names)}\n")
+    for name in ("bin", "sbin", "lib", "lib64"):
+        if Path("/", name).is_symlink():  # into /usr, as Debian has it since 12
+            shutil.copy(Path("/", name), directory / name, follow_symlinks=False)
+    for name in ("proc", "dev", "opt"):
+        (directory / name).mkdir()
+    (directory / "opt/urltree").symlink_to(sys.prefix)
+    for source, path, _ in every:
+        _mount_point(directory / path.lstrip("/"), is_directory=source.is_dir())
+    return "\n".join(_script(directory, every))
+
+
+def _program() -> Iterator[Mount]:
+    """The job and what it stands on, where the machine has it."""
+    inner = [Path(sys.base_prefix), Path(sys.prefix), ROOT / "urltree"]
+    for path in (Path("/usr"), *inner, *map(Path, _OF_THE_MACHINE)):
+        if path.exists() and (path == Path("/usr") or Path("/usr") not in path.parents):
+            yield path, str(path), True
+    for name in ("bin", "sbin", "lib", "lib64"):
+        if Path("/", name).is_dir() and not Path("/", name).is_symlink():
+            yield Path("/", name), f"/{name}", True
+    for name in _IMAGE:
+        yield ROOT / name, f"{_APP}/{name}", True
+
+
+def _script(directory: Path, mounted: Sequence[Mount]) -> Iterator[str]:
+    at = quote(str(directory))
+    yield f"mount --bind {at} {at}"
+    for source, path, is_read_only in mounted:
+        target = quote(f"{directory}{path}")
+        yield f"mount --bind {quote(str(source))} {target}"
+        if is_read_only:
+            yield f"mount -o remount,bind,ro {target}"
+    yield f"mount -t proc proc {at}/proc"
+    yield f"mount -t tmpfs -o mode=755 dev {at}/dev"
+    for device in _DEVICES:
+        yield f"touch {at}/dev/{device}; mount --bind /dev/{device} {at}/dev/{device}"
+    yield f"mount -o remount,ro {at}/dev"
+    yield f"mount -o remount,bind,ro {at}"
+
+
+def _mount_point(path: Path, *, is_directory: bool) -> None:
+    if is_directory:
+        path.mkdir(parents=True, exist_ok=True)
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+def _write(path: Path, content: bytes, mode: int, group: int) -> None:
+    path.write_bytes(content)
+    _give(path, mode, group)
+
+
+def _give(path: Path, mode: int, group: int) -> None:
+    os.chown(path, 0, group)
+    path.chmod(mode)

@@ -1,0 +1,112 @@
+"""A node whose pods find a Kafka with TLS and SASL, under the names and Secrets of the goldens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from struct import unpack_from
+from typing import Any, NamedTuple
+
+import pytest
+from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
+
+from agents.kafka.client import admin, consumer, partitions, read, whole
+from agents.settings import Settings
+from tests.deploy.kubelet import Node, missing
+from tests.deploy.pod import Pod
+from tests.deploy.pod_files import Secrets
+from tests.job.harness import READS, Job
+from tests.job.kafka_records import run
+from tests.secure_kafka import SecureKafka, running_securely
+
+# TLS, SCRAM-SHA-512 and all four stages
+VALUES = "keda"
+_SASL_SSL = 9093  # of `kafka.brokers` there
+
+
+@contextmanager
+def secure_node(directory: Path, objects: list[dict[str, Any]]) -> Iterator[tuple[Node, Job]]:
+    """Start the Kafka; gives a node without pods, and the job as an operator sees it.
+
+    The operator comes by the listener without TLS.
+    """
+    if reason := missing():
+        pytest.skip(reason)
+    for name in ("kafka", "node", "job"):
+        (directory / name).mkdir()
+    with running_securely(directory / "kafka") as kafka:
+        port = int(kafka.brokers.rpartition(":")[2])
+        doors = {_SASL_SSL: port, port: port}  # the second is what the broker says of itself
+        node = Node(directory / "node", objects, _secrets(kafka), doors)
+        try:
+            yield node, Job(kafka.plain, "", directory / "job")
+        finally:
+            node.end()
+
+
+def _secrets(kafka: SecureKafka) -> Secrets:
+    """What the goldens refer to."""
+    return {
+        "kafka-ca": {"ca.crt": kafka.ca_file.read_bytes()},
+        "urltree-kafka": {"password": kafka.password_file.read_bytes()},
+    }
+
+
+class Group(NamedTuple):
+    """A stage's consumer group.
+
+    Attributes:
+        state: in Kafka's words; `Stable` where nothing moves.
+        generation: one more after each rebalance.
+        shares: partitions of what the stage reads first, by member id.
+    """
+
+    state: str
+    generation: int
+    shares: dict[str, list[int]]
+
+    def of(self, pod: Pod) -> list[int]:
+        """Partitions of a pod: Kafka makes a static member's id from the pod's name."""
+        return [
+            one for name, ours in self.shares.items() if name.startswith(pod.name) for one in ours
+        ]
+
+
+def group(job: Job, stage: str) -> Group:
+    """What the coordinator says of a group, and has written down of it."""
+    return run(_group(job.settings, job.settings.topic(f"urltree-{stage}"), READS[stage][0]))
+
+
+async def _group(settings: Settings, name: str, topic: str) -> Group:
+    async with admin(settings) as client:
+        (answer,) = await client.describe_consumer_groups([name])
+    (described,) = answer.to_object()["groups"]
+    shares = {}
+    for member in described["members"]:
+        given = ConsumerProtocolMemberAssignment.decode(member["member_assignment"]).assignment
+        shares[member["member_id"]] = sorted(dict(given).get(settings.topic(topic), ()))
+    return Group(described["state"], await _generation(settings, name.encode()), shares)
+
+
+async def _generation(settings: Settings, name: bytes) -> int:
+    """From `__consumer_offsets`, for no answer of Kafka's holds it; -1 before the first.
+
+    Kafka's GroupMetadataKey.json and GroupMetadataValue.json, versions 0 to 3.
+    """
+    value = await _last(settings, b"\x00\x02" + len(name).to_bytes(2, "big") + name)
+    if value is None:
+        return -1
+    version, length = unpack_from(">hh", value)  # length of the type of protocol, which follows
+    assert version <= 3
+    (generation,) = unpack_from(">i", value, 4 + length)
+    return int(generation)
+
+
+async def _last(settings: Settings, key: bytes) -> bytes | None:
+    """The last value under a key of `__consumer_offsets`."""
+    async with consumer(settings, exclude_internal_topics=False) as client:
+        await client._client.add_topic("__consumer_offsets")  # internal ones are in no list
+        ranges = await whole(client, await partitions(client, "__consumer_offsets"))
+        values = [each.value async for each in read(client, ranges) if each.key == key]
+    return values[-1] if values else None

@@ -1,0 +1,211 @@
+"""What befalls a rendered worker: recovery, the end under load, a restart (issue 7, row 3)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from time import monotonic, sleep
+
+import pytest
+import yaml
+from psutil import Process
+
+from agents.commands.topics import apply
+from agents.kafka.table import key_of
+from agents.settings import Settings
+from tests.agents.workers import work
+from tests.conftest import Record
+from tests.deploy.chart import RELEASE, objects
+from tests.deploy.conftest import Render
+from tests.deploy.kubelet import Node
+from tests.deploy.pod import Pod
+from tests.deploy.secure_node import VALUES, group, secure_node
+from tests.job.harness import Job, wait_until
+from tests.job.kafka_records import PARTITIONS, Sent, keyed, partition_of, run
+from tests.job.pages import pages
+from tests.job.state import count, differing, in_changelog, partition_on_disk
+
+pytestmark = pytest.mark.kafka
+
+Cluster = tuple[Node, Job]
+
+CHANGELOG = "urltree-extract-rows-changelog"
+SITES = 1_000
+PAGES = 2_000
+PAUSE = 0.2  # seconds between two looks: an answer costs the worker time, too
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A node and a Kafka, topics made, and one page through."""
+    with secure_node(tmp_path_factory.mktemp("lives"), objects(VALUES)) as (node, job):
+        run(apply(job.settings))
+        job.publish([keyed(pages(1)[0])])
+        given = {"data_dir": job.directory, "commit_seconds": 0.3}
+        work(Settings.model_validate({**job.settings.model_dump(), **given}))
+        yield node, job
+
+
+@pytest.fixture
+def cluster(started: Cluster) -> Iterator[Cluster]:
+    """The same without pods; claims stay."""
+    yield started
+    started[0].end()
+
+
+@pytest.mark.parametrize(
+    "rows", [10_000, pytest.param(100_000, marks=pytest.mark.deploy)], ids="{} rows".format
+)
+def test_a_worker_is_alive_all_through_its_recovery_and_ready_after_it(
+    cluster: Cluster, rows: int, record: Record
+) -> None:
+    """Asked again and again: /livez is 200, /readyz 503 while records are left to be restored."""
+    node, job = cluster
+    fill(job, rows)
+    pod = node.worker("extract")
+    shutil.rmtree(pod.claim, ignore_errors=True)
+    pod.start()
+    looks, began = 0, 0.0
+    while not pod.is_ready:
+        ready, _ = pod.get("/readyz")
+        if pod.metric("urltree_recovery_records"):
+            began = began or monotonic()
+            looks += 1
+            assert (pod.get("/livez")[0], ready, pod.is_ready) == (200, 503, False)
+        elif began:
+            break
+        sleep(PAUSE)
+    seconds, cpu = monotonic() - began, sum(Process(pod.pid).cpu_times()[:2])
+    pod.wait_ready()
+    assert looks > 0
+    assert (pod.get("/readyz")[0], pod.metric("urltree_recovery_records")) == (200, 0)
+    assert pod.restarts == 0
+    assert pod.stop()[0] == 0
+    restored = {n: partition_on_disk(pod.claim, "rows", n) for n in range(PARTITIONS)}
+    assert differing(restored, in_changelog(job, "rows")) == []
+    record(
+        f"issue 7 row 3: {count(restored):,} rows restored in {seconds:.0f} s, "
+        f"{rows / seconds:,.0f}/s ({cpu:.0f} s of CPU with the start): at {looks} looks meanwhile "
+        "alive and not ready, 0 restarts"
+    )
+
+
+def test_what_is_in_work_at_sigterm_is_finished_within_the_grace_period(
+    cluster: Cluster, record: Record
+) -> None:
+    """Both stages end by themselves, with most pages still waiting; later all are accounted for."""
+    node, job = cluster
+    job.publish(map(keyed, pages(PAGES, seed=2)))
+    pods = [node.worker("normalize").start(), node.worker("extract").start()]
+    for pod in pods:
+        wait_until(lambda pod=pod: pod.metric("urltree_in_flight") > 0, "records in work", pod.log)
+    with ThreadPoolExecutor() as both:
+        ends = list(both.map(Pod.stop, pods))
+    waiting = job.lag("normalize") + job.lag("extract")
+    assert waiting > 0
+    for pod, (code, seconds) in zip(pods, ends, strict=True):
+        assert code == 0, pod.log()
+        assert seconds < pod.grace
+        assert "not drained in time" not in pod.log()
+        pod.start()
+    job.wait_through()
+    accounts = job.audit()
+    assert accounts.missing == 0
+    assert [pod.restarts for pod in pods] == [0, 0]
+    record(
+        f"issue 7 row 3: SIGTERM with {waiting:,} of {PAGES:,} pages waiting: ended in "
+        f"{' and '.join(f'{seconds:.1f}' for _, seconds in ends)} s of {pods[0].grace:.0f}, "
+        f"{accounts.missing} of {accounts.origins:,} missing after a restart"
+    )
+
+
+@pytest.mark.deploy
+def test_the_reset_job_lets_a_stage_learn_anew(
+    cluster: Cluster, rendered: Render, record: Record
+) -> None:
+    """It waits until the stopped workers have left their group; then rows are made again."""
+    node, job = cluster
+    job.publish(map(keyed, pages(60, seed=3)))
+    pods = [node.worker("normalize").start(), node.worker("extract").start()]
+    job.wait_through()
+    assert [pod.stop()[0] for pod in pods] == [0, 0]
+    sets = ("--is-upgrade", "--set", f"reset.stage=extract,reset.confirm=extract of {RELEASE}")
+    node.objects = [each for each in yaml.safe_load_all(rendered(VALUES, *sets)) if each]
+    reset = node.command("Job", f"{RELEASE}-reset-extract")
+    assert reset.run() == 0, reset.log()
+    assert count(in_changelog(job, "rows")) == 0
+    pods[1].start()
+    job.wait_through("extract")
+    learnt = count(in_changelog(job, "rows"))
+    assert learnt >= 60
+    assert job.audit().missing == 0
+    record(f"issue 7 row 3: the reset Job as rendered: {reset.log().strip()}; {learnt} rows anew")
+
+
+def test_a_restart_of_a_static_member_is_unseen_by_its_peer(
+    cluster: Cluster, record: Record
+) -> None:
+    """Of either of two: same generation, same partitions, not one 503, and all goes on."""
+    node, job = cluster
+    pods = [node.worker("extract", ordinal).start() for ordinal in range(2)]
+    everything = [node.worker("normalize").start(), *pods]
+    wait_until(lambda: all(pod.is_ready for pod in everything), "all", lambda: logs(pods))
+    before = group(job, "extract")
+    assert before.state == "Stable"
+    shares = [before.of(pod) for pod in pods]
+    assert [len(share) for share in shares] == [PARTITIONS // 2] * 2
+    looks = sum(looks_during_a_restart(*pair) for pair in (pods, pods[::-1]))
+    after = group(job, "extract")
+    assert (after.state, after.generation) == ("Stable", before.generation)
+    assert [after.of(pod) for pod in pods] == shares
+    job.publish(map(keyed, pages(60, seed=4)))
+    job.wait_through()
+    assert job.audit().missing == 0
+    record(
+        f"issue 7 row 3: both of two static members restarted: generation {before.generation} "
+        f"before and after, {looks} looks at the peer's /readyz all 200, its log has no new line"
+    )
+
+
+def looks_during_a_restart(restarted: Pod, peer: Pod) -> int:
+    """How often /readyz of the peer was 200 meanwhile; any other answer fails."""
+    told, is_back = peer.log(), Event()
+    with ThreadPoolExecutor() as beside:
+        looking = beside.submit(look, peer, is_back)
+        try:
+            assert restarted.stop()[0] == 0
+            restarted.start().wait_ready()
+        finally:
+            is_back.set()
+        answers = looking.result()
+    assert set(answers) == {200}
+    assert peer.log() == told
+    return len(answers)
+
+
+def look(pod: Pod, is_enough: Event) -> list[int]:
+    """What /readyz answers, until it is enough."""
+    answers = []
+    while not is_enough.wait(PAUSE):
+        answers.append(pod.get("/readyz")[0])
+    return answers
+
+
+def fill(job: Job, rows: int) -> None:
+    """Write so many rows into the changelog: that of a real page, under other keys."""
+    real = next(each.value for each in job.read(CHANGELOG) if each.value is not None)
+    job.publish((row(number, real) for number in range(rows)), CHANGELOG)
+
+
+def row(number: int, value: bytes) -> Sent:
+    """A row of a site that the real page is not of."""
+    domain = f"site-{number % SITES}.example"
+    key = key_of(domain, number.to_bytes(16, "big"))
+    return Sent(key, value, partition_of(domain.encode()))
+
+
+def logs(pods: Sequence[Pod]) -> str:
+    """For a test that fails."""
+    return "\n".join(pod.log() for pod in pods)
