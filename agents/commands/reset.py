@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 import click
 import orjson
 from aiokafka import TopicPartition
-from aiokafka.errors import KafkaError
-from aiokafka.structs import OffsetAndMetadata
 
 from agents.kafka.client import admin, consumer, partitions, producer, read, whole
+from agents.kafka.groups import rewind
 from agents.settings import Settings, SettingsError, load
 
 _TABLES = {"normalize": ("seen",), "extract": ("rows", "first")}
@@ -118,7 +117,8 @@ async def reset(settings: Settings, steps: Plan) -> None:
         else:
             disk.unlink(missing_ok=True)
     await _bury(settings, steps)
-    await _rewind(settings, steps)
+    begin = {TopicPartition(steps.input, at): offset for at, offset in steps.offsets.items()}
+    await rewind(settings, steps.stage, begin)
 
 
 @click.command("reset")
@@ -180,18 +180,3 @@ async def _bury(settings: Settings, steps: Plan) -> None:
                     await asyncio.gather(*waiting)
                     waiting.clear()
         await asyncio.gather(*waiting)
-
-
-async def _rewind(settings: Settings, steps: Plan) -> None:
-    offsets = {
-        TopicPartition(steps.input, partition): OffsetAndMetadata(offset, "")
-        for partition, offset in steps.offsets.items()
-    }
-    async with consumer(settings, group_id=steps.group) as client:
-        client.assign(list(offsets))
-        try:
-            await client.commit(offsets)
-        except KafkaError as error:
-            raise SettingsError(
-                f"a worker of {steps.stage} was started meanwhile: stop it, reset again: {error}"
-            ) from None

@@ -7,44 +7,30 @@ import io
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 from aiokafka import TopicPartition
 
-from agents.commands.audit import account
 from agents.commands.state_dump import SOURCES, dump
 from agents.commands.state_file import Header, Reader, Stored, Writer
 from agents.commands.state_restore import restore
 from agents.commands.topics import apply
 from agents.extract import Extract
-from agents.kafka.client import consumer, partitions, producer, read, whole
 from agents.kafka.groups import rewind
-from agents.kafka.partitions import partition_of
 from agents.normalize import Normalize
 from agents.settings import Settings, SettingsError
-from models import raw_html
-from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
+from tests.agents.learned import SITES, page, pages, rows, values
+from tests.agents.records import PARTITIONS, Publish, Run
 from tests.agents.workers import started, work
 from tests.reference import stages
-from urltree.page import Page
 
-TABLES = ("normalize-seen", "extract-rows", "extract-first")
 HEADER = Header("0.1.0", 0.0, "a-cluster", "", PARTITIONS)
 ROW = Stored("urltree-extract-rows-changelog", 3, 17, 1_000, b"k", None, (("h", None), ("i", b"")))
-SITES = [f"site-{number}.example" for number in range(8)]
 
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
     """Settings of workers whose disk nobody else has."""
     return settings.model_copy(update={"data_dir": tmp_path / "disk", "commit_seconds": 0.3})
-
-
-def page(site: str, number: int) -> Sent:
-    """A page of a site."""
-    html = f"<p>Menu of {site}</p><h1>Page {number}</h1><p>What page {number} of {site} says.</p>"
-    value = raw_html.encode(Page(url=f"https://{site}/{number}", html=html))
-    return Sent("raw-html", site.encode(), value)
 
 
 def moved(job: Settings) -> Settings:
@@ -54,22 +40,6 @@ def moved(job: Settings) -> Settings:
     )
     asyncio.run(apply(other))
     return other
-
-
-def rows(job: Settings) -> dict[tuple[str, bytes], bytes]:
-    """What the tables of a job are restored from."""
-
-    async def found() -> dict[tuple[str, bytes], bytes]:
-        kept: dict[tuple[str, bytes], bytes] = {}
-        async with consumer(job) as client:
-            for name in TABLES:
-                topic = job.topic(f"urltree-{name}-changelog")
-                ranges = await whole(client, await partitions(client, topic))
-                async for record in read(client, ranges):
-                    kept[name, record.key] = record.value
-        return {place: value for place, value in kept.items() if value is not None}
-
-    return asyncio.run(found())
 
 
 def file_of(job: Settings) -> bytes:
@@ -136,50 +106,14 @@ def test_a_dump_knows_what_each_stage_reads() -> None:
 
 
 @pytest.mark.kafka
-def test_what_was_learned_and_what_waits_moves(job: Settings, publish: Publish) -> None:
-    """Rows are the same, the page that waited comes out there, and a known page is a duplicate."""
-    pages = [page(site, number) for site in SITES for number in range(3)]
-    publish(*pages)
-    work(job)
-    (waits,) = publish(page(SITES[0], 99))
-    before, other = rows(job), moved(job)
-    counts = put(other, file_of(job))
-    assert rows(other) == before
-    assert counts["raw-html"] == 1
-    asyncio.run(send(other, pages[:5]))
-    work(other)
-    found = rows(other)
-    assert {place: found[place] for place in before} == before
-    assert len(found) == len(before) + len(TABLES)
-    assert sum(asyncio.run(account(other)).duplicates.values()) == 5
-    (text,) = asyncio.run(values(other, "clean-text"))
-    assert text["origin"] == waits
-
-
-async def send(job: Settings, records: list[Sent]) -> None:
-    """Publish to a job that has no fixture."""
-    async with producer(job) as client:
-        for sent in records:
-            place = partition_of(sent.key or b"", PARTITIONS)
-            await client.send_and_wait(job.topic(sent.topic), sent.value, sent.key, place)
-
-
-async def values(job: Settings, topic: str) -> list[Any]:
-    """The values of a topic of JSON."""
-    async with consumer(job) as client:
-        ranges = await whole(client, await partitions(client, job.topic(topic)))
-        return [orjson.loads(record.value) async for record in read(client, ranges)]
-
-
-@pytest.mark.kafka
 def test_a_page_between_two_stages_is_not_lost(job: Settings, publish: Publish) -> None:
     """It is seen and has no row: without its document it would be a duplicate of nothing."""
-    publish(*[page(site, 1) for site in SITES])
+    publish(*pages(1))
     work(job, Normalize)
     other = moved(job)
     assert put(other, file_of(job))["documents"] == len(SITES)
     work(other)
-    assert len(asyncio.run(values(other, "clean-text"))) == len(SITES)
+    assert len(values(other, "clean-text")) == len(SITES)
 
 
 @pytest.mark.kafka
@@ -187,7 +121,7 @@ def test_a_page_that_rows_know_and_offsets_do_not_is_a_replay(
     job: Settings, publish: Publish
 ) -> None:
     """As after a crash, or in a dump of running workers: it keeps its first origin."""
-    origins = publish(*[page(site, 1) for site in SITES])
+    origins = publish(*pages(1))
     work(job)
     for stage in (Normalize, Extract):
         (topic,) = stage.reads
@@ -197,26 +131,9 @@ def test_a_page_that_rows_know_and_offsets_do_not_is_a_replay(
     put(other, file_of(job))
     work(other)
     assert rows(other) == before
-    assert asyncio.run(values(other, "duplicates")) == []
-    said = {text["origin"] for text in asyncio.run(values(other, "clean-text"))}
+    assert values(other, "duplicates") == []
+    said = {text["origin"] for text in values(other, "clean-text")}
     assert said == set(origins)
-
-
-@pytest.mark.kafka
-def test_a_stage_goes_back_to_its_dump(job: Settings, publish: Publish, run: Run) -> None:
-    """On the same topics, after a reset: its rows of then, and what came since once more."""
-    publish(*[page(site, 1) for site in SITES])
-    work(job)
-    file = file_of(job)
-    publish(*[page(site, 2) for site in SITES])
-    work(job)
-    before = rows(job)
-    assert run("reset", "extract", "--yes").exit_code == 0
-    assert {place[0] for place in rows(job)} == {"normalize-seen"}
-    counts = put(job, file, "extract")
-    assert counts.keys() == {"urltree-extract-rows-changelog", "urltree-extract-first-changelog"}
-    work(job)
-    assert rows(job) == before
 
 
 @pytest.mark.kafka
@@ -252,13 +169,10 @@ def test_topics_are_made_before_a_restore(job: Settings) -> None:
 
 
 @pytest.mark.kafka
-def test_a_dump_appears_whole_or_not_at_all(
-    job: Settings, run: Run, tmp_path: Path, read_all: ReadAll
-) -> None:
+def test_a_dump_appears_whole_or_not_at_all(job: Settings, run: Run, tmp_path: Path) -> None:
     """One that fails leaves the former file as it was."""
     file = tmp_path / "state.jsonl.zst"
     file.write_bytes(b"of yesterday")
-    assert read_all("raw-html") == []
     assert run("state", "dump", str(file), "--json").stdout == '{"records":{}}\n'
     of_today = file.read_bytes()
     with pytest.raises(SettingsError):

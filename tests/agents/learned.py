@@ -1,0 +1,72 @@
+"""Pages of a few sites, and what a job has learned of them: its rows, whatever disk they are on."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import orjson
+
+from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.partitions import partition_of
+from agents.settings import Settings
+from agents.topics_file import declared
+from models import raw_html
+from tests.agents.records import Sent
+from urltree.page import Page
+
+TABLES = ("normalize-seen", "extract-rows", "extract-first")
+SITES = [f"site-{number}.example" for number in range(5)]
+
+Rows = dict[tuple[str, bytes], bytes]  # by table and key
+
+
+def page(site: str, number: int | str) -> Sent:
+    """A page of a site."""
+    html = f"<p>Menu of {site}</p><h1>Page {number}</h1><p>What page {number} of {site} says.</p>"
+    value = raw_html.encode(Page(url=f"https://{site}/{number}", html=html))
+    return Sent("raw-html", site.encode(), value)
+
+
+def pages(*numbers: int) -> list[Sent]:
+    """Pages of these numbers, of each site."""
+    return [page(site, number) for number in numbers for site in SITES]
+
+
+def rows(job: Settings) -> Rows:
+    """What the tables of a job are restored from."""
+    found = {
+        (name, record.key): record.value
+        for name in TABLES
+        for record in records(job, f"urltree-{name}-changelog")
+    }
+    return {place: value for place, value in found.items() if value is not None}
+
+
+def values(job: Settings, topic: str) -> list[Any]:
+    """The values of a topic of JSON."""
+    return [orjson.loads(record.value) for record in records(job, topic)]
+
+
+def records(job: Settings, topic: str) -> list[Any]:
+    """All that a topic holds."""
+
+    async def found() -> list[Any]:
+        async with consumer(job) as client:
+            ranges = await whole(client, await partitions(client, job.topic(topic)))
+            return [record async for record in read(client, ranges)]
+
+    return asyncio.run(found())
+
+
+def send(job: Settings, published: list[Sent]) -> None:
+    """Publish to any job, as its topics are partitioned."""
+
+    async def sent() -> None:
+        count = declared(job)[0].partitions
+        async with producer(job) as client:
+            for topic, key, value, headers, _ in published:
+                at = partition_of(key or b"", count)
+                await client.send_and_wait(job.topic(topic), value, key, at, headers=list(headers))
+
+    asyncio.run(sent())

@@ -1,0 +1,91 @@
+"""docs/operations.md, typed: the commands of its console blocks, as they stand there.
+
+`python -m agents …` is run, behind `kubectl exec POD --` too, with what stands before it (settings)
+and behind it (`< FILE`, `> FILE`). What only a cluster can do is left out.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from textwrap import dedent
+
+from click.testing import Result
+
+from tests.agents.records import Run
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "operations.md"
+_OURS = re.compile(
+    r"(?P<settings>(?:[A-Z_]+=\S+ )*)(?P<pod>kubectl exec (?:-i )?\S+ -- )?"
+    r"python -m agents (?P<rest>.+)"
+)
+
+
+def shown(section: str) -> list[str]:
+    """Every command of a section, in order."""
+    text = re.search(
+        rf"^#+ {re.escape(section)}\n(.*?)(?=^#+ |\Z)",
+        DOCUMENT.read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
+    assert text, f"docs/operations.md has no section {section}"
+    blocks = re.findall(r"^ *```console\n(.*?)^ *```", text[1], re.MULTILINE | re.DOTALL)
+    return [
+        line.removeprefix("$ ")
+        for block in blocks
+        for line in dedent(block).splitlines()
+        if line.startswith("$ ")
+    ]
+
+
+def ours(section: str, *, on_kubernetes: bool = False) -> list[str]:
+    """Those that run here: with `kubectl exec` before them, or without."""
+    found = [(line, _OURS.fullmatch(line)) for line in shown(section)]
+    return [line for line, match in found if match and bool(match["pod"]) == on_kubernetes]
+
+
+class Runbook:
+    """Types commands where the files of this test are.
+
+    Args:
+        run: runs `python -m agents`.
+        names: what stands for what: values of this test for those of the document.
+    """
+
+    def __init__(self, run: Run, directory: Path, names: dict[str, str] | None = None) -> None:
+        self._run, self._directory, self._names = run, directory, names or {}
+
+    def type(self, section: str, *, on_kubernetes: bool = False) -> list[Result]:
+        """Run the commands of a section; each has to end well."""
+        lines = ours(section, on_kubernetes=on_kubernetes)
+        assert lines, f"{section} shows no command of this kind"
+        results = [self.typed(line) for line in lines]
+        ends = dict(zip(lines, results, strict=True))
+        assert {line: end.output for line, end in ends.items() if end.exit_code} == {}
+        return results
+
+    def typed(self, line: str) -> Result:
+        """Run one line, which the document has to show."""
+        found = _OURS.fullmatch(line)
+        assert found
+        assert line in DOCUMENT.read_text(), line
+        return self._type(found)
+
+    def _type(self, line: re.Match[str]) -> Result:
+        settings = dict(pair.split("=", 1) for pair in line["settings"].split())
+        words = shlex.split(line["rest"])
+        given: str | bytes = "y\n"  # to whoever asks
+        output = None
+        if words[-2:-1] in (["<"], [">"]):
+            *words, sign, name = words
+            given = (self._directory / name).read_bytes() if sign == "<" else given
+            output = self._directory / name if sign == ">" else None
+        result = self._run(
+            *(self._names.get(word, word) for word in words),
+            env={name: self._names.get(value, value) for name, value in settings.items()},
+            input=given,
+        )
+        if output is not None:
+            output.write_bytes(result.stdout_bytes)
+        return result

@@ -1,0 +1,228 @@
+"""Row 7 of issue 7: what docs/operations.md tells operators to type does what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import yaml
+from aiokafka.admin import NewPartitions
+from aiokafka.admin.client import AIOKafkaAdminClient
+
+from agents.commands.audit import account
+from agents.commands.topics import check, differences
+from agents.kafka.client import admin
+from agents.settings import Settings, SettingsError
+from agents.topics_file import declared
+from tests.agents.learned import SITES, TABLES, Rows, page, pages, rows, send, values
+from tests.agents.records import PARTITIONS, Publish, Run, Sent
+from tests.agents.runbook import Runbook, ours
+from tests.agents.workers import BOTH, idle, started, work
+from tests.conftest import Record
+from tests.job.state import partition_on_disk
+
+pytestmark = pytest.mark.kafka
+
+Use = Callable[[AIOKafkaAdminClient], Any]
+
+
+@pytest.fixture
+def settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings of workers whose disk nobody else has, where commands find it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")  # no name is cut off
+    monkeypatch.setenv("URLTREE_DATA_DIR", str(tmp_path / "disk"))
+    return settings.model_copy(update={"data_dir": tmp_path / "disk", "commit_seconds": 0.3})
+
+
+@pytest.fixture
+def book(job: Settings, run: Run, tmp_path: Path) -> Runbook:
+    """The runbook; the second job of its examples is this test's own."""
+    return Runbook(run, tmp_path, {"b-": f"{job.prefix}b-"})
+
+
+def beside(job: Settings, **changes: object) -> Settings:
+    """The job to which the examples move, with disks of its own."""
+    disk = job.data_dir.with_name("other")
+    return job.model_copy(update={"prefix": f"{job.prefix}b-", "data_dir": disk, **changes})
+
+
+def with_admin(job: Settings, use: Use) -> None:
+    """Do something to the topics behind the back of the job."""
+
+    async def done() -> None:
+        async with admin(job) as client:
+            await use(client)
+
+    asyncio.run(done())
+
+
+def lose(job: Settings, topic: str) -> None:
+    """Delete a topic; returns when brokers know."""
+
+    async def gone(client: AIOKafkaAdminClient) -> None:
+        await client.delete_topics([job.topic(topic)])
+        while not await differences(client, declared(job)):  # noqa: ASYNC110 - it has no event
+            await asyncio.sleep(0.1)
+
+    with_admin(job, gone)
+
+
+def on_disk(job: Settings) -> Rows:
+    """The rows of every table that disks of this job hold."""
+    return {
+        (name, key): value
+        for name in TABLES
+        for partition in range(PARTITIONS)
+        for key, value in partition_on_disk(job.data_dir, name.split("-")[1], partition).items()
+    }
+
+
+def missing(job: Settings) -> int:
+    """Pages of which nothing is known."""
+    return asyncio.run(account(job)).missing
+
+
+def test_a_lost_table_is_restored_from_a_dump(
+    job: Settings, publish: Publish, book: Runbook, record: Record
+) -> None:
+    """A dump of running workers and what came since are all that there was; no page is missing.
+
+    Disks of both stages are gone, too: of `normalize` nothing else need be done.
+    """
+    kinds = (False, True)  # with kubectl, or without
+
+    async def back_up() -> None:
+        async with started(job, *BOTH) as stages:
+            await asyncio.to_thread(publish, *pages(1, 2))
+            await idle(stages)
+            await asyncio.to_thread(publish, *pages(3))
+            for kind in kinds:
+                await asyncio.to_thread(book.type, "Back up", on_kubernetes=kind)
+            await asyncio.to_thread(publish, *pages(4))
+            await idle(stages)
+
+    asyncio.run(back_up())
+    before = rows(job)
+    lose(job, "urltree-extract-rows-changelog")
+    shutil.rmtree(job.data_dir)
+    for kind in kinds:
+        book.type("Restore a table", on_kubernetes=kind)
+    work(job)
+    assert on_disk(job) == rows(job) == before
+    assert missing(job) == 0
+    record(f"issue 7, row 7: a lost changelog, {len(before)} rows as before, 0 pages missing")
+
+
+def test_a_lost_cluster_is_restored_from_a_dump(
+    job: Settings, publish: Publish, book: Runbook, record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows are there, what waited is done, and what crawlers publish again is a duplicate."""
+    known = pages(1, 2)
+    publish(*known)
+    work(job)
+    before = rows(job)
+    publish(*pages(3))
+    book.type("Back up")
+    other = beside(job)
+    monkeypatch.setenv("URLTREE_PREFIX", other.prefix)
+    book.type("Restore a cluster")
+    assert rows(other) == before
+    send(other, [*known, *pages(4)])
+    work(other)
+    found = asyncio.run(account(other))
+    assert sum(found.duplicates.values()) == len(known)
+    assert (found.clean_text, found.missing) == (len(SITES), 0)
+    assert len(values(other, "clean-text")) == 2 * len(SITES)
+    assert before.items() <= rows(other).items()
+    record(
+        f"issue 7, row 7: a lost cluster, {len(before)} rows as before, {len(SITES)} pages that "
+        f"waited done, {len(known)} of {len(known)} published again are duplicates"
+    )
+
+
+def test_a_job_moves_to_more_partitions(
+    job: Settings, publish: Publish, book: Runbook, tmp_path: Path, record: Record
+) -> None:
+    """Off topics that somebody has grown, on which no worker starts: all they hold is on 12."""
+    known = pages(1, 2)
+    publish(*known)
+    work(job)
+    before, ids = rows(job), {text["id"] for text in values(job, "clean-text")}
+    name = job.topic("raw-html")
+    with_admin(job, lambda client: client.create_partitions({name: NewPartitions(7)}))
+    assert asyncio.run(check(job)) == [f"{name}: partitions should be 6, is 7"]
+    more = declare(job, 12, tmp_path / "topics-12.yaml")
+    first, audit, dump, restore = ours("Repartition")
+    assert book.typed(first).exit_code == book.typed(audit).exit_code == 0
+    publish(page(SITES[0], 3)._replace(partition=6))
+    assert book.typed(dump).exit_code == 0
+    with pytest.raises(SettingsError, match="of 6 partitions, these topics have 12: with --repart"):
+        book.typed(restore.removesuffix(" --repartition"))
+    assert book.typed(restore).exit_code == 0
+    other = beside(job, topics_file=more)
+    assert rows(other) == before
+    send(other, [*known, *pages(4)])
+    work(other)
+    found = asyncio.run(account(other))
+    assert (found.clean_text, found.missing) == (len(SITES), 0)
+    assert {duplicate["id"] for duplicate in values(other, "duplicates")} == ids
+    assert len(values(other, "clean-text")) == len(SITES) + 1
+    record(
+        f"issue 7, row 7: 6 to 12 partitions, {len(before)} rows as before, {len(ids)} of "
+        f"{len(known)} known pages are duplicates under their ids, 0 missing"
+    )
+
+
+def declare(job: Settings, partitions: int, path: Path) -> Path:
+    """A copy of topics.yaml with so many."""
+    file = yaml.safe_load(job.topics_file.read_text())
+    file["defaults"]["partitions"] = partitions
+    path.write_text(yaml.safe_dump(file))
+    return path
+
+
+def test_dead_letters_are_found_and_replayed(
+    job: Settings, publish: Publish, book: Runbook
+) -> None:
+    """The commands of the runbook, on a page that is no page."""
+    origin, _ = publish(Sent("raw-html", b"example.org", b"{"), *pages(1)[:1])
+    work(job)
+    book = Runbook(book._run, Path.cwd(), {"raw-html/3/1042": origin, "too-large": "malformed"})
+    listed = book.typed("python -m agents dead-letters list --reason malformed")
+    assert origin in listed.stdout
+    shown = book.typed("python -m agents dead-letters show raw-html/3/1042")
+    assert "malformed" in shown.stdout
+    replayed = book.typed("python -m agents dead-letters replay --reason too-large --rate 50")
+    assert (replayed.exit_code, "1" in replayed.stdout) == (0, True)
+    assert book.typed("python -m agents dead-letters replay raw-html/3/1042 --yes").exit_code == 0
+    work(job)
+    assert [letter["origin"] for letter in letters(book)] == [origin]
+
+
+def letters(book: Runbook) -> list[Any]:
+    """The last dead letter of each origin."""
+    found = book._run("dead-letters", "list", "--json").stdout
+    last: list[Any] = orjson.loads(found)["last"]
+    return last
+
+
+def test_a_page_and_a_domain_are_forgotten_where_a_page_comes_through(
+    job: Settings, publish: Publish, book: Runbook
+) -> None:
+    """After an upgrade one does; the commands delete every row of them, and nothing else's."""
+
+    async def scenario() -> None:
+        async with started(job, *BOTH) as stages:
+            await asyncio.to_thread(publish, page("example.org", "news/1"), page(SITES[0], 1))
+            await idle(stages)
+            await asyncio.to_thread(book.type, "Upgrade")
+            await asyncio.to_thread(book.type, "Forget a page or a domain")
+
+    asyncio.run(scenario())
+    assert {key.partition(b"\0")[0] for _, key in rows(job)} == {SITES[0].encode()}
