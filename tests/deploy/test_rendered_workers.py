@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Record
-from tests.deploy.chart import objects
+from tests.deploy.chart import RELEASE, objects
 from tests.deploy.kubelet import Node
 from tests.deploy.pod import Pod
 from tests.deploy.secure_node import VALUES, secure_node
@@ -22,6 +22,7 @@ from tests.job.harness import READS
 pytestmark = pytest.mark.kafka
 
 STAGES = tuple(READS)
+JOB = f"{RELEASE}-topics-apply"
 USER = 10001
 MIB = 1024 * 1024
 
@@ -32,7 +33,7 @@ every_stage = pytest.mark.parametrize("stage", STAGES)
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     """Where the topics' Job has run and a pod of each stage was started, as `helm install` does."""
     with secure_node(tmp_path_factory.mktemp("release"), objects(VALUES)) as (made, _):
-        job = made.command("Job", "urltree-topics-apply")
+        job = made.command("Job", JOB)
         assert job.run() == 0, job.log()
         for stage in STAGES:
             made.worker(stage).start()
@@ -94,11 +95,21 @@ def test_it_can_write_nowhere_but_its_data_and_tmp(pod: Pod) -> None:
     ]
 
 
+def test_the_job_of_topics_does_nothing_twice(node: Node, record: Record) -> None:
+    """It runs again at each upgrade, beside workers."""
+    job = node.command("Job", JOB)
+    assert job.run() == 0, job.log()
+    assert job.log() == "every topic is as declared\n"
+    record(
+        "issue 7 row 3: the Job of topics as rendered ends with 0, before workers and beside them"
+    )
+
+
 @pytest.mark.parametrize("stage", ["extract"])
 def test_the_helm_test_passes(node: Node, pod: Pod, record: Record) -> None:
     """A page goes round through the workers, and nothing of it stays."""
     assert pod.is_ready
-    trip = node.command("Pod", "urltree-round-trip")
+    trip = node.command("Pod", f"{RELEASE}-round-trip")
     assert trip.run() == 0, trip.log()
     record(f"issue 7 row 3: the helm test as rendered: {trip.log().splitlines()[-1]}")
 
