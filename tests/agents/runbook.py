@@ -22,15 +22,14 @@ _OURS = re.compile(
 )
 
 
-def shown(section: str) -> list[str]:
-    """Every command of a section, in order."""
-    text = re.search(
-        rf"^#+ {re.escape(section)}\n(.*?)(?=^#+ |\Z)",
-        DOCUMENT.read_text(),
-        re.MULTILINE | re.DOTALL,
-    )
-    assert text, f"docs/operations.md has no section {section}"
-    blocks = re.findall(r"^ *```console\n(.*?)^ *```", text[1], re.MULTILINE | re.DOTALL)
+def shown(section: str = "") -> list[str]:
+    """Every command of a section, or of the whole document, in order."""
+    text = DOCUMENT.read_text()
+    if section:
+        found = re.search(rf"^#+ {section}\n(.*?)(?=^#+ |\Z)", text, re.MULTILINE | re.DOTALL)
+        assert found, f"docs/operations.md has no section {section}"
+        text = found[1]
+    blocks = re.findall(r"^ *```console\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL)
     return [
         line.removeprefix("$ ")
         for block in blocks
