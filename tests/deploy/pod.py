@@ -22,7 +22,7 @@ from demo.child import Child
 from tests.deploy.pod_files import image_environment, mounts, root, volumes
 from tests.deploy.pod_network import Network
 from tests.deploy.pod_probes import Probes
-from tests.job.harness import wait_until
+from tests.job.harness import PATIENCE, wait_until
 
 if TYPE_CHECKING:
     from tests.deploy.kubelet import Node
@@ -129,8 +129,8 @@ class Pod:
         """The exit code of its process, None while it runs."""
         return None if self._child is None else self._child.poll()
 
-    def get(self, path: str, seconds: float = 5.0) -> tuple[int, str]:
-        """What it answers over HTTP; status 0 where it does not."""
+    def get(self, path: str, seconds: float = PATIENCE) -> tuple[int, str]:
+        """What it answers over HTTP; status 0 where it does not, or not in time."""
         (port,) = self.container["ports"]
         assert self._network is not None, f"{self.name} is not running"
         try:

@@ -68,9 +68,7 @@ class Group(NamedTuple):
 
     def of(self, pod: Pod) -> list[int]:
         """Partitions of a pod: Kafka makes a static member's id from the pod's name."""
-        return [
-            one for name, ours in self.shares.items() if name.startswith(pod.name) for one in ours
-        ]
+        return next((its for name, its in self.shares.items() if name.startswith(pod.name)), [])
 
 
 def group(job: Job, stage: str) -> Group:
