@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import orjson
+import yaml
 
 from agents.kafka.client import consumer, partitions, producer, read, whole
 from agents.kafka.partitions import partition_of
@@ -70,3 +72,11 @@ def send(job: Settings, published: list[Sent]) -> None:
                 await client.send_and_wait(job.topic(topic), value, key, at, headers=list(headers))
 
     asyncio.run(sent())
+
+
+def declare(job: Settings, partitions: int, path: Path) -> Path:
+    """A copy of topics.yaml with so many partitions."""
+    file = yaml.safe_load(job.topics_file.read_text())
+    file["defaults"]["partitions"] = partitions
+    path.write_text(yaml.safe_dump(file))
+    return path

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
-import yaml
 from aiokafka.admin import NewPartitions
 from aiokafka.admin.client import AIOKafkaAdminClient
 
@@ -19,7 +18,7 @@ from agents.commands.topics import check, differences
 from agents.kafka.client import admin
 from agents.settings import Settings, SettingsError
 from agents.topics_file import declared
-from tests.agents.learned import SITES, TABLES, Rows, page, pages, rows, send, values
+from tests.agents.learned import SITES, TABLES, Rows, declare, page, pages, rows, send, values
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.runbook import Runbook, ours
 from tests.agents.workers import BOTH, idle, started, work
@@ -28,7 +27,7 @@ from tests.job.state import partition_on_disk
 
 pytestmark = pytest.mark.kafka
 
-Use = Callable[[AIOKafkaAdminClient], Any]
+Change = Callable[[AIOKafkaAdminClient], Awaitable[object]]
 
 
 @pytest.fixture
@@ -52,25 +51,16 @@ def beside(job: Settings, **changes: object) -> Settings:
     return job.model_copy(update={"prefix": f"{job.prefix}b-", "data_dir": disk, **changes})
 
 
-def with_admin(job: Settings, use: Use) -> None:
-    """Do something to the topics behind the back of the job."""
+def behind_the_back(job: Settings, change: Change) -> None:
+    """Change the topics; returns when brokers know."""
 
-    async def done() -> None:
+    async def changed() -> None:
         async with admin(job) as client:
-            await use(client)
+            await change(client)
+            while not await differences(client, declared(job)):  # noqa: ASYNC110 - it has no event
+                await asyncio.sleep(0.1)
 
-    asyncio.run(done())
-
-
-def lose(job: Settings, topic: str) -> None:
-    """Delete a topic; returns when brokers know."""
-
-    async def gone(client: AIOKafkaAdminClient) -> None:
-        await client.delete_topics([job.topic(topic)])
-        while not await differences(client, declared(job)):  # noqa: ASYNC110 - it has no event
-            await asyncio.sleep(0.1)
-
-    with_admin(job, gone)
+    asyncio.run(changed())
 
 
 def on_disk(job: Settings) -> Rows:
@@ -109,7 +99,8 @@ def test_a_lost_table_is_restored_from_a_dump(
 
     asyncio.run(back_up())
     before = rows(job)
-    lose(job, "urltree-extract-rows-changelog")
+    lost = job.topic("urltree-extract-rows-changelog")
+    behind_the_back(job, lambda client: client.delete_topics([lost]))
     shutil.rmtree(job.data_dir)
     for kind in kinds:
         book.type("Restore a table", on_kubernetes=kind)
@@ -149,14 +140,18 @@ def test_a_lost_cluster_is_restored_from_a_dump(
 def test_a_job_moves_to_more_partitions(
     job: Settings, publish: Publish, book: Runbook, tmp_path: Path, record: Record
 ) -> None:
-    """Off topics that somebody has grown, on which no worker starts: all they hold is on 12."""
-    known = pages(1, 2)
-    publish(*known)
+    """Off topics that somebody has grown: all that they hold is on 12.
+
+    No worker starts on such topics. Those that run, as `work` does without that check, go on: they
+    send what lies in the new partition to where its domain's rows are.
+    """
+    name, known = job.topic("raw-html"), pages(1, 2)
+    behind_the_back(job, lambda client: client.create_partitions({name: NewPartitions(7)}))
+    assert asyncio.run(check(job)) == [f"{name}: partitions should be 6, is 7"]
+    publish(*known[1:], known[0]._replace(partition=6))
     work(job)
     before, ids = rows(job), {text["id"] for text in values(job, "clean-text")}
-    name = job.topic("raw-html")
-    with_admin(job, lambda client: client.create_partitions({name: NewPartitions(7)}))
-    assert asyncio.run(check(job)) == [f"{name}: partitions should be 6, is 7"]
+    assert len(ids) == len(known)
     more = declare(job, 12, tmp_path / "topics-12.yaml")
     first, audit, dump, restore = ours("Repartition")
     assert book.typed(first).exit_code == book.typed(audit).exit_code == 0
@@ -177,14 +172,6 @@ def test_a_job_moves_to_more_partitions(
         f"issue 7, row 7: 6 to 12 partitions, {len(before)} rows as before, {len(ids)} of "
         f"{len(known)} known pages are duplicates under their ids, 0 missing"
     )
-
-
-def declare(job: Settings, partitions: int, path: Path) -> Path:
-    """A copy of topics.yaml with so many."""
-    file = yaml.safe_load(job.topics_file.read_text())
-    file["defaults"]["partitions"] = partitions
-    path.write_text(yaml.safe_dump(file))
-    return path
 
 
 def test_dead_letters_are_found_and_replayed(

@@ -16,10 +16,11 @@ from agents.commands.state_restore import restore
 from agents.commands.topics import apply
 from agents.extract import Extract
 from agents.kafka.groups import rewind
+from agents.kafka.partitions import partition_of
 from agents.normalize import Normalize
 from agents.settings import Settings, SettingsError
-from tests.agents.learned import SITES, page, pages, rows, values
-from tests.agents.records import PARTITIONS, Publish, Run
+from tests.agents.learned import SITES, declare, page, pages, records, rows, values
+from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import started, work
 from tests.reference import stages
 
@@ -134,6 +135,28 @@ def test_a_page_that_rows_know_and_offsets_do_not_is_a_replay(
     assert values(other, "duplicates") == []
     said = {text["origin"] for text in values(other, "clean-text")}
     assert said == set(origins)
+
+
+@pytest.mark.kafka
+def test_each_record_goes_to_the_partition_of_its_domain_or_site(
+    job: Settings, publish: Publish, tmp_path: Path
+) -> None:
+    """Of twelve, whatever partition of six it had; a key of a user's own is its own domain."""
+    belongs = {
+        ("feeds", b"a.example https://a.example/feed"): b"a.example",
+        ("poll-outcomes", b"b.example"): b"b.example",
+        ("fetches", b"c.example"): b"c.example",
+        ("raw-html", b"a key"): b"a key",
+        ("documents", b"d.example"): b"d.example",
+        ("urltree-poll-feed_state-changelog", b"e.example\0hash"): b"e.example",
+        ("urltree-fetch-host_state-changelog", b"f.example\0\0\1"): b"f.example",
+    }
+    publish(*[Sent(topic, key, b"{}") for topic, key in belongs])
+    twelve = declare(job, 12, tmp_path / "topics-12.yaml")
+    other = moved(job.model_copy(update={"topics_file": twelve}))
+    put(other, file_of(job), repartition=True)
+    found = {(t, r.key): r.partition for t in {t for t, _ in belongs} for r in records(other, t)}
+    assert found == {place: partition_of(key, 12) for place, key in belongs.items()}
 
 
 @pytest.mark.kafka
