@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
 
@@ -123,6 +125,13 @@ def test_what_is_in_work_at_sigterm_is_finished_within_the_grace_period(
     )
 
 
+def test_a_worker_that_still_imports_ends_at_sigterm(cluster: Cluster) -> None:
+    """Linux keeps a signal from process 1 that it does not handle: it would be killed later."""
+    pod = cluster[0].worker("extract").start()
+    wait_until(lambda: handles_sigterm(pod), "Python to begin", pod.log)
+    assert pod.stop()[0] == 128 + signal.SIGTERM
+
+
 @pytest.mark.deploy
 def test_the_reset_job_lets_a_stage_learn_anew(
     cluster: Cluster, rendered: Render, record: Record
@@ -168,6 +177,16 @@ def test_a_restart_of_a_static_member_is_unseen_by_its_peer(
         f"issue 7 row 3: both of two static members restarted: generation {before.generation} "
         f"before and after, {looks} looks at the peer's /readyz all 200, its log says nothing"
     )
+
+
+def handles_sigterm(pod: Pod) -> bool:
+    """Whether its process 1 does, as the kernel says."""
+    try:
+        status = Path(f"/proc/{pod.pid}/status").read_text()
+    except (IndexError, OSError):
+        return False  # it is not there yet
+    (caught,) = re.findall(r"^SigCgt:\s(\w+)$", status, re.MULTILINE)
+    return bool(int(caught, 16) & 1 << signal.SIGTERM - 1)
 
 
 def is_settled(job: Job, pods: Sequence[Pod]) -> bool:
