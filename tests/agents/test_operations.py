@@ -14,8 +14,10 @@ from aiokafka.admin import NewPartitions
 from aiokafka.admin.client import AIOKafkaAdminClient
 
 from agents.commands.audit import account
-from agents.commands.topics import check, differences
+from agents.commands.topics import apply, check, differences
 from agents.kafka.client import admin
+from agents.kafka.groups import committed
+from agents.normalize import Normalize
 from agents.settings import Settings, SettingsError
 from agents.topics_file import declared
 from tests.agents.learned import SITES, TABLES, Rows, declare, page, pages, rows, send, values
@@ -63,6 +65,11 @@ def behind_the_back(job: Settings, change: Change) -> None:
     asyncio.run(changed())
 
 
+def lose(job: Settings, topic: str) -> None:
+    """Delete a topic."""
+    behind_the_back(job, lambda client: client.delete_topics([job.topic(topic)]))
+
+
 def on_disk(job: Settings) -> Rows:
     """The rows of every table that disks of this job hold."""
     return {
@@ -99,8 +106,7 @@ def test_a_lost_table_is_restored_from_a_dump(
 
     asyncio.run(back_up())
     before = rows(job)
-    lost = job.topic("urltree-extract-rows-changelog")
-    behind_the_back(job, lambda client: client.delete_topics([lost]))
+    lose(job, "urltree-extract-rows-changelog")
     shutil.rmtree(job.data_dir)
     for kind in kinds:
         book.type("Restore a table", on_kubernetes=kind)
@@ -108,6 +114,32 @@ def test_a_lost_table_is_restored_from_a_dump(
     assert on_disk(job) == rows(job) == before
     assert missing(job) == 0
     record(f"issue 7, row 7: a lost changelog, {len(before)} rows as before, 0 pages missing")
+
+
+def test_lost_documents_and_texts_are_made_again(job: Settings, publish: Publish, run: Run) -> None:
+    """Documents by a reset of `normalize`, though half were never read; texts by one of both."""
+    publish(*pages(1))
+    work(job)
+    publish(*pages(2))
+    work(job, Normalize)
+    for lost, stages in (("documents", ["normalize"]), ("clean-text", ["extract", "normalize"])):
+        lose(job, lost)
+        assert run("topics", "apply").exit_code == 0
+        for stage in stages:
+            assert run("reset", stage, "--yes").exit_code == 0
+        work(job)
+        assert missing(job) == 0
+        assert len({text["id"] for text in values(job, "clean-text")}) == 2 * len(SITES)
+
+
+def test_a_lost_input_is_read_from_its_beginning(job: Settings, publish: Publish) -> None:
+    """With a topic go the offsets of its groups: none is skipped because of a number of before."""
+    publish(*pages(1))
+    work(job, Normalize)
+    assert asyncio.run(committed(job, "normalize", "raw-html"))
+    lose(job, "raw-html")
+    asyncio.run(apply(job))
+    assert asyncio.run(committed(job, "normalize", "raw-html")) == {}
 
 
 def test_a_lost_cluster_is_restored_from_a_dump(
