@@ -67,7 +67,7 @@ def test_a_slow_feed_is_an_error_and_others_go_on() -> None:
         assert await slow is Trouble.TOO_SLOW
         assert await is_well(parsers)
 
-    run(test, processes=2, seconds=5)
+    run(test, processes=2, seconds=3)
 
 
 def test_a_process_that_is_killed_costs_its_feed_alone() -> None:
