@@ -10,20 +10,39 @@ import click
 from aiokafka.errors import KafkaError
 
 from agents import logs, settings
-from agents.commands.audit import audit
-from agents.commands.dead_letters import dead_letters
-from agents.commands.domain import domain_command
-from agents.commands.feeds import feeds
-from agents.commands.forget import forget_command
-from agents.commands.reset import reset_command
-from agents.commands.round_trip import round_trip_command
-from agents.commands.state import state
-from agents.commands.topics import check, topics
 
 _STAGES = {"poll": "Poll", "fetch": "Fetch", "normalize": "Normalize", "extract": "Extract"}
+# below `agents.commands`, module and command
+_COMMANDS = {
+    "audit": "audit.audit",
+    "dead-letters": "dead_letters.dead_letters",
+    "domain": "domain.domain_command",
+    "feeds": "feeds.feeds",
+    "forget": "forget.forget_command",
+    "reset": "reset.reset_command",
+    "round-trip": "round_trip.round_trip_command",
+    "state": "state.state",
+    "topics": "topics.topics",
+}
 
 
-@click.group()
+class Commands(click.Group):
+    """Imports a command when it is asked for: a worker starts a quarter sooner without them all."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in order."""
+        return sorted({*_COMMANDS, *super().list_commands(ctx)})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name, if there is one."""
+        if cmd_name not in _COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        module, _, name = _COMMANDS[cmd_name].rpartition(".")
+        command: click.Command = getattr(import_module(f"agents.commands.{module}"), name)
+        return command
+
+
+@click.group(cls=Commands)
 def main() -> None:
     """The job around Kafka: workers and the commands of their operator."""
 
@@ -33,6 +52,7 @@ def main() -> None:
 def worker(stage: str) -> None:
     """Run a worker of one STAGE until SIGTERM; run more of them to share its partitions."""
     from agents import worker as workers  # noqa: PLC0415 - Faust takes a second to import
+    from agents.commands.topics import check  # noqa: PLC0415
 
     configured = settings.load()
     logs.configure(configured.log_level, configured.log_format)
@@ -41,17 +61,6 @@ def worker(stage: str) -> None:
     make = getattr(import_module(f"agents.{stage}"), _STAGES[stage])
     code = asyncio.run(workers.run(make, configured, check))
     sys.exit(code)
-
-
-main.add_command(topics)
-main.add_command(feeds)
-main.add_command(audit)
-main.add_command(dead_letters)
-main.add_command(domain_command)
-main.add_command(forget_command)
-main.add_command(reset_command)
-main.add_command(round_trip_command)
-main.add_command(state)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,10 @@ DOCUMENTED = (ROOT / "docs/commands.md").read_text()
 
 def commands(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     """Every command with its path, groups left out."""
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
         if isinstance(command, click.Group):
             yield from commands(command, *path, name)
         else:
