@@ -17,8 +17,8 @@ import click
 import orjson
 from aiokafka import TopicPartition
 
-from agents.kafka.client import admin, consumer, partitions, producer, read, whole
-from agents.kafka.groups import rewind
+from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.groups import rewind, workers
 from agents.settings import Settings, SettingsError, load
 
 _TABLES = {"normalize": ("seen",), "extract": ("rows", "first")}
@@ -61,7 +61,8 @@ class Plan(NamedTuple):
 
 async def plan(settings: Settings, stage: str) -> Plan:
     """Look at what is there."""
-    group, members = await _members(settings, stage)
+    group = settings.topic(f"urltree-{stage}")
+    members = await workers(settings, stage)
     changelogs = [settings.topic(f"urltree-{stage}-{name}-changelog") for name in _TABLES[stage]]
     source = settings.topic(_INPUTS[stage])
     async with consumer(settings) as reader:
@@ -92,10 +93,10 @@ async def wait(settings: Settings, stage: str, seconds: float) -> None:
         SettingsError: one runs still after so many seconds.
     """
     until = monotonic() + seconds
-    _, members = await _members(settings, stage)
+    members = await workers(settings, stage)
     while members and monotonic() < until:
         await asyncio.sleep(_POLL_SECONDS)
-        _, members = await _members(settings, stage)
+        members = await workers(settings, stage)
     if members:
         raise SettingsError(
             f"{stage} has {members} running worker(s) after {seconds:g} s: stop all of them, and "
@@ -160,14 +161,6 @@ def _sentences(steps: Plan) -> str:
             f"offsets   of {steps.input} back to the oldest record",
         ]
     )
-
-
-async def _members(settings: Settings, stage: str) -> tuple[str, int]:
-    """A stage's group, and how many workers are members of it."""
-    group = settings.topic(f"urltree-{stage}")
-    async with admin(settings) as client:
-        (described,) = await client.describe_consumer_groups([group])
-    return group, sum(len(found["members"]) for found in described.to_object()["groups"])
 
 
 async def _bury(settings: Settings, steps: Plan) -> None:
