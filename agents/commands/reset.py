@@ -17,7 +17,7 @@ import click
 import orjson
 from aiokafka import TopicPartition
 
-from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.client import consumer, live_keys, partitions, producer
 from agents.kafka.groups import rewind, workers
 from agents.settings import Settings, SettingsError, load
 
@@ -41,7 +41,7 @@ class Plan(NamedTuple):
     stage: str
     group: str
     members: int
-    rows: dict[tuple[str, int], list[bytes]]
+    rows: dict[TopicPartition, list[bytes]]
     input: str
     offsets: dict[int, int]
     disks: list[Path]
@@ -66,18 +66,12 @@ async def plan(settings: Settings, stage: str) -> Plan:
     changelogs = [settings.topic(f"urltree-{stage}-{name}-changelog") for name in _TABLES[stage]]
     source = settings.topic(_INPUTS[stage])
     async with consumer(settings) as reader:
-        rows: dict[tuple[str, int], dict[bytes, None]] = {}
         places = [place for name in changelogs for place in await partitions(reader, name)]
-        async for record in read(reader, await whole(reader, places)):
-            keys = rows.setdefault((record.topic, record.partition), {})
-            if record.value is None:
-                keys.pop(record.key, None)
-            else:
-                keys[record.key] = None
+        rows = await live_keys(reader, places)
         first = await reader.beginning_offsets(await partitions(reader, source))
     return Plan(
         *(stage, group, members),
-        {place: list(keys) for place, keys in rows.items()},
+        rows,
         source,
         {at.partition: offset for at, offset in first.items()},
         sorted(

@@ -21,7 +21,7 @@ from agents.commands.state_dump import SOURCES, WHOLE, cluster_of
 from agents.commands.state_file import Header, Reader, Stored
 from agents.commands.topics import check
 from agents.feed_settings import MIB
-from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.client import consumer, live_keys, partitions, producer, whole
 from agents.kafka.groups import rewind, workers
 from agents.kafka.partitions import partition_of
 from agents.settings import Settings, SettingsError
@@ -96,20 +96,14 @@ async def _check_idle(settings: Settings, stages: Collection[str]) -> None:
 
 async def _check_empty(settings: Settings, topics: Collection[str]) -> None:
     """No topic of these holds a row that was not deleted; one is enough to refuse."""
-    live: dict[tuple[str, int, bytes | None], None] = {}
     async with consumer(settings) as client:
-        places = await _places(settings, client, topics)
-        async for record in read(client, await whole(client, places)):
-            place = (record.topic, record.partition, record.key)
-            if record.value is None:
-                live.pop(place, None)
-            else:
-                live[place] = None
+        live = await live_keys(client, await _places(settings, client, topics))
     if live:
-        topic = next(iter(live))[0]
+        topic = next(iter(live)).topic
+        rows = sum(len(keys) for place, keys in live.items() if place.topic == topic)
         raise SettingsError(
-            f"{topic} holds {len([place for place in live if place[0] == topic])} rows: a dump is "
-            "restored to a job without state; `reset` the stage first, or take another prefix"
+            f"{topic} holds {rows} rows: a dump is restored to a job without state; `reset` the "
+            "stage first, or take another prefix"
         )
 
 
