@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
+OLDEST = "3.11.0"  # Python; pyproject.toml and README say 3.11
 PRODUCT = ("urltree", "models", "agents", "demo")
 
 
@@ -47,3 +50,13 @@ def test_every_file_is_read_in_one_sitting() -> None:
     }
     assert len(sizes) > len(PRODUCT)
     assert {name: lines for name, lines in sizes.items() if lines > 250} == {}
+
+
+def test_every_dependency_runs_on_the_oldest_python() -> None:
+    """Debian 12 has 3.11.2, for which constraints.txt once named what asks for 3.11.5."""
+    pinned = {line.partition("==")[0] for line in (ROOT / "constraints.txt").read_text().split()}
+    found = {one.name: one.metadata["Requires-Python"] for one in distributions()}
+    asked = {name: asks for name, asks in found.items() if name in pinned and asks}
+    assert len(asked) > len(pinned) / 2
+    too_new = {name: asks for name, asks in asked.items() if OLDEST not in SpecifierSet(asks)}
+    assert too_new == {}
