@@ -16,6 +16,9 @@ from agents.kafka.table import Table
 from agents.kafka.transport import SCHEME
 from agents.settings import Settings
 
+# Seconds, Kafka's default: members hear of a rebalance by it, also where sessions are long.
+_HEARTBEAT = 3.0
+
 
 class App(faust.App):
     """A Faust app that knows the job's settings.
@@ -106,7 +109,7 @@ def _consumer(settings: Settings) -> dict[str, Any]:
         "stream_buffer_maxsize": 200,
         "broker_commit_interval": settings.commit_seconds,
         "broker_session_timeout": settings.session_seconds,
-        "broker_heartbeat_interval": settings.session_seconds / 5,
+        "broker_heartbeat_interval": min(_HEARTBEAT, settings.session_seconds / 5),
         "broker_request_timeout": max(40.0, settings.session_seconds + 5),
         "broker_rebalance_timeout": max(30.0, settings.delivery_seconds),
     }

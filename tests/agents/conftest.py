@@ -21,7 +21,8 @@ def settings(kafka: str, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Settin
     """Settings of a job whose topics nobody else has; commands read them from the environment."""
     monkeypatch.setenv("URLTREE_BROKERS", kafka)
     monkeypatch.setenv("URLTREE_PREFIX", prefix)
-    return Settings.model_validate({"brokers": kafka, "prefix": prefix})
+    # a machine that stands still for a moment takes nobody's partitions
+    return Settings.model_validate({"brokers": kafka, "prefix": prefix, "session_seconds": 60})
 
 
 @pytest.fixture

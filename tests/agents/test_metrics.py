@@ -13,6 +13,7 @@ from agents.extract import Extract
 from agents.fetch import Fetch
 from agents.health import Health
 from agents.kafka.client import producer
+from agents.kafka.groups import rewind
 from agents.kafka.partitions import partition_of
 from agents.kafka.table import key_of
 from agents.settings import Settings
@@ -26,7 +27,7 @@ from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 from tests.agents.test_pipeline import page, raw
 from tests.agents.workers import BOTH, idle, is_ready, started, until, work
 from tests.agents.workers import run as run_scenario
-from tests.job.kafka_records import rewind
+from tests.job.kafka_records import beginning
 
 pytestmark = pytest.mark.kafka
 
@@ -70,7 +71,7 @@ def test_a_page_is_timed_from_its_first_record_and_counts_once(job: Settings) ->
     assert metric(extract, "page_seconds_sum") >= 4 * HOUR
     assert metric(extract, "page_seconds_bucket", le="0.05") == 1
     assert metric(extract, "page_seconds_bucket", le="3600.0") == 1
-    asyncio.run(rewind(job, "normalize", "raw-html", dict.fromkeys(range(PARTITIONS), 0)))
+    asyncio.run(rewind(job, "normalize", beginning(job, "raw-html")))
     _, extract = work(job, *BOTH)
     assert metric(extract, "replays_total") >= 3
     assert metric(extract, "page_seconds_count") == 0

@@ -28,9 +28,7 @@ SITES = [f"site-{number}.example" for number in range(24)]  # in all six partiti
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
     """A job whose workers have disks of their own."""
-    return job.model_copy(
-        update={"data_dir": tmp_path, "commit_seconds": 0.3, "session_seconds": 6.0}
-    )
+    return job.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def answered(stage: Poll) -> int:

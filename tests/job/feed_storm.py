@@ -27,11 +27,12 @@ from tests.job.kafka_records import Sent, members, partition_of, run
 from tests.job.storm import Weather
 
 WORKERS = {"poll": 2, "fetch": 2, "normalize": 1, "extract": 1}
+MORTALS = {"poll": 6.0, "fetch": 6.0}  # seconds of their sessions
 GUSTS = 3
 SLICE = 20  # stories published at once
 SLICE_SECONDS = 0.65
 CALM = (3.0, 4.0)  # seconds
-IN_FLIGHT = 1.0  # seconds for what was asked before the group was stable
+IN_FLIGHT = 2.0  # seconds for what was asked before the group was stable
 
 
 class Span(NamedTuple):
@@ -58,18 +59,19 @@ class FeedStorm(Weather):
     """Two workers each of poll and fetch, and one each of the stages that follow.
 
     Attributes:
-        gusts: when workers came and went.
-        end: of the last calm.
+        calms: between gusts and after the last, but for those in which a worker lost its session.
+        end: of the last.
         zombies: those that were frozen.
     """
 
     def __init__(self, kafka: Kafka, job: Job, sites: FeedSites, seed: int) -> None:
-        super().__init__(kafka, job, seed, WORKERS)
+        super().__init__(kafka, job, seed, WORKERS, MORTALS)
         self.sites = sites
-        self.gusts: list[Span] = []
+        self.calms: list[Span] = []
         self.end = 0.0
         self.zombies: list[Zombie] = []
-        self._victims = [worker for worker in self.workers if worker.stage in ("poll", "fetch")]
+        self._calm: tuple[float, list[frozenset[str]]] = 0.0, []
+        self._victims = [worker for worker in self.workers if worker.stage in MORTALS]
 
     def blow(self, stories: int, kills: int) -> None:
         """Follow the feeds, publish, kill, freeze; returns when all is processed."""
@@ -90,20 +92,25 @@ class FeedStorm(Weather):
             self.live(1)
         self._wait_through()
         self.end = time.monotonic()
-
-    def calms(self) -> list[Span]:
-        """Between two gusts, and after the last."""
-        starts = [gust.end for gust in self.gusts]
-        ends = [*(gust.start for gust in self.gusts[1:]), self.end]
-        return [Span(*pair) for pair in zip(starts, ends, strict=True)]
+        self._end_calm()
 
     @contextmanager
     def _gust(self) -> Iterator[None]:
-        start = time.monotonic()
+        self._end_calm()
         yield
         wait_until(self._is_stable, "all to be ready again", self.logs)
+        members = self._members()
         self.live(IN_FLIGHT)
-        self.gusts.append(Span(start, time.monotonic()))
+        self._calm = time.monotonic(), members
+
+    def _end_calm(self) -> None:
+        """A busy machine may let a session end where nobody was killed: then it was none."""
+        since, members = self._calm
+        if members and all(members) and members == self._members():
+            self.calms.append(Span(since, time.monotonic()))
+
+    def _members(self) -> list[frozenset[str]]:
+        return [run(members(self.job.settings, stage)) for stage in MORTALS]
 
     def _publish(self, stories: int) -> None:
         for _ in range(0, stories, SLICE):
@@ -121,7 +128,7 @@ class FeedStorm(Weather):
         worker = self.busy("fetch")
         worker.freeze()
         start, done = time.monotonic(), sum(self.job.committed("fetch").values())
-        self.live(2 * self.job.settings.session_seconds, but=worker)
+        self.live(2 * worker.session, but=worker)
         wait_until(lambda: sum(self.job.committed("fetch").values()) > done, "others to go on")
         back = time.monotonic()
         worker.thaw()
@@ -134,12 +141,12 @@ class FeedStorm(Weather):
     def _is_stable(self) -> bool:
         self.revive()
         return all(worker.is_ready() for worker in self.workers) and all(
-            self._has_members(stage) for stage in ("poll", "fetch")
+            self._has_members(stage) for stage in MORTALS
         )
 
     def _has_members(self, stage: str) -> bool:
         with suppress(KafkaError):
-            return run(members(self.job.settings, stage)) == WORKERS[stage]
+            return len(run(members(self.job.settings, stage))) == WORKERS[stage]
         return False
 
     def _wait_through(self) -> None:

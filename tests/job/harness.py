@@ -35,8 +35,16 @@ READS = {
     "extract": ("documents",),
 }
 
-# A death is noticed after a second or two, not after the quarter of a minute of production.
-QUICK = {"URLTREE_SESSION_SECONDS": "3", "URLTREE_COMMIT_SECONDS": "0.5"}
+MISSED = 3.0  # seconds after which the death of a worker that is meant to die is noticed
+
+# Who is to live keeps its session: a machine that stood still for a moment took one of 3 s from a
+# worker, whose pages were then said again.
+QUICK = {
+    "URLTREE_SESSION_SECONDS": "60",
+    "URLTREE_COMMIT_SECONDS": "0.5",
+    "URLTREE_DELIVERY_SECONDS": "120",
+    "URLTREE_SHUTDOWN_SECONDS": "120",
+}
 
 
 class Worker:
@@ -47,10 +55,20 @@ class Worker:
         stage: one of READS.
         name: of its disk; sites see it too, as the contact in its User-Agent.
         fault: arguments of `runner.py`: where the process is to stop or to die; none by default.
+        session: seconds of silence after which its group goes on without it; the job's by default,
+            and MISSED with a fault.
     """
 
-    def __init__(self, job: Job, stage: str, name: str, fault: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        job: Job,
+        stage: str,
+        name: str,
+        fault: Sequence[str] = (),
+        session: float | None = None,
+    ) -> None:
         self.job, self.stage, self.name, self.fault = job, stage, name, tuple(fault)
+        self.session = session or (MISSED if fault else job.settings.session_seconds)
         self.disk = job.directory / name
         self.port = free_port()
         self._child: Child | None = None
@@ -68,6 +86,7 @@ class Worker:
         environment = {
             **os.environ,
             **self.job.environment,
+            "URLTREE_SESSION_SECONDS": str(self.session),
             "PYTHONPATH": str(ROOT),
             "URLTREE_DATA_DIR": str(self.disk),
             "URLTREE_WEB_PORT": str(self.port),
@@ -109,7 +128,7 @@ class Worker:
     def stop(self) -> None:
         """SIGTERM, and wait."""
         if self._child is not None:
-            self._child.stop()
+            self._child.stop(PATIENCE)
             self._child = None
 
     def kill(self) -> None:
@@ -193,9 +212,15 @@ class Job:
         for worker in self.workers:
             worker.kill()
 
-    def worker(self, stage: str, name: str = "", fault: Sequence[str] = ()) -> Worker:
+    def worker(
+        self,
+        stage: str,
+        name: str = "",
+        fault: Sequence[str] = (),
+        session: float | None = None,
+    ) -> Worker:
         """A worker, not started yet."""
-        worker = Worker(self, stage, name or stage, fault)
+        worker = Worker(self, stage, name or stage, fault, session)
         self.workers.append(worker)
         return worker
 

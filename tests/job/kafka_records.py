@@ -7,11 +7,11 @@ from collections.abc import Coroutine, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 from zlib import crc32
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
-from aiokafka.errors import GroupCoordinatorNotAvailableError, KafkaError
+from aiokafka import AIOKafkaProducer, TopicPartition
+from aiokafka.errors import KafkaError
 from aiokafka.partitioner import murmur2
-from aiokafka.structs import OffsetAndMetadata
 
+from agents.kafka import groups
 from agents.kafka.client import admin, consumer, options, partitions, read, whole
 from agents.settings import Settings
 from models import raw_html
@@ -143,38 +143,19 @@ async def ends(settings: Settings, topic: str) -> Mapping[int, int]:
 
 
 async def committed(settings: Settings, stage: str, topic: str) -> Mapping[int, int]:
-    """What a stage has committed of each partition; 0 where nothing, or nobody can tell yet."""
-    async with admin(settings) as client:
-        try:
-            of = await client.list_consumer_group_offsets(settings.topic(f"urltree-{stage}"))
-        except GroupCoordinatorNotAvailableError:
-            of = {}
-    found = {tp.partition: at.offset for tp, at in of.items() if tp.topic == settings.topic(topic)}
+    """What a stage has committed of each partition; 0 where nothing."""
+    found = await groups.committed(settings, stage, topic)
     return {partition: max(found.get(partition, 0), 0) for partition in range(PARTITIONS)}
 
 
-async def members(settings: Settings, stage: str) -> int:
-    """Workers in a stage's group; 0 while it is rebalancing."""
+async def members(settings: Settings, stage: str) -> frozenset[str]:
+    """The ids of a stage's workers, anew with each session; none while they rebalance."""
     async with admin(settings) as client:
         (answer,) = await client.describe_consumer_groups([settings.topic(f"urltree-{stage}")])
-    (group,) = answer.groups
-    return len(group[5]) if group[2] == "Stable" else 0
+    (group,) = answer.to_object()["groups"]
+    return frozenset(one["member_id"] for one in group["members"] if group["state"] == "Stable")
 
 
-async def rewind(settings: Settings, stage: str, topic: str, to: Mapping[int, int]) -> None:
-    """Commit other offsets for a stage without workers, so that it reads those records again."""
-    client = AIOKafkaConsumer(
-        **options(settings),
-        group_id=settings.topic(f"urltree-{stage}"),
-        enable_auto_commit=False,
-    )
-    await client.start()
-    try:
-        wanted = {
-            TopicPartition(settings.topic(topic), partition): OffsetAndMetadata(offset, "")
-            for partition, offset in to.items()
-        }
-        client.assign(list(wanted))
-        await client.commit(wanted)
-    finally:
-        await client.stop()
+def beginning(settings: Settings, topic: str) -> Mapping[TopicPartition, int]:
+    """Where each partition of a topic begins."""
+    return {TopicPartition(settings.topic(topic), number): 0 for number in range(PARTITIONS)}

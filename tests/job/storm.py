@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from random import Random
 
@@ -12,7 +12,7 @@ from aiokafka.errors import KafkaError
 
 from agents.settings import SettingsError
 from demo.kafka import Kafka
-from tests.job.harness import PATIENCE, Job, Worker, wait_until
+from tests.job.harness import MISSED, PATIENCE, Job, Worker, wait_until
 from tests.job.kafka_records import keyed
 from tests.job.pages import pages
 
@@ -29,14 +29,22 @@ class Weather:
         job: on that Kafka.
         seed: of the victims and the moments.
         stages: how many workers each has.
+        mortals: stages whose workers are killed, and what their session is, in seconds.
     """
 
-    def __init__(self, kafka: Kafka, job: Job, seed: int, stages: dict[str, int]) -> None:
+    def __init__(
+        self,
+        kafka: Kafka,
+        job: Job,
+        seed: int,
+        stages: Mapping[str, int],
+        mortals: Mapping[str, float],
+    ) -> None:
         self.kafka, self.job = kafka, job
         self.random = Random(seed)
         self.seed = seed
         self.workers = [
-            job.worker(stage, f"{stage}-{number}")
+            job.worker(stage, f"{stage}-{number}", session=mortals.get(stage))
             for stage, several in stages.items()
             for number in range(several)
         ]
@@ -108,7 +116,8 @@ class Storm(Weather):
     """
 
     def __init__(self, kafka: Kafka, job: Job, seed: int) -> None:
-        super().__init__(kafka, job, seed, {"normalize": 3, "extract": 3})
+        stages = ("normalize", "extract")
+        super().__init__(kafka, job, seed, dict.fromkeys(stages, 3), dict.fromkeys(stages, MISSED))
         self.frozen_for = 0.0
 
     def blow(self, documents: int, kills: int) -> None:
@@ -141,7 +150,7 @@ class Storm(Weather):
         worker.freeze()
         since = time.monotonic()
         done = sum(self.job.committed("extract").values())
-        self.live(2 * self.job.settings.session_seconds, but=worker)
+        self.live(2 * worker.session, but=worker)
         wait_until(lambda: sum(self.job.committed("extract").values()) > done, "others to go on")
         worker.thaw()
         self.frozen_for = time.monotonic() - since

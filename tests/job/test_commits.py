@@ -25,7 +25,7 @@ from tests.job.pages import pages
 
 WAITING = 6_000  # documents
 SECONDS = 5.0  # of CPU
-LONG_SESSION = {"session_seconds": 15, "commit_seconds": 2}  # as in production
+AS_IN_PRODUCTION = {"session_seconds": 15, "commit_seconds": 2}
 SAMPLE = 0.2
 
 
@@ -68,7 +68,7 @@ def _now(process: psutil.Process) -> Pause:
 @pytest.mark.parametrize("stage", ["normalize", "extract"])
 def test_commits_advance_under_saturation(make_job: MakeJob, record: Record, stage: str) -> None:
     """Thousands of documents wait; no partition in work goes without a commit."""
-    with make_job(**LONG_SESSION) as job:
+    with make_job(**AS_IN_PRODUCTION) as job:
         job.publish(map(keyed, pages(WAITING)))
         if stage == "extract":
             job.worker("normalize").start()
@@ -89,7 +89,7 @@ def test_a_restart_replays_only_what_was_not_committed(make_job: MakeJob, record
         job.publish(map(keyed, pages(WAITING)))
         job.worker("normalize").start()
         job.wait_through("normalize")
-        worker = job.worker("extract").start()
+        worker = job.worker("extract", session=AS_IN_PRODUCTION["session_seconds"]).start()
         wait_until(lambda: sum(job.committed("extract").values()) > WAITING / 5, "some commits")
         worker.kill()
         # what it had asked for last may be done after its death, but before its session ends

@@ -122,12 +122,12 @@ def test_no_host_is_asked_by_two_workers_in_calm(
 ) -> None:
     """From one rebalance to the next, a host has one worker; nor is it asked twice at once."""
     number = 0
-    for calm in aftermath.storm.calms():
+    for calm in aftermath.storm.calms:
         for requests in _by_host(aftermath.asked(stage, calm)).values():
             number += len(requests)
             assert len({one.by for one in requests}) == 1, requests
             assert [pair for pair in pairwise(requests) if pair[1].start < pair[0].end] == []
-    seconds = sum(calm.end - calm.start for calm in aftermath.storm.calms())
+    seconds = sum(calm.end - calm.start for calm in aftermath.storm.calms)
     record(f"row 3: {stage}: {number} requests in {seconds:.0f} s of calm, one worker a host")
     assert number > 0
 

@@ -14,12 +14,13 @@ from random import Random
 import pytest
 
 from agents.extract import Extract
+from agents.kafka.groups import rewind
 from agents.normalize import Normalize
 from models import document as documents
 from tests.agents.workers import work
 from tests.job.conftest import MakeJob
 from tests.job.harness import Job, Worker, wait_until
-from tests.job.kafka_records import Sent, keyed, members, rewind, run
+from tests.job.kafka_records import Sent, beginning, keyed, members, run
 from tests.job.outcomes import clean_texts, dead_letters, outcomes
 from tests.job.pages import OLD, START, Site
 from tests.job.state import (
@@ -281,7 +282,7 @@ def test_replayed_after_a_tokenizer_upgrade(make_job: MakeJob) -> None:
         normalized(job, made[:12])
         extracted(job, job.worker("extract", "extract"))
         before = said(job)
-        run(rewind(job.settings, "extract", "documents", dict.fromkeys(range(6), 0)))
+        run(rewind(job.settings, "extract", beginning(job.settings, "documents")))
         upgraded = job.worker("extract", "extract", ["upgrade"])
         upgraded.start()
         job.wait_through("extract")
@@ -301,7 +302,7 @@ def test_replayed_after_a_tokenizer_upgrade(make_job: MakeJob) -> None:
 def _wait_for_members(job: Job, number: int, worker: Worker) -> None:
     """Until so many workers share the partitions, and this one has recovered its own."""
     wait_until(
-        lambda: run(members(job.settings, "extract")) == number and worker.is_ready(),
+        lambda: len(run(members(job.settings, "extract"))) == number and worker.is_ready(),
         f"{number} members",
         worker.log,
     )
