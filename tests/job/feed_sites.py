@@ -90,8 +90,12 @@ class FeedSites:
         self.port = 0
 
     def settings(self) -> dict[str, object]:
-        """What lets workers find them, and nobody else."""
-        return {"connect_to": f"::127.0.0.1:{self.port}", "allow_networks": "127.0.0.0/8"}
+        """What lets workers find them, and nobody else, however long they take to answer."""
+        return {
+            "connect_to": f"::127.0.0.1:{self.port}",
+            "allow_networks": "127.0.0.0/8",
+            **dict.fromkeys(("connect_seconds", "header_seconds", "read_seconds"), 60),
+        }
 
     def rules(self) -> list[str]:
         """The same of connect_to, for each host by its name."""

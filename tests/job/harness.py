@@ -44,6 +44,7 @@ QUICK = {
     "URLTREE_COMMIT_SECONDS": "0.5",
     "URLTREE_DELIVERY_SECONDS": "120",
     "URLTREE_SHUTDOWN_SECONDS": "120",
+    "URLTREE_STALL_SECONDS": "600",
 }
 
 
@@ -151,12 +152,17 @@ class Worker:
         return status == "T"
 
     def is_busy(self) -> bool:
-        """Whether records are in work."""
-        return self.metric("urltree_in_flight") > 0
+        """Whether records are in work; not if it has just ended."""
+        try:
+            return self.metric("urltree_in_flight") > 0
+        except OSError:
+            return False
 
     def metric(self, name: str) -> float:
         """A value of /metrics, with its labels if it has some; 0 where it is not there."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as got:
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{self.port}/metrics", timeout=PATIENCE
+        ) as got:
             lines = got.read().decode().splitlines()
         return sum(float(line.split()[-1]) for line in lines if line.startswith(f"{name} "))
 

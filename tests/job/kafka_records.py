@@ -21,6 +21,7 @@ from urltree.url_key import KeyScheme
 PARTITIONS = 6
 MAX_RECORD = 32 * 1024 * 1024  # a producer of the tests may send what Kafka refuses
 
+_DELIVERY_MS = 300_000  # a broker that was killed may be back late
 _TRIES = 60  # half a second apart
 
 Headers = tuple[tuple[str, bytes | None], ...]
@@ -108,7 +109,11 @@ async def _producer(settings: Settings) -> AIOKafkaProducer:
     """A producer, as soon as a broker answers: the tests kill some."""
     for tries_left in range(_TRIES, -1, -1):
         producer = AIOKafkaProducer(
-            **options(settings), acks="all", enable_idempotence=True, max_request_size=MAX_RECORD
+            **options(settings),
+            acks="all",
+            enable_idempotence=True,
+            max_request_size=MAX_RECORD,
+            request_timeout_ms=_DELIVERY_MS,
         )
         try:
             await producer.start()

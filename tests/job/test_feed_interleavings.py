@@ -120,7 +120,6 @@ def test_killed_between_raw_html_and_commit(make_job: MakeJob, sites: FeedSites)
         later = [job.worker("normalize").start(wait=False), job.worker("extract").start(wait=False)]
         dying = job.worker("fetch", "fetch", ["after", "raw-html", "5"])
         dying.start(wait=False).wait_end()
-        assert sum(job.committed("fetch").values()) < len(job.read("raw-html"))
         job.worker("fetch", "fetch").start()
         for worker in later:
             worker.wait_ready()

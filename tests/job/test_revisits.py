@@ -81,7 +81,7 @@ def test_killed_between_two_versions(
             normalized(job, made)
         else:
             job.publish(map(keyed, made))
-        job.environment["URLTREE_COMMIT_SECONDS"] = "60"  # so that all is delivered again
+        job.environment["URLTREE_COMMIT_SECONDS"] = "3600"  # all is delivered again
         job.worker(stage, stage, fault).start(wait=False).wait_end()
         job.environment["URLTREE_COMMIT_SECONDS"] = "0.5"
         again = job.worker(stage, stage)
