@@ -28,7 +28,7 @@ from bench.loopback_web import ITEMS, TAG, feed
 from bench.pages import Pages, html
 from bench.workers import PATIENCE, Job, Record, job
 from demo.child import Child
-from demo.kafka import free_port
+from demo.ports import free_port
 from models import fetch as fetches
 from models.feed import Feed
 from models.fetch import Fetch

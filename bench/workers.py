@@ -22,7 +22,7 @@ from agents.kafka.client import admin, consumer, partitions, producer
 from agents.kafka.partitions import partition_of
 from agents.settings import Settings
 from demo.child import Child
-from demo.kafka import free_port
+from demo.ports import free_port
 
 READS = {
     "poll": "poll-outcomes",

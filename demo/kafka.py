@@ -11,7 +11,6 @@ Where KAFKA_BROKERS is set, `running()` gives that Kafka instead and starts none
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import socket
 import struct
@@ -26,11 +25,13 @@ from typing import Self
 
 from demo.child import Child
 from demo.kafka_install import Installation, KafkaError, install
+from demo.ports import free_ports
 
-PATIENCE = 60.0  # seconds for a start; 2 are usual, CI machines share their disks
-# Below the ports that systems give to outgoing connections: a client that keeps knocking while
-# the broker is down would otherwise be given the broker's own port, and connect to itself.
-_PORTS = range(20_000, 32_000)
+PATIENCE = 300.0  # seconds for a start; 2 are usual, and 10 where others use the machine
+# Seconds of silence after which the controller takes all partitions from the broker. A machine that
+# stood still for 5 s did that to a broker with 3: clients found none. One that is started again
+# waits until its former session is over, so that one is short.
+_SESSION, _SESSION_AGAIN = 120, 3
 
 _PROPERTIES = """
 process.roles=broker,controller
@@ -53,7 +54,7 @@ transaction.state.log.num.partitions=1
 share.coordinator.state.topic.replication.factor=1
 share.coordinator.state.topic.min.isr=1
 
-broker.session.timeout.ms=3000
+broker.session.timeout.ms={session}000
 broker.heartbeat.interval.ms=500
 group.initial.rebalance.delay.ms=100
 group.min.session.timeout.ms=1000
@@ -91,6 +92,7 @@ def properties(directory: Path, ports: Mapping[str, int], controller: int, confi
     """The broker's configuration file: 20 MiB records, little memory, no topics by accident."""
     return _PROPERTIES.format(
         directory=directory,
+        session=_SESSION_AGAIN if directory.exists() else _SESSION,
         listeners=",".join(f"{name}://127.0.0.1:{port}" for name, port in ports.items()),
         protocols=",".join(f"{name}:{name}" for name in ports),
         controller_port=controller,
@@ -125,8 +127,9 @@ class Kafka:
         self._temporary = directory is None
         self.directory = directory or Path(tempfile.mkdtemp(prefix="urltree-kafka-"))
         self._security = security
-        self.ports = {name: free_port() for name in ("PLAINTEXT", *security.listeners)}
-        self._controller_port = free_port()
+        names = ("PLAINTEXT", *security.listeners)
+        self._controller_port, *others = free_ports(1 + len(names))
+        self.ports = dict(zip(names, others, strict=True))
         self.brokers = f"127.0.0.1:{self.ports['PLAINTEXT']}"
         self._child: Child | None = None
 
@@ -235,16 +238,3 @@ def answers(brokers: str) -> bool:
     except OSError:
         return False
     return len(response) == 12 and struct.unpack(">iii", response)[2] > 0
-
-
-def free_port() -> int:
-    """A port of loopback that nobody listens on now."""
-    for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise KafkaError("no free port on 127.0.0.1")

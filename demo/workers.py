@@ -13,7 +13,7 @@ import aiohttp
 
 from agents.settings import Settings
 from demo.child import Child
-from demo.kafka import free_port
+from demo.ports import free_port
 
 PAGE_STAGES = ("normalize", "extract")
 FEED_STAGES = ("poll", "fetch", *PAGE_STAGES)

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from agents.fetch import Fetch
 from agents.settings import Settings
-from demo.kafka import free_port
+from demo.ports import free_port
 from models import fetch as fetches
 from models.headers import ORIGIN, header
 from tests.agents.fetched import NEWS, fetch, pages_of, quick, reaching, wanted

@@ -26,7 +26,7 @@ from urllib.parse import urlencode
 import trustme
 
 from demo.child import Child
-from demo.kafka import free_port
+from demo.ports import free_port
 
 PATIENCE = 120.0  # seconds for a start; 5 are usual
 

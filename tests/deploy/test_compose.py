@@ -20,8 +20,9 @@ from agents.settings import PREFIX, Settings
 from demo.child import Child
 from demo.kafka import answers
 from demo.kafka_install import install
+from demo.ports import free_ports
 from tests.deploy.chart import CHART, ROOT
-from tests.job.harness import free_port, wait_until
+from tests.job.harness import wait_until
 from tests.job.kafka_records import run
 
 COMPOSE = ROOT / "deploy" / "compose"
@@ -163,7 +164,7 @@ def brokers(tmp_path: Path) -> Iterator[str]:
 
     The image runs the same class of the same version; ports and names are this machine's.
     """
-    port, inner, controller = free_port(), free_port(), free_port()
+    port, inner, controller = free_ports(3)
     given = {name: str(value) for name, value in SERVICES["kafka"]["environment"].items()}
     moved = {"kafka:19092": f"127.0.0.1:{inner}", ":19092": f"127.0.0.1:{inner}"}
     moved |= {"127.0.0.1:9092": f"127.0.0.1:{port}", "//:9092": f"//127.0.0.1:{port}"}

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from demo.ports import free_port
 from tests.conftest import Record
 from tests.deploy.chart import RELEASE, ROOT, pods
 from tests.deploy.container import DATA, OWNER, Container, Running
 from tests.deploy.image import DOCKERFILE, LABELS, Image, built, missing
-from tests.job.harness import Job, free_port, wait_until
+from tests.job.harness import Job, wait_until
 
 EXTRAS = ("kafka", "metadata", "single-page")
 LOCKS = ("requirements.txt", "build-requirements.txt")
