@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 import click
 import orjson
-from aiokafka import TopicPartition
+from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from agents.kafka.client import consumer, live_keys, partitions, producer
+from agents.kafka.client import consumer, partitions, producer
 from agents.kafka.groups import rewind, workers
+from agents.kafka.live_keys import live_keys
 from agents.settings import Settings, SettingsError, load
 
 _TABLES = {"normalize": ("seen",), "extract": ("rows", "first")}
@@ -33,7 +34,7 @@ class Plan(NamedTuple):
     Attributes:
         group: whose offsets go back.
         members: workers of it that run now; with any, nothing is done.
-        rows: tombstones to write, by changelog's name and partition.
+        changelogs: of its tables; each of their rows gets a tombstone.
         offsets: of the input, where the group will begin.
         disks: directories of this machine that will be deleted.
     """
@@ -41,43 +42,38 @@ class Plan(NamedTuple):
     stage: str
     group: str
     members: int
-    rows: dict[TopicPartition, list[bytes]]
+    changelogs: tuple[str, ...]
     input: str
     offsets: dict[int, int]
     disks: list[Path]
 
-    def summary(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "stage": self.stage,
-            "group": self.group,
-            "members": self.members,
-            "rows": sum(map(len, self.rows.values())),
-            "input": self.input,
-            "offsets": {str(partition): offset for partition, offset in self.offsets.items()},
-            "disks": [str(disk) for disk in self.disks],
-        }
-
 
 async def plan(settings: Settings, stage: str) -> Plan:
     """Look at what is there."""
-    group = settings.topic(f"urltree-{stage}")
     members = await workers(settings, stage)
-    changelogs = [settings.topic(f"urltree-{stage}-{name}-changelog") for name in _TABLES[stage]]
     source = settings.topic(_INPUTS[stage])
     async with consumer(settings) as reader:
-        places = [place for name in changelogs for place in await partitions(reader, name)]
-        rows = await live_keys(reader, places)
         first = await reader.beginning_offsets(await partitions(reader, source))
     return Plan(
-        *(stage, group, members),
-        rows,
+        stage,
+        settings.topic(f"urltree-{stage}"),
+        members,
+        tuple(settings.topic(f"urltree-{stage}-{name}-changelog") for name in _TABLES[stage]),
         source,
         {at.partition: offset for at, offset in first.items()},
         sorted(
             disk for name in _TABLES[stage] for disk in settings.data_dir.glob(f"*/tables/{name}-*")
         ),
     )
+
+
+async def count(settings: Settings, steps: Plan) -> int:
+    """Rows that its tables have: their changelogs are read through, as `reset` will do it."""
+    rows = 0
+    async with consumer(settings) as reader:
+        async for _ in live_keys(reader, await _places(reader, steps)):
+            rows += 1
+    return rows
 
 
 async def wait(settings: Settings, stage: str, seconds: float) -> None:
@@ -98,8 +94,11 @@ async def wait(settings: Settings, stage: str, seconds: float) -> None:
         )
 
 
-async def reset(settings: Settings, steps: Plan) -> None:
+async def reset(settings: Settings, steps: Plan) -> int:
     """Do it; what a crash leaves half done, another reset ends.
+
+    Returns:
+        Rows that were deleted.
 
     Raises:
         SettingsError: workers of the stage are running.
@@ -111,9 +110,10 @@ async def reset(settings: Settings, steps: Plan) -> None:
             shutil.rmtree(disk)
         else:
             disk.unlink(missing_ok=True)
-    await _bury(settings, steps)
+    rows = await _bury(settings, steps)
     begin = {TopicPartition(steps.input, at): offset for at, offset in steps.offsets.items()}
     await rewind(settings, steps.stage, begin)
+    return rows
 
 
 @click.command("reset")
@@ -134,36 +134,52 @@ def reset_command(*, stage: str, yes: bool, seconds: float | None, as_json: bool
     if yes and seconds is not None:
         asyncio.run(wait(settings, stage, seconds))
     steps = asyncio.run(plan(settings, stage))
+    rows = asyncio.run(reset(settings, steps) if yes else count(settings, steps))
     if as_json:
-        click.echo(orjson.dumps(steps.summary() | {"done": yes and not steps.members}))
+        click.echo(orjson.dumps(_fields(steps) | {"rows": rows, "done": yes}))
     else:
-        click.echo(_sentences(steps))
-    if yes:
-        asyncio.run(reset(settings, steps))
-    elif not as_json:
-        click.echo("nothing was done: repeat with --yes")
+        click.echo(_sentences(steps, rows))
+        if not yes:
+            click.echo("nothing was done: repeat with --yes")
     raise SystemExit(0 if yes else 1)
 
 
-def _sentences(steps: Plan) -> str:
+def _fields(steps: Plan) -> dict[str, Any]:
+    return {
+        "stage": steps.stage,
+        "group": steps.group,
+        "members": steps.members,
+        "input": steps.input,
+        "offsets": {str(partition): offset for partition, offset in steps.offsets.items()},
+        "disks": [str(disk) for disk in steps.disks],
+    }
+
+
+def _sentences(steps: Plan, rows: int) -> str:
     disks = ", ".join(map(str, steps.disks)) or "none here"
     return "\n".join(
         [
             f"workers   {steps.members} of group {steps.group} running",
             f"disks     deleted: {disks}",
-            f"tables    {sum(map(len, steps.rows.values()))} rows deleted by their changelogs",
+            f"tables    {rows} rows deleted by their changelogs",
             f"offsets   of {steps.input} back to the oldest record",
         ]
     )
 
 
-async def _bury(settings: Settings, steps: Plan) -> None:
-    async with producer(settings) as out:
-        waiting = []
-        for (changelog, partition), keys in steps.rows.items():
-            for key in keys:
-                waiting.append(await out.send(changelog, None, key, partition))
-                if len(waiting) == _IN_FLIGHT:
-                    await asyncio.gather(*waiting)
-                    waiting.clear()
+async def _bury(settings: Settings, steps: Plan) -> int:
+    """A tombstone for each row."""
+    rows, waiting = 0, []
+    async with consumer(settings) as reader, producer(settings) as out:
+        async for place, key in live_keys(reader, await _places(reader, steps)):
+            waiting.append(await out.send(place.topic, None, key, place.partition))
+            rows += 1
+            if len(waiting) == _IN_FLIGHT:
+                await asyncio.gather(*waiting)
+                waiting.clear()
         await asyncio.gather(*waiting)
+    return rows
+
+
+async def _places(reader: AIOKafkaConsumer, steps: Plan) -> list[TopicPartition]:
+    return [place for name in steps.changelogs for place in await partitions(reader, name)]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Iterator
+from contextlib import aclosing
 from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
@@ -21,8 +22,9 @@ from agents.commands.state_dump import SOURCES, WHOLE, cluster_of
 from agents.commands.state_file import Header, Reader, Stored
 from agents.commands.topics import check
 from agents.feed_settings import MIB
-from agents.kafka.client import consumer, live_keys, partitions, producer, whole
+from agents.kafka.client import consumer, partitions, producer, whole
 from agents.kafka.groups import rewind, workers
+from agents.kafka.live_keys import live_keys
 from agents.kafka.partitions import partition_of
 from agents.settings import Settings, SettingsError
 from agents.topics_file import declared
@@ -97,14 +99,13 @@ async def _check_idle(settings: Settings, stages: Collection[str]) -> None:
 async def _check_empty(settings: Settings, topics: Collection[str]) -> None:
     """No topic of these holds a row that was not deleted; one is enough to refuse."""
     async with consumer(settings) as client:
-        live = await live_keys(client, await _places(settings, client, topics))
-    if live:
-        topic = next(iter(live)).topic
-        rows = sum(len(keys) for place, keys in live.items() if place.topic == topic)
-        raise SettingsError(
-            f"{topic} holds {rows} rows: a dump is restored to a job without state; `reset` the "
-            "stage first, or take another prefix"
-        )
+        places = await _places(settings, client, topics)
+        async with aclosing(live_keys(client, places)) as live:
+            async for place, _ in live:
+                raise SettingsError(
+                    f"{place.topic} holds rows: a dump is restored to a job without state; `reset` "
+                    "the stage first, or take another prefix"
+                )
 
 
 async def _places(

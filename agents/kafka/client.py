@@ -137,20 +137,6 @@ async def read(client: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[Consum
             client.pause(partition)
 
 
-async def live_keys(
-    client: AIOKafkaConsumer, places: Iterable[TopicPartition]
-) -> dict[TopicPartition, list[bytes]]:
-    """Keys in these partitions of compacted topics that were not deleted, where there are any."""
-    live: dict[TopicPartition, dict[bytes, None]] = {}
-    async for record in read(client, await whole(client, places)):
-        keys = live.setdefault(TopicPartition(record.topic, record.partition), {})
-        if record.value is None:
-            keys.pop(record.key, None)
-        else:
-            keys[record.key] = None
-    return {place: list(keys) for place, keys in live.items() if keys}
-
-
 @asynccontextmanager
 async def _started(client: Any, settings: Settings) -> AsyncIterator[Any]:
     stop = getattr(client, "stop", None) or client.close

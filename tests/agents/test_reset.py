@@ -41,7 +41,7 @@ def last(records: list[Any]) -> dict[bytes, bytes]:
 def test_a_stage_is_reset_and_comes_to_the_same_end(
     job: Settings, publish: Publish, read_all: ReadAll, run: Run
 ) -> None:
-    """Its tables are emptied on every disk, its input read again, and the outcome is the same."""
+    """Its tables are emptied on every disk, once; its input is read again, the outcome the same."""
     publish(page("a"), page("b"))
     work(job)
     tables = [f"urltree-extract-{name}-changelog" for name in ("rows", "first")]
@@ -52,6 +52,9 @@ def test_a_stage_is_reset_and_comes_to_the_same_end(
     assert not any(Path(disk).exists() for disk in done["disks"])
     assert list(job.data_dir.glob("*/tables/seen-*"))
     assert [set(last(read_all(table)).values()) for table in tables] == [{None}, {None}]
+    written = [len(read_all(table)) for table in tables]
+    assert orjson.loads(run("reset", "extract", "--yes", "--json").stdout)["rows"] == 0
+    assert [len(read_all(table)) for table in tables] == written
     work(job)
     assert last(read_all("clean-text")) == before
     assert len(read_all("clean-text")) == 4

@@ -1,0 +1,94 @@
+"""Which rows compacted topics still have, without holding them all."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import tracemalloc
+from collections.abc import Iterable
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+from aiokafka import TopicPartition
+
+from agents.kafka.client import consumer, partitions, producer
+from agents.kafka.live_keys import live_keys
+from agents.settings import Settings
+from tests.conftest import Record
+
+pytestmark = pytest.mark.kafka
+
+TOPIC = "urltree-extract-rows-changelog"
+KEYS = 20_000
+KEY_BYTES = 1_000
+
+
+async def write(job: Settings, partition: int, rows: Iterable[tuple[bytes, bytes | None]]) -> None:
+    """Rows of a changelog, in this order; None deletes one."""
+    async with producer(job) as out:
+        sent = [await out.send(job.topic(TOPIC), v, key, partition) for key, v in rows]
+        await asyncio.gather(*sent)
+
+
+async def found(job: Settings) -> list[tuple[int, bytes]]:
+    """Partitions and keys of the rows that are left."""
+    async with consumer(job) as client:
+        places = await partitions(client, job.topic(TOPIC))
+        return [(place.partition, key) async for place, key in live_keys(client, places)]
+
+
+def names(folder: Path) -> list[str]:
+    """What is in a directory."""
+    return [path.name for path in folder.iterdir()]
+
+
+def test_a_row_is_left_unless_it_was_deleted_last(job: Settings) -> None:
+    """Once, however often it was written; a key is another one in another partition."""
+
+    async def scenario() -> None:
+        await write(job, 1, [(b"b", b"1"), (b"a", b"1"), (b"c", b"1"), (b"b", b"2"), (b"c", None)])
+        await write(job, 4, [(b"c", None), (b"c", b""), (b"a", b"1"), (b"a", None)])
+        assert await found(job) == [(1, b"a"), (1, b"b"), (4, b"c")]
+
+    asyncio.run(scenario())
+
+
+def test_rows_are_not_held_in_memory(job: Settings, record: Record) -> None:
+    """When the first one is named all have been read, and next to nothing of them is kept."""
+
+    async def scenario() -> int:
+        await write(job, 2, ((b"%0*d" % (KEY_BYTES, n), b"v") for n in range(KEYS)))
+        async with consumer(job) as client:
+            tracemalloc.start()
+            before, _ = tracemalloc.get_traced_memory()
+            async with aclosing(live_keys(client, [TopicPartition(job.topic(TOPIC), 2)])) as live:
+                await anext(live)
+                held = tracemalloc.get_traced_memory()[0] - before
+                tracemalloc.stop()
+                assert [key async for _, key in live] == [
+                    b"%0*d" % (KEY_BYTES, n) for n in range(1, KEYS)
+                ]
+        return held
+
+    held = asyncio.run(scenario())
+    record(f"7.2 {KEYS:,} keys of {KEY_BYTES:,} bytes to delete: {held / 1e6:.1f} MB held at once")
+    assert held < KEYS * KEY_BYTES / 2
+
+
+def test_nothing_stays_on_disk_when_one_row_was_enough(
+    job: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever only asks whether there is any row stops at the first."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    async def scenario() -> None:
+        await write(job, 0, [(b"a", b"1"), (b"b", b"1")])
+        async with consumer(job) as client:
+            places = [TopicPartition(job.topic(TOPIC), 0)]
+            async with aclosing(live_keys(client, places)) as live:
+                assert (await anext(live))[1] == b"a"
+                assert len(names(tmp_path)) == 1
+
+    asyncio.run(scenario())
+    assert names(tmp_path) == []
