@@ -10,10 +10,19 @@ from click.testing import CliRunner
 
 from agents.__main__ import main
 from agents.commands.topics import apply
+from agents.kafka import refusal, tokens
 from agents.kafka.client import consumer, partitions, producer, read, whole
 from agents.kafka.partitions import partition_of
 from agents.settings import Settings
+from tests.agents.limits import GUARD, OF_WORKERS
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is asked has time to answer, as `tests.agents.limits` says."""
+    monkeypatch.setattr(refusal, "_SECONDS", round(GUARD))
+    monkeypatch.setattr(tokens, "SECONDS", GUARD)
 
 
 @pytest.fixture
@@ -21,8 +30,7 @@ def settings(kafka: str, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Settin
     """Settings of a job whose topics nobody else has; commands read them from the environment."""
     monkeypatch.setenv("URLTREE_BROKERS", kafka)
     monkeypatch.setenv("URLTREE_PREFIX", prefix)
-    # a machine that stands still for a moment takes nobody's partitions
-    return Settings.model_validate({"brokers": kafka, "prefix": prefix, "session_seconds": 60})
+    return Settings.model_validate({"brokers": kafka, "prefix": prefix, **OF_WORKERS})
 
 
 @pytest.fixture

@@ -21,14 +21,13 @@ NEWS = "http://news.example"
 
 
 def quick(settings: Settings, data_dir: Path) -> Settings:
-    """Settings of workers that reach loopback, and do not wait long."""
+    """Settings of workers that reach loopback, and let hosts rest for a moment only."""
     changes = {
         "data_dir": data_dir,
         "commit_seconds": 0.3,
         "contact": "https://crawler.example/about",
         "allow_networks": (ip_network("127.0.0.1/32"),),
         "host_pause": 0.05,
-        "header_seconds": 5.0,
     }
     return settings.model_copy(update=changes)
 

@@ -49,8 +49,9 @@ async def is_idle(stage: Stage) -> bool:
     if not is_ready(stage) or stage.delivery.records:
         return False
     tps = [tp for tp in consumer.assignment() if tp.topic in stage.sources]
-    ends = await consumer.highwaters(*tps)
+    # before the ends: what is done in between may have put a record behind them, in another place
     done = {tp: consumer._new_offset(tp) or consumer._committed_offset[tp] or 0 for tp in tps}
+    ends = await consumer.highwaters(*tps)
     return bool(tps) and all(done[tp] >= ends[tp] for tp in tps)
 
 

@@ -14,12 +14,14 @@ from asyncio import StreamWriter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from email.utils import formatdate
+from pathlib import Path
 from time import time
 
 from tests.agents.web.answers import CHUNKED, HTML, HTML_TYPE, OK, RSS_TYPE, answer, redirect
 
 DRIP_SECONDS = 0.2
 BOMB_BYTES = 500_000_000
+_SOCKETS = Path("/proc/net/tcp")  # each with its queues: sent, and received and not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,21 @@ async def _reset_in_body(_: Request, writer: StreamWriter) -> bool:
     writer.write(OK + b"\r\nsome of the body")
     await writer.drain()
     await asyncio.sleep(DRIP_SECONDS)
+    while _is_unread(writer):  # noqa: ASYNC110 - the client's kernel has no event for us
+        await asyncio.sleep(0.01)
     _linger_not(writer)
+    return False
+
+
+def _is_unread(writer: StreamWriter) -> bool:
+    """Whether the client has not taken all that was sent: a reset would take it away (Linux)."""
+    ours, theirs = (writer.get_extra_info(name)[1] for name in ("sockname", "peername"))
+    if not _SOCKETS.exists():
+        return False
+    for line in _SOCKETS.read_text().splitlines()[1:]:
+        _, local, remote, _, queues, *_ = line.split()
+        if (local[-4:], remote[-4:]) == (f"{theirs:04X}", f"{ours:04X}"):
+            return queues[-8:] != "00000000"
     return False
 
 

@@ -10,16 +10,13 @@ import pytest
 
 from agents.settings import Settings
 from agents.web.client import Client
+from tests.agents.limits import OF_ANSWERS
 from tests.agents.web.misbehaving import Misbehaving, running
 from urltree.feeds.answer import Answer
 
 Ask = Callable[..., list[Answer]]
 
 MAX_BYTES = 1_000_000
-GUARD = 60.0  # seconds; no busy machine takes as long
-LIMITS = dict.fromkeys(
-    ("connect_seconds", "header_seconds", "read_seconds", "total_seconds"), GUARD
-)
 
 
 @pytest.fixture(scope="package")
@@ -32,7 +29,7 @@ def server() -> Iterator[Misbehaving]:
 @pytest.fixture
 def settings(server: Misbehaving) -> Settings:
     """Every name leads to the server."""
-    return Settings.model_validate({"contact": "me@example.org", **LIMITS, **server.settings})
+    return Settings.model_validate({"contact": "me@example.org", **OF_ANSWERS, **server.settings})
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@
 `answers.py` and `behaviours.py` list the paths. Every name leads here by `connect_to`, except:
 
     private.example      127.0.0.2, which is listened on but not allowed
-    refused.example      a port that nobody listens on
+    refused.example      a port that nobody can listen on
     garbage-tls.example  over https: answers with bytes that are no TLS
     silent-tls.example   over https: says nothing
     expired.* wrong-name.* self-signed.*      over https: bad certificates
@@ -34,6 +34,7 @@ from time import time
 from types import TracebackType
 from typing import Self
 
+from tests.agents.limits import GUARD
 from tests.agents.web.answers import ANSWERS, answer
 from tests.agents.web.behaviours import BEHAVIOURS, Request
 from tests.agents.web.certificates import Certificates
@@ -61,6 +62,7 @@ class Misbehaving:
         self._folder = tempfile.TemporaryDirectory(prefix="misbehaving-")
         self._certificates = Certificates(Path(self._folder.name))
         self._servers: list[asyncio.Server] = []
+        self._refusing = _taken()
         self._tasks: set[asyncio.Task[None]] = set()
         self.http_port = self.https_port = self.silent_port = 0
 
@@ -75,7 +77,7 @@ class Misbehaving:
         http, https = f"127.0.0.1:{self.http_port}", f"127.0.0.1:{self.https_port}"
         rules = (
             f"private.example::127.0.0.2:{self.http_port}",
-            f"refused.example::127.0.0.1:{_free_port()}",
+            f"refused.example::127.0.0.1:{self._refusing.getsockname()[1]}",
             f"garbage-tls.example:443:{http}",
             f"silent-tls.example:443:127.0.0.1:{self.silent_port}",
             f":80:{http}",
@@ -108,6 +110,7 @@ class Misbehaving:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._refusing.close()
         self._folder.cleanup()
 
     async def _listen(self, host: str, tls: ssl.SSLContext | None, port: int = 0) -> asyncio.Server:
@@ -181,11 +184,11 @@ def _port(server: asyncio.Server) -> int:
     return port
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def _taken() -> socket.socket:
+    """A port that is ours and refuses connections: a free one may be another's a moment later."""
+    taken = socket.socket()
+    taken.bind(("127.0.0.1", 0))
+    return taken
 
 
 @contextmanager
@@ -202,7 +205,7 @@ def running() -> Iterator[Misbehaving]:
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
     thread.start()
     try:
-        if not started.wait(30):
+        if not started.wait(GUARD):
             raise RuntimeError("the misbehaving server did not start")
         yield server
     finally:

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import ExitStack
 
 from agents.web.budget import Budget, Share
+from tests.agents.limits import GUARD
 
 MB = 1_000_000
 
@@ -33,6 +34,6 @@ def test_a_body_waits_while_all_together_are_too_large_and_goes_on_when_one_ends
             waiting = asyncio.create_task(younger.hold(2 * MB))
             await asyncio.sleep(0)
             first.close()
-            await asyncio.wait_for(waiting, 10)
+            await asyncio.wait_for(waiting, GUARD)
 
     asyncio.run(run())

@@ -50,4 +50,4 @@ def test_a_rule_may_change_the_port_alone() -> None:
 def test_the_server_is_asked_by_the_name_of_the_url(ask: Ask, server: Misbehaving) -> None:
     """Host header and TLS server name, whose certificate is checked, are those of the URL."""
     ask("https://by-name.example/page", "https://by-name.example:443/page")
-    assert [request.host for request in server.requests[-2:]] == ["by-name.example"] * 2
+    assert sum(request.host == "by-name.example" for request in server.requests) == 2

@@ -1,0 +1,26 @@
+"""Limits that end only what hangs.
+
+A shared machine stands still for seconds, and everything on it is ten times slower for minutes: by
+the limits of production a worker would lose its session, or a site's answer would come too late.
+"""
+
+from __future__ import annotations
+
+GUARD = 180.0  # seconds
+
+OF_ANSWERS: dict[str, float] = dict.fromkeys(
+    ("connect_seconds", "header_seconds", "read_seconds", "total_seconds"), GUARD
+)
+OF_WORKERS: dict[str, float] = {
+    **OF_ANSWERS,
+    "parse_seconds": GUARD,
+    "session_seconds": 60.0,
+    "delivery_seconds": GUARD,
+    "shutdown_seconds": GUARD,
+    "stall_seconds": 4 * GUARD,
+}
+
+
+def environment(limits: dict[str, float] = OF_WORKERS) -> dict[str, str]:
+    """The same for a process."""
+    return {f"URLTREE_{name.upper()}": str(seconds) for name, seconds in limits.items()}
