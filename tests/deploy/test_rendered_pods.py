@@ -12,9 +12,11 @@ from tests.deploy.chart import SETS, objects, pods
 
 PODS = [(values, name) for values in SETS for name in pods(values)]
 WORKERS = [(values, name) for values, name in PODS if name.startswith("StatefulSet/")]
+COMMANDS = [place for place in PODS if place not in WORKERS]
 
 every_pod = pytest.mark.parametrize(("values", "name"), PODS)
 every_worker = pytest.mark.parametrize(("values", "name"), WORKERS)
+every_command = pytest.mark.parametrize(("values", "name"), COMMANDS)
 
 # Kubernetes, "Pod Security Standards": volumes that "restricted" allows
 _VOLUMES = {
@@ -71,6 +73,18 @@ def test_each_variable_is_a_setting_of_the_job(values: str, name: str) -> None:
     assert {each.removeprefix("URLTREE_").lower() for each in ours} <= set(Settings.model_fields)
 
 
+@every_command
+def test_a_command_has_the_settings_of_the_workers(values: str, name: str) -> None:
+    """Of each stage, and those of `normalize` to the letter: a page's key is what it says."""
+    given = _environment(pods(values)[name])
+    workers = {worker: _environment(pods(values)[worker]) for at, worker in WORKERS if at == values}
+    for worker, settings in workers.items():
+        wanted = {each: value for each, value in settings.items() if each not in OF_WORKERS}
+        assert set(wanted) <= set(given)
+        if worker.endswith("-normalize"):
+            assert {each: given[each] for each in wanted} == wanted
+
+
 @every_worker
 def test_a_worker_is_not_killed_while_it_drains(values: str, name: str) -> None:
     """The grace period is longer than shutdown_seconds, and the session than a restart."""
@@ -122,6 +136,11 @@ def test_a_worker_is_alive_before_it_has_recovered(values: str, name: str) -> No
     assert paths == {"startup": "/livez", "liveness": "/livez", "readiness": "/readyz"}
 
 
+# What a worker alone has: its name and port, and what the chart derives from its memory.
+OF_WORKERS = {
+    *("URLTREE_INSTANCE_ID", "URLTREE_WEB_HOST", "URLTREE_WEB_PORT"),
+    *("URLTREE_BLOCK_CACHE_BYTES", "URLTREE_TREES_BYTES"),
+}
 MIB = 1024 * 1024
 TABLES = {"poll": 2, "fetch": 1, "normalize": 1, "extract": 2}
 PROBES = ("startup", "liveness", "readiness")

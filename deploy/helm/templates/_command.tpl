@@ -1,6 +1,30 @@
 {{/* The pod of a command that runs once: topics, reset, the test. Contexts: root, component, args,
 topics (the ConfigMap's name), account (of the service account). It ends or fails; a Job tries again. */}}
 
+{{/* As JSON: the settings of all stages that run. A command asks what a stage would do: where a page
+belongs, what its domain keeps. Where stages differ normalize counts, which gives pages their keys. */}}
+{{- define "urltree.command.settings" -}}
+{{- $merged := deepCopy .Values.settings -}}
+{{- $stages := include "urltree.stages" . | fromJson -}}
+{{- range list "poll" "fetch" "extract" "normalize" -}}
+{{- with get $stages . }}{{ $merged = mergeOverwrite $merged .settings }}{{ end -}}
+{{- end -}}
+{{- toJson $merged -}}
+{{- end -}}
+
+{{/* As JSON: the knobs of all pods, and files beside normalize, which its settings may name. The Job
+of topics has none: it reads none, and runs before the objects of the release that they may come from. */}}
+{{- define "urltree.command.knobs" -}}
+{{- $knobs := deepCopy .root.Values.pods -}}
+{{- $stages := include "urltree.stages" .root | fromJson -}}
+{{- $normalize := default dict $stages.normalize -}}
+{{- range list "extraVolumes" "extraVolumeMounts" -}}
+{{- if eq $.component "topics" }}{{ $_ := set $knobs . list }}
+{{- else if hasKey $normalize . }}{{ $_ := set $knobs . (get $normalize .) }}{{ end -}}
+{{- end -}}
+{{- toJson $knobs -}}
+{{- end -}}
+
 {{- define "urltree.command.labels" -}}
 {{ include "urltree.selector" . }}
 {{- with .root.Values.commonLabels }}
@@ -12,7 +36,7 @@ topics (the ConfigMap's name), account (of the service account). It ends or fail
 {{- end -}}
 
 {{- define "urltree.command.spec" -}}
-{{- $knobs := .root.Values.pods -}}
+{{- $knobs := include "urltree.command.knobs" . | fromJson -}}
 restartPolicy: Never
 {{- with .account }}
 serviceAccountName: {{ . }}
@@ -29,6 +53,7 @@ containers:
     args: {{- toYaml .args | nindent 6 }}
     env:
       {{- include "urltree.pod.env" .root | nindent 6 }}
+      {{- include "urltree.settings.env" (include "urltree.command.settings" .root | fromJson) | trim | nindent 6 }}
       {{- with $knobs.extraEnv }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
