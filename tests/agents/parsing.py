@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from agents.polling.parsers import Parsers
+from tests.agents.limits import GUARD
 from urltree.feeds.answer import Trouble, WebError
 
 FEED = "https://news.example.org/feed.xml"
@@ -34,8 +35,14 @@ GREEDY = JSON % b",".join([b"{}"] * 5_000_000)  # 14 MB as text, 360 MB as objec
 
 def children() -> list[psutil.Process]:
     """Processes of this one that parse."""
-    found = psutil.Process().children(recursive=True)
-    return [child for child in found if "spawn_main" in " ".join(child.cmdline())]
+    return [child for child in psutil.Process().children(recursive=True) if _parses(child)]
+
+
+def _parses(child: psutil.Process) -> bool:
+    try:
+        return "spawn_main" in " ".join(child.cmdline())
+    except psutil.Error:  # it has just ended
+        return False
 
 
 def run(test: Callable[[Parsers], Coroutine[Any, Any, None]], **parameters: Any) -> None:
@@ -43,7 +50,7 @@ def run(test: Callable[[Parsers], Coroutine[Any, Any, None]], **parameters: Any)
 
     async def all_of_it() -> None:
         async with Parsers(
-            **({"processes": 1, "seconds": 30, "max_items": 1_000} | parameters)
+            **({"processes": 1, "seconds": GUARD, "max_items": 1_000} | parameters)
         ) as p:
             await test(p)
 

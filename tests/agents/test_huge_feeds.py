@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from agents.polling.parsers import Parsers
+from tests.agents.limits import GUARD
 from tests.agents.parsing import FEED, JSON, children, is_well, rss, run
 from tests.conftest import Record
 from urltree.feeds.answer import Trouble, WebError
 
-GUARD = 60.0  # seconds
 BOUNDED = {
     "100,000 items": lambda: rss(100_000),
     "50 MB": lambda: rss(100_000, f"<description>{'text ' * 90}</description>"),
