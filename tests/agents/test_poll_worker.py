@@ -45,8 +45,7 @@ def test_a_worker_stops_in_order_in_the_middle_of_a_poll(job: Settings, tmp_path
             "contact": "https://example.org/crawler",
             "allow_networks": "127.0.0.0/8",
             "connect_to": f"::127.0.0.1:{silent.getsockname()[1]}",
-            "header_seconds": str(10 * PATIENCE),
-            "total_seconds": str(10 * PATIENCE),
+            **dict.fromkeys(("header_seconds", "total_seconds"), str(10 * PATIENCE)),
         }
         with worker("poll", tmp_path, **settings) as (process, url):
             assert wait_for(f"{url}/readyz", 200) == "ready\n"
@@ -57,7 +56,7 @@ def test_a_worker_stops_in_order_in_the_middle_of_a_poll(job: Settings, tmp_path
                 for line in ("feeds 1.0", "feeds_overdue 0.0", "lag 0.0", "in_flight 0.0"):
                     wait_for_metric(url, line)
                 process.send_signal(signal.SIGTERM)
-                _, errors = process.communicate(timeout=job.shutdown_seconds + 5)
+                _, errors = process.communicate(timeout=2 * PATIENCE)
         assert process.returncode == 0
     assert "not drained in time" not in errors
     assert "Traceback" not in errors

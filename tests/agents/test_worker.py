@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,16 +16,12 @@ from pathlib import Path
 import pytest
 
 from agents.settings import Settings
+from demo.ports import free_port
+from tests.agents import limits
+from tests.agents.limits import GUARD
 
-PATIENCE = 180.0  # seconds
+PATIENCE = GUARD
 ROOT = Path(__file__).parents[2]
-
-
-def free_port() -> int:
-    """A port of loopback that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager
@@ -35,7 +30,8 @@ def worker(
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A worker's process and the address of its probes."""
     port = free_port()
-    environment = {**os.environ, "URLTREE_WEB_PORT": str(port), "URLTREE_DATA_DIR": str(data_dir)}
+    environment = {**os.environ, **limits.environment()}
+    environment |= {"URLTREE_WEB_PORT": str(port), "URLTREE_DATA_DIR": str(data_dir)}
     environment |= {f"URLTREE_{name.upper()}": value for name, value in settings.items()}
     with subprocess.Popen(
         [sys.executable, "-m", "agents", "worker", stage],
@@ -103,8 +99,7 @@ def test_a_worker_refuses_to_start_where_topics_are_not_as_declared(
 
 def test_a_worker_waits_for_a_kafka_that_is_not_there(tmp_path: Path) -> None:
     """It lives, is not ready and says why; SIGTERM ends it with 0."""
-    brokers = f"127.0.0.1:{free_port()}"
-    with worker("normalize", tmp_path, brokers=brokers) as (process, url):
+    with worker("normalize", tmp_path, brokers="127.0.0.1:1") as (process, url):
         wait_for(f"{url}/livez", 200)
         assert wait_for(f"{url}/readyz", 503) == "starting\n"
         process.send_signal(signal.SIGTERM)
