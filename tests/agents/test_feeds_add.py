@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from models.feed import Feed, decode
+from tests.agents.limits import environment
 from tests.agents.records import ReadAll, Run
 
 pytestmark = pytest.mark.kafka
@@ -50,6 +51,8 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Site]]:
     Site.agents = set()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
     threading.Thread(target=server.serve_forever, daemon=True).start()
+    for name, seconds in environment().items():
+        monkeypatch.setenv(name, seconds)
     monkeypatch.setenv("URLTREE_CONNECT_TO", f"::127.0.0.1:{server.server_port}")
     monkeypatch.setenv("URLTREE_ALLOW_NETWORKS", "127.0.0.0/8")
     monkeypatch.setenv("URLTREE_CONTACT", "https://example.com/us")

@@ -15,7 +15,7 @@ from agents.settings import Settings
 from models import clean_text, raw_html
 from models.command import Forget
 from tests.agents.records import Publish, ReadAll, Run, Sent
-from tests.agents.workers import BOTH, started, work
+from tests.agents.workers import BOTH, PATIENCE, started, work
 from urltree.page import Page
 
 pytestmark = pytest.mark.kafka
@@ -55,7 +55,7 @@ def forget_while_running(job: Settings, target: str) -> Any:
 
     async def scenario() -> Any:
         async with started(job, *BOTH):
-            return await forget(job, await resolve(job, target), wait=60)
+            return await forget(job, await resolve(job, target), wait=PATIENCE)
 
     return asyncio.run(scenario())
 

@@ -50,7 +50,7 @@ def test_pages_come_through_at_the_same_time_and_leave_nothing(
     async def scenario() -> None:
         async with started(job, *BOTH) as stages:
             trips = await asyncio.gather(*(round_trip(job, PATIENCE) for _ in range(4)))
-            said = await asyncio.to_thread(run, "round-trip")
+            said = await asyncio.to_thread(run, "round-trip", "--wait", str(PATIENCE))
             await idle(stages)
             for stage in stages:
                 assert stage.metrics.registry.get_sample_value("urltree_domains") == 0
@@ -78,9 +78,10 @@ def test_without_workers_it_is_said_where_the_page_stays(
 
     async def to_documents() -> None:
         async with started(job, Normalize):
-            trouble = ""
+            trouble, wait = "", 1.0
             while "extract has not come to it: it is offset " not in trouble:
-                trouble = (await round_trip(job, 1)).trouble or ""
+                trouble = (await round_trip(job, wait)).trouble or ""
+                wait *= 2  # `normalize` may be slow
 
     run_scenario(to_documents())
     work(job)

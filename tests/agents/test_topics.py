@@ -20,6 +20,7 @@ from agents.commands.topics import apply, check, topics
 from agents.kafka.client import admin
 from agents.settings import Settings, SettingsError
 from agents.topics_file import declared
+from tests.agents.limits import GUARD
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "topics.yaml"
@@ -36,12 +37,11 @@ def with_admin(settings: Settings, work: Callable[[Any], Awaitable[Any]]) -> Any
 
 
 def seen(settings: Settings) -> list[str]:
-    """What `check` finds, as soon as a broker has heard of a change: at most 10 s later."""
-    for _ in range(100):
-        if found := asyncio.run(check(settings)):
-            return found
+    """What `check` finds, as soon as a broker has heard of a change."""
+    until = time.monotonic() + GUARD
+    while not (found := asyncio.run(check(settings))) and time.monotonic() < until:
         time.sleep(0.1)
-    return []
+    return found
 
 
 def declared_in(tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> Settings:

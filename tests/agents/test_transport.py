@@ -143,10 +143,9 @@ def test_a_worker_without_a_session_waits_for_kafka_to_answer(
     job: Settings, publish: Publish
 ) -> None:
     """After a stop past its session its partitions may be another's; a heartbeat tells."""
-    short = job.model_copy(update={"session_seconds": 2.0})
 
     async def scenario() -> None:
-        async with started(short, Normalize) as [stage]:
+        async with started(job, Normalize) as [stage]:
             await until(lambda: is_ready(stage))
             thread = stage.app.consumer._thread
             assert stage.app.consumer.has_session
