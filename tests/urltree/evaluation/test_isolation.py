@@ -6,11 +6,13 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import psutil
 import pytest
 
 from urltree.evaluation.running.isolation import Child, Say
+from urltree.evaluation.running.watching import Limits, Watched
 
 MEMORY = 1 << 30
 
@@ -94,8 +96,9 @@ def test_a_child_that_was_ended_is_gone() -> None:
         time.sleep(0.001)
     child.end()
     other = int(lines[0])
-    while psutil.pid_exists(other) and psutil.Process(other).status() != psutil.STATUS_ZOMBIE:
-        time.sleep(0.001)
+    with suppress(psutil.NoSuchProcess):
+        while psutil.Process(other).status() != psutil.STATUS_ZOMBIE:
+            time.sleep(0.001)
     assert psutil.Process().children() == before
 
 
@@ -107,3 +110,14 @@ def test_what_a_child_does_to_its_interpreter_stays_there() -> None:
     child.end()
     assert (signal.getsignal(signal.SIGINT), os.getpgid(0), os.fstat(1).st_ino) == before
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_who_looks_late_blames_nobody_for_it() -> None:
+    """A machine that stood still did not see what the child did meanwhile."""
+    watched = Watched(lambda _: time.sleep(60), Limits(seconds=0.3, megabytes=1000))
+    time.sleep(1.5)  # longer than it may sleep
+    assert watched.death() is None
+    while not (death := watched.death()):
+        time.sleep(0.01)
+    assert death.message == "more than 1.2 s asleep"
+    watched.end()

@@ -98,9 +98,10 @@ class Child:
             return 0
 
     def is_asleep(self) -> bool:
-        """Neither runs nor waits for its turn to run."""
+        """Neither runs nor waits for a turn to run or for the machine's disk."""
+        busy = (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
         try:
-            return bool(self._process.status() != psutil.STATUS_RUNNING)
+            return self._process.status() not in busy
         except psutil.Error:
             return False
 

@@ -19,6 +19,7 @@ SECONDS = 30.0  # of CPU: 1.6 is the most that an extractor took of 300 pages of
 MEGABYTES = 2048
 PATIENCE = 4  # times the limit of CPU that it may sleep
 
+_LOOK = 0.5  # seconds of sleep that one look finds at most: who looks late may have stood still too
 _SLACK = 2  # times the limit of memory in address space, of which more is reserved than used
 
 
@@ -100,5 +101,5 @@ class Watched:
         """Seconds in which it was found asleep since it last said something."""
         before, self._looked = self._looked, time.monotonic()
         if self._child.is_asleep():
-            self._asleep += self._looked - before
+            self._asleep += min(self._looked - before, _LOOK)
         return self._asleep
