@@ -51,8 +51,8 @@ def stream(name: str, make: Callable[[], Extract]) -> Extractor:
 def predicted(
     workspace: Workspace, extractor: Extractor, *, sample: int | None = None, **limits: float
 ) -> list[Prediction]:
-    """What an extractor said of all pages of the part."""
-    options: Mapping[str, float] = {"seconds": 0.3, "megabytes": 200, **limits}
+    """What an extractor said of all pages of the part; no machine is too slow for its limits."""
+    options: Mapping[str, float] = {"seconds": 30, "megabytes": 200, **limits}
     extract(
         workspace,
         {extractor.name: extractor},

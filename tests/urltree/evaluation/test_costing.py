@@ -83,7 +83,7 @@ def test_extractors_are_measured_side_by_side(tmp_path: Path) -> None:
     workspace = work(tmp_path, 5)
     quick, slow = single("quick", lambda _: busy(0.001)), single("slow", lambda _: busy(0.02))
     extractors = {each.name: each for each in (quick, single("bad", fails_on), slow)}
-    found = cost(workspace, extractors, seconds=0.2)
+    found = cost(workspace, extractors, seconds=1)
     assert {name: each.documents for name, each in found.extractors.items()} == {
         "quick": 5,
         "bad": 2,
