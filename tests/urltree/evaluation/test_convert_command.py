@@ -92,7 +92,6 @@ def test_a_stranger_adds_a_corpus_by_the_docs(tmp_path: Path) -> None:
             capture_output=True,
             check=False,
             text=True,
-            timeout=120,
         )
         assert (ran.returncode, ran.stdout) == (0, output), ran.stderr
     assert len(_recipes()) == 2

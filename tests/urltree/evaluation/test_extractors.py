@@ -121,7 +121,7 @@ def test_no_extractor_reaches_out_of_its_process() -> None:
     """No request, process, file outside the temporary folder, or word on the terminal."""
     script = Path(__file__).with_name("watched_extractors.py")
     command = [sys.executable, "-B", str(script)]
-    run = subprocess.run(command, capture_output=True, check=True, text=True, timeout=300)
+    run = subprocess.run(command, capture_output=True, check=True, text=True)
     assert (run.stdout, run.stderr) == ("", "")
 
 

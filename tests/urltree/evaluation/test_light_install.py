@@ -24,9 +24,7 @@ def urltree(*arguments: str) -> subprocess.CompletedProcess[str]:
     """
     command = [sys.executable, "-c", dedent(code)]
     given = "<p>Text</p>"
-    return subprocess.run(
-        command, input=given, capture_output=True, check=False, text=True, timeout=60
-    )
+    return subprocess.run(command, input=given, capture_output=True, check=False, text=True)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["extract", "--help"], ["all", "w", "i"]])

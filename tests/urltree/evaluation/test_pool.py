@@ -6,13 +6,24 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from math import sqrt
-from textwrap import dedent
+from pathlib import Path
 
 import psutil
 import pytest
 
 from urltree.evaluation.pool import PoolError, each_done
+
+ROOT = Path(__file__).parents[3]
+CODE = """
+import sys
+from pathlib import Path
+from tests.urltree.evaluation.test_pool import work_for_ever
+from urltree.evaluation.pool import each_done
+list(each_done(work_for_ever, [Path(name) for name in sys.argv[1:]], 2))
+"""
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -34,21 +45,37 @@ def test_a_process_that_is_killed_is_an_error_that_says_so() -> None:
         list(each_done(os._exit, [9, 9], 2))
 
 
-def test_processes_end_with_the_one_that_was_killed() -> None:
+def work_for_ever(file: Path) -> None:
+    """Say that it has begun, by a file."""
+    file.touch()
+    while True:
+        time.sleep(60)
+
+
+@pytest.mark.parametrize("has_begun", [False, True], ids=["starting", "begun"])
+def test_processes_end_with_the_one_that_was_killed(has_begun: bool, tmp_path: Path) -> None:
     """A kill -9 of a command leaves none of its processes behind."""
-    code = """
-        import time
-        from urltree.evaluation.pool import each_done
-        list(each_done(time.sleep, [60, 60], 2))
-    """
-    with subprocess.Popen(
-        [sys.executable, "-c", dedent(code)], stderr=subprocess.DEVNULL
-    ) as parent:
-        process, deadline = psutil.Process(parent.pid), time.monotonic() + 60
-        while len(children := process.children(recursive=True)) < 3:  # two, and a tracker
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        time.sleep(1)  # until they have begun
+    files = [tmp_path / name for name in "ab"]
+    command = [sys.executable, "-c", CODE, *map(str, files)]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as parent:
+        process = psutil.Process(parent.pid)
+        until(lambda: len(process.children()) == 3)  # two, and a tracker
+        until(lambda: not has_begun or all(file.exists() for file in files))
+        children = process.children(recursive=True)
         parent.kill()
-        _, alive = psutil.wait_procs(children, timeout=30)
-    assert alive == []
+        until(lambda: not any(map(is_alive, children)))
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for it; five minutes are for ever."""
+    end = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.02)
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Whether it runs; in a container nobody may have buried it."""
+    with suppress(psutil.NoSuchProcess):
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    return False
