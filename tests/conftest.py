@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import uuid
 from collections.abc import Callable, Iterator
@@ -16,6 +17,10 @@ from tests.secure_kafka import SecureKafka, running_securely
 # that interrupt a process would wait for its end.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What is printed is what a terminal of 80 columns gets: CI systems force colours.
+for variable in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE"):
+    os.environ.pop(variable, None)
 
 # A busy machine is slow, and no test is wrong for it: hypothesis looks at the clock by default.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
