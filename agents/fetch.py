@@ -12,6 +12,8 @@ offsets are committed without a gap.
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -35,18 +37,29 @@ from urltree.page import Page, PageError, Reason
 
 
 class Fetch(Stage):
-    """The stage from fetches to raw-html."""
+    """The stage from fetches to raw-html.
+
+    Args:
+        settings: of the job.
+        on_failure: called when the worker cannot go on.
+        clock: seconds since 1970.
+    """
 
     name = "fetch"
     reads = ("fetches",)
 
-    def __init__(self, settings: Settings, on_failure: OnFailure) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        on_failure: OnFailure,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         super().__init__(settings, on_failure)
         contact(settings)
         _check_stall(settings)
         self.schemes = Schemes(settings)
         self.hosts = Hosts(make_table(self.app, "host_state"))
-        self.fetching = Fetching(settings, self.hosts, self, self.metrics)
+        self.fetching = Fetching(settings, self.hosts, self, self.metrics, clock)
         self.app.before_wait = self._before_wait
         self.app.on_before_shutdown.connect(self._on_shutdown)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,16 +12,23 @@ import pytest
 from aiohttp import web
 
 from agents.fetch import Fetch
+from agents.fetching import service
 from agents.settings import Settings
-from demo.ports import free_port
 from models import fetch as fetches
 from models.headers import ORIGIN, header
+from tests.agents.feed_server import Clock
 from tests.agents.fetched import NEWS, fetch, pages_of, quick, reaching, wanted
 from tests.agents.pages_server import Web, html, serving, slowly
 from tests.agents.records import Publish, ReadAll
 from tests.agents.workers import PATIENCE, idle, run, started, until
 
 pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture(autouse=True)
+def _drained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests that are out when a worker stops come to their end, however slow the machine is."""
+    monkeypatch.setattr(service, "_DRAIN", PATIENCE)
 
 
 @pytest.fixture
@@ -32,13 +41,23 @@ def test_a_page_that_was_put_off_comes_again(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
     """Its turn is further off than it may wait here: it is sent again, its attempts the same."""
-    pages = Web()
-    pages.put("news.example/a", html("", 503, Retry_After="2"), html("<p>Now it is there"))
+    pages, clock = Web(), Clock()
+    pages.put("news.example/a", html("", 503, Retry_After="7200"), html("<p>Now it is there"))
     pages.page("news.example/b")
     origins = publish(wanted(f"{NEWS}/a"), wanted(f"{NEWS}/b"))
-    stage = fetch(job, pages, park_seconds=0.5)
+
+    async def through() -> None:
+        make = partial(Fetch, clock=clock)
+        async with (
+            serving(pages),
+            started(reaching(job, pages, park_seconds=0.5), make) as (stage,),
+        ):
+            await until(lambda: stage.metrics.parked._value.get() >= 1)
+            clock.ahead += 7_200
+            await idle([stage])
+
+    run(through())
     assert sorted(page.url for page in pages_of(read_all)) == [f"{NEWS}/a", f"{NEWS}/b"]
-    assert stage.metrics.parked._value.get() >= 1
     records = read_all("fetches")
     attempts = {r.value: fetches.decode(r.value) for r in records}
     assert {f.attempt for f in attempts.values() if f.url.endswith("/b")} == {0}
@@ -63,7 +82,7 @@ def test_a_slow_host_holds_up_itself_alone(
     urls = [f"http://slow.example/{n}" for n in range(3)]
     urls += [f"http://quick.example/{n}" for n in range(20)]
     publish(*map(wanted, urls))
-    fetch(job, pages, latency_factor=0.0, header_seconds=PATIENCE)
+    fetch(job, pages, latency_factor=0.0)
     assert sorted(page.url for page in pages_of(read_all)) == sorted(urls)
     assert set(pages.most_at_once.values()) == {1}
 
@@ -78,8 +97,13 @@ def test_a_dead_host_costs_one_request_however_many_pages_wait(
     publish(wanted(f"{NEWS}/a"))
 
     async def through() -> None:
+        with socket.socket() as taken:  # and refuses connections
+            taken.bind(("127.0.0.1", 0))
+            dead = f"dead.example::127.0.0.1:{taken.getsockname()[1]}"
+            await asked(dead)
+
+    async def asked(dead: str) -> None:
         async with serving(pages):
-            dead = f"dead.example::127.0.0.1:{free_port()}"
             settings = reaching(job, pages)
             settings = settings.model_copy(update={"connect_to": (dead, *settings.connect_to)})
             async with started(settings, Fetch) as (stage,):
@@ -166,8 +190,13 @@ def test_what_is_of_another_owner_by_now_is_dropped(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
     """After a revoke nothing is asked or sent of what was in memory."""
-    pages = Web()
-    pages.put("news.example/a", slowly(1.0, html("<p>a")))
+    pages, is_revoked = Web(), asyncio.Event()
+
+    async def held(request: web.Request) -> web.StreamResponse:
+        await is_revoked.wait()
+        return await html("<p>a")(request)
+
+    pages.put("news.example/a", held)
     pages.page("news.example/b")
     publish(wanted(f"{NEWS}/a"), wanted(f"{NEWS}/b"))
 
@@ -175,6 +204,7 @@ def test_what_is_of_another_owner_by_now_is_dropped(
         async with serving(pages), started(reaching(job, pages), Fetch) as (stage,):
             await until(lambda: pages.times("news.example/a") == 1)
             await stage._on_revoked(stage.app, set())
+            is_revoked.set()
             await asyncio.sleep(1.5)
 
     run(through())
@@ -197,11 +227,14 @@ def test_a_host_is_asked_by_one_worker_when_another_joins(
         async with serving(pages):
             settings = reaching(job, pages, host_pause=0.3, fetches_at_once=12)
             other = settings.model_copy(update={"data_dir": tmp_path / "other"})
-            async with started(settings, Fetch) as first:
+            async with started(settings, Fetch) as (first,):
+                assert isinstance(first, Fetch)
                 await until(lambda: pages.times(addresses[20]) == 1)
-                async with started(other, Fetch) as second:
-                    await idle([*first, *second])
-                    assert second[0].metrics.pages._value.get() > 0
+                first.fetching._settings = settings.model_copy(update={"fetches_at_once": 0})
+                async with started(other, Fetch) as (second,):
+                    first.fetching._settings = settings
+                    await idle([first, second])
+                    assert second.metrics.pages._value.get() > 0
 
     run(through())
     assert {page.url for page in pages_of(read_all)} == {f"http://{a}" for a in addresses}
