@@ -76,7 +76,9 @@ class TokenServer:
     def _token(self) -> str:
         now = int(time.time())
         head = {"alg": "RS256", "kid": "1"}
-        claims = {"sub": "urltree", "aud": self.audience, "iat": now, "exp": now + self.lifetime}
+        # by whole seconds: a token is good for no less than `expires_in` says
+        end = now + 1 + self.lifetime
+        claims = {"sub": "urltree", "aud": self.audience, "iat": now, "exp": end}
         claims |= {"jti": str(self.given)}
         signed = ".".join(_url_safe(json.dumps(part).encode()) for part in (head, claims))
         return f"{signed}.{_url_safe(self.key.sign(signed.encode(), PKCS1v15(), SHA256()))}"
