@@ -17,7 +17,7 @@ from demo.ports import free_port
 
 PAGE_STAGES = ("normalize", "extract")
 FEED_STAGES = ("poll", "fetch", *PAGE_STAGES)
-PATIENCE = 90.0  # seconds until a worker is ready; 5 to 10 are usual
+PATIENCE = 300.0  # seconds until a worker is ready; 5 to 10 are usual
 ROOT = Path(__file__).parent.parent
 
 

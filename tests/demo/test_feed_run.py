@@ -9,13 +9,14 @@ import signal
 import pytest
 
 from demo.feed_run import ending
+from tests.agents.limits import GUARD
 
 
 def test_feeds_are_followed_for_as_long_as_was_said() -> None:
     """The end comes by itself."""
 
     async def run() -> None:
-        async with asyncio.timeout(60), ending(0.01) as end:
+        async with asyncio.timeout(GUARD), ending(0.01) as end:
             assert not end.is_set()
             await end.wait()
 
@@ -26,11 +27,11 @@ def test_the_first_interrupt_ends_in_order_and_the_next_at_once() -> None:
     """So that what was followed is accounted for, and nobody has to wait for it."""
 
     async def run() -> None:
-        async with asyncio.timeout(60), ending(None) as end:
+        async with asyncio.timeout(GUARD), ending(None) as end:
             os.kill(os.getpid(), signal.SIGINT)
             await end.wait()
             os.kill(os.getpid(), signal.SIGINT)
-            await asyncio.sleep(60)
+            await asyncio.sleep(GUARD)
 
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(run())

@@ -22,9 +22,14 @@ from demo.kafka import answers
 from demo.sites import sample
 from demo.view import Plain
 from demo.workers import ROOT
+from tests.agents import limits
+from tests.agents.limits import GUARD
+from tests.demo.waiting import wait_until
 from urltree.deduplication import Step
 
 pytestmark = pytest.mark.kafka
+
+PATIENCE = 4 * GUARD  # seconds; a run takes 20
 
 PAGES = (
     "".join(
@@ -45,7 +50,7 @@ def _demo(*arguments: str, tmp: Path, **environment: str) -> subprocess.Popen[st
     return subprocess.Popen(
         [sys.executable, "-m", "demo", *arguments],
         cwd=ROOT,
-        env={**inherited, "TMPDIR": str(tmp), **environment},
+        env={**inherited, **limits.environment(), "TMPDIR": str(tmp), **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -57,7 +62,7 @@ def test_each_page_of_an_input_is_accounted_for(tmp_path: Path, kafka: str, pref
     (tmp_path / "pages.jsonl").write_text(PAGES)
     tmp = tmp_path / "tmp"
     run = _demo(str(tmp_path / "pages.jsonl"), tmp=tmp, KAFKA_BROKERS=kafka, URLTREE_PREFIX=prefix)
-    out, err = run.communicate(timeout=180)
+    out, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 0, out + err
     assert re.search(r"^ +10 origins$", out, re.MULTILINE)
     assert re.search(r"^ +6 clean text$", out, re.MULTILINE)
@@ -72,7 +77,7 @@ def test_each_page_of_an_input_is_accounted_for(tmp_path: Path, kafka: str, pref
 def test_an_input_that_is_not_there_is_named(tmp_path: Path, kafka: str, prefix: str) -> None:
     """One sentence, exit code 1, no traceback."""
     run = _demo("no-such.jsonl", tmp=tmp_path / "tmp", KAFKA_BROKERS=kafka, URLTREE_PREFIX=prefix)
-    _, err = run.communicate(timeout=180)
+    _, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 1
     assert err.startswith("no-such.jsonl: ")
     assert "Traceback" not in err
@@ -87,7 +92,7 @@ def test_a_worker_that_ends_is_shown_with_its_log(tmp_path: Path, kafka: str, pr
         URLTREE_PREFIX=prefix,
         URLTREE_RULES="/no/such/rules.yaml",
     )
-    _, err = run.communicate(timeout=180)
+    _, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 1
     assert "the worker of normalize ended with" in err
     assert "/no/such/rules.yaml" in err
@@ -101,6 +106,8 @@ def test_every_item_of_the_sites_feeds_is_accounted_for(
 
     A Kafka that has seen the sample has nothing new to find: a second run says so.
     """
+    for name, value in limits.environment().items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setenv("KAFKA_BROKERS", kafka)
     monkeypatch.setenv("URLTREE_PREFIX", prefix)
     small = sample(articles=10)
@@ -125,7 +132,7 @@ def test_nobody_follows_real_feeds_without_saying_who_asks(tmp_path: Path) -> No
     """One sentence, before anything is started."""
     (tmp_path / "feeds.txt").write_text("https://a.example/feed")
     run = _demo("--feeds", str(tmp_path / "feeds.txt"), tmp=tmp_path / "tmp")
-    out, err = run.communicate(timeout=60)
+    out, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 1
     assert out == ""
     assert err.startswith("The owners of real sites should be able to reach you: make run")
@@ -142,7 +149,7 @@ def test_feeds_are_followed_for_a_while(tmp_path: Path, kafka: str, prefix: str)
         KAFKA_BROKERS=kafka,
         URLTREE_PREFIX=prefix,
     )
-    out, err = run.communicate(timeout=180)
+    out, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 0, out + err
     assert "Following 1 feeds" in out
     assert "1 not followed" in out
@@ -156,14 +163,21 @@ def test_nothing_is_left_running(tmp_path: Path, signum: signal.Signals) -> None
     run = _demo(tmp=tmp_path / "tmp")
     assert run.stdout
     brokers = run.stdout.readline().split()[-1]
-    assert answers(brokers)
+    wait_until(lambda: answers(brokers))
     while not run.stdout.readline().startswith("polls"):
         assert run.poll() is None
     children = psutil.Process(run.pid).children(recursive=True)
     assert len(children) >= 2 * 5  # broker and four workers, each with its watch
     run.send_signal(signum)
-    run.communicate(timeout=60)
+    run.communicate(timeout=PATIENCE)
     assert run.returncode == (130 if signum == signal.SIGINT else -signal.SIGKILL)
-    _, alive = psutil.wait_procs(children, timeout=10)
+    wait_until(lambda: not any(map(_runs, children)))
     assert not answers(brokers)
-    assert [one for one in alive if one.status() != psutil.STATUS_ZOMBIE] == []
+
+
+def _runs(process: psutil.Process) -> bool:
+    """Whether a process has not ended; somebody may still have to take note of its end."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -16,6 +16,7 @@ from demo.sites import Item, sample
 from demo.sites.press import LISTED, Press
 from demo.sites.server import LOOPBACK, serving
 from demo.sites.site import FORBIDDEN, Site
+from tests.agents.limits import OF_ANSWERS
 from urltree.feeds.address import address
 from urltree.feeds.discovery import feeds_of
 from urltree.feeds.host import RobotsText
@@ -139,7 +140,8 @@ def _ask(press: Press, directory: Path, run: Callable[[Client], Awaitable[None]]
     async def serve() -> None:
         async with serving(sample(), press, directory) as served:
             settings = Settings.model_validate(
-                {
+                OF_ANSWERS
+                | {
                     "contact": "mailto:test@example.org",
                     "connect_to": served.connect_to,
                     "allow_networks": f"{LOOPBACK}/32",
