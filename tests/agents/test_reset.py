@@ -95,7 +95,7 @@ def test_a_reset_waits_for_the_session_of_a_worker_that_has_ended(
     job: Settings, publish: Publish, run: Run
 ) -> None:
     """With an instance_id it stays a member of its group until then, although it is gone."""
-    static = job.model_copy(update={"instance_id": "normalize-0", "session_seconds": 20.0})
+    static = job.model_copy(update={"instance_id": "normalize-0", "session_seconds": 30.0})
     publish(page("a"))
     work(static, Normalize)
     assert asyncio.run(plan(job, "normalize")).members == 1

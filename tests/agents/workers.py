@@ -10,8 +10,9 @@ from agents.extract import Extract
 from agents.normalize import Normalize
 from agents.settings import Settings
 from agents.stage import MakeStage, Stage
+from tests.agents.limits import GUARD
 
-PATIENCE = 180.0  # seconds
+PATIENCE = GUARD
 BOTH: tuple[MakeStage, ...] = (Normalize, Extract)
 
 
@@ -75,7 +76,7 @@ def run(scenario: Awaitable[None]) -> None:
     """Run a test's scenario."""
 
     async def bounded() -> None:
-        async with asyncio.timeout(2 * PATIENCE):
+        async with asyncio.timeout(4 * PATIENCE):
             await scenario
 
     asyncio.run(bounded())
