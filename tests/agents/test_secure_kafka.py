@@ -26,7 +26,7 @@ from models import clean_text, raw_html
 from tests.agents.learned import send, values
 from tests.agents.limits import OF_WORKERS
 from tests.agents.records import Publish, ReadAll, Run, Sent
-from tests.agents.test_worker import PATIENCE, ROOT, wait_for, worker
+from tests.agents.test_worker import PATIENCE, ROOT, heard, wait_for, worker
 from tests.agents.workers import idle, is_ready, started, until
 from tests.agents.workers import run as bounded
 from tests.conftest import Record
@@ -176,16 +176,6 @@ def test_a_worker_waits_for_an_identity_provider_that_is_down(
     assert "status 503 temporarily_unavailable" in said
     assert "Traceback" not in said + errors
     assert tokens.client_secret not in said + errors
-
-
-def heard(process: subprocess.Popen[str], words: str) -> str:
-    """What a process says on stderr, up to the line with these words."""
-    said = ""
-    for line in process.stderr or ():
-        said += line
-        if words in line:
-            break
-    return said
 
 
 @pytest.mark.parametrize("settings", ["oauth"], indirect=True)
