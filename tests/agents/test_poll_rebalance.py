@@ -119,17 +119,18 @@ def test_what_is_answered_after_the_session_was_lost_is_asked_again(
         async with serving() as server, polling(job, server, Clock()) as stage:
             server.put(f"{HOST}/rss", rss("a"))
             await until(lambda: stage.polling._asking is not None)
-            ask = stage.polling._asking.ask
+            ask, is_lost = stage.polling._asking.ask, asyncio.Event()
 
             async def slow(state: FeedState) -> Asked:
                 asked = await ask(state)
-                if len(server.requests) == 1:
+                if not is_lost.is_set():
                     monkeypatch.setattr(Consumer, "has_session", False)
+                    is_lost.set()
                 return asked
 
             stage.polling._asking.ask = slow
             await follow(job)
-            await until(lambda: len(server.requests) == 1)
+            await is_lost.wait()
             await asyncio.sleep(1)
             assert not stage.metrics.items._value.get()
             monkeypatch.undo()
