@@ -89,7 +89,7 @@ def test_a_process_reads_them_as_well(files: dict[str, bytes]) -> None:
     """All of them through one process, which none of them kills or holds up."""
 
     async def read_all() -> dict[str, int]:
-        async with Parsers(1, 20, MAX_ITEMS) as parsers:
+        async with Parsers(1, 300, MAX_ITEMS) as parsers:
             found: dict[bytes, Any] = {
                 body: await _read(parsers, body) for body in set(files.values())
             }

@@ -132,7 +132,7 @@ def test_entities_do_not_explode(bomb: str) -> None:
     found = parsed(bomb)
     assert [item.link for item in found.items] == ["https://news.example.org/1"]
     assert len(found.title or "") < 5_000
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 60  # 1.4 here; expanded it would be hours
 
 
 def test_harmless_entities_of_a_feed_are_resolved() -> None:
