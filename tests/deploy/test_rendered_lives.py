@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from threading import Event
-from time import monotonic, sleep
+from functools import partial
 
 import pytest
 import yaml
-from psutil import Process
 
 from agents.commands.topics import apply
 from agents.kafka.table import key_of
@@ -24,6 +20,12 @@ from tests.deploy.chart import RELEASE, objects
 from tests.deploy.conftest import Render
 from tests.deploy.kubelet import Node
 from tests.deploy.pod import Pod
+from tests.deploy.pod_looks import (
+    LEFT,
+    handles_sigterm,
+    looks_during_a_restart,
+    looks_during_recovery,
+)
 from tests.deploy.secure_node import VALUES, group, secure_node
 from tests.job.harness import Job, wait_until
 from tests.job.kafka_records import PARTITIONS, Sent, keyed, partition_of, run
@@ -37,8 +39,7 @@ Cluster = tuple[Node, Job]
 CHANGELOG = "urltree-extract-rows-changelog"
 SITES = 1_000
 PAGES = 2_000
-_OF_A_REBALANCE = re.compile("rebalanc|revok|assign|recover|generation", re.IGNORECASE)
-PAUSE = 0.2  # seconds between two looks: an answer costs the worker time, too
+TRIES = 5  # who tests may stand still himself, and come too late
 
 
 @pytest.fixture(scope="module")
@@ -69,24 +70,16 @@ def test_a_worker_is_alive_all_through_its_recovery_and_ready_after_it(
     node, job = cluster
     fill(job, rows)
     pod = node.worker("extract")
-    shutil.rmtree(pod.claim, ignore_errors=True)
-    pod.start()
-    looks, began = 0, 0.0
-    while not pod.is_ready:
-        ready, _ = pod.get("/readyz")
-        if pod.metric("urltree_recovery_records"):
-            began = began or monotonic()
-            looks += 1
-            assert (pod.get("/livez")[0], ready, pod.is_ready) == (200, 503, False)
-        elif began:
+    for _ in range(TRIES):
+        shutil.rmtree(pod.claim, ignore_errors=True)
+        looks, seconds, cpu = looks_during_recovery(pod.start())
+        pod.wait_ready()
+        assert (pod.get("/readyz")[0], pod.metric(LEFT)) == (200, 0)
+        assert pod.restarts == 0
+        assert pod.stop()[0] == 0
+        if looks:
             break
-        sleep(PAUSE)
-    seconds, cpu = monotonic() - began, sum(Process(pod.pid).cpu_times()[:2])
-    pod.wait_ready()
     assert looks > 0
-    assert (pod.get("/readyz")[0], pod.metric("urltree_recovery_records")) == (200, 0)
-    assert pod.restarts == 0
-    assert pod.stop()[0] == 0
     restored = {n: partition_on_disk(pod.claim, "rows", n) for n in range(PARTITIONS)}
     assert differing(restored, in_changelog(job, "rows")) == []
     record(
@@ -101,18 +94,18 @@ def test_what_is_in_work_at_sigterm_is_finished_within_the_grace_period(
 ) -> None:
     """Both stages end by themselves, with most pages still waiting; later all are accounted for."""
     node, job = cluster
-    job.publish(map(keyed, pages(PAGES, seed=2)))
-    pods = [node.worker("normalize").start(), node.worker("extract").start()]
-    for pod in pods:
-        wait_until(lambda pod=pod: pod.metric("urltree_in_flight") > 0, "records in work", pod.log)
-    with ThreadPoolExecutor() as both:
-        ends = list(both.map(Pod.stop, pods))
-    waiting = job.lag("normalize") + job.lag("extract")
+    pods = [node.worker("normalize"), node.worker("extract")]
+    for seed in range(2, 2 + TRIES):
+        job.publish(map(keyed, pages(PAGES, seed=seed)))
+        ends = ends_at_work(job, pods)
+        for pod, (code, seconds) in zip(pods, ends, strict=True):
+            assert code == 0, pod.log()
+            assert seconds < pod.grace
+            assert "not drained in time" not in pod.log()
+        if waiting := job.lag("normalize") + job.lag("extract"):
+            break
     assert waiting > 0
-    for pod, (code, seconds) in zip(pods, ends, strict=True):
-        assert code == 0, pod.log()
-        assert seconds < pod.grace
-        assert "not drained in time" not in pod.log()
+    for pod in pods:
         pod.start()
     job.wait_through()
     accounts = job.audit()
@@ -127,9 +120,13 @@ def test_what_is_in_work_at_sigterm_is_finished_within_the_grace_period(
 
 def test_a_worker_that_still_imports_ends_at_sigterm(cluster: Cluster) -> None:
     """Linux keeps a signal from process 1 that it does not handle: it would be killed later."""
-    pod = cluster[0].worker("extract").start()
-    wait_until(lambda: handles_sigterm(pod), "Python to begin", pod.log)
-    assert pod.stop()[0] == 128 + signal.SIGTERM
+    pod = cluster[0].worker("extract")
+    for _ in range(TRIES):
+        pod.start()
+        wait_until(lambda: handles_sigterm(pod), "Python to begin", pod.log)
+        if code := pod.stop()[0]:  # 0: it had imported all
+            break
+    assert code == 128 + signal.SIGTERM
 
 
 @pytest.mark.deploy
@@ -179,14 +176,19 @@ def test_a_restart_of_a_static_member_is_unseen_by_its_peer(
     )
 
 
-def handles_sigterm(pod: Pod) -> bool:
-    """Whether its process 1 does, as the kernel says."""
-    try:
-        status = Path(f"/proc/{pod.pid}/status").read_text()
-    except (IndexError, OSError):
-        return False  # it is not there yet
-    (caught,) = re.findall(r"^SigCgt:\s(\w+)$", status, re.MULTILINE)
-    return bool(int(caught, 16) & 1 << signal.SIGTERM - 1)
+def ends_at_work(job: Job, pods: Sequence[Pod]) -> list[tuple[int, float]]:
+    """Start pods, and stop them when records are in work: exit codes and seconds."""
+    for pod in pods:
+        pod.start()
+    for pod in pods:
+        wait_until(partial(is_working_or_through, job, pod), "records in work", pod.log)
+    with ThreadPoolExecutor() as both:
+        return list(both.map(Pod.stop, pods))
+
+
+def is_working_or_through(job: Job, pod: Pod) -> bool:
+    """Whether it has records in work, or nobody has any."""
+    return pod.metric("urltree_in_flight") > 0 or not job.lag("normalize") + job.lag("extract")
 
 
 def is_settled(job: Job, pods: Sequence[Pod]) -> bool:
@@ -196,30 +198,6 @@ def is_settled(job: Job, pods: Sequence[Pod]) -> bool:
     now = group(job, "extract")
     even = [PARTITIONS // 2] * 2
     return now.state == "Stable" and [len(now.of(pod)) for pod in pods[:2]] == even
-
-
-def looks_during_a_restart(restarted: Pod, peer: Pod) -> int:
-    """How often /readyz of the peer was 200 meanwhile; any other answer fails."""
-    told, is_back = peer.log(), Event()
-    with ThreadPoolExecutor() as beside:
-        looking = beside.submit(look, peer, is_back)
-        try:
-            assert restarted.stop()[0] == 0
-            restarted.start().wait_ready()
-        finally:
-            is_back.set()
-        answers = looking.result()
-    assert set(answers) == {200}
-    assert _OF_A_REBALANCE.search(peer.log().removeprefix(told)) is None
-    return len(answers)
-
-
-def look(pod: Pod, is_enough: Event) -> list[int]:
-    """What /readyz answers, until it is enough."""
-    answers = []
-    while not is_enough.wait(PAUSE):
-        answers.append(pod.get("/readyz")[0])
-    return answers
 
 
 def fill(job: Job, rows: int) -> None:
