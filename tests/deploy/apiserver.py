@@ -28,7 +28,7 @@ import trustme
 from demo.child import Child
 from demo.ports import free_port
 
-PATIENCE = 120.0  # seconds for a start; 5 are usual
+PATIENCE = 300.0  # seconds for a start; 5 are usual
 
 
 class ApiServerError(Exception):
