@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from agents.commands.ledger import Accounts
 from agents.commands.topics import apply
 from agents.settings import Settings
 from demo.child import Child
+from demo.ports import free_port
 from tests.job.kafka_records import Read, Sent, committed, ends, publish, read_all, run
 
 ROOT = Path(__file__).parents[2]
@@ -294,11 +294,3 @@ def wait_until(
         if time.monotonic() > deadline:
             raise AssertionError(f"waiting for {what}: {patience:.0f} s are over\n{log()}")
         time.sleep(0.1)
-
-
-def free_port() -> int:
-    """A port of loopback that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
