@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
+from urltree.command import interruption
 from urltree.command.evaluate import evaluate
 from urltree.command.explain import explain
 from urltree.command.jobs import Jobs
@@ -29,6 +30,7 @@ from urltree.inputs import InputError, Reader
 from urltree.inputs.stream import STDIN
 from urltree.revisits import Revisits
 from urltree.single_page import SinglePage
+from urltree.sources import Source
 from urltree.state import StateError
 from urltree.url_key import Query
 
@@ -89,8 +91,11 @@ def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
         for name in inputs:
             if name != STDIN and not Path(name).exists():
                 raise InputError(f"{name}: there is no such file or folder")  # noqa: TRY301
-        with _output(output, format_) as out:
-            code = _run(_extractor(options), reader, inputs, out, summary)
+        pages = reader.read(inputs)
+        # the second pass reads none, and may be interrupted at once
+        held = nullcontext(pages) if options["two_pass"] else interruption.between(pages)
+        with held as pages, _output(output, format_) as out:
+            code = _run(_extractor(options), pages, out, summary)
     except (InputError, StateError) as error:
         raise click.ClickException(str(error)) from None
     except BrokenPipeError:  # whoever read has enough
@@ -105,15 +110,11 @@ def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _run(
-    extractor: Extractor | Jobs,
-    reader: Reader,
-    inputs: tuple[str, ...],
-    out: Output,
-    summary: Summary,
+    extractor: Extractor | Jobs, pages: Iterable[Source], out: Output, summary: Summary
 ) -> int:
     """Extract all pages; returns the exit code. The state is saved however it ends."""
     try:
-        for extraction in extractor.extract_all(reader.read(inputs)):
+        for extraction in extractor.extract_all(pages):
             out.write(extraction)
             summary.count(extraction)
     except KeyboardInterrupt:
