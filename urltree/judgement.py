@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from urltree.document import Document
 from urltree.page_kind import PageKind
-from urltree.path_statistics import PathStatistics
+from urltree.path_statistics import Contribution, PathStatistics
 from urltree.tree import Node
 
 
@@ -19,7 +19,7 @@ class Judgement(NamedTuple):
         boilerplate: one verdict for each block.
         counts: c(hash) of each block at that node.
         kinds: of boilerplate, a byte a block (`urltree.boilerplate`); None where none are known.
-        paths: encoded `Contribution` to the site's path statistics; empty where none is made.
+        paths: what it contributes to the site's path statistics; None where nothing.
         page_kind: None of a heuristic that knows none.
     """
 
@@ -28,7 +28,7 @@ class Judgement(NamedTuple):
     boilerplate: tuple[bool, ...]
     counts: tuple[int, ...]
     kinds: bytes | None = None
-    paths: bytes = b""
+    paths: Contribution | None = None
     page_kind: PageKind | None = None
 
 

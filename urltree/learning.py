@@ -95,7 +95,8 @@ class LearnedDomain:
             row = Row.decode(stored)
             if row.tokenizer == TOKENIZER_VERSION:
                 self._insert(document_id, row.branch, row.hashes, row.time)
-                self._contribute(document_id, row.paths)
+                if row.paths:
+                    self._contribute(document_id, Contribution.decode(row.paths), row.paths)
                 if row.left_out:
                     self.tree.remove(document_id)
             elif row.tokenizer < TOKENIZER_VERSION:
@@ -145,19 +146,22 @@ class LearnedDomain:
 
     def _insert_and_judge(self, document: Document, digest: int, time: int) -> Row:
         document_id, hashes = document.key_bytes, document.distinct_hashes()
-        is_left_out = False
+        paths, is_left_out = b"", False
         if document.tokenizer == TOKENIZER_VERSION:
             self._insert(document_id, document.branch, hashes, time)
             judgement = self._judge(document)
             if self._leaves_out(judgement):
                 self.tree.remove(document_id)
-                judgement, is_left_out = judgement._replace(paths=b""), True
-            self._contribute(document_id, judgement.paths)
+                is_left_out = True
+            elif judgement.paths is not None:
+                paths = judgement.paths.encode()
+                self._contribute(document_id, judgement.paths, paths)
         else:
             # In flight while the tokenizer was upgraded: its hashes compare with nothing here,
             # so it is judged as a domain's first page, and its row counts nowhere.
             leaf = UrlTree().insert(document_id, (), hashes)
             judgement = self._heuristic.judge(document, leaf, PathStatistics())
+            paths = b"" if judgement.paths is None else judgement.paths.encode()
         return Row(
             document.tokenizer,
             time,
@@ -166,7 +170,7 @@ class LearnedDomain:
             document.branch,
             hashes,
             self._verdict(judgement),
-            judgement.paths,
+            paths,
             is_left_out,
         )
 
@@ -216,11 +220,10 @@ class LearnedDomain:
         self.window.add(time, document_id)
         self._times[document_id] = time
 
-    def _contribute(self, document_id: bytes, paths: bytes) -> None:
-        if paths:
-            self.paths.add(Contribution.decode(paths))
-            self._contributions[document_id] = paths
-            self._contributed += len(paths)
+    def _contribute(self, document_id: bytes, paths: Contribution, stored: bytes) -> None:
+        self.paths.add(paths)
+        self._contributions[document_id] = stored
+        self._contributed += len(stored)
 
     def _forget(self, document_id: bytes) -> None:
         if document_id in self.tree:

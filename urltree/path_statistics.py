@@ -45,18 +45,28 @@ class Contribution(NamedTuple):
 
     Attributes:
         main: path of its main element, 0 where it has none; main_by_tags: the same without names.
-        paths: each path once.
+        paths: each path once, with at most MOST words.
     """
 
     main: int
     main_by_tags: int
     paths: tuple[AtPath, ...]
 
+    @classmethod
+    def of(cls, main: int, main_by_tags: int, paths: Iterable[AtPath]) -> Contribution:
+        """What counts of a document: of each path MOST words."""
+        counted = tuple(paths)
+        if any(here.words > MOST for here in counted):  # then only may another be more
+            counted = tuple(
+                [AtPath(path, *map(min, said, repeat(MOST))) for path, *said in counted]
+            )
+        return cls(main, main_by_tags, counted)
+
     def encode(self) -> bytes:
         """The bytes that are stored, 10 a path."""
         columns = list(zip(*self.paths, strict=True)) or [(), (), (), ()]
         arrays = [array("I", columns[0])]
-        arrays += [array("H", map(min, column, repeat(MOST))) for column in columns[1:]]
+        arrays += [array("H", column) for column in columns[1:]]
         head = _HEAD.pack(self.main, self.main_by_tags, len(self.paths))
         return head + b"".join([little_endian(one).tobytes() for one in arrays])
 
@@ -140,16 +150,16 @@ class PathStatistics:
 
     def known(self, among: Iterable[int], documents: int) -> dict[int, Path]:
         """What is known of those paths that so many documents had at least."""
-        paths = self._paths
-        found = [(path, paths[path]) for path in among if path in paths]
-        return {path: past for path, past in found if past.documents >= documents}
+        found = {path: past for path in among for past in [self._paths.get(path)]}
+        return {path: past for path, past in found.items() if past and past.documents >= documents}
 
     def add(self, contribution: Contribution) -> None:
         """Count a document."""
+        paths = self._paths
         for here in contribution.paths:
-            path = self._paths.get(here.path)
+            path = paths.get(here.path)
             if path is None:
-                path = self._paths[here.path] = Path()
+                path = paths[here.path] = Path()
             path.add(here, 1)
         if contribution.main:
             self.mains[contribution.main] += 1

@@ -85,7 +85,7 @@ def test_a_first_page_has_nothing_but_content() -> None:
 def test_the_papers_heuristics_know_neither_kinds_nor_paths(name: str) -> None:
     """So that their rows are as they have always been."""
     judgement = judge(name, [1, 9], leaf_of(support=5, at_domain=9))
-    assert (judgement.kinds, judgement.paths) == (None, b"")
+    assert (judgement.kinds, judgement.paths) == (None, None)
 
 
 @pytest.mark.parametrize("name", [*NAMES, "strict-support-1", "relaxed-at-domain-1000"])

@@ -14,7 +14,9 @@ from functools import lru_cache
 
 import xxhash
 
+from urltree.boilerplate import Kind
 from urltree.elements import RUNNING
+from urltree.evidence.names import Names, kind_of_element
 
 _OF_TOPICS = re.compile(r"(?:category|tag|author|cat|term)-")
 _ANCHORED = RUNNING | {"section", "article"}
@@ -22,6 +24,13 @@ _PAGE = frozenset({"html", "body"})
 
 
 @lru_cache(maxsize=65_536)  # pages of a site repeat their templates
+def path_and_kind(
+    parent: int, tag: str, tokens: tuple[str, ...], names: Names | None
+) -> tuple[int, Kind]:
+    """What is the same of an element on all pages: its path, and `kind_of_element`."""
+    return path_below(parent, tag, tokens), kind_of_element(tag, tokens, names)
+
+
 def path_below(parent: int, tag: str, tokens: tuple[str, ...]) -> int:
     """The path of an element, 32 bits, never 0.
 

@@ -36,6 +36,9 @@ PIECES: dict[str, pieces.Piece] = {
 EVIDENCE = ("names", "main", "votes", "title", *PIECES)
 
 
+_NAMES = Names()  # shared by all domains, and by what it has read so far
+
+
 class Evidence:
     """The default heuristic.
 
@@ -55,7 +58,7 @@ class Evidence:
     ) -> None:
         self.name = f"evidence-without-{without}" if without else "evidence"
         self._numbers = numbers or Parameters()
-        self._names = None if without == "names" else names or Names()
+        self._names = None if without == "names" else names or _NAMES
         self._without = without
         self._pieces = [piece for name, piece in PIECES.items() if name != without]
 
@@ -80,7 +83,7 @@ class Evidence:
             tuple(map(bool, kinds)),
             tuple(page.counts),
             bytes(kinds),
-            _contribution(page).encode(),
+            _contribution(page),
             page_kind,
         )
 
@@ -111,14 +114,13 @@ class Evidence:
 def _is_marked_inside(page: Page) -> bool:
     if page.main is None:
         return False
-    first, behind = page.spans[page.main]
-    blocks = page.document.blocks[first:behind]
-    return any(page.marked[block.element] for block in blocks)
+    around = page.blocks.elements[page.first[page.main] : page.behind[page.main]]
+    return any(map(page.marked.__getitem__, around))
 
 
 def _contribution(page: Page) -> Contribution:
     """What the page adds to the site's paths; see `urltree.path_statistics`."""
     if page.main is None:
-        return Contribution(0, 0, tuple(page.at_paths.values()))
+        return Contribution.of(0, 0, page.at_paths.values())
     by_tags = page.path_by_tags(page.main)
-    return Contribution(page.paths[page.main], by_tags, tuple(page.at_paths.values()))
+    return Contribution.of(page.paths[page.main], by_tags, page.at_paths.values())

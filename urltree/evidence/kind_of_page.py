@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from urltree.evidence.page import Page, container
+from urltree.evidence.page import Page
 from urltree.page_kind import PageKind
 
 HEADLINES = 5  # different ones from which a page may be a listing
@@ -58,36 +58,37 @@ def _own(page: Page) -> list[int]:
 
 
 def _is_listing(page: Page, own: list[int]) -> bool:
-    blocks, words = page.document.blocks, sum([page.words[index] for index in own])
-    if _different_links(page, [index for index in own if blocks[index].heading]) < HEADLINES:
-        knows_site = page.root.support >= page.numbers.repeated_from
+    headings, words = page.blocks.headings, sum([page.words[index] for index in own])
+    if _different_links(page, [index for index in own if headings[index]]) < HEADLINES:
+        if page.root.support < page.numbers.repeated_from:
+            return False
         is_linked = sum([page.linked[index] for index in own]) > MOSTLY * words
-        if not (knows_site and is_linked and _different_links(page, own) >= LINKS):
+        if not (is_linked and _different_links(page, own) >= LINKS):
             return False
     return _longest_prose(page, own) < min(MOST_SHARE * words, MOST_WORDS)
 
 
 def _different_links(page: Page, among: list[int]) -> int:
-    blocks, words = page.document.blocks, page.words
+    shares, hashes = page.blocks.link_shares, page.blocks.hashes
     links = [
-        blocks[index].hash
+        hashes[index]
         for index in among
-        if words[index] >= HEADLINE_WORDS and blocks[index].link_share >= LINKED
+        if shares[index] >= LINKED and page.words[index] >= HEADLINE_WORDS
     ]
     return len(set(links))
 
 
 def _longest_prose(page: Page, own: list[int]) -> float:
     """Words of the element, or of the run between two headlines, that says most."""
-    elements, numbers = page.document.elements, page.numbers
+    blocks, numbers = page.blocks, page.numbers
     by_element: defaultdict[int, float] = defaultdict(float)
     longest = run = 0.0
     for index in own:
-        block, words, linked = page.document.blocks[index], page.words[index], page.linked[index]
-        if block.heading:
-            if block.link_share >= LINKED:
+        words, linked = page.words[index], page.linked[index]
+        if blocks.headings[index]:
+            if blocks.link_shares[index] >= LINKED:
                 longest, run = max(longest, run), 0.0
         elif words >= numbers.prose_words and linked <= numbers.prose_linked * words:
-            by_element[container(elements, block.element)] += words - linked
+            by_element[page.container(blocks.elements[index])] += words - linked
             run += words - linked
     return max(longest, run, *by_element.values())

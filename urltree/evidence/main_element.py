@@ -14,11 +14,11 @@ known, a page with more comments than text no longer decides for itself.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 
 from urltree.evidence.next_articles import next_articles
-from urltree.evidence.page import Page, above, container
+from urltree.evidence.page import Page
 from urltree.path_statistics import PathStatistics
 
 _WEIGHTS = (1.0, 0.5, 1 / 6, 1 / 9, 1 / 12, 1 / 15)
@@ -41,7 +41,7 @@ def find_main(page: Page, paths: PathStatistics, main: int | None = None) -> Non
         paths: of the site, which votes.
         main: the main element, where it is known.
     """
-    if not page.document.elements:
+    if not page.paths:
         return
     prose = _new_prose(page)
     scores = _scores(page, prose)
@@ -49,19 +49,21 @@ def find_main(page: Page, paths: PathStatistics, main: int | None = None) -> Non
     _prefer_first(page, scores)
     page.next_articles = next_articles(page)
     for first, behind in page.next_articles:
-        for index, span in enumerate(page.spans):
-            if first <= span[0] and span[1] <= behind:
+        for index in scores:
+            if first <= page.first[index] and page.behind[index] <= behind:
                 scores[index] = 0.0
+    scores = {index: score for index, score in scores.items() if score}
     if main is None:
         main = _by_votes(page, scores, paths)
-    if main is None:
-        main = max(range(len(scores)), key=scores.__getitem__)
-        is_doubtful = page.marked[main] and page.sums(prose)(main) < _FEW
-        if not scores[main] or is_doubtful:
+    if main is None and scores:
+        main = max(scores, key=scores.__getitem__)
+        if page.marked[main] and page.sums(prose)(main) < _FEW:
             return
+    if main is None:
+        return
     page.main = main
-    scores[main] = max(scores[main], _LEAST_SCORE)
-    _mark_inside(page, scores, prose)
+    scores[main] = max(scores.get(main, 0.0), _LEAST_SCORE)
+    _mark_inside(page, main, scores, prose)
 
 
 def _new_prose(page: Page) -> list[float]:
@@ -69,94 +71,96 @@ def _new_prose(page: Page) -> list[float]:
 
     This page's own text may stand on the one before and the one after it (infinite scroll).
     """
-    numbers = page.numbers
+    numbers, counts, prose = page.numbers, page.counts, page.prose.copy()
     few = max(2.0, min(numbers.main_least, numbers.main_share * page.root.support))
-    return [
-        0.0 if repeated and count > few else words
-        for words, repeated, count in zip(page.prose, page.repeated, page.counts, strict=True)
-    ]
+    for index in page.speaking:
+        if page.repeated[index] and counts[index] > few:
+            prose[index] = 0.0
+    return prose
 
 
-def _scores(page: Page, prose: Sequence[float]) -> list[float]:
-    elements, marked = page.document.elements, page.marked
-    scores = [0.0] * len(elements)
-    for block, words in zip(page.document.blocks, prose, strict=True):
+def _scores(page: Page, prose: Sequence[float]) -> dict[int, float]:
+    """Scores of the elements that have any, in the order of the document."""
+    scores: defaultdict[int, float] = defaultdict(float)
+    above: dict[int, list[int]] = {}
+    for index in page.speaking:
+        words, element = prose[index], page.blocks.elements[index]
         if not words:
             continue
-        said = min(words * _MARKED if marked[block.element] else words, _MOST_WORDS)
-        element = container(elements, block.element)
-        for weight in _WEIGHTS:
-            if element < 0:
-                break
-            scores[element] += said * weight
-            element = elements[element].parent
-    return scores
+        said = min(words * _MARKED if page.marked[element] else words, _MOST_WORDS)
+        element = page.container(element)
+        if element not in above:
+            above[element] = page.elements.above(element)
+        for one, weight in zip(above[element], _WEIGHTS, strict=False):
+            scores[one] += said * weight
+    return dict(sorted(scores.items()))
 
 
-def _weigh(page: Page, scores: list[float]) -> None:
+def _weigh(page: Page, scores: dict[int, float]) -> None:
     """By links, by names, by where the title block stands."""
-    numbers, elements = page.numbers, page.document.elements
-    for index, score in enumerate(scores):
-        if not score:
-            continue
+    numbers, tags, tokens = page.numbers, page.elements.tags, page.elements.tokens
+    for index in scores:
         weight = 1 - page.linked_in(index) / page.words_in(index)
-        if page.names is not None and elements[index].tokens:
-            said = page.names.of(elements[index].tokens)
+        if page.names is not None and tokens[index]:
+            said = page.names.of(tokens[index])
             if said.is_content:
                 weight *= 1 + numbers.named_content
             elif said.is_strong:
                 weight *= _STRONG
-        if elements[index].tag in ("article", "main"):
+        if tags[index] in ("article", "main"):
             weight *= 1 + numbers.named_content
         if page.title is not None:
             weight *= 1 + numbers.title_nearness * _shared_with_title(page, index) / len(
                 page.above_title
             )
-            if page.spans[index][1] <= page.title:
+            if page.behind[index] <= page.title:
                 weight *= _BEFORE_TITLE
-        scores[index] = score * weight
+        scores[index] *= weight
 
 
 def _shared_with_title(page: Page, element: int) -> int:
     """Of an element and all around it, how many hold the title block."""
     while element >= 0 and element not in page.above_title:
-        element = page.document.elements[element].parent
+        element = page.elements.parents[element]
     return page.above_title.get(element, 0)
 
 
-def _prefer_first(page: Page, scores: list[float]) -> None:
+def _prefer_first(page: Page, scores: dict[int, float]) -> None:
     """Of elements beside each other after the title, comments and other articles come later."""
     if page.title is None:
         return
     best: dict[int, float] = {}
-    for index, score in enumerate(scores):
-        if score and page.spans[index][1] > page.title + 1 and index not in page.above_title:
-            parent = page.document.elements[index].parent
+    for index, score in scores.items():
+        if score and page.behind[index] > page.title + 1 and index not in page.above_title:
+            parent = page.elements.parents[index]
             if best.get(parent, 0.0) >= _LATER_LEAST * score:
                 scores[index] = score * _LATER
             else:
                 best[parent] = max(best.get(parent, 0.0), score)
 
 
-def _by_votes(page: Page, scores: Sequence[float], paths: PathStatistics) -> int | None:
+def _by_votes(page: Page, scores: Mapping[int, float], paths: PathStatistics) -> int | None:
     """The element at the site's usual path, by names or, where those are new, by tags alone."""
     found = _elected(page, scores, page.paths, paths.mains)
     if found is None:
         found = _without_prose(page, paths.mains)
     if found is None and paths.mains_by_tags:
-        by_tags = list(map(page.path_by_tags, range(len(page.paths))))
-        found = _elected(page, scores, by_tags, paths.mains_by_tags)
+        found = _elected(page, scores, page.paths_by_tags(), paths.mains_by_tags)
     return found
 
 
 def _elected(
-    page: Page, scores: Sequence[float], paths: list[int], votes: Counter[int]
+    page: Page,
+    scores: Mapping[int, float],
+    paths: list[int],
+    votes: Counter[int],
 ) -> int | None:
     """The element at the path that has most votes of those that are on the page."""
-    known = [index for index, path in enumerate(paths) if scores[index] and path in votes]
+    known = [index for index in scores if paths[index] in votes]
     if not known:
         return None
-    present = sum(votes[path] for path in set(paths) & votes.keys())
+    on_page = set(paths)
+    present = sum([number for path, number in votes.items() if path in on_page])
     best = max(known, key=lambda index: (votes[paths[index]], scores[index]))
     is_usual = votes[paths[best]] >= page.numbers.vote_share * present
     return best if present >= page.numbers.votes and is_usual else None
@@ -164,32 +168,30 @@ def _elected(
 
 def _without_prose(page: Page, votes: Counter[int]) -> int | None:
     """The element at the usual path of nearly all pages, where this page says little there."""
-    known = [index for index, path in enumerate(page.paths) if path in votes]
     total = sum(votes.values())
-    if not known or total < page.numbers.path_documents:
+    if total < page.numbers.path_documents:
+        return None
+    known = [index for index, path in enumerate(page.paths) if path in votes]
+    if not known:
         return None
     best = max(known, key=lambda index: (votes[page.paths[index]], page.words_in(index)))
     is_usual = votes[page.paths[best]] >= page.numbers.vote_share_alone * total
     return best if is_usual else None
 
 
-def _mark_inside(page: Page, scores: Sequence[float], prose: list[float]) -> None:
+def _mark_inside(page: Page, main: int, scores: Mapping[int, float], prose: list[float]) -> None:
     """Blocks of the main element, and of elements that say as much beside it or are at its path."""
-    elements, main = page.document.elements, page.main
-    assert main is not None  # noqa: S101 - for mypy: it was just found
-    parent, said = elements[main].parent, page.sums(prose)
+    element_of, parents, said = page.blocks.elements, page.elements.parents, page.sums(prose)
+    parent, path = parents[main], page.paths[main]
+    page.inside = [False] * len(prose)
+    for index in page.speaking:
+        page.inside[index] = element_of[index] == parent and prose[index] > 0
+    alike = [index for index, one in enumerate(page.paths) if one == path and said(index) > 0]
     least = page.numbers.sibling_share * scores[main]
-    page.inside = [
-        block.element == parent and words > 0
-        for block, words in zip(page.document.blocks, prose, strict=True)
-    ]
-    for index, element in enumerate(elements):
-        if page.marked[index] and index != main:
-            continue
-        is_alike = page.paths[index] == page.paths[main] and said(index) > 0
-        is_beside = element.parent == parent and scores[index] >= least
-        if index == main or is_alike or is_beside:
-            first, behind = page.spans[index]
+    beside = [one for one, score in scores.items() if parents[one] == parent and score >= least]
+    for index in (main, *alike, *beside):
+        if index == main or not page.marked[index]:
+            first, behind = page.first[index], page.behind[index]
             page.inside[first:behind] = [True] * (behind - first)
     if page.title is not None:
         _let_in_standfirst(page, page.title)
@@ -197,14 +199,17 @@ def _mark_inside(page: Page, scores: Sequence[float], prose: list[float]) -> Non
 
 def _let_in_standfirst(page: Page, title: int) -> None:
     """Text between the title block and the main element."""
-    blocks = page.document.blocks
-    marked = [page.marked[block.element] for block in blocks]
-    is_main = [inside and not kind for inside, kind in zip(page.inside, marked, strict=True)]
-    if True not in is_main[title + 1 :]:
+    elements, hidden = page.blocks.elements, page.blocks.hidden
+    between: list[int] = []
+    for index in range(title + 1, len(elements)):
+        if page.inside[index] and not page.marked[elements[index]]:
+            break
+        between.append(index)
+    else:
         return
-    for index in range(title + 1, is_main.index(True, title + 1)):
+    for index in between:
         words, linked = page.words[index], page.linked[index]
-        if words >= _STANDFIRST and linked < words / 2 and not blocks[index].hidden:
+        if words >= _STANDFIRST and linked < words / 2 and not hidden[index]:
             page.inside[index] = True
 
 
@@ -213,8 +218,8 @@ def doubt_title(page: Page) -> None:
     if page.title is None or page.main is None:
         return
     total = before = 0.0
-    for index, block in enumerate(page.document.blocks):
-        if page.inside[index] and not page.marked[block.element]:
+    for index in page.speaking:
+        if page.inside[index] and not page.marked[page.blocks.elements[index]]:
             total += page.prose[index]
             if index < page.title:
                 before += page.prose[index]
@@ -224,4 +229,4 @@ def doubt_title(page: Page) -> None:
 
 def above_main(page: Page) -> list[int]:
     """The main element and all around it."""
-    return [] if page.main is None else above(page.document.elements, page.main)
+    return [] if page.main is None else page.elements.above(page.main)

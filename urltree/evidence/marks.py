@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Collection
 
 from urltree.boilerplate import Kind
-from urltree.elements import HEADINGS, WHOLE_PAGE
-from urltree.evidence.names import TAGS
+from urltree.elements import WHOLE_PAGE
+from urltree.evidence.names import classes, kind_of_element
 from urltree.evidence.page import Page
 
 _BODY = 0.4  # of the main element's words outside links
@@ -26,28 +26,21 @@ def marks(page: Page, above_main: Collection[int] = (), main: int | None = None)
         above_main: elements that hold the main element, itself among them.
         main: the main element. Inside, ids are anchors: `<section id=more-highlights>`.
     """
-    elements, names = page.document.elements, page.names
     most = _MOST * sum(page.words)
-    marked = [0] * len(elements)
-    in_main = [False] * len(elements)
-    for index, (tag, parent, tokens) in enumerate(elements):
-        in_main[index] = index == main or (parent >= 0 and in_main[parent])
-        if parent >= 0 and marked[parent]:
-            marked[index] = marked[parent]
+    named = page.named if main is None else _named_without_anchors(page, main)
+    marked = [0] * len(named)
+    for index in [element for element, kind in enumerate(named) if kind]:
+        if marked[index]:
             continue
-        kind = Kind.CONTENT
-        if tag in TAGS:
-            kind = Kind.NAVIGATION
-        elif tokens and names is not None:
-            is_anchor = tag in HEADINGS or in_main[index]
-            kind = names.of(_classes(tokens) if is_anchor else tokens).kind
-        is_exempt = kind and (
-            tag in WHOLE_PAGE
+        is_exempt = (
+            page.elements.tags[index] in WHOLE_PAGE
             or index in page.above_title
             or index in above_main
             or page.words_in(index) >= most
         )
-        marked[index] = Kind.CONTENT if is_exempt else kind
+        if not is_exempt:
+            behind = page.last_inside(index) + 1
+            marked[index:behind] = [named[index]] * (behind - index)
     return marked
 
 
@@ -55,12 +48,11 @@ def unmark_body(page: Page) -> None:
     """Let stand a path with much of the main element's text, whatever its names but comments."""
     if page.main is None:
         return
-    first, behind = page.spans[page.main]
     words: defaultdict[int, float] = defaultdict(float)
     elements_at: defaultdict[int, set[int]] = defaultdict(set)
     total = 0.0
-    for index in range(first, behind):
-        element = page.document.blocks[index].element
+    for index in range(page.first[page.main], page.behind[page.main]):
+        element = page.blocks.elements[index]
         if page.linked[index] <= page.words[index] / 2:
             total += page.words[index]
             if page.marked[element] == Kind.NAVIGATION:
@@ -72,5 +64,11 @@ def unmark_body(page: Page) -> None:
                 page.marked[element] = Kind.CONTENT
 
 
-def _classes(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple([token for token in tokens if token[0] != "#"])
+def _named_without_anchors(page: Page, main: int) -> list[int]:
+    """What each element's tag and names say; inside the main element, without its ids."""
+    tags, _, tokens = page.elements
+    named = page.named.copy()
+    for index in range(main, page.last_inside(main) + 1):
+        if tokens[index]:
+            named[index] = kind_of_element(tags[index], classes(tokens[index]), page.names)
+    return named

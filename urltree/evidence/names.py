@@ -14,6 +14,7 @@ import re
 from typing import NamedTuple
 
 from urltree.boilerplate import Kind
+from urltree.elements import HEADINGS
 
 
 def _words(words: str) -> frozenset[str]:
@@ -132,3 +133,17 @@ class Names:
             return Said(kind, is_strong=True, is_content=False)
         kind = Kind.NAVIGATION if either & self._soft else Kind.CONTENT
         return Said(kind, is_strong=False, is_content=is_content)
+
+
+def kind_of_element(tag: str, tokens: tuple[str, ...], names: Names | None) -> Kind:
+    """Kind of boilerplate that an element's own tag and names say; ids of headings are anchors."""
+    if tag in TAGS:
+        return Kind.NAVIGATION
+    if not tokens or names is None:
+        return Kind.CONTENT
+    return names.of(classes(tokens) if tag in HEADINGS else tokens).kind
+
+
+def classes(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Names without ids."""
+    return tuple([token for token in tokens if token[0] != "#"])

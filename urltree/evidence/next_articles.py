@@ -21,17 +21,19 @@ def next_articles(page: Page) -> list[tuple[int, int]]:
     blocks, elements = page.document.blocks, page.document.elements
     if page.title is None or not blocks[page.title].heading:
         return []
-    title = blocks[page.title]
+    title, headings = blocks[page.title], page.blocks.headings
     built_like = elements[title.element]
     found: list[tuple[int, int]] = []
     for index in range(page.title + 1, len(blocks)):
+        if headings[index] != title.heading:
+            continue
         block = blocks[index]
         element = elements[block.element]
         is_alike = element.tag == built_like.tag and element.tokens[:2] == built_like.tokens[:2]
-        if not is_alike or block.heading != title.heading or block.hash == title.hash:
+        if not is_alike or block.hash == title.hash:
             continue
         begun = _begun_by(page, index)
-        first, behind = page.spans[begun]
+        first, behind = page.first[begun], page.behind[begun]
         if begun == block.element or elements[begun].tag in WHOLE_PAGE:
             continue
         if sum(page.prose[page.title : first]) >= _LEAST * sum(page.prose[first:behind]) > 0:
@@ -41,8 +43,7 @@ def next_articles(page: Page) -> list[tuple[int, int]]:
 
 def _begun_by(page: Page, index: int) -> int:
     """The outermost element that begins with a block."""
-    elements = page.document.elements
-    element = page.document.blocks[index].element
-    while elements[element].parent >= 0 and page.spans[elements[element].parent][0] == index:
-        element = elements[element].parent
+    parents, element = page.elements.parents, page.blocks.elements[index]
+    while parents[element] >= 0 and page.first[parents[element]] == index:
+        element = parents[element]
     return element

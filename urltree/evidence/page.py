@@ -6,21 +6,26 @@ costs some 10 µs, so each is made once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from functools import partial
+from itertools import accumulate, repeat
+from operator import mul
 
 from urltree.document import Document
 from urltree.elements import RUNNING
-from urltree.evidence.element_paths import path_below
+from urltree.evidence.columns import Blocks, Elements, spans
+from urltree.evidence.element_paths import path_and_kind
 from urltree.evidence.names import Names
 from urltree.evidence.parameters import Parameters
 from urltree.evidence.title_block import title_block
 from urltree.path_statistics import AtPath
-from urltree.text_block import NO_LETTERS, Element, TextBlock
+from urltree.text_block import NO_LETTERS
 from urltree.tree import Node
 
 _WITHOUT_SPACES = 12  # characters a word, above which the script has no spaces: two are a word
+_at_path = partial(tuple.__new__, AtPath)  # a third of the time of the class (measured)
 
 
 @dataclass(slots=True)
@@ -28,14 +33,16 @@ class Page:
     """What the pieces of evidence share.
 
     Attributes:
-        document: of these blocks and elements.
+        document: of these blocks and elements, here as columns.
         numbers: of the heuristic; names: that count, None where they do not.
-        leaf: of the document; root: of its tree.
+        leaf: of the document; root: of its tree; at_root: pages of the site by hash.
         words: of each block; linked: those inside links; prose: those of running text, 0 in
-            headings and where most is linked.
-        spans: first block inside each element, and the one behind the last.
+            headings and where most is linked; speaking: numbers of the blocks that have some.
+        letterless: numbers of blocks without a letter.
+        first, behind: first block inside each element, and the one behind the last.
         words_in, linked_in: of all blocks inside an element.
         paths: of each element; path_of: of each block.
+        named: what an element's own tag and names say; `Kind` by element.
         at_paths: of each path on the page, what its blocks have.
         counts: pages of the site that have a block.
         repeated: whether those are more than a few.
@@ -48,14 +55,20 @@ class Page:
     """
 
     document: Document
+    blocks: Blocks
+    elements: Elements
     numbers: Parameters
     names: Names | None
     leaf: Node
     root: Node
+    at_root: Counter[int]
     words: list[int]
     linked: list[float]
     prose: list[float]
+    speaking: list[int]
+    letterless: list[int]
     paths: list[int]
+    named: list[int]
     path_of: list[int]
     counts: list[int]
     repeated: list[bool]
@@ -65,14 +78,15 @@ class Page:
     inside: list[bool]
     main: int | None = None
     next_articles: list[tuple[int, int]] = field(default_factory=list)
-    spans: list[tuple[int, int]] = field(init=False)
+    first: list[int] = field(init=False)
+    behind: list[int] = field(init=False)
     words_in: Callable[[int], float] = field(init=False)
     linked_in: Callable[[int], float] = field(init=False)
     at_paths: dict[int, AtPath] = field(init=False)
 
     def __post_init__(self) -> None:
         """What follows from the rest."""
-        self.spans = _spans(self.document.blocks, self.document.elements)
+        self.first, self.behind = spans(self.blocks, self.elements)
         self.words_in = self.sums(self.words)
         self.linked_in = self.sums(self.linked)
         self.at_paths = _at_paths(self)
@@ -80,32 +94,39 @@ class Page:
     @classmethod
     def of(cls, document: Document, leaf: Node, numbers: Parameters, names: Names | None) -> Page:
         """A page whose marks and main element are not known yet."""
-        blocks, elements = document.blocks, document.elements
-        words = [_words(block.text) for block in blocks]
-        linked = [size * block.link_share for size, block in zip(words, blocks, strict=True)]
+        blocks, elements = Blocks.of(document.blocks), Elements.of(document.elements)
+        words = _words(blocks.texts)
+        linked = list(map(mul, words, blocks.link_shares))
         root = next(node for node in leaf.rootward() if node.parent is None)
-        paths = _paths(elements)
+        paths, named = _paths_and_kinds(elements, names)
         at_root = root.counts()
-        counts = [at_root[block.hash] for block in blocks]
-        prose = _prose(blocks, words, linked, numbers)
+        counts = list(map(at_root.__getitem__, blocks.hashes))
+        letterless = [n for n, one in enumerate(blocks.hashes) if one == NO_LETTERS]
+        prose, speaking = _prose(blocks, words, linked, numbers)
         title = title_block(blocks, prose, document.title, document.page_title)
         return cls(
             document,
+            blocks,
+            elements,
             numbers,
             names,
             leaf,
             root,
+            at_root,
             words,
             linked,
             prose,
+            speaking,
+            letterless,
             paths,
-            [paths[block.element] for block in blocks],
+            named,
+            list(map(paths.__getitem__, blocks.elements)),
             counts,
-            _repeated(blocks, counts, root.support, numbers),
+            _repeated(counts, letterless, root.support, numbers),
             title,
-            {} if title is None else _from_outside(above(elements, blocks[title].element)),
-            [0] * len(elements),
-            [True] * len(blocks),
+            {} if title is None else _from_outside(elements.above(blocks.elements[title])),
+            [0] * len(paths),
+            [True] * len(words),
         )
 
     @property
@@ -119,107 +140,96 @@ class Page:
 
     def path_by_tags(self, element: int) -> int:
         """The path of an element by tags alone."""
-        elements, path = self.document.elements, 0
-        for one in reversed(above(elements, element)):
-            path = path_below(path, elements[one].tag, ())
+        tags, path = self.elements.tags, 0
+        for one in reversed(self.elements.above(element)):
+            path, _ = path_and_kind(path, tags[one], (), None)
         return path
+
+    def paths_by_tags(self) -> list[int]:
+        """The paths of all elements by tags alone."""
+        without_tokens = self.elements._replace(tokens=((),) * len(self.paths))
+        return _paths_and_kinds(without_tokens, None)[0]
+
+    def container(self, element: int) -> int:
+        """The innermost element around running text, -1 where there is none."""
+        tags, parents = self.elements.tags, self.elements.parents
+        while element >= 0 and tags[element] in RUNNING:
+            element = parents[element]
+        return element
+
+    def last_inside(self, element: int) -> int:
+        """The last of an element and those inside, which follow each other in the table."""
+        return max(self.blocks.elements[self.first[element] : self.behind[element]])
 
     def sums(self, of_blocks: Sequence[float]) -> Callable[[int], float]:
         """From an element to the sum over all blocks inside: its blocks follow each other."""
         so_far = list(accumulate(of_blocks, initial=0.0))
-        spans = self.spans
-        return lambda element: so_far[spans[element][1]] - so_far[spans[element][0]]
-
-
-def above(elements: tuple[Element, ...], element: int) -> list[int]:
-    """An element and all around it, from the inside."""
-    found = []
-    while element >= 0:
-        found.append(element)
-        element = elements[element].parent
-    return found
+        first, behind = self.first, self.behind
+        return lambda element: so_far[behind[element]] - so_far[first[element]]
 
 
 def _from_outside(elements: list[int]) -> dict[int, int]:
     return {element: place for place, element in enumerate(reversed(elements), 1)}
 
 
-def container(elements: tuple[Element, ...], element: int) -> int:
-    """The innermost element around running text, -1 where there is none."""
-    while element >= 0 and elements[element].tag in RUNNING:
-        element = elements[element].parent
-    return element
-
-
-def _words(text: str) -> int:
-    words = text.count(" ") + 1
-    if len(text) > _WITHOUT_SPACES * words and not text.isascii():
-        return len(text) // 2
-    return words
+def _words(texts: Sequence[str]) -> list[int]:
+    spaces = map(str.count, texts, repeat(" "))
+    return [
+        words if len(text) <= _WITHOUT_SPACES * words or text.isascii() else len(text) // 2
+        for text, before in zip(texts, spaces, strict=True)
+        for words in [before + 1]
+    ]
 
 
 def _prose(
-    blocks: tuple[TextBlock, ...], words: list[int], linked: list[float], numbers: Parameters
-) -> list[float]:
+    blocks: Blocks, words: list[int], linked: list[float], numbers: Parameters
+) -> tuple[list[float], list[int]]:
     least, most_linked = numbers.prose_words, numbers.prose_linked
-    return [
-        size - in_links
-        if size >= least and in_links <= most_linked * size and not (block.heading or block.hidden)
-        else 0.0
-        for block, size, in_links in zip(blocks, words, linked, strict=True)
-    ]
+    prose, speaking = [0.0] * len(words), []
+    for index, size in enumerate(words):
+        if size >= least and linked[index] <= most_linked * size:
+            said = size - linked[index]
+            if said and not (blocks.headings[index] or blocks.hidden[index]):
+                prose[index] = said
+                speaking.append(index)
+    return prose, speaking
 
 
-def _paths(elements: tuple[Element, ...]) -> list[int]:
+def _paths_and_kinds(elements: Elements, names: Names | None) -> tuple[list[int], list[int]]:
     paths: list[int] = []
-    for tag, parent, tokens in elements:
-        paths.append(path_below(paths[parent] if parent >= 0 else 0, tag, tokens))
-    return paths
+    kinds: list[int] = []
+    for tag, parent, tokens in zip(*elements, strict=True):
+        path, kind = path_and_kind(paths[parent] if parent >= 0 else 0, tag, tokens, names)
+        paths.append(path)
+        kinds.append(kind)
+    return paths, kinds
 
 
 def _repeated(
-    blocks: tuple[TextBlock, ...], counts: list[int], support: int, numbers: Parameters
+    counts: list[int], letterless: list[int], support: int, numbers: Parameters
 ) -> list[bool]:
     """Blocks on more pages than a few; on newspapers a few carry an author box or a series."""
     if support < numbers.repeated_from:
-        return [False] * len(blocks)
+        return [False] * len(counts)
     most = max(1.0, numbers.repeated_share * min(support, numbers.repeated_cap))
-    return [
-        count > most and block.hash != NO_LETTERS
-        for block, count in zip(blocks, counts, strict=True)
-    ]
-
-
-def _spans(blocks: tuple[TextBlock, ...], elements: tuple[Element, ...]) -> list[tuple[int, int]]:
-    first, behind = [len(blocks)] * len(elements), [0] * len(elements)
-    for index in range(len(blocks) - 1, -1, -1):
-        element = blocks[index].element
-        first[element] = index
-        if not behind[element]:
-            behind[element] = index + 1
-    for index in range(len(elements) - 1, 0, -1):
-        parent = elements[index].parent
-        if parent >= 0:
-            if first[index] < first[parent]:  # noqa: PLR1730 - a third of the time of min and max
-                first[parent] = first[index]
-            if behind[index] > behind[parent]:  # noqa: PLR1730
-                behind[parent] = behind[index]
-    return list(zip(first, behind, strict=True))
+    repeated = [count > most for count in counts]
+    for index in letterless:
+        repeated[index] = False
+    return repeated
 
 
 def _at_paths(page: Page) -> dict[int, AtPath]:
-    found: dict[int, list[float]] = {}
-    for block, path, words, count, linked in zip(
-        page.document.blocks, page.path_of, page.words, page.counts, page.linked, strict=True
+    """By columns, in the order of the first block at each path."""
+    words = dict.fromkeys(page.path_of, 0)
+    repeated, linked = words.copy(), dict.fromkeys(page.path_of, 0.0)
+    for path, size, count, block_hash in zip(
+        page.path_of, page.words, page.counts, page.blocks.hashes, strict=True
     ):
-        here = found.get(path)
-        if here is None:
-            here = found[path] = [0, 0, 0.0]
-        here[0] += words
-        here[2] += linked
-        if count > 1 and block.hash != NO_LETTERS:
-            here[1] += words
-    return {
-        path: AtPath(path, int(words), int(repeated), round(linked))
-        for path, (words, repeated, linked) in found.items()
-    }
+        words[path] += size
+        if count > 1 and block_hash != NO_LETTERS:
+            repeated[path] += size
+    for path, in_links in zip(page.path_of, page.linked, strict=True):
+        if in_links:
+            linked[path] += in_links
+    rows = zip(words, words.values(), repeated.values(), map(round, linked.values()), strict=True)
+    return dict(zip(words, map(_at_path, rows), strict=True))

@@ -13,21 +13,21 @@ from collections.abc import Callable
 from urltree.boilerplate import Kind
 from urltree.evidence.page import Page
 from urltree.path_statistics import Path, PathStatistics
-from urltree.text_block import NO_LETTERS
 
 Piece = Callable[[Page, PathStatistics, bytearray], None]
 
 
 def marked(page: Page, _: PathStatistics, kinds: bytearray) -> None:
     """Tags and names: navigation, comments, footers, sidebars (`urltree.evidence.marks`)."""
-    for index, block in enumerate(page.document.blocks):
-        kinds[index] = kinds[index] or page.marked[block.element]
+    for index, kind in enumerate(map(page.marked.__getitem__, page.blocks.elements)):
+        if kind and not kinds[index]:
+            kinds[index] = kind
 
 
 def line_numbers(page: Page, _: PathStatistics, kinds: bytearray) -> None:
     """1 2 3 and on, two at least: the gutter beside a listing."""
-    for index, block in enumerate(page.document.blocks):
-        if block.hash == NO_LETTERS and not kinds[index] and _counts_on(block.text):
+    for index in page.letterless:
+        if not kinds[index] and _counts_on(page.blocks.texts[index]):
             kinds[index] = Kind.LINE_NUMBERS
 
 
@@ -35,17 +35,15 @@ def repetition(page: Page, _: PathStatistics, kinds: bytearray) -> None:
     """What recurs on the site; in the main element, on most pages of a node of the branch."""
     if True not in page.repeated:
         return
-    judges, in_main = _judges(page), page.in_main
-    for index, (block, repeated) in enumerate(
-        zip(page.document.blocks, page.repeated, strict=True)
-    ):
+    judges, in_main, hashes = _judges(page), page.in_main, page.blocks.hashes
+    for index, repeated in enumerate(page.repeated):
         if not repeated or kinds[index]:
             continue
         if not in_main[index]:
             kinds[index] = Kind.SITE_WIDE
             continue
         for kind, counts, most in judges:
-            if counts[block.hash] > most:
+            if counts[hashes[index]] > most:
                 kinds[index] = kind
                 break
 
@@ -59,15 +57,16 @@ def repeated_paths(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
     numbers = page.numbers
     past = paths.known(page.at_paths, numbers.path_documents)
     outside = _repeating(past, numbers.path_repeated)
-    if not outside:
+    found = [index for index in _unnamed(kinds) if page.path_of[index] in outside]
+    if not found:
         return
-    inside: set[int] = set()
-    if not _repeats_itself(page, paths):
-        inside = _repeating(past, numbers.main_repeated) & outside
-    in_main = page.in_main
-    for index, (block, path) in enumerate(zip(page.document.blocks, page.path_of, strict=True)):
-        where = inside if in_main[index] else outside
-        if path in where and not kinds[index] and block.hash != NO_LETTERS:
+    in_main, letterless = page.in_main, set(page.letterless)
+    inside = _repeating(past, numbers.main_repeated) & outside
+    if inside and _repeats_itself(page, paths):
+        inside.clear()
+    for index in found:
+        is_dropped = not in_main[index] or page.path_of[index] in inside
+        if is_dropped and index not in letterless:
             kinds[index] = Kind.REPEATED_PATH
 
 
@@ -77,10 +76,10 @@ def link_lists(page: Page, paths: PathStatistics, kinds: bytearray) -> None:
     past = paths.known(page.at_paths, page.numbers.repeated_from)
     of_site = {path for path, here in past.items() if here.linked > most * here.words}
     of_page = {path for path, here in page.at_paths.items() if here.linked > most * here.words}
-    for index, path in enumerate(page.path_of):
-        if kinds[index] or index == page.title:
-            continue
-        if path in of_site or (path in of_page and not in_main[index]):
+    for index in _unnamed(kinds):
+        path = page.path_of[index]
+        is_linked = path in of_site or (path in of_page and not in_main[index])
+        if is_linked and index != page.title:
             kinds[index] = Kind.LINK_LIST
 
 
@@ -93,8 +92,8 @@ def next_article(page: Page, _: PathStatistics, kinds: bytearray) -> None:
 
 def outside_main(page: Page, _: PathStatistics, kinds: bytearray) -> None:
     """What stands outside the main element (`urltree.evidence.main_element`)."""
-    for index, is_inside in enumerate(page.inside):
-        if not is_inside and not kinds[index] and index != page.title:
+    for index in _unnamed(kinds):
+        if not page.inside[index] and index != page.title:
             kinds[index] = Kind.OUTSIDE_MAIN
 
 
@@ -102,8 +101,8 @@ def before_title(page: Page, _: PathStatistics, kinds: bytearray) -> None:
     """What stands before the title block; that itself is content."""
     if page.title is None:
         return
-    for index in range(page.title):
-        kinds[index] = kinds[index] or Kind.BEFORE_TITLE
+    for index in _unnamed(kinds[: page.title]):
+        kinds[index] = Kind.BEFORE_TITLE
     kinds[page.title] = Kind.CONTENT
 
 
@@ -111,17 +110,24 @@ def duplicate_title(page: Page, _: PathStatistics, kinds: bytearray) -> None:
     """The title block again: in a share bar, in a list of related articles."""
     if page.title is None:
         return
-    blocks = page.document.blocks
-    for index in range(page.title + 1, len(blocks)):
-        if blocks[index].hash == blocks[page.title].hash and not kinds[index]:
+    hashes, title = page.blocks.hashes, page.title
+    if hashes.count(hashes[title]) == 1:
+        return
+    for index in range(title + 1, len(hashes)):
+        if hashes[index] == hashes[title] and not kinds[index]:
             kinds[index] = Kind.DUPLICATE_TITLE
 
 
 def beside_boilerplate(page: Page, _: PathStatistics, kinds: bytearray) -> None:
     """A date, a number, a dash: without letters it is what stands before it."""
-    for index, block in enumerate(page.document.blocks):
-        if index and block.hash == NO_LETTERS and not kinds[index] and kinds[index - 1]:
+    for index in page.letterless:
+        if index and not kinds[index] and kinds[index - 1]:
             kinds[index] = Kind.BESIDE_BOILERPLATE
+
+
+def _unnamed(kinds: bytearray) -> list[int]:
+    """Numbers of the blocks that no piece has named so far."""
+    return [index for index, kind in enumerate(kinds) if not kind]
 
 
 def _judges(page: Page) -> list[tuple[Kind, Counter[int], float]]:
@@ -134,7 +140,7 @@ def _judges(page: Page) -> list[tuple[Kind, Counter[int], float]]:
     return [
         (
             Kind.SECTION if node.parent else Kind.SITE_WIDE,
-            node.counts(),
+            node.counts() if node.parent else page.at_root,
             max(numbers.main_least, numbers.main_share * node.support),
         )
         for node in reversed(list(page.leaf.rootward()))
@@ -150,9 +156,8 @@ def _repeats_itself(page: Page, paths: PathStatistics) -> bool:
     """Whether most of what past pages had at the paths of this main element was repeated."""
     if page.main is None:
         return False
-    first, behind = page.spans[page.main]
     words = repeated = 0.0
-    for index in range(first, behind):
+    for index in range(page.first[page.main], page.behind[page.main]):
         past = paths.get(page.path_of[index])
         if past is not None and past.words:
             words += page.words[index]

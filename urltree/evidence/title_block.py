@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-from urltree.text_block import NO_LETTERS, TextBlock, block_hashes, normalised
+from urltree.evidence.columns import Blocks
+from urltree.text_block import NO_LETTERS, block_hashes, normalised
 
 _SEPARATOR = re.compile(r"\s+[-\u2013\u2014|·•:»«/~]+\s+|[|»«·•]+|:\s+|\s+::\s+")
 _MOST_PARTS = 6
@@ -22,7 +23,7 @@ _LINK = 30.0  # by how much a link, which leads elsewhere, is not
 
 
 def title_block(
-    blocks: Sequence[TextBlock],
+    blocks: Blocks,
     prose: Sequence[float],
     title: str | None,
     page_title: str | None,
@@ -37,30 +38,32 @@ def title_block(
         page_title: of the page's <title>.
     """
     total = sum(prose) or 1.0
-    before = [words / total for words in accumulate(prose, initial=0.0)]
+    before = list(accumulate(prose, initial=0.0))
     for said in dict.fromkeys((title, page_title)):
-        if said and (found := _best(blocks, before, said)) is not None:
+        if said and (found := _best(blocks, before, total, said)) is not None:
             return found
     return None
 
 
-def _best(blocks: Sequence[TextBlock], before: Sequence[float], title: str) -> int | None:
+def _best(blocks: Blocks, before: Sequence[float], total: float, title: str) -> int | None:
+    """The best of the blocks that are a part of the title, or a heading that says it."""
     shares, letters = _parts(title)
+    headings, hashes = blocks.headings, blocks.hashes
     best, best_score = None, 0.0
-    for index, block in enumerate(blocks):
-        share = shares.get(block.hash)
+    for index in [n for n, one in enumerate(hashes) if headings[n] or one in shares]:
+        heading, share = headings[index], shares.get(hashes[index])
         if share is None:
-            if not block.heading or len(block.text) > 2 * len(title):
+            if len(blocks.texts[index]) > 2 * len(title):
                 continue
-            share = _share(normalised(block.text), letters)
+            share = _share(normalised(blocks.texts[index]), letters)
             if share is None:
                 continue
         score = 100 * share
-        if block.heading:
-            score += _HEADING - block.heading
-        elif block.link_share > 0.9:
+        if heading:
+            score += _HEADING - heading
+        elif blocks.link_shares[index] > 0.9:
             score -= _LINK
-        score *= 1 - before[index]
+        score *= 1 - before[index] / total
         if score > best_score:
             best, best_score = index, score
     return best
@@ -70,16 +73,16 @@ def _best(blocks: Sequence[TextBlock], before: Sequence[float], title: str) -> i
 def _parts(title: str) -> tuple[dict[int, float], str]:
     """Hashes of all runs of the title's parts with their share of its letters; its letters."""
     parts = [normalised(part) for part in _SEPARATOR.split(title)[:_MOST_PARTS]]
-    runs = ["".join(run) for run in _runs([part for part in parts if part])]
     letters = normalised(title)
     if not letters:
         return {}, ""
-    runs = [letters, *(run for run in runs if len(run) >= _LEAST_LETTERS)]
+    least = max(_LEAST_LETTERS, _LEAST_SHARE * len(letters))
+    joined = map("".join, _runs([part for part in parts if part]))
+    runs = [letters, *(run for run in joined if len(run) >= least)]
     hashes = block_hashes(runs)
     shares = {
         block_hash: (1.0 if run == letters else 0.5 * len(run) / len(letters))
         for run, block_hash in reversed(list(zip(runs, hashes, strict=True)))
-        if run == letters or len(run) >= _LEAST_SHARE * len(letters)
     }
     shares.pop(NO_LETTERS, None)
     return shares, letters
