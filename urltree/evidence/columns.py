@@ -56,12 +56,13 @@ def spans(blocks: Blocks, elements: Elements) -> tuple[list[int], list[int]]:
     """
     parents, first = elements.parents, list[int]()
     behind = [len(blocks.elements)] * len(parents)
-    innermost = -1
+    newest = innermost = -1
     for index, element in enumerate(blocks.elements):
         stays = element
-        if element >= len(first):
-            stays = parents[len(first)]
-            first += [index] * (element + 1 - len(first))
+        if element > newest:
+            stays = parents[newest + 1]
+            first += [index] * (element - newest)
+            newest = element
         while innermost > stays:
             behind[innermost] = index
             innermost = parents[innermost]

@@ -144,7 +144,7 @@ def _by_votes(page: Page, scores: Mapping[int, float], paths: PathStatistics) ->
     found = _elected(page, scores, page.paths, paths.mains)
     if found is None:
         found = _without_prose(page, paths.mains)
-    if found is None and paths.mains_by_tags:
+    if found is None and paths.mains_by_tags.total() >= page.numbers.votes:
         found = _elected(page, scores, page.paths_by_tags(), paths.mains_by_tags)
     return found
 
