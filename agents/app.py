@@ -16,8 +16,9 @@ from agents.kafka.table import Table
 from agents.kafka.transport import SCHEME
 from agents.settings import Settings
 
-# Seconds, Kafka's default: members hear of a rebalance by it, also where sessions are long.
-_HEARTBEAT = 3.0
+# Seconds, also where sessions are long: by it members hear of a rebalance, in which all wait for
+# the last of them. Kafka's default is 3.
+_HEARTBEAT = 1.0
 
 
 class App(faust.App):
