@@ -12,15 +12,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.deploy.chart import ROOT
 from tests.deploy.pod import NAMESPACES, Pod
-from tests.deploy.pod_files import Secrets
+from tests.deploy.pod_files import Secrets, out_of_reach
 from tests.deploy.pod_network import Network
 
 
@@ -31,8 +29,8 @@ def missing() -> str | None:
         return f"no pod is run without {', '.join(absent)}: apt install util-linux mount"
     if os.geteuid() != 0:
         return "no pod is run: namespaces and chroot need root"
-    if any(Path("/tmp") in Path(one).parents for one in (ROOT, sys.prefix)):  # noqa: S108
-        return "no pod is run: its own /tmp would hide the checkout, or the packages, below /tmp"
+    if gone := out_of_reach():
+        return f"no pod is run: its own /tmp would hide {gone}, or nothing mounts it"
     tried = "mount -t tmpfs none /mnt && mount -t proc proc /proc"
     ran = subprocess.run([*NAMESPACES, tried], capture_output=True, text=True, check=False)
     if ran.returncode:

@@ -122,6 +122,19 @@ def root(directory: Path, mounted: Sequence[Mount], names: Sequence[str]) -> str
     return "\n".join(_script(directory, every))
 
 
+def out_of_reach() -> Path | None:
+    """What of the checkout or of Python no pod has, links on the way to it included."""
+    every = [ROOT, link := Path(sys.prefix, "bin/python")]
+    while link.is_symlink():
+        every.append(link := link.parent / link.readlink())
+    mounted = [ROOT, *(source for source, _, _ in _program())]
+    for path in every:
+        around = (path, *path.parents)
+        if Path("/tmp") in around or not any(source in around for source in mounted):  # noqa: S108
+            return path
+    return None
+
+
 def _program() -> Iterator[Mount]:
     """The job and what it stands on, where the machine has it."""
     inner = [Path(sys.base_prefix), Path(sys.prefix), ROOT / "urltree"]
