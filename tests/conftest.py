@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
+from aiokafka.errors import KafkaError
 from hypothesis import HealthCheck, settings
 
+from agents.kafka.client import admin
+from agents.settings import Settings, SettingsError
 from demo.kafka import running
 from tests.secure_kafka import SecureKafka, running_securely
 
@@ -45,9 +50,24 @@ def secure_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureKaf
 
 
 @pytest.fixture
-def prefix() -> str:
-    """Begins the names of a test's topics and groups, so that all tests share one Kafka."""
-    return f"t{uuid.uuid4().hex[:10]}-"
+def prefix(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Begins the names of a test's topics and groups, so that all tests share one Kafka.
+
+    In the end its topics go: clients ask for the partitions of all that there are, and after 40
+    tests the next one took five times as long as alone.
+    """
+    name = f"t{uuid.uuid4().hex[:10]}-"
+    yield name
+    if "kafka" in request.fixturenames:
+        with suppress(KafkaError, SettingsError):  # those that stay do no harm
+            asyncio.run(_delete_topics(request.getfixturevalue("kafka"), name))
+
+
+async def _delete_topics(brokers: str, prefix: str) -> None:
+    async with admin(Settings.model_validate({"brokers": brokers})) as client:
+        gone = [topic for topic in await client.list_topics() if topic.startswith(prefix)]
+        if gone:
+            await client.delete_topics(gone)
 
 
 @pytest.fixture
