@@ -14,7 +14,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from demo import kafka_install
 from demo.kafka import Kafka, answers
-from tests.demo.waiting import wait_until
+from tests.job.harness import wait_until
 
 PARENT = """
 import sys
@@ -72,10 +72,10 @@ def test_the_broker_dies_with_its_parent(tmp_path: Path) -> None:
     assert parent.stdin
     assert parent.stdout
     brokers = parent.stdout.readline().decode().strip()
-    wait_until(lambda: answers(brokers))
+    wait_until(lambda: answers(brokers), "the broker to answer")
     parent.kill()
     parent.wait()
-    wait_until(lambda: not answers(brokers))
+    wait_until(lambda: not answers(brokers), "the broker to go")
     parent.stdin.close()
     parent.stdout.close()
 

@@ -24,7 +24,7 @@ from demo.view import Plain
 from demo.workers import ROOT
 from tests.agents import limits
 from tests.agents.limits import GUARD
-from tests.demo.waiting import wait_until
+from tests.job.harness import wait_until
 from urltree.deduplication import Step
 
 pytestmark = pytest.mark.kafka
@@ -163,7 +163,7 @@ def test_nothing_is_left_running(tmp_path: Path, signum: signal.Signals) -> None
     run = _demo(tmp=tmp_path / "tmp")
     assert run.stdout
     brokers = run.stdout.readline().split()[-1]
-    wait_until(lambda: answers(brokers))
+    wait_until(lambda: answers(brokers), "the broker to answer")
     while not run.stdout.readline().startswith("polls"):
         assert run.poll() is None
     children = psutil.Process(run.pid).children(recursive=True)
@@ -171,7 +171,7 @@ def test_nothing_is_left_running(tmp_path: Path, signum: signal.Signals) -> None
     run.send_signal(signum)
     run.communicate(timeout=PATIENCE)
     assert run.returncode == (130 if signum == signal.SIGINT else -signal.SIGKILL)
-    wait_until(lambda: not any(map(_runs, children)))
+    wait_until(lambda: not any(map(_runs, children)), "all children to go")
     assert not answers(brokers)
 
 
