@@ -9,19 +9,20 @@ from importlib import import_module
 import click
 from aiokafka.errors import KafkaError
 
-from agents import logs, settings
+from agents.settings import job as settings
+from agents.telemetry import logs
 
 _STAGES = {"poll": "Poll", "fetch": "Fetch", "normalize": "Normalize", "extract": "Extract"}
 # below `agents.commands`, module and command
 _COMMANDS = {
-    "audit": "audit.audit",
-    "dead-letters": "dead_letters.dead_letters",
+    "audit": "audit.command.audit",
+    "dead-letters": "dead_letters.command.dead_letters",
     "domain": "domain.domain_command",
     "feeds": "feeds.feeds",
     "forget": "forget.forget_command",
     "reset": "reset.reset_command",
     "round-trip": "round_trip.round_trip_command",
-    "state": "state.state",
+    "state": "state.command.state",
     "topics": "topics.topics",
 }
 

@@ -10,11 +10,11 @@ from faust.auth import OAuthCredentials
 from faust.types.auth import SASLMechanism
 from mode import ServiceT
 
-from agents.feed_settings import MIB
 from agents.kafka.client import ssl_context, tokens
-from agents.kafka.table import Table
+from agents.kafka.tables.table import Table
 from agents.kafka.transport import SCHEME
-from agents.settings import Settings
+from agents.settings.feeds import MIB
+from agents.settings.job import Settings
 
 # Seconds, also where sessions are long: by it members hear of a rebalance, in which all wait for
 # the last of them. Kafka's default is 3.
@@ -47,7 +47,7 @@ class App(faust.App):
         await super()._consumer_wait_empty(consumer, logger)
 
     def on_init_dependencies(self) -> Iterable[ServiceT]:
-        """Without Faust's monitor: it counts each record six times, and `agents.metrics` once."""
+        """Leave out Faust's monitor: it updates six counters a record, our metrics only one."""
         dependencies: Iterable[ServiceT] = super().on_init_dependencies()
         self.sensors.remove(self.monitor)
         return dependencies
@@ -61,7 +61,7 @@ def make_app(settings: Settings, stage: str) -> App:
         broker_credentials=_credentials(settings),
         datadir=settings.data_dir.absolute(),
         autodiscover=False,
-        TableManager="agents.kafka.recovery:TableManager",
+        TableManager="agents.kafka.tables.recovery:TableManager",
         **_consumer(settings),
         **_producer(settings),
         # topics are declared in topics.yaml, and checked before
@@ -74,7 +74,7 @@ def make_app(settings: Settings, stage: str) -> App:
         stream_wait_empty=True,
         stream_ack_exceptions=False,
         stream_ack_cancelled_tasks=False,
-        # agents.kafka.recovery mends what this would crash on
+        # agents.kafka.tables.recovery mends what this would crash on
         recovery_consistency_check=False,
         stream_recovery_delay=0.0,
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from faust.types.tuples import Message
 
 from agents.kafka.delivery import Work
-from agents.kafka.table import Table
+from agents.kafka.tables.table import Table
 from agents.stage import Stage
 from models.command import Forget, is_command
 

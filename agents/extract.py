@@ -6,7 +6,7 @@
                                │         └── tree in memory, made from the rows when cold
                                └▶ duplicates: its row is of a later version
 
-Decides nothing: `urltree.learning` does. A row is put for every document, also for a replay: after
+Decides nothing: `urltree.site.site` does. A row is put for every document, also for a replay: after
 kill -9 RocksDB is ahead of the changelog, and what is not put again would be missing after a move.
 """
 
@@ -26,26 +26,26 @@ from agents.forgetting import keys_to_delete, tombstones
 from agents.incoming import arrival_of
 from agents.kafka.delivery import OnFailure, Work
 from agents.kafka.partitions import Key
-from agents.kafka.table import id_of, key_of, prefix_of
-from agents.logs import log
+from agents.kafka.tables.table import id_of, key_of, prefix_of
 from agents.memory import Memory
-from agents.settings import Settings
+from agents.settings.job import Settings
 from agents.stage import OURS
+from agents.telemetry.logs import log
 from models import clean_text as clean_texts
 from models import document as documents
 from models import duplicate as duplicates
 from models.command import Forget
 from models.duplicate import Duplicate
 from urltree.document import Document
-from urltree.extraction import clean_text
-from urltree.first_pages import Revision
-from urltree.heuristics import heuristic
-from urltree.learning import LearnedDomain
-from urltree.lesson import Kind
-from urltree.packed_document import unpack
+from urltree.heuristics.registry import heuristic
+from urltree.output.extraction import clean_text
 from urltree.page import PageError, Reason
-from urltree.revisits import superseded_by
-from urltree.row import Verdict
+from urltree.site.first_pages import Revision
+from urltree.site.lesson import Kind
+from urltree.site.packed_document import unpack
+from urltree.site.revisits import superseded_by
+from urltree.site.row import Verdict
+from urltree.site.site import LearnedDomain
 
 Confirmed = asyncio.Future[RecordMetadata]
 

@@ -25,10 +25,10 @@ from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import Job
 from agents.fetching.service import Fetching
 from agents.kafka.delivery import Delivery, OnFailure, Work
-from agents.schemes import Schemes
-from agents.settings import Settings, SettingsError
+from agents.settings.contact import contact
+from agents.settings.job import Settings, SettingsError
+from agents.settings.schemes import Schemes
 from agents.stage import Stage
-from agents.web.contact import contact
 from models import fetch as fetches
 from models import raw_html
 from models.fetch import Fetch as Wanted

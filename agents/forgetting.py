@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from agents.kafka.table import id_of, key_of, prefix_of
+from agents.kafka.tables.table import id_of, key_of, prefix_of
 from models.command import FORGET, Forget
 from models.headers import COMMAND
 

@@ -4,8 +4,8 @@
                   │           │         └▶ raw-html, re-keyed  └▶ duplicates
                   └───────────┴▶ dead-letters
 
-Decides nothing: `urltree.normalisation` does. The table `seen` is written only when a document is
-forwarded, so that a dead letter, mended and replayed, is new.
+Decides nothing: `urltree.site.deduplication` does. The table `seen` is written only when a
+document is forwarded, so that a dead letter that was mended and replayed is new.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from agents.forgetting import HEADERS, keys_to_delete
 from agents.incoming import arrived, is_in_place
 from agents.kafka.delivery import OnFailure, Work
 from agents.kafka.partitions import Key
-from agents.kafka.table import key_of
-from agents.schemes import Schemes
+from agents.kafka.tables.table import key_of
 from agents.seen import SeenDomains
-from agents.settings import Settings
+from agents.settings.job import Settings
+from agents.settings.schemes import Schemes
 from models import document as documents
 from models import duplicate as duplicates
 from models import headers as names
 from models import raw_html
 from models.command import Forget
 from models.headers import header
-from urltree.admission import admit
-from urltree.found_metadata import found_in
-from urltree.normalisation import Arrival, Duplicate, Forward, normalise
+from urltree.address.url_key import UrlKey
+from urltree.enrich.fallback import asked
+from urltree.enrich.metadata import found_in
 from urltree.page import Page, PageError, Reason
-from urltree.single_page import asked
-from urltree.url_key import UrlKey
+from urltree.reading.admission import admit
+from urltree.site.deduplication import Arrival, Duplicate, Forward, normalise
 
 
 class Normalize(DocumentStage):

@@ -6,7 +6,7 @@
 
 The polls themselves are made by a service beside this agent (`agents.polling`): a task of Faust's
 cannot write a table, so what it finds comes back through poll-outcomes. Decides nothing:
-`urltree.feeds.polling` does.
+`urltree.crawl.decisions.poll.polling` does.
 
 Also an outcome that is not applied puts its rows again, as every replay here does: after kill -9
 RocksDB is ahead of the changelog. The items of a removed feed count as seen, they are its site's.
@@ -24,19 +24,19 @@ from agents.app import make_table
 from agents.kafka.delivery import OnFailure, Work
 from agents.polling.feed_rows import FeedRows, feed_key
 from agents.polling.service import Polling
-from agents.schemes import Schemes
-from agents.settings import Settings
+from agents.settings.contact import contact
+from agents.settings.job import Settings
+from agents.settings.schemes import Schemes
 from agents.stage import Stage
-from agents.web.contact import contact
 from models import feed as feeds
 from models import poll_outcome as outcomes
-from urltree.feeds.following import added_again
-from urltree.feeds.interval import Rules
-from urltree.feeds.outcome import Outcome
-from urltree.feeds.polling import after, first, is_next
-from urltree.feeds.schedule import Key
-from urltree.feeds.seen_items import is_sweep_due
-from urltree.feeds.state import FeedState
+from urltree.crawl.decisions.poll.following import added_again
+from urltree.crawl.decisions.poll.interval import Rules
+from urltree.crawl.decisions.poll.outcome import Outcome
+from urltree.crawl.decisions.poll.polling import after, first, is_next
+from urltree.crawl.decisions.poll.schedule import Key
+from urltree.crawl.decisions.poll.seen_items import is_sweep_due
+from urltree.crawl.decisions.poll.state import FeedState
 from urltree.page import PageError, Reason
 
 

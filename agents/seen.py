@@ -8,10 +8,10 @@ sweep reads them all, which then costs 3 µs a document (issue 3: a prefix scan)
 from __future__ import annotations
 
 from agents.kafka.delivery import Work
-from agents.kafka.table import Table, prefix_of
+from agents.kafka.tables.table import Table, prefix_of
 from agents.memory import Memory
-from agents.metrics import Metrics
-from urltree.deduplication import Horizon, Seen
+from agents.telemetry.metrics import Metrics
+from urltree.site.seen import Horizon, Seen
 
 _SWEEP = 256  # documents between two sweeps, at least
 

@@ -25,17 +25,17 @@ from agents.app import App, make_app, source
 from agents.incoming import is_in_place, origin_of, original_of
 from agents.kafka.delivery import Delivery, OnFailure, Work
 from agents.kafka.partitions import Key, key_of
-from agents.kafka.store import StoreError
-from agents.logs import log
-from agents.metrics import Metrics
-from agents.settings import Settings
-from agents.topics_file import declared
+from agents.kafka.tables.store import StoreError
+from agents.settings.job import Settings
+from agents.settings.topics_file import declared
+from agents.telemetry.logs import log
+from agents.telemetry.metrics import Metrics
 from models.dead_letter import DeadLetter
 from models.headers import Headers
-from urltree.deduplication import SeenError
-from urltree.feeds.state import StateError
+from urltree.crawl.decisions.poll.state import StateError
 from urltree.page import PageError, Reason
-from urltree.row import RowError
+from urltree.site.row import RowError
+from urltree.site.seen import SeenError
 
 OURS = (KafkaError, StoreError, RowError, SeenError, StateError)
 

@@ -15,10 +15,10 @@ from collections.abc import Awaitable, Callable
 
 from aiokafka.errors import KafkaConnectionError, KafkaError
 
-from agents.health import Health
-from agents.logs import log
-from agents.settings import Settings
+from agents.settings.job import Settings
 from agents.stage import MakeStage, Stage
+from agents.telemetry.health import Health
+from agents.telemetry.logs import log
 
 FAILED = 70  # EX_SOFTWARE in sysexits.h
 REFUSED = 2

@@ -19,16 +19,16 @@ from bench.processor_time import Laps, Round, rounds, sums
 from models import clean_text as clean_texts
 from models import document as documents
 from models import raw_html
+from urltree.address.url_key import KeyScheme
 from urltree.document import Document
-from urltree.encoding import decode
-from urltree.extraction import clean_text
-from urltree.heuristics import DEFAULT, heuristic
-from urltree.learning import LearnedDomain
+from urltree.heuristics.registry import DEFAULT, heuristic
+from urltree.html.encoding import decode
+from urltree.html.tokenizer import tokenize
+from urltree.output.extraction import clean_text
 from urltree.page import Page
-from urltree.row import Row
-from urltree.tokenizer import tokenize
-from urltree.url_key import KeyScheme
-from urltree.window import Eviction
+from urltree.site.row import Row
+from urltree.site.site import LearnedDomain
+from urltree.tree.window import Eviction
 
 PAGES = 440
 FLOOR = 7.0  # times trafilatura's speed

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 from agents.kafka.client import producer
 from agents.kafka.partitions import key_of
-from agents.topics_file import declared
+from agents.settings.topics_file import declared
 from bench import idle_feeds
 from bench.bare_asking import seconds_each
 from bench.broker import running

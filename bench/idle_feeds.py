@@ -14,13 +14,13 @@ from agents.commands.topics import apply
 from agents.kafka.client import producer
 from agents.kafka.partitions import key_of
 from agents.polling.feed_rows import feed_key
-from agents.settings import Settings
-from agents.topics_file import declared
+from agents.settings.job import Settings
+from agents.settings.topics_file import declared
 from bench.broker import running
 from bench.figure import Figure
 from bench.workers import MB, Worker
-from urltree.feeds.polling import first
-from urltree.feeds.state import FeedState
+from urltree.crawl.decisions.poll.polling import first
+from urltree.crawl.decisions.poll.state import FeedState
 
 FEEDS = 50_000
 EACH = 5  # of a site

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 
-from agents.commands.audit import account
+from agents.commands.audit.command import account
 from bench.algorithm import PARSE, TRAFILATURA, beside, ratios
 from bench.broker import Broker, running
 from bench.figure import Figure, Section, spread
@@ -22,10 +22,10 @@ from bench.processor_time import Laps, Round, sums
 from bench.workers import Job, Record, cpu, job
 from models import document as documents
 from models import raw_html
+from urltree.address.url_key import KeyScheme
 from urltree.document import Document
+from urltree.html.tokenizer import tokenize
 from urltree.page import Page
-from urltree.tokenizer import tokenize
-from urltree.url_key import KeyScheme
 
 PAGES = 1_100
 BATCH = 100  # pages published at once

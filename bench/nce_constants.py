@@ -35,14 +35,14 @@ from typing import NamedTuple
 
 import click
 
-from urltree.evaluation.converting import convert
-from urltree.evaluation.extractors import nce
-from urltree.evaluation.extractors.nce.constants import Constants
-from urltree.evaluation.extractors.nce.page import PageTree, page_tree
-from urltree.evaluation.metrics import bag
-from urltree.evaluation.metrics.words import words
-from urltree.evaluation.score import PRF
-from urltree.evaluation.workspace import Workspace
+from urltree_evaluation.converting import convert
+from urltree_evaluation.extractors import nce
+from urltree_evaluation.extractors.nce.constants import Constants
+from urltree_evaluation.extractors.nce.page import PageTree, page_tree
+from urltree_evaluation.metrics import bag
+from urltree_evaluation.metrics.words import words
+from urltree_evaluation.score import PRF
+from urltree_evaluation.workspace import Workspace
 
 START = Constants(
     leaf=60,

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from demo.sites import sample as generated
 from demo.sites.site import Site
-from urltree.inputs import Reader
 from urltree.page import Page
-from urltree.sources import check
+from urltree.reading import Reader
+from urltree.reading.source import check
 
 STREAMS = Path(__file__).parents[2] / "shared" / "data" / "streams"
 

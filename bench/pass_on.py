@@ -12,13 +12,14 @@ import sys
 
 from faust.types.tuples import Message
 
-from agents import logs, worker
+from agents import worker
 from agents.app import make_table
 from agents.commands.topics import check
 from agents.kafka.delivery import OnFailure, Work
 from agents.kafka.partitions import Key
-from agents.settings import Settings, load
+from agents.settings.job import Settings, load
 from agents.stage import Stage
+from agents.telemetry import logs
 
 ROW = "URLTREE_BENCH_ROW"
 

@@ -16,8 +16,8 @@ from bench.figure import Bar, Figure
 from bench.pages import Pages
 from bench.workers import MB, Job, Record, job
 from models import raw_html
+from urltree.address.url_key import KeyScheme
 from urltree.page import Page
-from urltree.url_key import KeyScheme
 
 MIB = 1024 * 1024
 TREES = 32 * MIB

@@ -19,14 +19,15 @@ from itertools import count
 import xxhash
 
 from bench.simulated_web import LATENCY_FACTOR, PAUSE, PAUSE_MAX, START, TIMEOUT, Web
-from urltree.feeds import caching, host, polling
-from urltree.feeds.answer import Answer, Trouble, WebError
-from urltree.feeds.host import HostState, Politeness
-from urltree.feeds.host_queues import HostQueues
-from urltree.feeds.interval import Rules
-from urltree.feeds.outcome import Outcome, Result, SeenItem
-from urltree.feeds.schedule import Schedule
-from urltree.feeds.state import FeedState
+from urltree.crawl.decisions.answer import Answer, Trouble, WebError
+from urltree.crawl.decisions.host import host
+from urltree.crawl.decisions.host.host import HostState, Politeness
+from urltree.crawl.decisions.host.host_queues import HostQueues
+from urltree.crawl.decisions.poll import caching, polling
+from urltree.crawl.decisions.poll.interval import Rules
+from urltree.crawl.decisions.poll.outcome import Outcome, Result, SeenItem
+from urltree.crawl.decisions.poll.schedule import Schedule
+from urltree.crawl.decisions.poll.state import FeedState
 
 ATTEMPTS = 6  # at a page
 

@@ -14,7 +14,7 @@ from random import Random
 from typing import NamedTuple
 
 from bench.simulated_feeds import DAY, HOUR, Outage, SimulatedFeed, make_feeds
-from urltree.feeds.answer import Answer, Trouble, WebError
+from urltree.crawl.decisions.answer import Answer, Trouble, WebError
 
 START = 1_767_571_200.0  # Monday, 5 January 2026, midnight UTC
 

@@ -16,7 +16,7 @@ from bench.pages import Pages
 from bench.simulated_feeds import DAY
 from bench.simulated_reader import Reader
 from bench.simulated_web import START, Web, page
-from urltree.feeds.interval import Rules
+from urltree.crawl.decisions.poll.interval import Rules
 
 FEEDS, SITES, DAYS, SEED = 2_000, 400, 3.0, 4
 LEARNING = DAY / 4

@@ -15,18 +15,18 @@ from typing import NamedTuple
 
 from agents.app import make_app, make_table
 from agents.kafka.partitions import partition_of
-from agents.kafka.store import Store
-from agents.kafka.table import id_of, key_of, prefix_of
-from agents.settings import Settings
+from agents.kafka.tables.store import Store
+from agents.kafka.tables.table import id_of, key_of, prefix_of
+from agents.settings.job import Settings
 from bench import resident
 from bench.figure import Bar, Figure, Section
 from bench.pages import Pages, html
+from urltree.address.url_key import KeyScheme
 from urltree.document import Document
-from urltree.heuristics import DEFAULT, heuristic
-from urltree.learning import LearnedDomain
+from urltree.heuristics.registry import DEFAULT, heuristic
+from urltree.html.tokenizer import tokenize
 from urltree.page import Page
-from urltree.tokenizer import tokenize
-from urltree.url_key import KeyScheme
+from urltree.site.site import LearnedDomain
 
 CEILING = 2.0  # MB of rows for 1,000 documents
 PAPER = 6.5  # MB of trees for 1,000 documents (paper, section 7)

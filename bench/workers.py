@@ -20,7 +20,7 @@ import psutil
 from agents.commands.topics import apply
 from agents.kafka.client import admin, consumer, partitions, producer
 from agents.kafka.partitions import partition_of
-from agents.settings import Settings
+from agents.settings.job import Settings
 from demo.child import Child
 from demo.ports import free_port
 
@@ -186,7 +186,7 @@ async def job(
         stages: that have a worker.
         command: Python's arguments, the stage comes last.
         variables: more of the workers' environment.
-        settings: more of them in the names of `agents.settings`.
+        settings: more of them in the names of `agents.settings.job`.
     """
     prefix = f"bench{uuid.uuid4().hex[:8]}-"
     given = {"brokers": brokers, "prefix": prefix, **(settings or {})}

@@ -15,11 +15,11 @@ import click
 from aiokafka.errors import KafkaError as ClientError
 from rich.console import Console
 
-from agents.commands.audit import report, report_fetches
-from agents.commands.dead_letter_view import safe
+from agents.commands.audit.command import report, report_fetches
+from agents.commands.dead_letters.view import safe
 from agents.commands.feeds import subscriptions
 from agents.commands.feeds.subscriptions import Entry
-from agents.settings import SettingsError, load
+from agents.settings.job import SettingsError, load
 from demo.feed_run import run_feeds, run_sample
 from demo.kafka_install import KafkaError
 from demo.progress import Summary
@@ -27,7 +27,7 @@ from demo.run import run_pages
 from demo.sites import sample
 from demo.view import Plain, Terminal, View
 from demo.workers import WorkerError
-from urltree.inputs import InputError
+from urltree.reading import InputError
 
 INTERRUPTED = 130
 SHOWN = 5

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from aiokafka import ConsumerRecord
 
-from agents.commands.audit import account
-from agents.commands.audit_fetches import account_fetches
+from agents.commands.audit.command import account
+from agents.commands.audit.fetches import account_fetches
 from agents.commands.feeds.exchange import import_feeds
 from agents.commands.feeds.followed import followed
 from agents.commands.feeds.subscriptions import Entry
-from agents.settings import Settings, SettingsError
+from agents.settings.job import Settings, SettingsError
 from demo import harvest, outputs
 from demo.follow import following
 from demo.harvest import Harvester

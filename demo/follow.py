@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from aiokafka import ConsumerRecord
 
 from agents.kafka.client import consumer, partitions
-from agents.settings import Settings
+from agents.settings.job import Settings
 
 Take = Callable[[str, ConsumerRecord], None]
 """Gets the topic, without prefix, and the record."""

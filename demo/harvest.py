@@ -7,15 +7,15 @@ from collections.abc import Iterable
 
 from aiokafka import ConsumerRecord
 
-from agents.settings import Settings
+from agents.settings.job import Settings
 from demo.progress import Harvest
 from demo.sites import Item
 from models import fetch, poll_outcome
 from models.dead_letter import DeadLetter
 from models.headers import FETCHED_FOR, ORIGIN, header
 from models.origin import Origin
-from urltree.feeds.address import address
-from urltree.feeds.outcome import Result
+from urltree.crawl.decisions.feed.address import address
+from urltree.crawl.decisions.poll.outcome import Result
 from urltree.page import microseconds
 
 TOPICS = ("poll-outcomes", "fetches", "raw-html", "dead-letters")

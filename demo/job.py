@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from agents.commands import topics
-from agents.settings import Settings, SettingsError, load
+from agents.settings.job import Settings, SettingsError, load
 from demo.kafka import running
 from demo.progress import Progress
 from demo.view import View

@@ -7,8 +7,8 @@ from collections import deque
 
 from aiokafka import ConsumerRecord
 
-from agents.commands.ledger import Ledger, Outcome
-from agents.settings import Settings
+from agents.commands.audit.ledger import Ledger, Outcome
+from agents.settings.job import Settings
 from demo.progress import News, Progress
 from models import clean_text, duplicate
 from models.dead_letter import DeadLetter

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agents.commands.audit_fetches import FetchAccounts
-from agents.commands.ledger import Accounts
+from agents.commands.audit.fetches import FetchAccounts
+from agents.commands.audit.ledger import Accounts
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from aiokafka.structs import RecordMetadata
 
 from agents.kafka.client import options
 from agents.kafka.partitions import partition_of
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models import raw_html
-from urltree.inputs import Reader
+from urltree.address.url_key import KeyScheme
 from urltree.page import Page, PageError
-from urltree.sources import Source, check
-from urltree.url_key import KeyScheme
+from urltree.reading import Reader
+from urltree.reading.source import Source, check
 
 IN_FLIGHT = 500  # pages that Kafka has not confirmed yet
 BATCH = 1 << 20  # bytes: at aiokafka's 16 KiB each page would be a batch, and a round trip, alone

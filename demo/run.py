@@ -10,7 +10,7 @@ import asyncio
 import time
 from pathlib import Path
 
-from agents.commands.audit import account
+from agents.commands.audit.command import account
 from demo.follow import following
 from demo.job import TURN, kafka, working
 from demo.outputs import TOPICS, Outputs

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import aiohttp
 
-from agents.settings import Settings
+from agents.settings.job import Settings
 from demo.child import Child
 from demo.ports import free_port
 

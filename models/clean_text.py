@@ -10,7 +10,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from models.record import SCHEMA, malformed, read, write
-from urltree.extraction import ExtractedBlock, Extraction
+from urltree.output.extraction import ExtractedBlock, Extraction
 
 FIELDS = (
     *("id", "revision", "domain", "url", "response_url", "url_key", "title", "description"),

@@ -16,10 +16,9 @@ from typing import Any
 
 from models.origin import Origin
 from models.record import SCHEMA, malformed, read, write
-from urltree.document import Document
-from urltree.found_metadata import FoundMetadata
+from urltree.document import Document, FoundMetadata
+from urltree.html.blocks import Element, TextBlock
 from urltree.page import microseconds
-from urltree.text_block import Element, TextBlock
 
 FIELDS = tuple(f.name for f in fields(Document))
 
@@ -29,7 +28,7 @@ _OPTIONAL_TEXTS = (
     *("url", "response_url", "title", "page_title", "description", "published", "fetched_at"),
     *("language", "canonical", "author"),
 )
-_U16 = 2**16  # versions are stored in 16 bits, see `urltree.row`
+_U16 = 2**16  # versions are stored in 16 bits, see `urltree.site.row`
 
 # `_make` would be a frame of Python for each
 _element = partial(tuple.__new__, Element)

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from models.record import SCHEMA, malformed, read, write
-from urltree.deduplication import Step
+from urltree.address.url import normalise
 from urltree.document import Document
-from urltree.url import normalise
+from urltree.site.seen import Step
 
 
 @dataclass(frozen=True, slots=True)

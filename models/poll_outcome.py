@@ -1,7 +1,7 @@
 """poll-outcomes: what a poll has found, on its way to the agent that owns the feed's state.
 
 key    site
-value  the fields of `urltree.feeds.outcome.Outcome`
+value  the fields of `urltree.crawl.decisions.poll.outcome.Outcome`
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import fields as fields_of
 from typing import Any
 
 from models.record import SCHEMA, malformed, read, write
-from urltree.feeds.answer import Trouble
-from urltree.feeds.outcome import Outcome, Result, SeenItem
+from urltree.crawl.decisions.answer import Trouble
+from urltree.crawl.decisions.poll.outcome import Outcome, Result, SeenItem
 
 _HASH_BYTES = 16
 _FIELDS = tuple(field.name for field in fields_of(Outcome))

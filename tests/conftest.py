@@ -14,7 +14,7 @@ from aiokafka.errors import KafkaError
 from hypothesis import HealthCheck, settings
 
 from agents.kafka.client import admin
-from agents.settings import Settings, SettingsError
+from agents.settings.job import Settings, SettingsError
 from demo.kafka import running
 from tests.secure_kafka import SecureKafka, running_securely
 

@@ -13,12 +13,12 @@ import yaml
 from agents.__main__ import main as agents
 from agents.extract import Extract
 from agents.fetch import Fetch
-from agents.health import Health
 from agents.normalize import Normalize
 from agents.poll import Poll
-from agents.settings import PREFIX, Settings
+from agents.settings.job import PREFIX, Settings
 from agents.stage import MakeStage, Stage
-from urltree.command import main as urltree
+from agents.telemetry.health import Health
+from urltree.cli import main as urltree
 
 ROOT = Path(__file__).parent.parent
 

@@ -19,19 +19,19 @@ import pytest
 import yaml
 
 from agents.commands import topics
-from agents.settings import FILE, PREFIX, Settings
+from agents.settings.job import FILE, PREFIX, Settings
 from tests import reference
 from tests.agents.workers import work
 from urltree import Extractor
-from urltree.boilerplate import Kind as Boilerplate
-from urltree.deduplication import Step
-from urltree.feeds.host import HOST_VERSION
-from urltree.feeds.state import STATE_VERSION
-from urltree.heuristics import NAMES
+from urltree.address.url_key import KEY_VERSION
+from urltree.crawl.decisions.host.host import HOST_VERSION
+from urltree.crawl.decisions.poll.state import STATE_VERSION
+from urltree.heuristics.boilerplate import Kind as Boilerplate
+from urltree.heuristics.registry import NAMES
+from urltree.html.tokenizer import TOKENIZER_VERSION
 from urltree.page import Reason
-from urltree.row import ROW_VERSION
-from urltree.tokenizer import TOKENIZER_VERSION
-from urltree.url_key import KEY_VERSION
+from urltree.site.row import ROW_VERSION
+from urltree.site.seen import Step
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ["README.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]

@@ -1,11 +1,11 @@
 """Clean text from whole web sites: what recurs on a branch of a site is boilerplate."""
 
 from urltree.extracting import extract
-from urltree.extraction import ExtractedBlock, Extraction
 from urltree.extractor import Extractor
+from urltree.output.extraction import ExtractedBlock, Extraction
 from urltree.page import Page
-from urltree.state import StateError
-from urltree.window import Eviction
+from urltree.site.state_directory import StateError
+from urltree.tree.window import Eviction
 
 __all__ = [
     "Eviction",

@@ -7,16 +7,50 @@ HTML does not travel on.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 import xxhash
 
-from urltree.found_metadata import FoundMetadata
+from urltree.address.url_key import KEY_VERSION, UrlKey, branch
+from urltree.html.blocks import Element, TextBlock, TokenizedPage
+from urltree.html.tokenizer import TOKENIZER_VERSION
 from urltree.page import Page, microseconds
-from urltree.text_block import Element, TextBlock, TokenizedPage
-from urltree.tokenizer import TOKENIZER_VERSION
-from urltree.url_key import KEY_VERSION, UrlKey, branch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundMetadata:
+    """What was found out about a page; None where nothing was.
+
+    Attributes:
+        date: of publication, YYYY-MM-DD, as the page writes it.
+        author: names, separated by commas.
+        description: what the page gives to search engines.
+        language: ISO 639 code of the clean text.
+    """
+
+    date: str | None = None
+    author: str | None = None
+    description: str | None = None
+    language: str | None = None
+
+    def to_record(self) -> dict[str, str]:
+        """The fields that are set."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> FoundMetadata:
+        """Fields of later releases are ignored.
+
+        Raises:
+            TypeError: a field is no string.
+        """
+        known = {f.name: record[f.name] for f in fields(cls) if record.get(f.name) is not None}
+        for name, value in known.items():
+            if not isinstance(value, str):
+                raise TypeError(f"{name}: should be a string")
+        return cls(**known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,3 +143,14 @@ class Document:
     def digest(self) -> int:
         """XXH3-64 over the hash of every block in order: equal digests, equal blocks."""
         return xxhash.xxh3_64_intdigest(array("Q", [block.hash for block in self.blocks]).tobytes())
+
+
+def kept_text(document: Document, boilerplate: Sequence[bool]) -> str:
+    """The blocks of a document that are not boilerplate, a line each; empty ones have no line."""
+    return "\n".join(
+        [
+            block.text
+            for block, is_boilerplate in zip(document.blocks, boilerplate, strict=True)
+            if not is_boilerplate and block.text
+        ]
+    )

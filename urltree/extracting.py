@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from os import PathLike
 
-from urltree.extraction import Extraction
+from urltree.address.url_key import Query
+from urltree.enrich.fallback import SinglePage
 from urltree.extractor import EVICTION, MEMORY, Extractor
-from urltree.heuristics import DEFAULT
-from urltree.revisits import Revisits
-from urltree.single_page import SinglePage
-from urltree.sources import Source
-from urltree.url_key import Query
-from urltree.window import Eviction
+from urltree.heuristics.registry import DEFAULT
+from urltree.output.extraction import Extraction
+from urltree.reading.source import Source
+from urltree.site.revisits import Revisits
+from urltree.tree.window import Eviction
 
 
 def extract(  # noqa: PLR0913 - the options of `Extractor`

@@ -16,25 +16,25 @@ from os import PathLike
 from pathlib import Path
 from typing import Self, get_args
 
-from urltree.admission import admit
+from urltree.address.url_key import KeyScheme, Query
 from urltree.document import Document
-from urltree.extraction import Blocks, Extraction, clean_text, duplicate, failure, superseded
-from urltree.found_metadata import found_in, require
-from urltree.heuristics import DEFAULT
-from urltree.heuristics import heuristic as heuristic_named
-from urltree.known_domains import KnownDomains
-from urltree.learning import LearnedDomain
-from urltree.lone_page import is_lone, lone_document
-from urltree.normalisation import Duplicate
+from urltree.enrich.fallback import SinglePage, asked, require_extractor
+from urltree.enrich.metadata import found_in, require
+from urltree.heuristics.registry import DEFAULT
+from urltree.heuristics.registry import heuristic as heuristic_named
+from urltree.output.extraction import Blocks, Extraction, clean_text, duplicate, failure, superseded
 from urltree.page import Page, PageError
-from urltree.revisits import Revisits
-from urltree.row import Verdict
-from urltree.single_page import SinglePage, asked, require_extractor
-from urltree.sources import Source, check, url_of
-from urltree.spool import Spool
-from urltree.state import State
-from urltree.url_key import KeyScheme, Query
-from urltree.window import Eviction
+from urltree.reading.admission import admit
+from urltree.reading.source import Source, check, url_of
+from urltree.site.cache import KnownDomains
+from urltree.site.deduplication import Duplicate
+from urltree.site.lone_page import is_lone, lone_document
+from urltree.site.revisits import Revisits
+from urltree.site.row import Verdict
+from urltree.site.site import LearnedDomain
+from urltree.site.spool import Spool
+from urltree.site.state_directory import State
+from urltree.tree.window import Eviction
 
 Learned = tuple[Document, Verdict]
 

@@ -21,15 +21,15 @@ from rich.tree import Tree
 
 from agents.kafka.client import consumer, partitions, read, whole
 from agents.kafka.partitions import partition_of
-from agents.kafka.table import id_of, prefix_of
-from agents.settings import Settings, SettingsError, load
+from agents.kafka.tables.table import id_of, prefix_of
+from agents.settings.job import Settings, SettingsError, load
 from models import document as documents
 from models.command import is_command
-from urltree.heuristics import heuristic
-from urltree.learning import LearnedDomain
+from urltree.heuristics.registry import heuristic
 from urltree.page import PageError
-from urltree.row import Row, RowError
-from urltree.tree import Node
+from urltree.site.row import Row, RowError
+from urltree.site.site import LearnedDomain
+from urltree.tree.url_tree import Node
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,13 +21,13 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from agents.forgetting import HEADERS, answer
 from agents.kafka.client import consumer, partitions, producer, read, whole
 from agents.kafka.partitions import partition_of
-from agents.schemes import Schemes
-from agents.settings import Settings, load
+from agents.settings.job import Settings, load
+from agents.settings.schemes import Schemes
 from models import clean_text
 from models.command import Forget
 from models.origin import Origin
+from urltree.address.url_key import KeyScheme
 from urltree.page import Page, PageError
-from urltree.url_key import KeyScheme
 
 
 class Forgotten(NamedTuple):

@@ -19,8 +19,8 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from agents.kafka.client import consumer, partitions, producer
 from agents.kafka.groups import rewind, workers
-from agents.kafka.live_keys import live_keys
-from agents.settings import Settings, SettingsError, load
+from agents.kafka.tables.live_keys import live_keys
+from agents.settings.job import Settings, SettingsError, load
 
 _TABLES = {"normalize": ("seen",), "extract": ("rows", "first")}
 _INPUTS = {"normalize": "raw-html", "extract": "documents"}

@@ -23,8 +23,8 @@ from agents.commands.forget import forget
 from agents.kafka.client import consumer, partitions, producer, read
 from agents.kafka.groups import committed, workers
 from agents.kafka.partitions import key_of
-from agents.schemes import Schemes
-from agents.settings import Settings, load
+from agents.settings.job import Settings, load
+from agents.settings.schemes import Schemes
 from models import clean_text, raw_html
 from models.command import Forget
 from models.dead_letter import DeadLetter

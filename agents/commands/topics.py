@@ -17,8 +17,8 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import for_code
 
 from agents.kafka.client import admin
-from agents.settings import Settings, SettingsError, load
-from agents.topics_file import Topic, declared
+from agents.settings.job import Settings, SettingsError, load
+from agents.settings.topics_file import Topic, declared
 
 _PATIENCE = 30  # seconds
 _SET_ON_TOPIC = 1  # Kafka's ConfigSource DYNAMIC_TOPIC_CONFIG: not a default of the broker

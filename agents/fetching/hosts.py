@@ -12,10 +12,10 @@ from __future__ import annotations
 import xxhash
 
 from agents.kafka.delivery import Work
-from agents.kafka.table import Table, key_of, prefix_of
+from agents.kafka.tables.table import Table, key_of, prefix_of
 from agents.memory import Memory
-from urltree.feeds.host import HostState
-from urltree.feeds.robots import Robots
+from urltree.crawl.decisions.host.host import HostState
+from urltree.crawl.decisions.host.robots import Robots
 
 _STATES = 16 * 1024 * 1024  # bytes of them in memory
 _RULES = 4 * 1024 * 1024  # bytes of the texts that parsed ones were made of; those take ten times

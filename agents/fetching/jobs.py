@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from agents.kafka.delivery import Work
 from models.fetch import Fetch
+from urltree.address.url import normalise
 from urltree.page import Page, Reason
-from urltree.url import normalise
 
 
 @dataclass(slots=True, eq=False)

@@ -15,8 +15,8 @@ from dataclasses import replace
 from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import Job, Outlet
 from agents.fetching.lot import Lot
-from agents.metrics import Metrics
-from urltree.feeds.host_queues import HostQueues
+from agents.telemetry.metrics import Metrics
+from urltree.crawl.decisions.host.host_queues import HostQueues
 from urltree.page import PageError, Reason
 
 _LEAST = 1 / 6  # of park_seconds: records of a full window do not go round faster than that

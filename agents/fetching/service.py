@@ -21,13 +21,13 @@ from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import Job, Outlet
 from agents.fetching.placing import Places
 from agents.fetching.visiting import NotOursError, Visiting
-from agents.logs import log
-from agents.metrics import Metrics
-from agents.settings import Settings
+from agents.settings.job import Settings
 from agents.stage import OURS
-from agents.web.client import Client
-from urltree.feeds.host import retry_at
-from urltree.feeds.landing import ComeAgainError
+from agents.telemetry.logs import log
+from agents.telemetry.metrics import Metrics
+from urltree.crawl.decisions.host.host import retry_at
+from urltree.crawl.decisions.host.landing import ComeAgainError
+from urltree.crawl.web.client import Client
 from urltree.page import Page, PageError, Reason
 
 _TICK = 1.0  # seconds; what else changes wakes the loop
@@ -58,7 +58,7 @@ class Fetching:
         self._outlet = outlet
         self._metrics = metrics
         self._clock = clock
-        self._client = Client(settings)
+        self._client = Client(settings.client)
         self._visiting = Visiting(settings, self._client, hosts, outlet, metrics, clock)
         self._places = Places(
             hosts, outlet, metrics, settings.park_seconds, self._visiting.seconds_each, clock

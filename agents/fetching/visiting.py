@@ -6,7 +6,7 @@
           │ yes
     ask the page ──▶ what the host is like now ──▶ page, redirect, fault, or come again
 
-Decides nothing: `urltree.feeds.host`, `.robots` and `.landing` do.
+Decides nothing: `urltree.crawl.decisions.host.host`, `.robots` and `.landing` do.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from collections.abc import Callable, Mapping
 
 from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import Job, Outlet
-from agents.metrics import Metrics
-from agents.settings import Settings
-from agents.web.client import Client, Wants, always
-from agents.web.redirects import target
+from agents.settings.job import Settings
+from agents.telemetry.metrics import Metrics
 from models.fetch import Fetch
-from urltree.feeds import landing, robots
-from urltree.feeds.answer import Answer, Trouble, WebError
-from urltree.feeds.caching import retry_after
-from urltree.feeds.durations import DAY
-from urltree.feeds.host import HostState, RobotsText, after, after_robots
-from urltree.feeds.landing import ComeAgainError, WallError
-from urltree.feeds.robots import Robots
+from urltree.crawl.decisions.answer import Answer, Trouble, WebError
+from urltree.crawl.decisions.durations import DAY
+from urltree.crawl.decisions.host import landing, robots
+from urltree.crawl.decisions.host.host import HostState, RobotsText, after, after_robots
+from urltree.crawl.decisions.host.landing import ComeAgainError, WallError
+from urltree.crawl.decisions.host.robots import Robots
+from urltree.crawl.decisions.poll.caching import retry_after
+from urltree.crawl.web.client import Client, Wants, always
+from urltree.crawl.web.redirects import target
 from urltree.page import Page, PageError, Reason, microseconds
 
 _MAX_ROBOTS = 8 * robots.MAX_BYTES  # what is longer is no robots.txt; of this, a part is read

@@ -17,7 +17,7 @@ from aiokafka.errors import KafkaConnectionError, KafkaError
 from agents.kafka.header_names import tolerate_any_header_name
 from agents.kafka.refusal import refusal
 from agents.kafka.tokens import Tokens
-from agents.settings import Settings, SettingsError
+from agents.settings.job import Settings, SettingsError
 
 FETCH_BYTES = 4 * 1024 * 1024  # a partition; Kafka sends a larger record all the same
 

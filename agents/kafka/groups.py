@@ -18,7 +18,7 @@ from aiokafka.errors import (
 from aiokafka.structs import OffsetAndMetadata
 
 from agents.kafka.client import admin, consumer
-from agents.settings import Settings, SettingsError
+from agents.settings.job import Settings, SettingsError
 
 _PAUSE = 0.1  # seconds between two questions
 _PATIENCE = 30.0  # seconds

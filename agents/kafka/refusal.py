@@ -20,7 +20,7 @@ from aiokafka.errors import (
 )
 
 from agents.kafka.tokens import TokenError, TokenRefusedError
-from agents.settings import SettingsError
+from agents.settings.job import SettingsError
 
 _SECONDS = 10
 

@@ -23,8 +23,8 @@ from aiokafka import conn
 from aiokafka.abc import AbstractTokenProvider
 from aiokafka.errors import KafkaConnectionError, SaslAuthenticationFailed
 
-from agents.kafka_settings import KafkaSettings
-from agents.logs import log
+from agents.settings.kafka import KafkaSettings
+from agents.telemetry.logs import log
 
 SECONDS = 10.0  # that a token endpoint has for its answer
 FRESH = 0.8  # of a token's lifetime; Kafka's own clients ask anew then, too (KIP-368)

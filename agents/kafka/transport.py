@@ -27,7 +27,7 @@ from faust.types.tuples import Message
 
 from agents.kafka.header_names import tolerate_any_header_name
 from agents.kafka.intake import Intake
-from agents.logs import log
+from agents.telemetry.logs import log
 from models.headers import Headers
 
 SCHEME = "urltree"

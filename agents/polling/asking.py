@@ -4,7 +4,8 @@
             ╰ moved_to ╯            304, 410, trouble
 
 A redirect to a host that was just asked waits for its pause, as every request does.
-Decides nothing about the next poll: `urltree.feeds.polling.after` does, from the outcome.
+It decides nothing about the next poll: `urltree.crawl.decisions.poll.polling.after` does so from
+the outcome.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from typing import NamedTuple
 import can_ada
 import xxhash
 
-from agents.feed_settings import FeedSettings
 from agents.polling.parsers import Parsers
-from agents.web.client import Client
-from agents.web.redirects import target
-from urltree.feeds.answer import Answer, Trouble, WebError
-from urltree.feeds.caching import max_age, retry_after
-from urltree.feeds.item import Item
-from urltree.feeds.outcome import Outcome, Result
-from urltree.feeds.polling import headers
-from urltree.feeds.seen_items import is_reading_due
-from urltree.feeds.state import FeedState
+from agents.settings.feeds import FeedSettings
+from urltree.crawl.decisions.answer import Answer, Trouble, WebError
+from urltree.crawl.decisions.feed.item import Item
+from urltree.crawl.decisions.poll.caching import max_age, retry_after
+from urltree.crawl.decisions.poll.outcome import Outcome, Result
+from urltree.crawl.decisions.poll.polling import headers
+from urltree.crawl.decisions.poll.seen_items import is_reading_due
+from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.web.client import Client
+from urltree.crawl.web.redirects import target
 
 _ACCEPT = {
     "Accept": "application/atom+xml, application/rss+xml, application/feed+json, "

@@ -1,7 +1,7 @@
 """The two tables of `poll`: what is known of each feed, and which items its site has shown.
 
-feed_state   site NUL xxh3_128(feed)   `urltree.feeds.state.FeedState`
-seen_items   site NUL item hash        `urltree.feeds.seen_items.Seen`
+feed_state   site NUL xxh3_128(feed)   `urltree.crawl.decisions.poll.state.FeedState`
+seen_items   site NUL item hash        `urltree.crawl.decisions.poll.seen_items.Seen`
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import NamedTuple
 import xxhash
 
 from agents.kafka.delivery import Work
-from agents.kafka.table import Table, key_of, prefix_of
-from urltree.feeds.outcome import Outcome
-from urltree.feeds.schedule import Key
-from urltree.feeds.seen_items import Seen, row_after
-from urltree.feeds.state import FeedState
+from agents.kafka.tables.table import Table, key_of, prefix_of
+from urltree.crawl.decisions.poll.outcome import Outcome
+from urltree.crawl.decisions.poll.schedule import Key
+from urltree.crawl.decisions.poll.seen_items import Seen, row_after
+from urltree.crawl.decisions.poll.state import FeedState
 
 
 class Row(NamedTuple):

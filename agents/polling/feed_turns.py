@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import takewhile
 
-from urltree.feeds.host_queues import HostQueues
-from urltree.feeds.schedule import Key, Schedule
+from urltree.crawl.decisions.host.host_queues import HostQueues
+from urltree.crawl.decisions.poll.schedule import Key, Schedule
 
 LOST = 60.0  # seconds; an outcome takes 0.2 s
 

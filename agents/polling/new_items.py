@@ -11,17 +11,17 @@ from dataclasses import replace
 
 from aiokafka.structs import RecordMetadata
 
-from agents.logs import log
 from agents.polling.asking import Asked
 from agents.polling.feed_rows import FeedRows
-from agents.schemes import Schemes
+from agents.settings.schemes import Schemes
 from agents.stage import Stage
+from agents.telemetry.logs import log
 from models import fetch as fetches
 from models.fetch import Fetch
-from urltree.feeds.item import Item
-from urltree.feeds.outcome import Outcome
-from urltree.feeds.seen_items import look
-from urltree.feeds.state import FeedState
+from urltree.crawl.decisions.feed.item import Item
+from urltree.crawl.decisions.poll.outcome import Outcome
+from urltree.crawl.decisions.poll.seen_items import look
+from urltree.crawl.decisions.poll.state import FeedState
 from urltree.page import PageError
 
 

@@ -23,9 +23,9 @@ from typing import Self
 
 from pebble import ProcessExpired, ProcessPool
 
-from urltree.feeds import parsing
-from urltree.feeds.answer import Trouble, WebError
-from urltree.feeds.parsing import ParsedFeed
+from urltree.crawl.decisions.answer import Trouble, WebError
+from urltree.crawl.decisions.feed import parsing
+from urltree.crawl.decisions.feed.parsing import ParsedFeed
 
 MEMORY = 1024**3  # bytes of address space; feeds of 10 MiB took 400 MiB at most
 TASKS = 1_000  # feeds after which a child is replaced, whatever it may have leaked
@@ -79,7 +79,7 @@ class Parsers:
         await asyncio.gather(*self._ending)
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
-        """As `urltree.feeds.parsing.parse`, in another process.
+        """As `urltree.crawl.decisions.feed.parsing.parse`, in another process.
 
         Raises:
             WebError: `not-a-feed`; `too-slow`; `too-large` where it takes too much memory, or

@@ -16,21 +16,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 
-from agents.logs import log
 from agents.polling.asking import Asking, failed, host_of
 from agents.polling.feed_rows import FeedRows
 from agents.polling.feed_turns import FeedTurns
 from agents.polling.new_items import NewItems
 from agents.polling.parsers import Parsers
-from agents.schemes import Schemes
+from agents.settings.schemes import Schemes
 from agents.stage import OURS, Stage
-from agents.web.client import Client
+from agents.telemetry.logs import log
 from models import poll_outcome as outcomes
-from urltree.feeds.following import due_of
-from urltree.feeds.outcome import Outcome
-from urltree.feeds.polling import overdue
-from urltree.feeds.schedule import Key
-from urltree.feeds.state import FeedState
+from urltree.crawl.decisions.poll.following import due_of
+from urltree.crawl.decisions.poll.outcome import Outcome
+from urltree.crawl.decisions.poll.polling import overdue
+from urltree.crawl.decisions.poll.schedule import Key
+from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.web.client import Client
 
 _TURN = 0.5  # seconds between two looks at what is due, at most
 _MOMENT = 0.02  # and at least, unless something has happened
@@ -76,7 +76,7 @@ class Polling:
         settings = self._stage.settings
         parsers = Parsers(settings.parsers, settings.parse_seconds, settings.max_feed_items)
         try:
-            async with Client(settings) as client, parsers:
+            async with Client(settings.client) as client, parsers:
                 self._asking = Asking(client, parsers, settings, self._clock)
                 while not self._app.should_stop:
                     await self._turn()

@@ -12,8 +12,8 @@ from bench.claims import tables
 from bench.claims.curves import draw
 from bench.claims.variants import SiteF1, follow
 from bench.pages import STREAMS
-from urltree.evaluation.pool import each_done
-from urltree.evaluation.workspace import SUFFIX
+from urltree_evaluation.pool import each_done
+from urltree_evaluation.workspace import SUFFIX
 
 DOCS = Path(__file__).parents[2] / "docs"
 

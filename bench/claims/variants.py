@@ -15,18 +15,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from urltree.address.url_key import KeyScheme
 from urltree.document import Document
-from urltree.evaluation.metrics.sequences import compare
-from urltree.evaluation.metrics.words import words
-from urltree.evaluation.workspace import SUFFIX
-from urltree.heuristics import heuristic
-from urltree.inputs import Reader
-from urltree.judgement import Heuristic
-from urltree.learning import LearnedDomain
-from urltree.sources import check
-from urltree.tokenizer import tokenize
-from urltree.url_key import KeyScheme
-from urltree.window import DAY, Eviction
+from urltree.heuristics.protocol import Heuristic
+from urltree.heuristics.registry import heuristic
+from urltree.html.tokenizer import tokenize
+from urltree.reading import Reader
+from urltree.reading.source import check
+from urltree.site.site import LearnedDomain
+from urltree.tree.window import DAY, Eviction
+from urltree_evaluation.metrics.sequences import compare
+from urltree_evaluation.metrics.words import words
+from urltree_evaluation.workspace import SUFFIX
 
 FOREVER = 100_000 * DAY
 N = (5, 10, 20, 50, *range(100, 1_001, 100))  # the paper's: 100 to 1,000 by 100

@@ -12,8 +12,8 @@ import click
 from bench.hard_streams.generators import SECTIONS, files_of, names
 from bench.hard_streams.measuring import Measured, Work, measure
 from bench.pages import STREAMS
-from urltree.evaluation.pool import each_done
-from urltree.heuristics import DEFAULT
+from urltree.heuristics.registry import DEFAULT
+from urltree_evaluation.pool import each_done
 
 # small and large, a blog, news, release notes, three scripts
 SITES = (

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from bench.hard_streams.cut_page import CutPage, cut, paragraphs
 from bench.hard_streams.insertions import Pages, random_of
-from urltree.evaluation.corpus import CorpusPage
+from urltree_evaluation.corpus import CorpusPage
 
 MERGED = "many-sections.example"  # nobody's (RFC 2606)
 _LIVE_EVERY = 4

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rapidfuzz.distance import LCSseq
 
-from urltree.evaluation.corpus import CorpusPage
-from urltree.evaluation.metrics.sequences import compare
-from urltree.evaluation.metrics.words import words
-from urltree.tokenizer import tokenize
+from urltree.html.tokenizer import tokenize
+from urltree_evaluation.corpus import CorpusPage
+from urltree_evaluation.metrics.sequences import compare
+from urltree_evaluation.metrics.words import words
 
 
 def ceiling(page: CorpusPage) -> float:

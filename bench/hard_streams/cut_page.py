@@ -19,7 +19,7 @@ from typing import cast
 from lxml import html
 from lxml.etree import Comment, ParserError
 
-from urltree.evaluation.corpus import CorpusPage
+from urltree_evaluation.corpus import CorpusPage
 
 _MARK = "place of a generator"
 _PARAGRAPHS = ("p", "li", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "div", "ul", "ol")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from bench.hard_streams import addresses, insertions, neighbours, templates
 from bench.hard_streams.naming import neutral, telling
-from urltree.evaluation.corpora.json_lines import read
-from urltree.evaluation.corpus import CorpusPage
-from urltree.evaluation.workspace import SUFFIX
+from urltree_evaluation.corpora.json_lines import read
+from urltree_evaluation.corpus import CorpusPage
+from urltree_evaluation.workspace import SUFFIX
 
 Generator = Callable[[Sequence[CorpusPage]], list[CorpusPage]]
 

@@ -13,7 +13,7 @@ from random import Random
 from bench.hard_streams.cut_page import CutPage, cut
 from bench.hard_streams.naming import Naming
 from bench.hard_streams.wording import CONSENT, OFFERS, biography
-from urltree.evaluation.corpus import CorpusPage
+from urltree_evaluation.corpus import CorpusPage
 
 Pages = Sequence[CorpusPage]
 

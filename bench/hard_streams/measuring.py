@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from bench.hard_streams.ceiling import ceiling
 from bench.hard_streams.generators import GENERATORS, SECTIONS, sections, site
-from urltree.evaluation.corpus import CorpusPage, evenly
-from urltree.evaluation.extractors.urltree_ import as_page
-from urltree.evaluation.metrics.page_gold import PageGold
-from urltree.evaluation.metrics.page_score import by_words
-from urltree.evaluation.metrics.words import words
-from urltree.evaluation.workspace import SUFFIX
 from urltree.extractor import Extractor
+from urltree_evaluation.corpus import CorpusPage, evenly
+from urltree_evaluation.extractors.urltree_ import as_page
+from urltree_evaluation.metrics.page_gold import PageGold
+from urltree_evaluation.metrics.page_score import by_words
+from urltree_evaluation.metrics.words import words
+from urltree_evaluation.workspace import SUFFIX
 
 
 @dataclass(frozen=True, slots=True)

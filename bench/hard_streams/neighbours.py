@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 from bench.hard_streams.cut_page import CutPage, cut
 from bench.hard_streams.insertions import Pages, linked, on_each, random_of, recent
 from bench.hard_streams.naming import Naming
-from urltree.evaluation.corpus import CorpusPage
+from urltree_evaluation.corpus import CorpusPage
 
 _TEASERS = 4
 _FRONT_EVERY = 10

@@ -10,7 +10,7 @@ from lxml.etree import Comment
 from bench.hard_streams.cut_page import CutPage, parsed, serialised
 from bench.hard_streams.insertions import Pages, on_each
 from bench.hard_streams.naming import letters
-from urltree.evaluation.corpus import CorpusPage
+from urltree_evaluation.corpus import CorpusPage
 
 HASHED_EVERY = 200
 SOON = 10  # pages after a redesign that have another bar

@@ -24,7 +24,7 @@ from bench.quality.refit.site import PAGES as REFIT_PAGES
 from bench.quality.single_pages import PAGES, Alone, corpora, single_pages
 from bench.quality.variant import NAMES, Variant, evidence_of
 from bench.quality.without import without_names, without_titles
-from urltree.heuristics import DEFAULT
+from urltree.heuristics.registry import DEFAULT
 
 ROWS = ("1", "2", "3", "4", "5", "6", "8", "9")
 

@@ -20,9 +20,9 @@ from bench.quality.markdown import DIFFERENCE, Answer, at_least, interval, signe
 from bench.quality.passes import Scores
 from bench.quality.passes import table as table_of
 from bench.quality.variant import Variant
-from urltree.evaluation.pool import each_done
-from urltree.evaluation.statistics.bootstrap import differences
-from urltree.evaluation.statistics.table import Table
+from urltree_evaluation.pool import each_done
+from urltree_evaluation.statistics.bootstrap import differences
+from urltree_evaluation.statistics.table import Table
 
 EARNS = 0.001
 STREAM_PAGES = 200  # of each site, for a pass over all of them costs a minute a piece

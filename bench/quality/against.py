@@ -8,9 +8,9 @@ from bench.figure import Figure
 from bench.quality.markdown import DIFFERENCE, Answer, at_least, f1, interval, signed, table
 from bench.quality.passes import PageF1
 from bench.quality.passes import table as table_of
-from urltree.evaluation.statistics.bootstrap import differences
-from urltree.evaluation.statistics.sign_test import sign_test
-from urltree.evaluation.statistics.table import Table
+from urltree_evaluation.statistics.bootstrap import differences
+from urltree_evaluation.statistics.sign_test import sign_test
+from urltree_evaluation.statistics.table import Table
 
 PEER = "trafilatura"
 _OURS, _THEIRS = "ours", "theirs"

@@ -12,9 +12,9 @@ from bench.figure import Figure
 from bench.quality.markdown import DIFFERENCE, Answer, at_least, at_most, f1, interval, table
 from bench.quality.passes import PageF1
 from bench.quality.passes import table as table_of
-from urltree.evaluation.statistics.bootstrap import Figure as Interval
-from urltree.evaluation.statistics.bootstrap import figures
-from urltree.evaluation.statistics.table import Table
+from urltree_evaluation.statistics.bootstrap import Figure as Interval
+from urltree_evaluation.statistics.bootstrap import figures
+from urltree_evaluation.statistics.table import Table
 
 LEARNED = 100  # documents after which a site is known (row 1)
 POSITIONS = {"1": (1, 1), "2-5": (2, 5), "6-10": (6, 10), "11-30": (11, 30)}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from bench.figure import Bar, Figure
-from urltree.evaluation.statistics import bootstrap
+from urltree_evaluation.statistics import bootstrap
 
 
 @dataclass(frozen=True, slots=True)

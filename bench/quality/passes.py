@@ -16,16 +16,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from bench.quality.variant import Variant
-from urltree.evaluation.corpora.json_lines import read
-from urltree.evaluation.corpus import CorpusPage
-from urltree.evaluation.extractors.urltree_ import as_page
-from urltree.evaluation.metrics.page_gold import PageGold
-from urltree.evaluation.metrics.page_score import by_words
-from urltree.evaluation.metrics.words import words
-from urltree.evaluation.pool import each_done
-from urltree.evaluation.statistics.table import Table
-from urltree.evaluation.workspace import SUFFIX
 from urltree.extractor import Extractor
+from urltree_evaluation.corpora.json_lines import read
+from urltree_evaluation.corpus import CorpusPage
+from urltree_evaluation.extractors.urltree_ import as_page
+from urltree_evaluation.metrics.page_gold import PageGold
+from urltree_evaluation.metrics.page_score import by_words
+from urltree_evaluation.metrics.words import words
+from urltree_evaluation.pool import each_done
+from urltree_evaluation.statistics.table import Table
+from urltree_evaluation.workspace import SUFFIX
 
 FIRST = 30  # pages of a site that are all scored
 EVERY = 10

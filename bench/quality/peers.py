@@ -11,11 +11,11 @@ from itertools import islice
 from pathlib import Path
 
 from bench.quality.passes import PageF1, is_scored, score, site_of
-from urltree.evaluation.corpora.json_lines import read
-from urltree.evaluation.corpus import CorpusPage
-from urltree.evaluation.extractors.catalogue import load, version
-from urltree.evaluation.pool import each_done
-from urltree.evaluation.workspace import SUFFIX, read_lines, write_lines
+from urltree_evaluation.corpora.json_lines import read
+from urltree_evaluation.corpus import CorpusPage
+from urltree_evaluation.extractors.catalogue import load, version
+from urltree_evaluation.pool import each_done
+from urltree_evaluation.workspace import SUFFIX, read_lines, write_lines
 
 
 @dataclass(frozen=True, slots=True)

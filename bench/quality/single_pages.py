@@ -16,13 +16,13 @@ from bench.quality.markdown import DIFFERENCE, Answer, at_least, f1, interval, t
 from bench.quality.passes import PageF1, score, site_of
 from bench.quality.passes import table as table_of
 from bench.quality.peers import peer_texts
-from urltree.evaluation.corpora.json_lines import read
-from urltree.evaluation.corpus import CorpusPage
-from urltree.evaluation.extractors.urltree_ import as_page
-from urltree.evaluation.pool import each_done
-from urltree.evaluation.statistics.bootstrap import differences
-from urltree.evaluation.workspace import SUFFIX
 from urltree.extractor import Extractor
+from urltree_evaluation.corpora.json_lines import read
+from urltree_evaluation.corpus import CorpusPage
+from urltree_evaluation.extractors.urltree_ import as_page
+from urltree_evaluation.pool import each_done
+from urltree_evaluation.statistics.bootstrap import differences
+from urltree_evaluation.workspace import SUFFIX
 
 PAGES = STREAMS.parent / "pages"
 CORPORA = ("scrapinghub-article-extraction-benchmark", "magic-html-article", "cleanportaleval")

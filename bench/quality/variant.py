@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from urltree.evidence import EVIDENCE, Evidence
+from urltree.heuristics.evidence import EVIDENCE, Evidence
 
 NAMES = "names"  # the evidence of elements and their class and id tokens
 

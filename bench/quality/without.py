@@ -9,7 +9,7 @@ from bench.quality.level import among, macro
 from bench.quality.markdown import DIFFERENCE, Answer, at_least, f1, interval, signed, table
 from bench.quality.passes import PageF1
 from bench.quality.passes import table as table_of
-from urltree.evaluation.statistics.bootstrap import differences
+from urltree_evaluation.statistics.bootstrap import differences
 
 _WITH, _WITHOUT = "with", "without"
 _HELPED = 20  # pages of a site that a single-page extractor may help with (row 4)

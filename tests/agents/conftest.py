@@ -13,7 +13,7 @@ from agents.commands.topics import apply
 from agents.kafka import refusal, tokens
 from agents.kafka.client import consumer, partitions, producer, read, whole
 from agents.kafka.partitions import partition_of
-from agents.settings import Settings
+from agents.settings.job import Settings
 from tests.agents.limits import GUARD, OF_WORKERS
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 from aiohttp import web
 
-from agents.settings import Settings
+from agents.settings.job import Settings
 
 
 @dataclass

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.fetch import Fetch
-from agents.schemes import Schemes
-from agents.settings import Settings
+from agents.settings.job import Settings
+from agents.settings.schemes import Schemes
 from models import fetch as fetches
 from models import raw_html
 from models.dead_letter import DeadLetter

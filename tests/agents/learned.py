@@ -11,8 +11,8 @@ import yaml
 
 from agents.kafka.client import consumer, partitions, producer, read, whole
 from agents.kafka.partitions import partition_of
-from agents.settings import Settings
-from agents.topics_file import declared
+from agents.settings.job import Settings
+from agents.settings.topics_file import declared
 from models import raw_html
 from tests.agents.records import Sent
 from urltree.page import Page

@@ -11,13 +11,13 @@ import pytest
 
 from agents.polling import asking
 from agents.polling.asking import Asked, Asking, host_of
-from agents.settings import Settings
-from urltree.feeds.answer import Answer, Trouble, WebError
-from urltree.feeds.item import Item
-from urltree.feeds.outcome import Result
-from urltree.feeds.parsed_feed import ParsedFeed
-from urltree.feeds.polling import first
-from urltree.feeds.state import FeedState
+from agents.settings.job import Settings
+from urltree.crawl.decisions.answer import Answer, Trouble, WebError
+from urltree.crawl.decisions.feed.item import Item
+from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
+from urltree.crawl.decisions.poll.outcome import Result
+from urltree.crawl.decisions.poll.polling import first
+from urltree.crawl.decisions.poll.state import FeedState
 
 NOW = 1_800_000_000.0  # 15 January 2027, 08:00 UTC
 URL = "https://a.example/rss"
@@ -34,7 +34,7 @@ class Web:
         self.asked: list[tuple[str, Mapping[str, str]]] = []
 
     async def get(self, url: str, headers: Mapping[str, str], **limits: Any) -> Answer:
-        """As `agents.web.client.Client.get`."""
+        """As `urltree.crawl.web.client.Client.get`."""
         self.asked.append((url, headers))
         found = self.answers[url]
         if isinstance(found, WebError):

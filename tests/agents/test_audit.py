@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 import pytest
 
-from agents.commands.audit import Audit, account, auditing
-from agents.commands.ledger import Accounts, Ledger, Outcome
-from agents.schemes import Schemes
-from agents.settings import Settings
+from agents.commands.audit.command import Audit, account, auditing
+from agents.commands.audit.ledger import Accounts, Ledger, Outcome
+from agents.settings.job import Settings
+from agents.settings.schemes import Schemes
 from models import clean_text, duplicate, raw_html
 from models.command import Forget
 from models.dead_letter import DeadLetter, Record
@@ -19,9 +19,9 @@ from models.duplicate import Duplicate, Urls
 from models.headers import COMMAND, ORIGIN
 from tests.agents.records import Publish, Run, Sent
 from tests.agents.workers import PATIENCE
-from urltree.deduplication import Step
-from urltree.extraction import Extraction
+from urltree.output.extraction import Extraction
 from urltree.page import Page
+from urltree.site.seen import Step
 
 DOMAIN = b"example.org"
 URL = "http://example.org/a"

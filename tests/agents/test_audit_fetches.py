@@ -11,11 +11,11 @@ import pytest
 from aiokafka import TopicPartition
 from aiokafka.structs import OffsetAndMetadata
 
-from agents.commands.audit import account
-from agents.commands.audit_fetches import FetchAccounts, FetchAudit, account_fetches
+from agents.commands.audit.command import account
+from agents.commands.audit.fetches import FetchAccounts, FetchAudit, account_fetches
 from agents.kafka.client import consumer
 from agents.kafka.partitions import partition_of
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models import fetch, raw_html
 from models.dead_letter import DeadLetter, Record
 from models.fetch import Fetch

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from agents.commands.dead_letters import dead_letters
+from agents.commands.dead_letters.command import dead_letters
 from agents.kafka.partitions import partition_of
 from models import fetch, raw_html
 from models.dead_letter import DeadLetter, Record

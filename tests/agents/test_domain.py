@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from agents.kafka.partitions import partition_of
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models import raw_html
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import work

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from agents.polling.feed_turns import LOST, FeedTurns
-from urltree.feeds.schedule import Key
+from urltree.crawl.decisions.poll.schedule import Key
 
 A: Key = (0, b"a")
 B: Key = (0, b"b")

@@ -12,11 +12,11 @@ import xxhash
 
 from agents.commands.feeds.list import span
 from agents.kafka.partitions import partition_of
-from agents.kafka.table import key_of
-from agents.settings import SettingsError
+from agents.kafka.tables.table import key_of
+from agents.settings.job import SettingsError
 from models.feed import Feed, decode
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
-from urltree.feeds.state import FeedState, Status
+from urltree.crawl.decisions.poll.state import FeedState, Status
 
 URL = "https://example.org/feed"
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from agents.commands.feeds.look import Found, Look
-from agents.settings import Settings
-from urltree.feeds.answer import Answer, Trouble, WebError
-from urltree.feeds.discovery import COMMON_PATHS, Candidate
-from urltree.feeds.parsed_feed import ParsedFeed
-from urltree.feeds.parsing import parse
+from agents.settings.job import Settings
+from urltree.crawl.decisions.answer import Answer, Trouble, WebError
+from urltree.crawl.decisions.feed.discovery import COMMON_PATHS, Candidate
+from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
+from urltree.crawl.decisions.feed.parsing import parse
 
 SITE = "https://example.org"
 URL = f"{SITE}/feed"

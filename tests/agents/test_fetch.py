@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agents.kafka.partitions import partition_of
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models import fetch as fetches
 from models import raw_html
 from models.fetch import Fetch as Wanted

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from agents.fetch import Fetch
 from agents.fetching import service
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models import fetch as fetches
 from models.headers import ORIGIN, header
 from tests.agents.feed_server import Clock

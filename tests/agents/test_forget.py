@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from agents.commands.audit import account
+from agents.commands.audit.command import account
 from agents.commands.forget import forget, resolve
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models import clean_text, raw_html
 from models.command import Forget
 from tests.agents.records import Publish, ReadAll, Run, Sent

@@ -15,7 +15,7 @@ from aiokafka.record.util import calc_crc32c
 from agents.kafka.client import producer
 from agents.kafka.header_names import TolerantRecords
 from agents.kafka.partitions import partition_of
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models import clean_text
 from tests.agents.records import PARTITIONS, ReadAll
 from tests.agents.test_pipeline import page

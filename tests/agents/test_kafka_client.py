@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from agents.kafka.client import options
 from agents.kafka.refusal import NoKafkaError
-from agents.settings import Settings, SettingsError
+from agents.settings.job import Settings, SettingsError
 from tests.agents.records import Publish, ReadAll, Sent
 
 

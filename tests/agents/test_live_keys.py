@@ -13,8 +13,8 @@ import pytest
 from aiokafka import TopicPartition
 
 from agents.kafka.client import consumer, partitions, producer
-from agents.kafka.live_keys import live_keys
-from agents.settings import Settings
+from agents.kafka.tables.live_keys import live_keys
+from agents.settings.job import Settings
 from tests.conftest import Record
 
 pytestmark = pytest.mark.kafka

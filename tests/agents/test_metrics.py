@@ -11,13 +11,13 @@ from aiohttp import web
 
 from agents.extract import Extract
 from agents.fetch import Fetch
-from agents.health import Health
 from agents.kafka.client import producer
 from agents.kafka.groups import rewind
 from agents.kafka.partitions import partition_of
-from agents.kafka.table import key_of
-from agents.settings import Settings
+from agents.kafka.tables.table import key_of
+from agents.settings.job import Settings
 from agents.stage import Stage
+from agents.telemetry.health import Health
 from models import document as documents
 from models.dead_letter import DeadLetter, Record
 from models.headers import ARRIVED

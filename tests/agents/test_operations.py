@@ -13,13 +13,13 @@ import pytest
 from aiokafka.admin import NewPartitions
 from aiokafka.admin.client import AIOKafkaAdminClient
 
-from agents.commands.audit import account
+from agents.commands.audit.command import account
 from agents.commands.topics import apply, check, differences
 from agents.kafka.client import admin
 from agents.kafka.groups import committed
 from agents.normalize import Normalize
-from agents.settings import Settings, SettingsError
-from agents.topics_file import declared
+from agents.settings.job import Settings, SettingsError
+from agents.settings.topics_file import declared
 from tests.agents.learned import SITES, TABLES, Rows, declare, page, pages, rows, send, values
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.runbook import Runbook, ours

@@ -9,7 +9,7 @@ from zlib import crc32
 import pytest
 
 from agents.kafka.partitions import partition_of
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models import clean_text, document, duplicate, raw_html
 from models.dead_letter import DeadLetter
 from models.headers import ORIGIN, REKEYED

@@ -13,9 +13,9 @@ from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import Job
 from agents.fetching.lot import Lot
 from agents.fetching.placing import Places
-from agents.metrics import Metrics
+from agents.telemetry.metrics import Metrics
 from models.fetch import Fetch
-from urltree.feeds.host import HOUR, HostState
+from urltree.crawl.decisions.host.host import HOUR, HostState
 from urltree.page import PageError, Reason
 
 PARK = 60.0

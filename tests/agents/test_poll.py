@@ -12,7 +12,7 @@ from aiokafka.errors import KafkaError
 from agents.kafka.client import producer
 from agents.kafka.partitions import key_of
 from agents.poll import Poll
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models import feed as feeds
 from models import fetch as fetches
 from models.feed import Feed

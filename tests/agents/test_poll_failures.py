@@ -10,7 +10,7 @@ import pytest
 
 from agents.kafka.client import producer
 from agents.kafka.partitions import key_of
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models import poll_outcome
 from tests.agents.feed_server import Clock, rss, serving
 from tests.agents.followed import (
@@ -28,8 +28,8 @@ from tests.agents.followed import (
 )
 from tests.agents.records import PARTITIONS, ReadAll
 from tests.agents.workers import run, until
-from urltree.feeds.outcome import Outcome, Result, SeenItem
-from urltree.feeds.state import Status
+from urltree.crawl.decisions.poll.outcome import Outcome, Result, SeenItem
+from urltree.crawl.decisions.poll.state import Status
 
 pytestmark = pytest.mark.kafka
 

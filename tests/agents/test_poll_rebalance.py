@@ -11,14 +11,14 @@ import pytest
 from agents.kafka.transport import Consumer
 from agents.poll import Poll
 from agents.polling.asking import Asked
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models.feed import Feed
 from tests.agents.feed_server import Clock, reaching, rss, serving
 from tests.agents.followed import ANOTHER_POLL, HOST, follow, polled, polling, publish, titles
 from tests.agents.records import ReadAll
 from tests.agents.workers import is_ready, run, started, until
-from urltree.feeds.outcome import Result
-from urltree.feeds.state import FeedState
+from urltree.crawl.decisions.poll.outcome import Result
+from urltree.crawl.decisions.poll.state import FeedState
 
 pytestmark = pytest.mark.kafka
 

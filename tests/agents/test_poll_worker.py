@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.settings import Settings
+from agents.settings.job import Settings
 from tests.agents.followed import HOST, follow
 from tests.agents.test_worker import PATIENCE, wait_for, worker
 

@@ -11,7 +11,7 @@ import pytest
 
 from agents.commands.reset import plan, reset, wait
 from agents.normalize import Normalize
-from agents.settings import Settings, SettingsError
+from agents.settings.job import Settings, SettingsError
 from models import raw_html
 from tests.agents.records import Publish, ReadAll, Run, Sent
 from tests.agents.workers import started, work

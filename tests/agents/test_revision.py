@@ -9,14 +9,14 @@ import orjson
 import pytest
 
 import agents.extract
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models import raw_html
 from tests.agents.records import Publish, ReadAll, Sent
 from tests.agents.workers import work
 from urltree.document import Document
-from urltree.first_pages import ENOUGH
-from urltree.packed_document import unpack
 from urltree.page import Page
+from urltree.site.first_pages import ENOUGH
+from urltree.site.packed_document import unpack
 
 pytestmark = pytest.mark.kafka
 

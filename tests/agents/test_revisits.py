@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from agents.commands.audit import account
-from agents.commands.ledger import Accounts
+from agents.commands.audit.command import account
+from agents.commands.audit.ledger import Accounts
 from agents.kafka.partitions import partition_of
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models import clean_text, duplicate, raw_html
 from models.headers import ORIGIN
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Sent

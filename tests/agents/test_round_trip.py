@@ -12,13 +12,13 @@ import pytest
 from agents.commands.round_trip import round_trip
 from agents.extract import Extract
 from agents.normalize import Normalize
-from agents.settings import Settings
+from agents.settings.job import Settings
 from tests.agents.records import ReadAll, Run
 from tests.agents.test_forget import TABLES, kept
 from tests.agents.workers import BOTH, PATIENCE, idle, started, work
 from tests.agents.workers import run as run_scenario
 from urltree.document import Document
-from urltree.row import Verdict
+from urltree.site.row import Verdict
 
 pytestmark = pytest.mark.kafka
 

@@ -21,7 +21,7 @@ from agents.fetch import Fetch
 from agents.kafka.refusal import NoKafkaError
 from agents.normalize import Normalize
 from agents.poll import Poll
-from agents.settings import Settings, SettingsError
+from agents.settings.job import Settings, SettingsError
 from models import clean_text, raw_html
 from tests.agents.learned import send, values
 from tests.agents.limits import OF_WORKERS

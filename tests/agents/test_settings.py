@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.schemes import Schemes
-from agents.settings import Settings, SettingsError, load, unknown
+from agents.settings.job import Settings, SettingsError, load, unknown
+from agents.settings.schemes import Schemes
 from urltree.page import Page
 
 
@@ -83,7 +83,7 @@ def test_metadata_without_its_libraries_ends_the_worker_at_the_start(
 ) -> None:
     """Not at the first page; the extra is named."""
     monkeypatch.setitem(sys.modules, "py3langid.langid", None)
-    monkeypatch.delitem(sys.modules, "urltree.found_metadata.language", raising=False)
+    monkeypatch.delitem(sys.modules, "urltree.enrich.metadata.language", raising=False)
     monkeypatch.setenv("URLTREE_METADATA", "true")
     with pytest.raises(SettingsError, match=r"urltree\[metadata\]"):
         load()

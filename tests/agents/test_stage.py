@@ -11,13 +11,13 @@ import pytest
 from agents.extract import Extract
 from agents.kafka.delivery import Work
 from agents.normalize import Normalize
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models import clean_text
 from models.dead_letter import DeadLetter
 from tests.agents.records import Publish, ReadAll
 from tests.agents.test_pipeline import page, raw
 from tests.agents.workers import PATIENCE, run, started, until, work
-from urltree.row import RowError
+from urltree.site.row import RowError
 
 pytestmark = pytest.mark.kafka
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from aiokafka import TopicPartition
 
-from agents.commands.state_dump import SOURCES, dump
-from agents.commands.state_file import Header, Reader, Stored, Writer
-from agents.commands.state_restore import restore
+from agents.commands.state.dump import SOURCES, dump
+from agents.commands.state.file import Header, Reader, Stored, Writer
+from agents.commands.state.restore import restore
 from agents.commands.topics import apply
 from agents.extract import Extract
 from agents.kafka.groups import rewind
 from agents.kafka.partitions import partition_of
 from agents.normalize import Normalize
-from agents.settings import Settings, SettingsError
+from agents.settings.job import Settings, SettingsError
 from tests.agents.learned import SITES, declare, page, pages, records, rows, values
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import started, work

@@ -12,9 +12,9 @@ from faust.types import TP
 
 from agents.extract import Extract
 from agents.kafka.client import options, producer
-from agents.kafka.store import Store
-from agents.kafka.table import PAGE, Table, key_of, prefix_of
-from agents.settings import Settings
+from agents.kafka.tables.store import Store
+from agents.kafka.tables.table import PAGE, Table, key_of, prefix_of
+from agents.settings.job import Settings
 from tests.agents.workers import is_ready, run, started, until
 
 pytestmark = pytest.mark.kafka

@@ -13,7 +13,7 @@ import pytest
 import trustme
 
 from agents.kafka.tokens import TokenError, TokenRefusedError, Tokens
-from agents.settings import Settings
+from agents.settings.job import Settings
 from tests.token_server import TokenServer, serving
 
 

@@ -18,8 +18,8 @@ from click.testing import CliRunner
 
 from agents.commands.topics import apply, check, topics
 from agents.kafka.client import admin
-from agents.settings import Settings, SettingsError
-from agents.topics_file import declared
+from agents.settings.job import Settings, SettingsError
+from agents.settings.topics_file import declared
 from tests.agents.limits import GUARD
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from faust.types import TP
 from agents.extract import Extract
 from agents.kafka.delivery import Delivery
 from agents.normalize import Normalize
-from agents.settings import Settings
+from agents.settings.job import Settings
 from tests.agents.records import Publish
 from tests.agents.test_pipeline import page, raw
 from tests.agents.workers import PATIENCE, idle, is_ready, run, started, until

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.settings import Settings
+from agents.settings.job import Settings
 from demo.ports import free_port
 from tests.agents import limits
 from tests.agents.limits import GUARD

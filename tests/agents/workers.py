@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from agents.extract import Extract
 from agents.normalize import Normalize
-from agents.settings import Settings
+from agents.settings.job import Settings
 from agents.stage import MakeStage, Stage
 from tests.agents.limits import GUARD
 

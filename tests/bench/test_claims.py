@@ -14,8 +14,8 @@ from bench.claims import tables
 from bench.claims.curves import draw
 from bench.claims.variants import DOCUMENTS, FOREVER, SiteF1, follow, variants
 from urltree import Eviction
-from urltree.evaluation.metrics.sequences import compare
-from urltree.evaluation.metrics.words import words
+from urltree_evaluation.metrics.sequences import compare
+from urltree_evaluation.metrics.words import words
 
 DOCS = Path(__file__).parents[2] / "docs"
 TABLES = ("learning", "sites_above", "heuristics", "windows")

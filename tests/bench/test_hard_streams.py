@@ -18,8 +18,8 @@ from bench.hard_streams.addresses import MERGED, sections
 from bench.hard_streams.ceiling import ceiling
 from bench.hard_streams.cut_page import cut, paragraphs
 from bench.hard_streams.wording import CONSENT, OFFERS
-from urltree.evaluation.corpus import CorpusPage
-from urltree.tokenizer import tokenize
+from urltree.html.tokenizer import tokenize
+from urltree_evaluation.corpus import CorpusPage
 
 PAGES = 60
 PARAGRAPHS = 7

@@ -21,11 +21,11 @@ from bench.quality.peers import peer_texts
 from bench.quality.single_pages import text_alone
 from bench.quality.variant import Variant, evidence_of
 from bench.quality.without import without_titles
-from urltree.evaluation.corpora.json_lines import read
-from urltree.evaluation.metrics.sequences import compare
-from urltree.evaluation.metrics.words import words
-from urltree.evaluation.workspace import SUFFIX, read_lines, write_lines
-from urltree.heuristics import DEFAULT, heuristic
+from urltree.heuristics.registry import DEFAULT, heuristic
+from urltree_evaluation.corpora.json_lines import read
+from urltree_evaluation.metrics.sequences import compare
+from urltree_evaluation.metrics.words import words
+from urltree_evaluation.workspace import SUFFIX, read_lines, write_lines
 
 EVIDENCE = Variant("evidence")
 

@@ -14,10 +14,10 @@ from bench.quality.refit.fitting import RULES, Effects, Fit, Fitted, Rule, effec
 from bench.quality.refit.halves import HALVINGS, answer, halvings
 from bench.quality.refit.setting import Setting, Word, all_words, grid, start
 from bench.quality.refit.site import site
-from urltree.evaluation.metrics.sequences import compare
-from urltree.evaluation.metrics.words import words
-from urltree.evaluation.workspace import SUFFIX
-from urltree.evidence.parameters import Parameters
+from urltree.heuristics.evidence.parameters import Parameters
+from urltree_evaluation.metrics.sequences import compare
+from urltree_evaluation.metrics.words import words
+from urltree_evaluation.workspace import SUFFIX
 
 PAGES = 5
 FOOTER = "The people of {} keep all of their rights and say so below each of the pages here"

@@ -10,7 +10,7 @@ import pytest
 from bench.simulated_feeds import SimulatedFeed
 from bench.simulated_web import PAUSE, START, Web, page
 from bench.simulation import EVERY_15, EVERY_60, OURS, RULES, Result, simulate
-from urltree.feeds.answer import Answer, WebError
+from urltree.crawl.decisions.answer import Answer, WebError
 
 
 @cache

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import pytest
 
-from agents.settings import Settings
+from agents.settings.job import Settings
 from demo.harvest import Harvester
 from demo.progress import Harvest, Progress
 from demo.sites import Item
@@ -16,8 +16,8 @@ from models import fetch, poll_outcome
 from models.dead_letter import DeadLetter, Record
 from models.fetch import Fetch
 from models.headers import FETCHED_FOR, ORIGIN, Headers
-from urltree.feeds.answer import Trouble
-from urltree.feeds.outcome import Outcome, Result
+from urltree.crawl.decisions.answer import Trouble
+from urltree.crawl.decisions.poll.outcome import Outcome, Result
 
 FEED = "https://a.example/feed"
 ITEM = Item("1", "https://A.example:443/1#x", "One", "", datetime(2026, 1, 2, 3, 4, tzinfo=UTC))

@@ -15,7 +15,7 @@ import psutil
 import pytest
 from rich.console import Console
 
-from agents.settings import SettingsError
+from agents.settings.job import SettingsError
 from demo.__main__ import unaccounted
 from demo.feed_run import run_sample
 from demo.kafka import answers
@@ -25,7 +25,7 @@ from demo.workers import ROOT
 from tests.agents import limits
 from tests.agents.limits import GUARD
 from tests.job.harness import wait_until
-from urltree.deduplication import Step
+from urltree.site.seen import Step
 
 pytestmark = pytest.mark.kafka
 

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from agents.feed_settings import MIB
-from agents.settings import Settings
-from agents.web.client import Client
-from agents.web.redirects import target
+from agents.settings.feeds import MIB
+from agents.settings.job import Settings
 from demo.sites import Item, sample
 from demo.sites.press import LISTED, Press
 from demo.sites.server import LOOPBACK, serving
 from demo.sites.site import FORBIDDEN, Site
 from tests.agents.limits import OF_ANSWERS
-from urltree.feeds.address import address
-from urltree.feeds.discovery import feeds_of
-from urltree.feeds.host import RobotsText
-from urltree.feeds.parsing import parse
-from urltree.feeds.robots import Robots
+from urltree.crawl.decisions.feed.address import address
+from urltree.crawl.decisions.feed.discovery import feeds_of
+from urltree.crawl.decisions.feed.parsing import parse
+from urltree.crawl.decisions.host.host import RobotsText
+from urltree.crawl.decisions.host.robots import Robots
+from urltree.crawl.web.client import Client
+from urltree.crawl.web.redirects import target
 from urltree.page import microseconds
 
 SITES = sample().sites
@@ -148,7 +148,7 @@ def _ask(press: Press, directory: Path, run: Callable[[Client], Awaitable[None]]
                     "fetch_ca_file": served.ca_file,
                 }
             )
-            async with Client(settings) as web:
+            async with Client(settings.client) as web:
                 await run(web)
 
     asyncio.run(serve())

@@ -10,10 +10,10 @@ import pytest
 
 from demo.sites import Item, Sample, sample
 from demo.sites.sample import NO_PAGES
-from urltree.deduplication import Seen, Step, duplicate_step
+from urltree.address.url_key import KeyScheme
+from urltree.html.tokenizer import tokenize
 from urltree.page import Page
-from urltree.tokenizer import tokenize
-from urltree.url_key import KeyScheme
+from urltree.site.seen import Seen, Step, duplicate_step
 
 DIGEST = "1061e8b444df4cb3"
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from agents.commands.audit_fetches import FetchAccounts
-from agents.commands.ledger import Accounts
+from agents.commands.audit.fetches import FetchAccounts
+from agents.commands.audit.ledger import Accounts
 from demo.__main__ import described, unaccounted
 from demo.progress import Harvest, News, Progress, Summary
 from demo.view import line, panel

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from agents.settings import Settings
+from agents.settings.job import Settings
 
 ROOT = Path(__file__).parent.parent.parent
 CHART = ROOT / "deploy" / "helm"

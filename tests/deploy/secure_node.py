@@ -12,7 +12,7 @@ import pytest
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
 
 from agents.kafka.client import admin, consumer, partitions, read, whole
-from agents.settings import Settings
+from agents.settings.job import Settings
 from tests.deploy.kubelet import Node, missing
 from tests.deploy.pod import Pod
 from tests.deploy.pod_files import Secrets

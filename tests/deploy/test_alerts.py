@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agents.settings import Settings
+from agents.settings.job import Settings
 from tests.deploy.conftest import FindTool
 from tests.deploy.promql import ALERTS, FILES
 

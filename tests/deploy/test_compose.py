@@ -16,7 +16,7 @@ import yaml
 
 from agents.__main__ import _STAGES
 from agents.commands.topics import apply, check
-from agents.settings import PREFIX, Settings
+from agents.settings.job import PREFIX, Settings
 from demo.child import Child
 from demo.kafka import answers
 from demo.kafka_install import install

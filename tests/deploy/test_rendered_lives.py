@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from agents.commands.topics import apply
-from agents.kafka.table import key_of
-from agents.settings import Settings
+from agents.kafka.tables.table import key_of
+from agents.settings.job import Settings
 from tests.agents.workers import work
 from tests.conftest import Record
 from tests.deploy.chart import RELEASE, objects

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents.settings import Settings
+from agents.settings.job import Settings
 from tests.deploy.chart import SETS, objects, pods
 
 PODS = [(values, name) for values in SETS for name in pods(values)]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from aiokafka.errors import KafkaError
 
-from agents.settings import SettingsError
+from agents.settings.job import SettingsError
 from demo.kafka import Kafka
 from models import fetch, raw_html
 from models.dead_letter import DeadLetter

@@ -17,10 +17,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from agents.commands.audit import account
-from agents.commands.ledger import Accounts
+from agents.commands.audit.command import account
+from agents.commands.audit.ledger import Accounts
 from agents.commands.topics import apply
-from agents.settings import Settings
+from agents.settings.job import Settings
 from demo.child import Child
 from demo.ports import free_port
 from tests.job.kafka_records import Read, Sent, committed, ends, publish, read_all, run
@@ -188,7 +188,7 @@ class Job:
         brokers: of a running Kafka.
         prefix: of topics and groups.
         directory: for disks and logs.
-        settings: more of the environment, in the names of `agents.settings`, lower case.
+        settings: more of the environment, in the names of `agents.settings.job`, lower case.
     """
 
     def __init__(self, brokers: str, prefix: str, directory: Path, **settings: object) -> None:

@@ -13,10 +13,10 @@ from aiokafka.partitioner import murmur2
 
 from agents.kafka import groups
 from agents.kafka.client import admin, consumer, options, partitions, read, whole
-from agents.settings import Settings
+from agents.settings.job import Settings
 from models import raw_html
+from urltree.address.url_key import KeyScheme
 from urltree.page import Page, PageError
-from urltree.url_key import KeyScheme
 
 PARTITIONS = 6
 MAX_RECORD = 32 * 1024 * 1024  # a producer of the tests may send what Kafka refuses

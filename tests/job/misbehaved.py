@@ -27,8 +27,8 @@ from tests.job.feed_sites import FeedSites
 from tests.job.harness import ROOT, Job, Worker, wait_until
 from tests.job.kafka_records import Sent, partition_of
 from tests.job.state import in_changelog
-from urltree.feeds.state import FeedState
-from urltree.url_key import KeyScheme
+from urltree.address.url_key import KeyScheme
+from urltree.crawl.decisions.poll.state import FeedState
 
 MIB = 1024 * 1024
 
@@ -86,7 +86,7 @@ class Memory:
 def misbehaving() -> Iterator[dict[str, str]]:
     """The misbehaving server as a process of its own; the settings with which it is reached."""
     server = subprocess.Popen(
-        [sys.executable, "-m", "tests.agents.web.misbehaving"],
+        [sys.executable, "-m", "tests.urltree.crawl.web.misbehaving"],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

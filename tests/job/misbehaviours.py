@@ -1,6 +1,6 @@
 """What is to become of a page, and of a feed, by how its server misbehaves (issue 4, row 1).
 
-The words are paths of `tests.agents.web.misbehaving`; each has a host of its own.
+The words are paths of `tests.urltree.crawl.web.misbehaving`; each has a host of its own.
 """
 
 from __future__ import annotations

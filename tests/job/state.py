@@ -9,17 +9,17 @@ from typing import NamedTuple
 
 from rocksdict import AccessType, Options, Rdict
 
-from agents.kafka.table import id_of, key_of
+from agents.kafka.tables.table import id_of, key_of
 from models import document as documents
 from tests.job.harness import Job, Worker
 from tests.job.kafka_records import PARTITIONS
 from tests.urltree.builders import nodes
 from tests.urltree.path_recount import of_rows, sums
 from urltree.document import Document
-from urltree.heuristics import heuristic
-from urltree.learning import LearnedDomain
-from urltree.row import Row
-from urltree.window import REFERENCE, Eviction
+from urltree.heuristics.registry import heuristic
+from urltree.site.row import Row
+from urltree.site.site import LearnedDomain
+from urltree.tree.window import REFERENCE, Eviction
 
 Rows = dict[int, dict[bytes, bytes]]  # by partition, then by key
 Branch = tuple[str, ...]

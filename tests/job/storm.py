@@ -10,7 +10,7 @@ from random import Random
 
 from aiokafka.errors import KafkaError
 
-from agents.settings import SettingsError
+from agents.settings.job import SettingsError
 from demo.kafka import Kafka
 from tests.job.harness import MISSED, PATIENCE, Job, Worker, wait_until
 from tests.job.kafka_records import keyed

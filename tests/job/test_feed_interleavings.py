@@ -22,9 +22,9 @@ from tests.job.harness import Job, Worker, wait_until
 from tests.job.misbehaved import publish_pages
 from tests.job.outcomes import clean_texts
 from tests.job.state import count, differing, in_changelog, on_disk
-from urltree.feeds.state import FeedState
+from urltree.address.url_key import KeyScheme
+from urltree.crawl.decisions.poll.state import FeedState
 from urltree.page import Page
-from urltree.url_key import KeyScheme
 
 SITES = 4
 STORIES = 60

@@ -23,17 +23,11 @@ from tests.job.harness import Job, Worker, wait_until
 from tests.job.kafka_records import Sent, beginning, keyed, members, run
 from tests.job.outcomes import clean_texts, dead_letters, outcomes
 from tests.job.pages import OLD, START, Site
-from tests.job.state import (
-    assert_trees_equal_recount,
-    count,
-    differing,
-    in_changelog,
-    on_disk,
-)
+from tests.job.state import assert_trees_equal_recount, count, differing, in_changelog, on_disk
 from urltree.extracting import extract
 from urltree.page import Page
-from urltree.row import Row
-from urltree.window import Eviction
+from urltree.site.row import Row
+from urltree.tree.window import Eviction
 
 EVICTION = Eviction(max_documents=20, keep=10)
 SMALL_WINDOW = {"max_documents": EVICTION.max_documents, "keep": EVICTION.keep}

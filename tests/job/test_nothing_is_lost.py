@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import orjson
 import pytest
 
-from agents.kafka.table import key_of
+from agents.kafka.tables.table import key_of
 from demo.kafka import Kafka
 from tests.conftest import Record
 from tests.job.harness import Job, Worker, wait_until
@@ -28,9 +28,9 @@ from tests.job.state import (
     on_disk,
 )
 from tests.job.storm import Storm
-from urltree.revisits import is_older
-from urltree.row import Row
-from urltree.window import DAY, Eviction
+from urltree.site.revisits import is_older
+from urltree.site.row import Row
+from urltree.tree.window import DAY, Eviction
 
 DOCUMENTS = 5_000
 KILLS = 10

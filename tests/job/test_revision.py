@@ -12,9 +12,9 @@ from tests.job.outcomes import clean_texts, outcomes
 from tests.job.state import assert_trees_equal_recount, count, differing, in_changelog, on_disk
 from tests.job.test_interleavings import articles, extracted, normalized
 from urltree.extracting import extract
-from urltree.first_pages import ENOUGH
 from urltree.page import Page
-from urltree.row import Row
+from urltree.site.first_pages import ENOUGH
+from urltree.site.row import Row
 
 PAGES = ENOUGH + 6  # the last are learned while the revisions are being confirmed
 

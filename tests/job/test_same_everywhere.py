@@ -28,10 +28,10 @@ from tests.job.outcomes import clean_texts
 from tests.job.pages import pages, with_revisits
 from tests.job.state import assert_trees_equal_recount, in_changelog
 from urltree.extracting import extract
-from urltree.extraction import Extraction
+from urltree.output.extraction import Extraction
 from urltree.page import Page
-from urltree.revisits import Revisits
-from urltree.window import DAY, Eviction
+from urltree.site.revisits import Revisits
+from urltree.tree.window import DAY, Eviction
 
 PAGES = 600
 EVICTION = Eviction(max_documents=60, max_age=10 * DAY, keep=20)

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from models.document import FIELDS, decode, encode
-from urltree.document import Document
-from urltree.found_metadata import FoundMetadata
+from urltree.document import Document, FoundMetadata
+from urltree.html.blocks import Element, TextBlock
 from urltree.page import PageError, Reason
-from urltree.text_block import Element, TextBlock
 
 SCHEMA = orjson.loads((Path(__file__).parents[2] / "models/schemas/documents.json").read_bytes())
 

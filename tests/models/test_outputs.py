@@ -11,11 +11,11 @@ from jsonschema import Draft202012Validator
 
 from models import clean_text, duplicate
 from models.duplicate import Duplicate, Urls
-from urltree.deduplication import Step
-from urltree.extraction import ExtractedBlock, Extraction
-from urltree.found_metadata import FoundMetadata
+from urltree.document import FoundMetadata
+from urltree.heuristics.page_kind import PageKind
+from urltree.output.extraction import ExtractedBlock, Extraction
 from urltree.page import PageError, Reason
-from urltree.page_kind import PageKind
+from urltree.site.seen import Step
 
 SCHEMAS = Path(__file__).parents[2] / "models/schemas"
 CLEAN_TEXT = orjson.loads((SCHEMAS / "clean-text.json").read_bytes())

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from models.poll_outcome import decode, encode
-from urltree.feeds.answer import Trouble
-from urltree.feeds.outcome import Outcome, Result, SeenItem
+from urltree.crawl.decisions.answer import Trouble
+from urltree.crawl.decisions.poll.outcome import Outcome, Result, SeenItem
 from urltree.page import PageError, Reason
 
 SCHEMA = orjson.loads(

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from urltree.document import Document
-from urltree.text_block import Element, TextBlock
-from urltree.tokenizer import TOKENIZER_VERSION, tokenize
-from urltree.tree import Node
+from urltree.html.blocks import Element, TextBlock
+from urltree.html.tokenizer import TOKENIZER_VERSION, tokenize
+from urltree.tree.url_tree import Node
 
 DOMAIN = "example.org"
 BODY = Element("p", -1, ())

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from urltree.path_statistics import Contribution, PathStatistics
+from urltree.tree.path_statistics import Contribution, PathStatistics
 
 
 class Sums(NamedTuple):

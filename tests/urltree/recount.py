@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from urltree.document import Document
-from urltree.tokenizer import TOKENIZER_VERSION
-from urltree.window import Eviction
+from urltree.html.tokenizer import TOKENIZER_VERSION
+from urltree.tree.window import Eviction
 
 Branch = tuple[str, ...]
 

@@ -232,7 +232,7 @@ def test_what_two_passes_said_is_said_again(tmp_path: Path) -> None:
 
 def test_an_interrupted_page_leaves_its_domain_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C in the middle of learning: the tree is made anew from the rows."""
-    from urltree.learning import LearnedDomain  # noqa: PLC0415 - the place that is interrupted
+    from urltree.site.site import LearnedDomain  # noqa: PLC0415 - the place that is interrupted
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

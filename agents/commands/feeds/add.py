@@ -11,17 +11,17 @@ from typing import Any
 import click
 import orjson
 
-from agents.commands.dead_letter_view import safe
+from agents.commands.dead_letters.view import safe
 from agents.commands.feeds.followed import Sites, follow, followed
 from agents.commands.feeds.look import Found, Look
 from agents.polling.parsers import Parsers
-from agents.settings import Settings, load
-from agents.web.client import Client
-from agents.web.contact import contact
+from agents.settings.contact import contact
+from agents.settings.job import Settings, load
 from models.feed import Feed, decode
-from urltree.feeds.address import address
-from urltree.feeds.answer import WebError
-from urltree.feeds.discovery import Candidate
+from urltree.crawl.decisions.answer import WebError
+from urltree.crawl.decisions.feed.address import address
+from urltree.crawl.decisions.feed.discovery import Candidate
+from urltree.crawl.web.client import Client
 from urltree.page import PageError
 
 
@@ -67,7 +67,7 @@ async def find(
     feeds: dict[str, Candidate] = {}
     others: dict[str, Candidate] = {}
     parsers = Parsers(1, settings.parse_seconds, settings.max_feed_items)
-    async with Client(settings) as web, parsers as parsing:
+    async with Client(settings.client) as web, parsers as parsing:
         look = Look(settings, web, parsing)
         for url in urls:
             try:

@@ -9,13 +9,13 @@ from typing import Any, BinaryIO, NamedTuple
 import click
 import orjson
 
-from agents.commands.dead_letter_view import safe
+from agents.commands.dead_letters.view import safe
 from agents.commands.feeds import subscriptions
 from agents.commands.feeds.followed import Sites, follow, followed
 from agents.commands.feeds.subscriptions import MAX_FILE_BYTES, Entry
-from agents.settings import Settings, load
+from agents.settings.job import Settings, load
 from models.feed import Feed, decode
-from urltree.feeds.address import address
+from urltree.crawl.decisions.feed.address import address
 from urltree.page import PageError
 
 _SHOWN = 20  # refusals, on a terminal

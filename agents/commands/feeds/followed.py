@@ -10,8 +10,8 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from agents.kafka.client import consumer, partitions, producer, read, whole
 from agents.kafka.partitions import partition_of
-from agents.schemes import Schemes
-from agents.settings import Settings
+from agents.settings.job import Settings
+from agents.settings.schemes import Schemes
 from models.feed import Feed, decode
 from urltree.page import PageError
 

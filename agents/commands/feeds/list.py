@@ -19,14 +19,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from agents.commands.dead_letter_view import safe
+from agents.commands.dead_letters.view import safe
 from agents.commands.feeds.followed import followed_by, places
 from agents.kafka.client import consumer, read, whole
 from agents.polling.feed_rows import feed_key
-from agents.settings import Settings, SettingsError, load
+from agents.settings.job import Settings, SettingsError, load
 from models.feed import Feed
-from urltree.feeds.durations import DAY, HOUR, MINUTE
-from urltree.feeds.state import FeedState, StateError, Status
+from urltree.crawl.decisions.durations import DAY, HOUR, MINUTE
+from urltree.crawl.decisions.poll.state import FeedState, StateError, Status
 
 NEW = "new"  # followed, not polled yet
 _CHANGELOG = "urltree-poll-feed_state-changelog"

@@ -13,15 +13,15 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
-from agents.settings import Settings
-from agents.web.redirects import target
-from urltree.feeds.answer import Answer, Trouble, WebError
-from urltree.feeds.discovery import Candidate, common, feeds_of
-from urltree.feeds.parsed_feed import ParsedFeed
+from agents.settings.job import Settings
+from urltree.crawl.decisions.answer import Answer, Trouble, WebError
+from urltree.crawl.decisions.feed.discovery import Candidate, common, feeds_of
+from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
+from urltree.crawl.web.redirects import target
 
 
 class Web(Protocol):
-    """Asks for an address (`agents.web.client.Client`)."""
+    """Asks for an address (`urltree.crawl.web.client.Client`)."""
 
     async def get(
         self,

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 import click
 import orjson
 
-from agents.commands.dead_letter_view import safe
+from agents.commands.dead_letters.view import safe
 from agents.commands.feeds.followed import Sites, followed, unfollow
-from agents.settings import load
+from agents.settings.job import load
 from models.feed import Feed
-from urltree.feeds.address import address
+from urltree.crawl.decisions.feed.address import address
 
 
 @click.command("remove")

@@ -21,9 +21,9 @@ import orjson
 from lxml import etree
 
 from models.feed import Feed
-from urltree.encoding import decode
+from urltree.html.encoding import decode
+from urltree.html.parser import parse
 from urltree.page import PageError
-from urltree.parser import parse
 
 CATEGORIES = "feed.categories"
 MAX_FILE_BYTES = 32 * 1024 * 1024

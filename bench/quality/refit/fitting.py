@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple, get_args
 
 from bench.quality.refit.setting import Setting, all_words, grid, start
 from bench.quality.refit.site import PAGES, macro, site
-from urltree.evidence.parameters import Parameters
+from urltree.heuristics.evidence.parameters import Parameters
 
 _NOTHING = 1e-6
 

@@ -13,8 +13,8 @@ from bench.quality.passes import site_of
 from bench.quality.refit.fitting import RULES, Fit, Fitted, Rule, effects, fit
 from bench.quality.refit.setting import all_words, start
 from bench.quality.refit.site import PAGES
-from urltree.evaluation.pool import each_done
-from urltree.evidence.parameters import Parameters
+from urltree.heuristics.evidence.parameters import Parameters
+from urltree_evaluation.pool import each_done
 
 HALVINGS = 10
 

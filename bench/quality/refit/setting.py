@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import Any, NamedTuple
 
-from urltree.evidence.names import CONTENT, SOFT, STRONG, Names
-from urltree.evidence.parameters import Parameters
+from urltree.heuristics.evidence.names import CONTENT, SOFT, STRONG, Names
+from urltree.heuristics.evidence.parameters import Parameters
 
 FACTORS = (0.5, 0.75, 1, 1.33, 2)
 _BESIDE = (0.75, 1.33)

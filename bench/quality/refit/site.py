@@ -12,18 +12,18 @@ from statistics import fmean
 
 from bench.quality.passes import is_scored
 from bench.quality.refit.setting import Setting, Word
+from urltree.address.url_key import KeyScheme
 from urltree.document import Document
-from urltree.evaluation.corpora.json_lines import read
-from urltree.evaluation.corpus import CorpusPage
-from urltree.evaluation.extractors.urltree_ import as_page
-from urltree.evaluation.metrics.sequences import compare
-from urltree.evaluation.metrics.words import words
-from urltree.evidence import Evidence
-from urltree.evidence.names import Said
-from urltree.evidence.parameters import Parameters
-from urltree.learning import LearnedDomain
-from urltree.tokenizer import tokenize
-from urltree.url_key import KeyScheme
+from urltree.heuristics.evidence import Evidence
+from urltree.heuristics.evidence.names import Said
+from urltree.heuristics.evidence.parameters import Parameters
+from urltree.html.tokenizer import tokenize
+from urltree.site.site import LearnedDomain
+from urltree_evaluation.corpora.json_lines import read
+from urltree_evaluation.corpus import CorpusPage
+from urltree_evaluation.extractors.urltree_ import as_page
+from urltree_evaluation.metrics.sequences import compare
+from urltree_evaluation.metrics.words import words
 
 PAGES = 60  # of a site, for all of them would take hours; of so few the window evicts none
 

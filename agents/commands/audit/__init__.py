@@ -1,0 +1,1 @@
+"""The command `audit`: account for every input record."""

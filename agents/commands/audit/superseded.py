@@ -1,0 +1,89 @@
+"""Missing in an audit, yet not lost: pages whose clean text was replaced under its id."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from math import inf
+from typing import NamedTuple
+
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+
+from agents.commands.audit.ledger import Ledger, Outcome
+from agents.kafka.client import Ranges, partitions, read, whole
+from agents.settings.job import Settings
+from agents.settings.schemes import Schemes
+from models import clean_text, raw_html
+from models.origin import Origin
+from urltree.html.tokenizer import tokenize
+from urltree.page import PageError, microseconds
+from urltree.site.revisits import is_older
+
+_AT_MOST = 100_000  # pages; of so many missing most are not processed yet
+
+
+class _Page(NamedTuple):
+    """A missing page: where it lies, when it was published, and its document time if it has one."""
+
+    origin: Origin
+    timestamp: int
+    time: int | None
+
+
+async def explain(settings: Settings, client: AIOKafkaConsumer, ledger: Ledger) -> None:
+    """Settle what was superseded or forgotten."""
+    missing = {origin for origin, _ in zip(ledger.missing(), range(_AT_MOST), strict=False)}
+    schemes = Schemes(settings)
+    by_id: defaultdict[bytes, list[_Page]] = defaultdict(list)
+    async for record in read(client, _around(missing)):
+        origin = Origin(record.topic, record.partition, record.offset)
+        if origin in missing:
+            _enter(record, schemes, by_id)
+    if not by_id:
+        return
+    topic = settings.topic("clean-text")
+    async for record in read(client, await whole(client, await partitions(client, topic))):
+        for page in by_id.get(record.key or b"", ()):
+            outcome = _outcome(page, record)
+            if outcome is not None:
+                ledger.settle(str(page.origin), outcome)
+
+
+def _around(missing: set[Origin]) -> Ranges:
+    ranges: dict[TopicPartition, tuple[int, int]] = {}
+    for topic, partition, offset in missing:
+        at = TopicPartition(topic, partition)
+        first, end = ranges.get(at, (offset, offset + 1))
+        ranges[at] = (min(first, offset), max(end, offset + 1))
+    return ranges
+
+
+def _enter(
+    record: ConsumerRecord, schemes: Schemes, by_id: defaultdict[bytes, list[_Page]]
+) -> None:
+    """Note a page under the keys under which its clean text would stand."""
+    try:
+        page = raw_html.decode(record.value, record.headers)
+
+        def title() -> str | None:
+            return page.title or tokenize(page.html, page.content_type).title
+
+        keys = [scheme.key(page.final_url or "", title) for scheme in schemes.of(page)]
+    except PageError:
+        return  # its dead letter is missing
+    origin = Origin(record.topic, record.partition, record.offset)
+    for key in keys:
+        by_id[key.id.encode()].append(_Page(origin, record.timestamp, page.time))
+
+
+def _outcome(page: _Page, record: ConsumerRecord) -> Outcome | None:
+    """What a record of clean-text under the page's id says of the page."""
+    if record.value is None:
+        return Outcome.FORGOTTEN if record.timestamp >= page.timestamp else None
+    try:
+        said = clean_text.decode(record.value)
+        stamp = said.get("fetched_at") or said.get("published")
+        time = -inf if stamp is None else microseconds(stamp)
+        is_later = is_older(str(page.origin), page.time, said["origin"], time)
+    except (PageError, AttributeError, KeyError, TypeError, ValueError):
+        return None
+    return Outcome.SUPERSEDED if is_later else None

@@ -1,0 +1,106 @@
+"""`python -m agents dead-letters list|show|replay`: what was refused, why, and once more.
+
+A replayed page keeps its first origin. So to replay twice is harmless, and a dead letter whose page
+was mended counts in the audit as what came of it. Of several letters of one origin the last counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import click
+import orjson
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from agents.commands.dead_letters.replay import replay
+from agents.commands.dead_letters.search import Filter, find, last
+from agents.commands.dead_letters.view import as_json as all_of
+from agents.commands.dead_letters.view import as_text, safe
+from agents.settings.job import load
+from urltree.page import Reason
+
+
+@click.group("dead-letters")
+def dead_letters() -> None:
+    """Pages that could not become clean text, and why."""
+
+
+_reason = click.option(
+    "--reason", type=click.Choice([r.value for r in Reason]), help="Only of this reason."
+)
+_stage = click.option(
+    "--stage", type=click.Choice(["normalize", "extract", "poll", "fetch"]), help="Only its."
+)
+_domain_option = click.option("--domain", help="Only of this domain.")
+_json = click.option("--json", "as_json", is_flag=True, help="JSON.")
+
+
+@dead_letters.command("list")
+@_reason
+@_stage
+@_domain_option
+@click.option("--limit", type=click.IntRange(1), default=50, help="The last ones; 50 by default.")
+@_json
+def list_command(
+    *, reason: str | None, stage: str | None, domain: str | None, limit: int, as_json: bool
+) -> None:
+    """List the last dead letters, oldest first, and count them by reason."""
+    found = asyncio.run(find(load(), Filter((), reason, stage, domain)))
+    counts = Counter(letter.reason for letter in found)
+    if as_json:
+        rows = [letter._asdict() for letter in found[-limit:]]
+        click.echo(orjson.dumps({"total": len(found), "reasons": counts, "last": rows}))
+        return
+    table = Table("origin", "time", "stage", "reason", "message", box=None)
+    for letter in found[-limit:]:
+        cells = (letter.origin, letter.time, letter.stage, letter.reason, letter.message[:200])
+        table.add_row(*(Text(safe(cell)) for cell in cells))  # no markup in what users wrote
+    Console().print(table)
+    click.echo(f"{len(found)} dead letters: {dict(counts)}" if found else "no dead letters")
+
+
+@dead_letters.command("show")
+@click.argument("origin")
+@_json
+def show_command(*, origin: str, as_json: bool) -> None:
+    """Show the last dead letter of an ORIGIN. Exit 1: there is none."""
+    letter = asyncio.run(last(load(), origin))
+    if letter is None:
+        click.echo(f"no dead letter of {origin}", err=True)
+        raise SystemExit(1)
+    click.echo(orjson.dumps(all_of(letter)) if as_json else as_text(letter))
+
+
+@dead_letters.command("replay")
+@click.argument("origins", nargs=-1)
+@_reason
+@_stage
+@_domain_option
+@click.option("--all", "everything", is_flag=True, help="Every dead letter.")
+@click.option("--rate", type=click.FloatRange(0, min_open=True), default=100.0, help="A second.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_json
+def replay_command(  # noqa: PLR0913 - a command line
+    *,
+    origins: tuple[str, ...],
+    reason: str | None,
+    stage: str | None,
+    domain: str | None,
+    everything: bool,
+    rate: float,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Replay dead letters by ORIGINS, filters, or --all. Exit 1: there are none."""
+    if not (origins or reason or stage or domain or everything):
+        raise click.UsageError("name origins, a filter, or --all")
+    settings = load()
+    found = asyncio.run(find(settings, Filter(origins, reason, stage, domain)))
+    if found and not yes:
+        click.confirm(f"Replay {len(found)} dead letters?", abort=True, err=True)
+    sent = asyncio.run(replay(settings, found, rate)) if found else 0
+    click.echo(orjson.dumps({"replayed": sent}) if as_json else f"{sent} replayed")
+    raise SystemExit(0 if sent else 1)

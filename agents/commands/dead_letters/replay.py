@@ -1,0 +1,72 @@
+"""Dead letters, once more: each original goes to where its stage had read it.
+
+It goes as it was, but for our own headers: its first origin, and no word of a re-keying, nor of
+when it came: the days until it was replayed are no latency. What was to be fetched is asked for
+anew: from its first address, with all attempts before it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from aiokafka import AIOKafkaProducer
+
+from agents.commands.dead_letters.search import Found, letters
+from agents.kafka.client import consumer, producer
+from agents.kafka.partitions import partition_of
+from agents.settings.job import Settings
+from agents.settings.schemes import Schemes
+from models import feed as feeds
+from models import fetch as fetches
+from models import headers as names
+from models.dead_letter import DeadLetter, Record
+from urltree.page import PageError
+
+# what stages read, and a replay may write to
+_TOPICS = ("raw-html", "documents", "fetches", "feeds", "poll-outcomes")
+
+
+async def replay(settings: Settings, found: Sequence[Found], rate: float) -> int:
+    """Send the originals to where their stage read them, so many a second; returns how many."""
+    inputs = [settings.topic(name) for name in _TOPICS]
+    places = {(letter.partition, letter.offset) for letter in found}
+    schemes = Schemes(settings)
+    sent = 0
+    async with consumer(settings) as client, producer(settings) as out:
+        async for record, letter in letters(settings, client, [f.origin for f in found]):
+            if (record.partition, record.offset) in places and letter.topic in inputs:
+                await _send(out, letter, *_anew(settings, schemes, letter))
+                sent += 1
+                await asyncio.sleep(1 / rate)
+    return sent
+
+
+async def _send(out: AIOKafkaProducer, letter: DeadLetter, sent: Record, place: bytes) -> None:
+    key, value, original = sent
+    if key is None and value is None:
+        key = b""  # aiokafka refuses to send nothing at all
+    ours = (names.ORIGIN, names.REKEYED, names.ARRIVED)
+    headers = [(name, content) for name, content in original if name not in ours]
+    count = len(await out.partitions_for(letter.topic))
+    await out.send_and_wait(
+        *(letter.topic, value, key, partition_of(place, count)),
+        headers=[*headers, (names.ORIGIN, letter.origin.encode())],
+    )
+
+
+def _anew(settings: Settings, schemes: Schemes, letter: DeadLetter) -> tuple[Record, bytes]:
+    """What is sent, and whose partition it goes to; as it was, where it cannot be read."""
+    original = letter.original
+    try:
+        if letter.topic == settings.topic("fetches"):
+            fetch = fetches.decode(original.value)
+            key = schemes.domain(fetch.url).encode()
+            fetch = replace(fetch, redirects=(), attempt=0, not_before=0.0, trouble=None)
+            return Record(key, fetches.encode(fetch), original.headers), key
+        if letter.topic == settings.topic("feeds"):
+            return original, feeds.split_key(original.key)[0].encode()
+    except PageError:
+        pass
+    return original, letter.origin.encode() if original.key is None else original.key

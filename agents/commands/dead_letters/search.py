@@ -1,0 +1,104 @@
+"""Which dead letters there are: the last one of each origin, by filters."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import click
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+
+from agents.kafka.client import consumer, partitions, read, whole
+from agents.kafka.partitions import partition_of
+from agents.settings.job import Settings
+from agents.settings.schemes import Schemes
+from models import raw_html
+from models.dead_letter import DeadLetter
+from urltree.page import PageError
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which dead letters; what is None or empty filters nothing."""
+
+    origins: tuple[str, ...] = ()
+    reason: str | None = None
+    stage: str | None = None
+    domain: str | None = None
+
+    def matches(self, letter: DeadLetter, schemes: Schemes) -> bool:
+        """Whether this is one of them."""
+        return (
+            (not self.origins or letter.origin in self.origins)
+            and self.reason in (None, letter.reason)
+            and self.stage in (None, letter.stage)
+            and (self.domain is None or self.domain == _domain(letter, schemes))
+        )
+
+
+class Found(NamedTuple):
+    """A dead letter without its value, and where it lies."""
+
+    origin: str
+    stage: str
+    reason: str
+    message: str
+    time: str
+    partition: int
+    offset: int
+
+
+async def find(settings: Settings, wanted: Filter) -> list[Found]:
+    """The last dead letter of each origin, oldest first."""
+    schemes = Schemes(settings)
+    last: dict[str, Found | None] = {}
+    async with consumer(settings) as client:
+        async for record, letter in letters(settings, client, wanted.origins):
+            time = datetime.fromtimestamp(record.timestamp / 1_000, UTC).isoformat(
+                "T", "milliseconds"
+            )
+            found = Found(
+                *(letter.origin, letter.stage, letter.reason, letter.message, time),
+                *(record.partition, record.offset),
+            )
+            last[letter.origin] = found if wanted.matches(letter, schemes) else None
+    return sorted((f for f in last.values() if f is not None), key=lambda found: found.time)
+
+
+async def last(settings: Settings, origin: str) -> DeadLetter | None:
+    """The last dead letter of an origin, None if there is none."""
+    found = None
+    async with consumer(settings) as client:
+        async for _, letter in letters(settings, client, [origin]):
+            found = letter if letter.origin == origin else found
+    return found
+
+
+async def letters(
+    settings: Settings, client: AIOKafkaConsumer, origins: Sequence[str] = ()
+) -> AsyncIterator[tuple[ConsumerRecord, DeadLetter]]:
+    """Every dead letter; where origins are named, those of their partitions."""
+    assigned = await partitions(client, settings.topic("dead-letters"))
+    if origins:
+        count = len(assigned)
+        of = {partition_of(origin.encode(), count) for origin in origins}
+        assigned = [TopicPartition(assigned[0].topic, partition) for partition in sorted(of)]
+    async for record in read(client, await whole(client, assigned)):
+        try:
+            yield record, DeadLetter.from_record(record.key, record.value, record.headers)
+        except PageError as error:
+            click.echo(f"dead-letters/{record.partition}/{record.offset}: {error}", err=True)
+
+
+def _domain(letter: DeadLetter, schemes: Schemes) -> str:
+    """The domain of the page, else what its key says; of a feed, its site."""
+    key = (letter.original.key or b"").decode(errors="replace").partition(" ")[0]
+    if letter.stage != "normalize":
+        return key
+    try:
+        page = raw_html.decode(letter.original.value, letter.original.headers)
+        return schemes.of(page)[0].domain(page.final_url or "")
+    except PageError:
+        return key

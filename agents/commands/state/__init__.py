@@ -1,0 +1,1 @@
+"""The command `state`: dump and restore what the job has learned."""

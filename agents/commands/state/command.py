@@ -1,0 +1,106 @@
+"""`python -m agents state dump|restore FILE`: what the job has learned, as a file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import click
+import orjson
+
+from agents.commands.state.dump import SOURCES, dump
+from agents.commands.state.file import Header, Reader
+from agents.commands.state.restore import Restored, restore
+from agents.settings.job import Settings, load
+
+_STANDARD = "-"
+
+
+@click.group()
+def state() -> None:
+    """What the stages have learned, as a file: a backup, or a move."""
+
+
+@state.command("dump")
+@click.argument("file", metavar="FILE|-")
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object; on standard error if FILE is `-`."
+)
+def dump_command(*, file: str, as_json: bool) -> None:
+    """Write the tables and what waits to FILE, while workers run; FILE appears whole."""
+    settings = load()
+    with _written(file) as out:
+        counts = asyncio.run(dump(settings, out))
+    text = orjson.dumps({"records": counts}).decode() if as_json else _table(counts)
+    click.echo(text, err=file == _STANDARD)
+
+
+@state.command("restore")
+@click.argument("file", metavar="FILE|-")
+@click.option(
+    "--stage",
+    "stages",
+    multiple=True,
+    type=click.Choice(list(SOURCES)),
+    help="Only what this stage has learned; all stages by default.",
+)
+@click.option(
+    "--repartition",
+    is_flag=True,
+    help="Also to topics with another number of partitions than those of the dump.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def restore_command(
+    *, file: str, stages: tuple[str, ...], repartition: bool, as_json: bool
+) -> None:
+    """Write FILE to a job whose tables are empty and whose workers do not run."""
+    settings = load()
+    with click.open_file(file, "rb") as raw:
+        reader = Reader(cast("BinaryIO", raw))
+        done = asyncio.run(
+            restore(settings, reader, stages or tuple(SOURCES), repartition=repartition)
+        )
+    if as_json:
+        click.echo(orjson.dumps(done._asdict()))
+    else:
+        click.echo(_sentences(settings, reader.header, done))
+
+
+@contextmanager
+def _written(file: str) -> Iterator[BinaryIO]:
+    """A file that is there only once it is whole, so that a former one is not lost for it."""
+    if file == _STANDARD:
+        yield sys.stdout.buffer
+        return
+    path = Path(file)
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with part.open("wb") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _table(counts: Mapping[str, int]) -> str:
+    lines = [f"{count:>10}  {topic}" for topic, count in sorted(counts.items())]
+    return "\n".join([*lines, f"{sum(counts.values()):>10}  records"])
+
+
+def _sentences(settings: Settings, made: Header, done: Restored) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(made.made))
+    lines = [_table(done.records), f"as of {when}, by urltree {made.release}"]
+    if done.is_back:
+        lines.append("groups went back to where they stood then: what came since is read again")
+        lines += [f"{n} records of {topic} since then are gone" for topic, n in done.gone.items()]
+    else:
+        lines.append(f"moved from prefix {made.prefix!r} to {settings.prefix!r}: workers may start")
+    return "\n".join(lines)

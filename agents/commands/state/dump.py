@@ -1,0 +1,106 @@
+"""`state dump`: what all stages have learned, and what waits for them, while they run.
+
+    committed offsets ──▶ changelogs, twice ──▶ what lies behind the offsets
+
+In this order rows are never behind the offsets, only ahead, as after a crash: a page behind them
+that a row knows already is a replay. Changelogs are read on to where they end *then*: compaction
+may take a row from before the reader, but only when a later one of the same key is there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from importlib.metadata import version
+from typing import BinaryIO
+
+from aiokafka import AIOKafkaConsumer, ConsumerRecord
+
+from agents.commands.state.file import Committed, Header, Stored, Writer
+from agents.kafka.client import Ranges, admin, consumer, partitions, read, whole
+from agents.kafka.groups import committed
+from agents.settings.job import Settings
+from agents.settings.topics_file import declared
+
+# What each stage reads. `feeds` is compacted: it says which are followed, and is kept whole.
+SOURCES: Mapping[str, tuple[str, ...]] = {
+    "poll": ("feeds", "poll-outcomes"),
+    "fetch": ("fetches",),
+    "normalize": ("raw-html",),
+    "extract": ("documents",),
+}
+WHOLE = "feeds"
+
+
+async def dump(settings: Settings, out: BinaryIO) -> Counter[str]:
+    """Write the state of all stages; returns the records of each topic.
+
+    Raises:
+        SettingsError: a topic is not there.
+    """
+    header = await _header(settings)
+    writer, counts = Writer(out, header), Counter[str]()
+    async with consumer(settings) as client:
+        for records in (_rows(settings, client), _waiting(settings, client, header.committed)):
+            async for record in records:
+                stored = _stored(settings, record)
+                writer.add(stored)
+                counts[stored.topic] += 1
+    writer.end()
+    return counts
+
+
+async def cluster_of(settings: Settings) -> str:
+    """Kafka's own id of this cluster."""
+    async with admin(settings) as client:
+        return str((await client.describe_cluster())["cluster_id"])
+
+
+async def _header(settings: Settings) -> Header:
+    done: Committed = {}
+    for stage, topics in SOURCES.items():
+        for topic in topics:
+            offsets = await committed(settings, stage, topic)
+            done.setdefault(stage, {})[topic] = {str(p): at for p, at in offsets.items() if at >= 0}
+    partitions = declared(settings)[0].partitions
+    cluster = await cluster_of(settings)
+    return Header(version("urltree"), time.time(), cluster, settings.prefix, partitions, done)
+
+
+async def _rows(settings: Settings, client: AIOKafkaConsumer) -> AsyncIterator[ConsumerRecord]:
+    names = [topic.name for topic in declared(settings) if topic.role == "changelog"]
+    places = [place for name in names for place in await partitions(client, name)]
+    ranges = await whole(client, places)
+    async for record in read(client, ranges):
+        yield record
+    ends = await client.end_offsets(places)
+    async for record in read(client, {place: (ranges[place][1], ends[place]) for place in places}):
+        yield record
+
+
+async def _waiting(
+    settings: Settings, client: AIOKafkaConsumer, done: Committed
+) -> AsyncIterator[ConsumerRecord]:
+    ranges: dict[object, tuple[int, int]] = {}
+    for stage, topics in SOURCES.items():
+        for topic in topics:
+            places = await partitions(client, settings.topic(topic))
+            offsets = {} if topic == WHOLE else done[stage][topic]
+            for place, (first, end) in (await whole(client, places)).items():
+                ranges[place] = (max(first, offsets.get(str(place.partition), 0)), end)
+    waiting: Ranges = ranges
+    async for record in read(client, waiting):
+        yield record
+
+
+def _stored(settings: Settings, record: ConsumerRecord) -> Stored:
+    return Stored(
+        record.topic.removeprefix(settings.prefix),
+        record.partition,
+        record.offset,
+        record.timestamp,
+        record.key,
+        record.value,
+        tuple(record.headers),
+    )

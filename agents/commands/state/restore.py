@@ -1,0 +1,194 @@
+"""`state restore`: a dump becomes the state of a job that has none.
+
+    back where it was made      rows ──▶ changelogs;  groups go back to the dump's offsets
+    on another Kafka or prefix  rows ──▶ changelogs;  what waited is published again, under its
+                                                      first origin; groups begin with the oldest
+
+Each record goes where its domain, or site, belongs among the partitions that there are now. All
+records of a domain lay in one partition, so their order stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import aclosing
+from typing import Any, NamedTuple
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+
+from agents.commands.state.dump import SOURCES, WHOLE, cluster_of
+from agents.commands.state.file import Header, Reader, Stored
+from agents.commands.topics import check
+from agents.kafka.client import consumer, partitions, producer, whole
+from agents.kafka.groups import rewind, workers
+from agents.kafka.partitions import partition_of
+from agents.kafka.tables.live_keys import live_keys
+from agents.settings.feeds import MIB
+from agents.settings.job import Settings, SettingsError
+from agents.settings.topics_file import declared
+from models import feed as feeds
+from models.headers import ORIGIN, header
+from models.origin import Origin
+from urltree.page import PageError
+
+_IN_FLIGHT = 1_000  # records
+_IN_FLIGHT_BYTES = 16 * MIB
+_REMEMBERED = ("raw-html", "fetches")  # where a record that waited keeps the origin it had
+
+
+class Restored(NamedTuple):
+    """What a restore did.
+
+    Attributes:
+        records: written, by topic without prefix.
+        is_back: whether groups went back to the dump's offsets.
+        gone: records behind those offsets that retention has taken since, by topic.
+    """
+
+    records: dict[str, int]
+    is_back: bool
+    gone: dict[str, int]
+
+
+async def restore(
+    settings: Settings, file: Reader, stages: Collection[str], *, repartition: bool
+) -> Restored:
+    """Write what a dump holds of these stages.
+
+    Raises:
+        SettingsError: topics, workers or rows are there that should not be, or the file is bad.
+    """
+    made = file.header
+    is_back = (made.cluster, made.prefix) == (await cluster_of(settings), settings.prefix)
+    count = await _check_topics(settings, made, repartition=repartition)
+    await _check_idle(settings, stages)
+    wanted = _changelogs(settings, stages)
+    if not is_back:
+        wanted |= {topic for stage in stages for topic in SOURCES[stage]}
+    await _check_empty(settings, _changelogs(settings, stages) | (wanted & {WHOLE}))
+    counts = await _write(settings, _placed(made, count, (s for s in file if s.topic in wanted)))
+    gone = await _rewind(settings, made, stages) if is_back else {}
+    return Restored(dict(counts), is_back, gone)
+
+
+async def _check_topics(settings: Settings, made: Header, *, repartition: bool) -> int:
+    problems = await check(settings)
+    if problems:
+        raise SettingsError(f"{problems[0]}: `topics apply` first")
+    count = declared(settings)[0].partitions
+    if count != made.partitions and not repartition:
+        raise SettingsError(
+            f"the dump is of {made.partitions} partitions, these topics have {count}: with "
+            "--repartition each row goes where its domain's pages will lie (docs/operations.md, "
+            "Repartition)"
+        )
+    return count
+
+
+async def _check_idle(settings: Settings, stages: Collection[str]) -> None:
+    for stage in stages:
+        if running := await workers(settings, stage):
+            raise SettingsError(
+                f"{stage} has {running} running worker(s): stop them, and wait for longer than "
+                f"their session_seconds ({settings.session_seconds:g})"
+            )
+
+
+async def _check_empty(settings: Settings, topics: Collection[str]) -> None:
+    """No topic of these holds a row that was not deleted; one is enough to refuse."""
+    async with consumer(settings) as client:
+        places = await _places(settings, client, topics)
+        async with aclosing(live_keys(client, places)) as live:
+            async for place, _ in live:
+                raise SettingsError(
+                    f"{place.topic} holds rows: a dump is restored to a job without state; `reset` "
+                    "the stage first, or take another prefix"
+                )
+
+
+async def _places(
+    settings: Settings, client: AIOKafkaConsumer, topics: Collection[str]
+) -> list[Any]:
+    return [p for topic in sorted(topics) for p in await partitions(client, settings.topic(topic))]
+
+
+def _changelogs(settings: Settings, stages: Collection[str]) -> set[str]:
+    names = {t.name.removeprefix(settings.prefix) for t in declared(settings)}
+    return {n for n in names for stage in stages if n.startswith(f"urltree-{stage}-")}
+
+
+def _placed(made: Header, count: int, records: Iterator[Stored]) -> Iterator[Stored]:
+    """The records as they will be written: in their partitions, with their first origins."""
+    for stored in records:
+        headers = stored.headers
+        if stored.topic in _REMEMBERED and header(headers, ORIGIN) is None:
+            topic = made.prefix + stored.topic
+            origin = Origin(topic, stored.partition, stored.offset)
+            headers = (*headers, (ORIGIN, str(origin).encode()))
+        belongs = _belongs_to(stored)
+        partition = stored.partition % count if belongs is None else partition_of(belongs, count)
+        yield stored._replace(headers=headers, partition=partition)
+
+
+def _belongs_to(stored: Stored) -> bytes | None:
+    """The domain or site of a record; of a page that was published under another key, that."""
+    key = stored.key
+    if key is None:
+        return None
+    if stored.topic == WHOLE:
+        try:
+            return feeds.split_key(key)[0].encode()
+        except PageError:
+            return key
+    return key.partition(b"\0")[0]
+
+
+async def _write(settings: Settings, records: Iterator[Stored]) -> Counter[str]:
+    counts = Counter[str]()
+    # what came from others may be as large as the topic allows, which is above our own bound
+    roomy = settings.model_copy(update={"max_record_bytes": settings.max_record_bytes + MIB})
+    async with producer(roomy) as out:
+        waiting, size = [], 0
+        for stored in records:
+            waiting.append(await _send(settings, out, stored))
+            counts[stored.topic] += 1
+            size += len(stored.value or b"")
+            if len(waiting) == _IN_FLIGHT or size > _IN_FLIGHT_BYTES:
+                await asyncio.gather(*waiting)
+                waiting, size = [], 0
+        await asyncio.gather(*waiting)
+    return counts
+
+
+async def _send(settings: Settings, out: AIOKafkaProducer, stored: Stored) -> asyncio.Future[Any]:
+    key, value = stored.key, stored.value
+    if key is None and value is None:
+        key = b""  # aiokafka refuses to send nothing at all
+    sent: asyncio.Future[Any] = await out.send(
+        settings.topic(stored.topic),
+        value,
+        key,
+        stored.partition,
+        timestamp_ms=stored.timestamp if stored.timestamp >= 0 else None,
+        headers=list(stored.headers),
+    )
+    return sent
+
+
+async def _rewind(settings: Settings, made: Header, stages: Collection[str]) -> dict[str, int]:
+    """Groups go back to where they stood, or to the oldest record that is left behind it."""
+    gone = Counter[str]()
+    for stage in stages:
+        for topic in SOURCES[stage]:
+            offsets = made.committed[stage][topic]
+            async with consumer(settings) as client:
+                there = await whole(client, await partitions(client, settings.topic(topic)))
+            to = {}
+            for place, (first, end) in there.items():
+                stood = offsets.get(str(place.partition), 0)
+                to[place] = stood if first <= stood <= end else first
+                gone[topic] += max(0, first - stood) if topic != WHOLE else 0
+            await rewind(settings, stage, to)
+    return {topic: count for topic, count in gone.items() if count}

@@ -1,0 +1,1 @@
+"""Telemetry of a worker: logs, metrics, and health probes."""

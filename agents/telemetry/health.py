@@ -1,0 +1,124 @@
+"""Probes and metrics over HTTP: up before the tables are recovered, and truthful meanwhile.
+
+    /livez    200 as long as the event loop turns; the age of its last turn
+    /readyz   200 when records are processed; else 503 and why not
+    /metrics  Prometheus
+
+Faust's own server starts after recovery, and answers 200 all through it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from agents.telemetry.logs import log
+
+if TYPE_CHECKING:
+    from agents.kafka.transport import Consumer
+    from agents.stage import Stage
+
+_TURN_SECONDS = 1.0
+_DEAD_SECONDS = 60.0  # a page of 10 MB takes one
+
+
+class Health:
+    """The HTTP server of a worker.
+
+    Args:
+        stage: whose state is told.
+        host, port: where it listens; port 0 takes a free one.
+    """
+
+    def __init__(self, stage: Stage, host: str, port: int) -> None:
+        self._stage = stage
+        self._host, self._port = host, port
+        self._turned_at = monotonic()
+        self._turning: asyncio.Task[None] | None = None
+        app = web.Application()
+        app.router.add_get("/livez", self._livez)
+        app.router.add_get("/readyz", self._readyz)
+        app.router.add_get("/metrics", self._metrics)
+        self._runner = web.AppRunner(app, access_log=None)
+        gauge = stage.metrics.gauge
+        gauge("in_flight", "Records in work.", lambda: stage.delivery.records)
+        gauge("in_flight_bytes", "Their bytes.", lambda: stage.delivery.bytes)
+        gauge("lag", "Records of the assigned partitions not confirmed yet.", self._lag)
+        gauge("commit_age_seconds", "Time since the last commit, while one is due.", self._age)
+        tables = stage.app.tables
+        left = "Changelog records still to be restored, at most."
+        gauge("recovery_records", left, lambda: tables.remaining)
+        size = "Tables of the assigned partitions, on disk."
+        gauge("state_bytes", size, lambda: sum(table.bytes_on_disk for table in tables.values()))
+        rows = {name: partial(getattr, table, "rows") for name, table in tables.items()}
+        stage.metrics.gauges("rows", "Rows of a table, estimated.", "table", rows)
+        gauge("ready", "1 while records are processed.", lambda: not self.unready())
+
+    async def start(self) -> None:
+        """Listen."""
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, self._host, self._port)
+        await site.start()
+        self._turning = asyncio.create_task(self._turn())
+        port = self._runner.addresses[0][1]
+        log.info("probes and metrics", url=f"http://{self._host}:{port}")
+
+    async def stop(self) -> None:
+        """Listen no more."""
+        if self._turning is not None:
+            self._turning.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._turning
+        await self._runner.cleanup()
+
+    def unready(self) -> str | None:
+        """Why no records are processed; None where they are."""
+        app = self._stage.app
+        if app.should_stop:
+            return "stopping"
+        if not app.started:
+            return "starting"
+        if app.rebalancing:
+            return "rebalancing"
+        if app.tables.recovery.in_recovery or not app.tables.actives_ready:
+            return "recovering tables"
+        if not any(tp.topic in self._stage.sources for tp in app.consumer.assignment()):
+            return "no partition is assigned"
+        return None
+
+    async def _livez(self, _: web.Request) -> web.Response:
+        age = monotonic() - self._turned_at
+        status = 200 if age < _DEAD_SECONDS else 503
+        return web.Response(text=f"{age:.1f} s since the last turn\n", status=status)
+
+    async def _readyz(self, _: web.Request) -> web.Response:
+        reason = self.unready()
+        return web.Response(text=f"{reason or 'ready'}\n", status=503 if reason else 200)
+
+    async def _metrics(self, _: web.Request) -> web.Response:
+        body = self._stage.metrics.text()
+        return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    async def _turn(self) -> None:
+        while True:
+            self._turned_at = monotonic()
+            await asyncio.sleep(_TURN_SECONDS)
+
+    def _lag(self) -> float:
+        consumer = self._consumer()
+        return consumer.lag(self._stage.sources) if consumer else 0.0
+
+    def _age(self) -> float:
+        consumer = self._consumer()
+        return consumer.commit_age() if consumer else 0.0
+
+    def _consumer(self) -> Consumer | None:
+        """The consumer, as soon as it is a member of its group."""
+        app = self._stage.app
+        return app.consumer if app.started and app.consumer_generation_id else None

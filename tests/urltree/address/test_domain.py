@@ -1,0 +1,88 @@
+"""Which hosts are one site."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from urltree.address.domain import SUFFIX_LIST, Domains, parse_shared_hosts, shipped_shared_hosts
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        # below a suffix of the list
+        ("example.org", "example.org"),
+        ("www.example.org", "example.org"),
+        ("a.b.example.org", "example.org"),
+        ("news.bbc.co.uk", "bbc.co.uk"),
+        ("xn--mnchen-3ya.de", "xn--mnchen-3ya.de"),
+        ("www.xn--85x722f.xn--55qx5d.cn", "xn--85x722f.xn--55qx5d.cn"),
+        # wildcards and exceptions of the list
+        ("a.b.c.ck", "b.c.ck"),
+        ("www.ck", "www.ck"),
+        # its private section
+        ("alice.github.io", "alice.github.io"),
+        ("docs.alice.github.io", "alice.github.io"),
+        # suffixes themselves
+        ("github.io", "github.io"),
+        ("co.uk", "co.uk"),
+        # shared hosts, and what is the shared host's own
+        ("abcnews.go.com", "abcnews.go.com"),
+        ("m.abcnews.go.com", "abcnews.go.com"),
+        ("davald.wordpress.com", "davald.wordpress.com"),
+        ("go.com", "go.com"),
+        ("www.go.com", "go.com"),
+        ("www.wordpress.com", "wordpress.com"),
+        # no domain names
+        ("localhost", "localhost"),
+        ("127.0.0.1", "127.0.0.1"),
+        ("[2001:db8::1]", "[2001:db8::1]"),
+        # a suffix that nobody lists
+        ("a.b.internal-name", "b.internal-name"),
+    ],
+)
+def test_a_host_belongs_to_its_site(host: str, domain: str) -> None:
+    """The label below a public suffix, a shared host's subdomain, or the host itself."""
+    assert Domains().of(host) == domain
+
+
+def test_users_add_shared_hosts() -> None:
+    """Their hosts add to the shipped ones, which stay."""
+    domains = Domains(parse_shared_hosts("# ours\nblogs.example.org  # since 2020\n\n"))
+    assert domains.of("a.alice.blogs.example.org") == "alice.blogs.example.org"
+    assert domains.of("blogs.example.org") == "blogs.example.org"
+    assert domains.of("news.example.org") == "example.org"
+    assert domains.of("abcnews.go.com") == "abcnews.go.com"
+
+
+def test_the_longest_suffix_decides() -> None:
+    """A shared host above a listed suffix changes nothing below that suffix."""
+    assert Domains(["uk.com", "github.io"]).of("a.alice.github.io") == "alice.github.io"
+    assert Domains(["co.uk"]).of("news.bbc.co.uk") == "bbc.co.uk"
+    assert Domains(["alice.github.io"]).of("x.y.alice.github.io") == "y.alice.github.io"
+
+
+@pytest.mark.parametrize(
+    "line", ["com", "https://example.org", "exa mple.org", "*.example.org", f"{64 * 'a'}..org"]
+)
+def test_a_line_that_is_no_host_is_named(line: str) -> None:
+    """A wrong file of shared hosts is refused with the line that is wrong."""
+    with pytest.raises(ValueError, match=re.escape(repr(line))):
+        parse_shared_hosts(f"example.org\n{line}\n")
+
+
+def test_a_shared_host_may_be_written_as_people_write_it() -> None:
+    """Upper case and IDN are folded as in URLs."""
+    assert parse_shared_hosts("Blogs.M\u00fcnchen.DE.") == {"blogs.xn--mnchen-3ya.de"}
+
+
+def test_the_suffix_list_has_a_date() -> None:
+    """Its version is part of what decides a key."""
+    assert re.search(r"\d{8}$", SUFFIX_LIST)
+
+
+def test_shipped_hosts_are_what_they_should_be() -> None:
+    """The file is read whole, comments aside."""
+    assert {"go.com", "wordpress.com"} <= shipped_shared_hosts()

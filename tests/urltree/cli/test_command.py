@@ -1,0 +1,233 @@
+"""The command `urltree extract`: what goes where, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import count
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+import pytest
+
+URLTREE = [sys.executable, "-m", "urltree.cli"]
+MENU = "<ul><li>Home<li>News</ul>"
+
+
+def page(number: int, host: str = "example.org") -> dict[str, Any]:
+    """A page of a site: its menu, and a paragraph of its own."""
+    word = chr(ord("a") + number % 26) * (number + 1)
+    return {"url": f"https://{host}/{number}", "html": f"{MENU}<p>{word}"}
+
+
+def lines(*pages: dict[str, Any]) -> bytes:
+    """Pages as JSON Lines."""
+    return b"".join(orjson.dumps(each) + b"\n" for each in pages)
+
+
+SITE = lines(page(0), page(1), page(1), page(2), {"url": "https://example.org/x"})
+
+
+def urltree(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run `urltree extract` to its end."""
+    command = [*URLTREE, "extract", *map(str, arguments)]
+    return subprocess.run(command, input=stdin, capture_output=True, check=False)
+
+
+def records(output: bytes) -> list[dict[str, Any]]:
+    """JSON Lines as records."""
+    return [orjson.loads(line) for line in output.splitlines()]
+
+
+def test_each_page_has_a_line_in_its_place() -> None:
+    """With its URL as given, and its text; data on stdout, the summary on stderr."""
+    run = urltree("--heuristic", "strict", stdin=SITE)
+    assert run.returncode == 0
+    assert [(r["status"], r["url"][-1], r.get("text")) for r in records(run.stdout)] == [
+        ("ok", "0", "Home\nNews\na"),
+        ("ok", "1", "bb"),
+        ("duplicate", "1", None),
+        ("ok", "2", "ccc"),
+        ("error", "x", None),
+    ]
+    summary = run.stderr.decode()
+    assert summary.startswith("5 pages of 1 domains, ")
+    assert summary.endswith(": 3 ok, 1 duplicates (request-url 1), 1 errors (malformed 1)\n")
+
+
+def test_text_is_text() -> None:
+    """Of the pages that have one, an empty line between two."""
+    run = urltree("--format", "text", "--heuristic", "strict", stdin=SITE)
+    assert run.stdout == b"Home\nNews\na\n\nbb\n\nccc\n\n"
+
+
+def test_markdown_stands_beside_the_text_or_instead() -> None:
+    """By an option, or as a format."""
+    stdin = lines({"url": "https://example.org/1", "html": f"{MENU}<h1>Title</h1>"})
+    (record,) = records(urltree("--markdown", stdin=stdin).stdout)
+    assert (record["text"], record["markdown"]) == (
+        "Home\nNews\nTitle",
+        "- Home\n- News\n\n# Title",
+    )
+    assert urltree("--format", "markdown", stdin=stdin).stdout == b"- Home\n- News\n\n# Title\n\n"
+    assert "markdown" not in records(urltree(stdin=stdin).stdout)[0]
+
+
+def test_a_file_is_written(tmp_path: Path) -> None:
+    """Instead of stdout."""
+    run = urltree("-o", tmp_path / "out", stdin=SITE)
+    assert run.stdout == b""
+    assert (tmp_path / "out").read_bytes() == urltree(stdin=SITE).stdout
+
+
+def test_a_folder_gets_a_file_a_domain_or_a_file_a_page(tmp_path: Path) -> None:
+    """As JSON Lines, as text, or as Markdown."""
+    stdin = lines(page(0), page(0, "other.example"), {"url": "x"})
+    urltree("-o", f"{tmp_path}/", stdin=stdin)
+    urltree("-o", tmp_path, "--format", "text", stdin=stdin)
+    urltree("-o", tmp_path, "--format", "markdown", stdin=stdin)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    texts = [name for name in names if name.endswith((".txt", ".md"))]
+    assert [name for name in names if name not in texts] == [
+        "example.org.jsonl",
+        "no-domain.jsonl",
+        "other.example.jsonl",
+    ]
+    assert [name.split("-")[0] for name in texts] == ["example.org"] * 2 + ["other.example"] * 2
+    assert len({name.removesuffix(".txt").removesuffix(".md") for name in texts}) == 2
+
+
+def test_one_page_of_a_domain_teaches_nothing() -> None:
+    """The summary says so."""
+    run = urltree("--url", "https://example.org/a", stdin=b"<p>text")
+    assert records(run.stdout)[0]["text"] == "text"
+    assert b"nothing to learn from yet" in run.stderr
+    assert b"nothing to learn from yet" not in urltree(stdin=lines(page(0), page(1))).stderr
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("options", "statuses"),
+    [
+        (["--revisits", "replace"], ["ok", "ok", "duplicate"]),
+        (["--revisits", "replace", "--two-pass"], ["duplicate", "ok", "duplicate"]),
+        ([], ["ok", "duplicate", "duplicate"]),
+    ],
+)
+def test_a_page_that_has_changed_comes_out_again(
+    options: list[str], statuses: list[str], jobs: int
+) -> None:
+    """Where revisits are replaced; its third visit brings nothing new."""
+    changed = {**page(0), "html": "<p>Corrected"}
+    run = urltree(*options, "--jobs", jobs, stdin=lines(page(0), changed, changed))
+    assert [record["status"] for record in records(run.stdout)] == statuses
+
+
+@pytest.mark.parametrize("options", [[], ["--two-pass"], ["--boilerplate", "--markdown"]])
+def test_processes_change_nothing(tmp_path: Path, options: list[str]) -> None:
+    """Two runs with a state between them: the same bytes from one process and from three."""
+    hosts = ["a.example", "b.example", "c.example", "d.example"]
+    pages = [page(n % 9, hosts[n * n % 4]) for n in range(40)]
+    stdin = lines(*pages[:20]) + b"no JSON\n" + lines(*pages[20:], {"html": "<p>no URL"})
+    more = lines(*(page(n, hosts[n % 4]) for n in range(30)))
+    outputs = []
+    for jobs in (1, 3):
+        state = tmp_path / str(jobs)
+        common = [*options, "--jobs", jobs, "--state", state]
+        outputs.append([urltree(*common, stdin=given).stdout for given in (stdin, more)])
+    assert [len(records(output)) for output in outputs[0]] == [42, 30]
+    assert outputs[0] == outputs[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["none.html"], 1, "none.html: there is no such file"),
+        (["-", "-o", "/none/out"], 1, "/none/out: No such file"),
+        (["-", "--heuristic", "lenient"], 2, "no heuristic 'lenient'; there are evidence, strict"),
+        (["-", "--rules", "none.yaml"], 2, "rules: cannot read none.yaml"),
+        (["-", "--jobs", "0"], 2, "--jobs"),
+        (["a", "b", "--url", "https://example.org"], 2, "--url is for one page"),
+        (["--nonsense"], 2, "No such option"),
+        (["-", "--fail-on-error"], 1, "1 errors (malformed 1)"),
+    ],
+)
+def test_the_exit_code_says_whose_fault_it_was(
+    arguments: list[str], code: int, message: str
+) -> None:
+    """1 for an input or output, 2 for usage; one sentence and no traceback."""
+    run = urltree(*arguments, stdin=SITE)
+    assert run.returncode == code
+    assert message in run.stderr.decode()
+    assert b"Traceback" not in run.stderr
+
+
+def test_a_damaged_input_ends_the_run(tmp_path: Path) -> None:
+    """What came before it is written, and saved."""
+    (tmp_path / "a.jsonl").write_bytes(SITE)
+    (tmp_path / "b.jsonl").write_bytes(b"\x28\xb5\x2f\xfd" + b"x" * 50)
+    run = urltree(tmp_path, "--state", tmp_path / "state")
+    assert (run.returncode, len(records(run.stdout))) == (1, 5)
+    assert b"b.jsonl: " in run.stderr
+    assert (tmp_path / "state" / "state.json").exists()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_closed_pipe_is_silent(tmp_path: Path, jobs: int) -> None:
+    """`urltree extract … | head -1` complains of nothing."""
+    (tmp_path / "a.jsonl").write_bytes(lines(*(page(n) for n in range(3000))))
+    command = [*URLTREE, "extract", str(tmp_path), "--jobs", str(jobs)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        errors = process.stderr.read().decode()
+    assert process.returncode == 0
+    assert "Error" not in errors
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_saves_the_state(tmp_path: Path, jobs: int) -> None:
+    """Ctrl-C ends with 130; what was learned was said, and is a duplicate in the next run."""
+    command = [*URLTREE, "extract", "-", "--state", str(tmp_path / "state"), "--jobs", str(jobs)]
+    with subprocess.Popen(
+        [*command, "-o", f"{tmp_path}/"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        process_group=0,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        given = give_until_heard(process.stdin, tmp_path / "example.org.jsonl", jobs)
+        os.killpg(process.pid, signal.SIGINT)
+        errors = process.stderr.read()
+        assert process.wait() == 130
+    assert b"Traceback" not in errors
+    said = records((tmp_path / "example.org.jsonl").read_bytes())
+    again = records(urltree(*command[len(URLTREE) + 1 :], stdin=given).stdout)
+    left = len(given.splitlines()) - len(said)
+    assert [r["status"] for r in again] == ["duplicate"] * len(said) + ["ok"] * left
+
+
+def give_until_heard(stdin: IO[bytes], out: Path, jobs: int) -> bytes:
+    """Write pages until the command waits for more, and has said some; gives them.
+
+    Alone it says a page before it reads on. With processes it says those that are done whenever it
+    has read another, and waits for none.
+    """
+    given = b""
+    for number in count():
+        if jobs > 1 or number < 2:
+            given += lines(page(number))
+            stdin.write(lines(page(number)))
+            stdin.flush()
+        time.sleep(0.05)
+        if out.exists() and out.read_bytes().count(b"\n") >= (2 if jobs == 1 else 1):
+            break
+    return given

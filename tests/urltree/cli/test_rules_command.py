@@ -1,0 +1,136 @@
+"""The command `urltree rules suggest`: from pages or a state to rules that are obeyed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from tests.urltree.sites_with_queries import HOST, lists, page, stories
+from urltree import extract
+from urltree.address.query_rules import parse_rules
+from urltree.cli import main
+
+SITE = [*stories(12), *lists(15)]
+
+
+@pytest.fixture(name="site")
+def _site(tmp_path: Path) -> Path:
+    """The pages of SITE in a file."""
+    return written(tmp_path, SITE)
+
+
+def written(folder: Path, pages: Iterable[dict[str, str]]) -> Path:
+    """A file of pages."""
+    path = folder / "pages.jsonl"
+    path.write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in pages))
+    return path
+
+
+def suggest(*arguments: object) -> Result:
+    """Run the command to its end."""
+    return CliRunner().invoke(main, ["rules", "suggest", *map(str, arguments)])
+
+
+def suggested(*arguments: object) -> list[Any]:
+    """The rules that it prints."""
+    run = suggest("--format", "yaml", *arguments)
+    assert run.exit_code == 0, run.output
+    parse_rules(run.stdout)
+    return list(yaml.safe_load(run.stdout)["rules"])
+
+
+def test_what_it_prints_is_obeyed_as_rules(tmp_path: Path, site: Path) -> None:
+    """Sessions and orders of a list are dropped; stories and pages of a list stay apart."""
+    (tmp_path / "rules.yaml").write_text(suggest("--format", "yaml", site).stdout)
+    kept = {e.url_key for e in extract(SITE, rules=tmp_path / "rules.yaml") if e.url_key}
+    lists_kept = {f"{HOST}/list/{n}/{q}" for n in range(15) for q in ("", "?page=2", "?page=3")}
+    assert kept == lists_kept | {f"{HOST}/story.php?id={n}" for n in range(12)}
+
+
+def test_a_state_says_the_same_as_its_pages(tmp_path: Path, site: Path) -> None:
+    """Though it holds neither URLs nor HTML."""
+    list(extract(SITE, state=tmp_path / "state"))
+    assert suggested("--state", tmp_path / "state") == suggested(site)
+    assert len(suggested("--state", tmp_path / "state")) == 2
+
+
+def test_a_state_stays_as_it_is(tmp_path: Path) -> None:
+    """Nothing is ever re-keyed silently."""
+    list(extract(SITE, state=tmp_path / "state"))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+    suggest("--state", tmp_path / "state")
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
+
+
+def test_undecided_is_no_rule(tmp_path: Path) -> None:
+    """Two readers of three stories are too few."""
+    assert suggested(written(tmp_path, stories(3))) == []
+
+
+def test_pages_that_could_not_be_read_are_counted(tmp_path: Path) -> None:
+    """On stderr, as extract does."""
+    pages = [*SITE, {"url": "https://example.org/x"}]
+    run = suggest("--format", "yaml", written(tmp_path, pages))
+    assert run.stderr.startswith(f"{len(pages)} pages of 1 domains, ")
+    assert run.stderr.endswith("1 errors (malformed 1)\n")
+
+
+def test_counts_stand_beside_each_rule(site: Path) -> None:
+    """As comments, so that who reads them knows why."""
+    printed = suggest("--format", "yaml", site).stdout
+    assert "  # session: drop (24 pairs: 24 same at 12 addresses, 0 different)\n" in printed
+
+
+def test_rules_in_force_settle_what_they_drop(tmp_path: Path, site: Path) -> None:
+    """And then more can be said: without sessions, stories are compared with each other."""
+    (tmp_path / "rules.yaml").write_text(suggest("--format", "yaml", site).stdout)
+    run = suggest("--format", "jsonl", "--rules", tmp_path / "rules.yaml", site)
+    lines = [orjson.loads(line) for line in run.stdout.splitlines()]
+    assert [(line["parameter"], line["answer"]) for line in lines] == [
+        ("page", "keep"),
+        ("id", "keep"),
+    ]
+
+
+def test_a_table_has_a_line_for_each_parameter(site: Path) -> None:
+    """With its host, path, answer and counts."""
+    rows = [line.split() for line in suggest(site).stdout.splitlines()]
+    assert ["www.example.org", "/list/*/", "sort", "drop", "135", "90", "90", "0", "45"] in rows
+
+
+def test_names_of_a_site_end_no_comment_and_speak_to_no_terminal(tmp_path: Path) -> None:
+    """They are shown as they stand in the URL, and retained as they are."""
+    pages = [
+        page(f"/?%0Arules:%1B[2J%FF={n}&[b]={s}", f"story {n}") for n in range(12) for s in "ab"
+    ]
+    site = written(tmp_path, pages)
+    (rule,) = suggested(site)
+    assert rule["retain"] == ["\nrules:\x1b[2J\udcff"]
+    for form in ("table", "yaml", "jsonl"):
+        printed = suggest("--format", form, site).stdout
+        assert "\x1b" not in printed
+        assert "%0Arules%3A%1B%5B2J%FF" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ((), 2, "name pages"),
+        (("a.jsonl", "--state", "s"), 2, "not both"),
+        (("--state", "missing"), 1, "missing: there is no state"),
+        (("missing.jsonl",), 1, "missing.jsonl: there is no such file"),
+        (("-", "--rules", "missing.yaml"), 2, "rules: cannot read missing.yaml"),
+    ],
+)
+def test_wrong_use_is_said(arguments: tuple[str, ...], code: int, said: str) -> None:
+    """In a sentence, and no state is made."""
+    run = suggest(*arguments)
+    assert run.exit_code == code
+    assert said in run.output
+    assert not Path("missing").exists()

@@ -1,0 +1,56 @@
+"""Builders: a feed that has been polled, and what a poll of it may find."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import xxhash
+
+from urltree.crawl.decisions.poll.interval import Rules
+from urltree.crawl.decisions.poll.outcome import Outcome, Result, SeenItem
+from urltree.crawl.decisions.poll.polling import after, first
+from urltree.crawl.decisions.poll.state import FeedState
+
+MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
+NOW = 1_800_000_000.0  # Friday, 15 January 2027, 08:00 UTC
+
+SITE, FEED = "news.example", "http://www.news.example/feed"
+RULES = Rules(interval_min=15 * MINUTE, interval_max=6 * HOUR, quarantine_errors=20)
+
+
+def feed(**fields: Any) -> FeedState:
+    """One that was added now, with some fields as the test wants them."""
+    return replace(first(FEED, SITE, NOW), **fields)
+
+
+def item(time: float | None, name: str = "", *, is_new: bool = True) -> SeenItem:
+    """An item of that date."""
+    return SeenItem(xxhash.xxh3_128_digest(f"{time} {name}".encode()), time, is_new)
+
+
+def every(gap: float, count: int = 20, until: float = NOW) -> tuple[SeenItem, ...]:
+    """Items in the order of a list, the newest first."""
+    return tuple(item(until - number * gap) for number in range(count))
+
+
+def poll(state: FeedState, result: Result = Result.UNCHANGED, **fields: Any) -> FeedState:
+    """The feed after a poll at `at`, by default when it was due."""
+    status = {Result.ITEMS: 200, Result.UNCHANGED: 304, Result.FAILED: 500, Result.GONE: 410}
+    found = {"at": state.next_due, "status": status[result], **fields}
+    outcome = Outcome(
+        site=state.site, feed=state.feed, sequence=state.sequence + 1, result=result, **found
+    )
+    return after(state, outcome, RULES)
+
+
+def polled(*items: SeenItem, **fields: Any) -> FeedState:
+    """A feed after its first poll, which has found these items."""
+    return poll(feed(), Result.ITEMS, items=items, **fields)
+
+
+def failed(state: FeedState, times: int = 1, **fields: Any) -> FeedState:
+    """A feed that has failed so many times more."""
+    for _ in range(times):
+        state = poll(state, Result.FAILED, **fields)
+    return state

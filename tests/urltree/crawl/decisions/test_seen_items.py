@@ -1,0 +1,129 @@
+"""What of a feed is new to its site, and how long its items are remembered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from urltree.crawl.decisions.feed.item import Item
+from urltree.crawl.decisions.poll.outcome import SeenItem
+from urltree.crawl.decisions.poll.seen_items import (
+    Seen,
+    is_reading_due,
+    is_sweep_due,
+    look,
+    oldest_first,
+    row_after,
+)
+from urltree.crawl.decisions.poll.state import FeedState, StateError
+
+DAY = 86_400.0
+DAYS = 60.0
+OLD = SeenItem(b"h" * 16, None, is_new=False)
+NEW = SeenItem(b"h" * 16, None, is_new=True)
+STATE = FeedState(site="example.org", feed="https://example.org/rss", url="https://example.org/rss")
+
+
+def item(name: str, published: str | None = None) -> Item:
+    """An item with its own address."""
+    return Item(f"https://example.org/{name}", name, None, published)
+
+
+def names(items: list[Item]) -> str:
+    """Their titles in one word."""
+    return "".join(str(found.title) for found in items)
+
+
+def test_the_row_is_pinned() -> None:
+    """State in Kafka outlives every release."""
+    row = bytes.fromhex("3ff00000000000004000000000000000")
+    assert Seen(1.0, 2.0).encode() == row
+    assert Seen.decode(row) == Seen(1.0, 2.0)
+
+
+@pytest.mark.parametrize("row", [b"", b"x" * 15, b"x" * 17])
+def test_a_row_of_another_length_is_another_version(row: bytes) -> None:
+    """Ours to mend: the worker ends."""
+    with pytest.raises(StateError):
+        Seen.decode(row)
+
+
+def test_a_row_is_written_again_only_in_the_second_half_of_its_life() -> None:
+    """An item that stays in its feed costs a write in 30 days, not one a poll."""
+    row = Seen(0.0, 0.0)
+    assert row_after(None, NEW, 5.0, DAYS) == Seen(5.0, 5.0)
+    assert row_after(row, OLD, 30 * DAY, DAYS) is None
+    assert row_after(row, OLD, 30 * DAY + 1, DAYS) == Seen(0.0, 30 * DAY + 1)
+
+
+def test_a_replay_puts_the_row_that_is_there() -> None:
+    """The disk may be ahead of the changelog; an old record does not turn time back."""
+    assert row_after(Seen(5.0, 5.0), NEW, 5.0, DAYS) == Seen(5.0, 5.0)
+    assert row_after(Seen(5.0, 9.0), NEW, 5.0, DAYS) == Seen(5.0, 9.0)
+
+
+@given(st.lists(st.integers(0, 40 * 24), max_size=200))
+def test_an_item_that_is_polled_is_never_forgotten_while_it_is_there(hours: list[int]) -> None:
+    """And is so within 30 to 60 days after it has gone."""
+    row = Seen(0.0, 0.0)
+    now = 0.0
+    for gap in hours:
+        if gap * 3_600 > 29 * DAY:
+            continue
+        now += gap * 3_600
+        row = row_after(row, OLD, now, DAYS) or row
+        assert not row.is_past(now, DAYS)
+    assert not row.is_past(now + 29 * DAY, DAYS)
+    assert row.is_past(now + 60 * DAY + 1, DAYS)
+
+
+def test_each_hash_comes_once_in_the_feeds_order() -> None:
+    """What is new is told apart from what the site has shown."""
+    items = [item("c"), item("b"), item("c"), item("a")]
+    seen, new = look(items, lambda name: name == item("b").hash)
+    assert [found.hash for found in seen] == [item(name).hash for name in "cba"]
+    assert [found.is_new for found in seen] == [True, False, True]
+    assert names(new) == "ac"
+
+
+@pytest.mark.parametrize(
+    ("dates", "order"),
+    [
+        (("3", "2", "1"), "cba"),
+        (("1", "2", "3"), "abc"),
+        (("1", None, "3"), "cba"),
+        (("1", "3", "1"), "cab"),
+    ],
+)
+def test_the_oldest_comes_first(dates: tuple[str | None, ...], order: str) -> None:
+    """By date where all have one, else the feed's end is its oldest."""
+    items = [
+        item(name, day and f"2026-01-0{day}T00:00:00+00:00")
+        for name, day in zip("abc", dates, strict=True)
+    ]
+    assert names(oldest_first(items)) == order
+
+
+def test_the_same_body_is_read_once_a_day() -> None:
+    """So that the rows of items that are still there live on."""
+    state = replace(STATE, last_poll=10 * DAY)
+    assert not is_reading_due(state, {}, 10.9 * DAY)
+    assert is_reading_due(state, {}, 11 * DAY)
+    assert is_reading_due(STATE, {}, 0.0)
+
+
+def test_a_body_that_was_asked_for_without_condition_is_read() -> None:
+    """It was, because the 304 of before are not believed any longer."""
+    state = replace(STATE, last_poll=10 * DAY, etag="1")
+    assert is_reading_due(state, {}, 10.5 * DAY)
+    assert not is_reading_due(state, {"If-None-Match": "1"}, 10.5 * DAY)
+
+
+def test_a_site_is_swept_once_a_day() -> None:
+    """On behalf of each of its feeds."""
+    assert is_sweep_due(STATE, 0.0)
+    assert not is_sweep_due(replace(STATE, swept_at=0.0), DAY)
+    assert is_sweep_due(replace(STATE, swept_at=0.0), DAY + 1)

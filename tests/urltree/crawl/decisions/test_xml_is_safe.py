@@ -1,0 +1,194 @@
+"""No feed reaches a file, an entity or the network by its XML (issue 4, row 6)."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import feedparser
+import pytest
+
+from tests.urltree.crawl.decisions.feeds import RSS_ITEM, parsed
+from urltree.crawl.decisions.answer import WebError
+from urltree.crawl.decisions.feed.parsing import parse
+
+INSIDE = "what stands in a file"
+
+
+@pytest.fixture
+def server() -> Iterator[socket.socket]:
+    """A socket on loopback that listens, and knows whether somebody came."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(0)
+        yield listening
+
+
+@pytest.fixture
+def address(server: socket.socket) -> str:
+    """The server's URL."""
+    return f"http://127.0.0.1:{server.getsockname()[1]}/"
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    """A file that no feed may read, with a feed in it."""
+    path = tmp_path / "secret.xml"
+    path.write_text(f"<rss><channel><title>{INSIDE}</title></channel></rss>")
+    return path
+
+
+def somebody_came(server: socket.socket) -> bool:
+    """Whether a connection waits to be accepted."""
+    try:
+        server.accept()[0].close()
+    except BlockingIOError:
+        return False
+    return True
+
+
+def feed(prologue: str, title: str = "t", inside: str = "") -> str:
+    """An RSS feed with something before it."""
+    return (
+        f'<?xml version="1.0"?>{prologue}<rss version="2.0"><channel><title>{title}</title>'
+        f"{inside}{RSS_ITEM}</channel></rss>"
+    )
+
+
+# Feedparser drops declarations before the first element; the tag in this instruction looks like one
+# to it, and hides them from it. Then expat sees them.
+HIDING = "<?hide <a?>"
+ENTITY = '<!DOCTYPE rss [<!ENTITY e SYSTEM "{}">]>'
+ATTACKS = {
+    "external entity": feed(ENTITY, "&e;"),
+    "hidden external entity": feed(HIDING + ENTITY, "&e;"),
+    "public external entity": feed('<!DOCTYPE rss [<!ENTITY e PUBLIC "x" "{}">]>', "&e;"),
+    "parameter entity": feed('<!DOCTYPE rss [<!ENTITY % p SYSTEM "{}"> %p;]>'),
+    "hidden parameter entity": feed(HIDING + '<!DOCTYPE rss [<!ENTITY % p SYSTEM "{}"> %p;]>'),
+    "DTD": feed('<!DOCTYPE rss SYSTEM "{}">'),
+    "hidden DTD": feed(HIDING + '<!DOCTYPE rss SYSTEM "{}">'),
+    "XInclude": feed(
+        "", inside='<x:include xmlns:x="http://www.w3.org/2001/XInclude" href="{}" parse="text"/>'
+    ),
+    "style sheet": feed('<?xml-stylesheet type="text/xsl" href="{}"?>'),
+    "schema": feed("", inside='<a xmlns:s="http://www.w3.org/2001/XMLSchema-instance" '
+                   's:schemaLocation="{0} {0}"/>'),
+    "content by its address": feed("", inside='<item><content src="{}"/></item>'),
+    "base and image": feed("", inside='<image xml:base="{0}"><url>{0}</url></image>'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_nothing_is_read_from_a_file_or_a_server(
+    attack: str, server: socket.socket, address: str, secret: Path
+) -> None:
+    """And the feed is still read."""
+    for target in (secret.as_uri(), str(secret), address):
+        found = parsed(attack.replace("{}", target).replace("{0}", target))
+        assert [item.link for item in found.items] == ["https://news.example.org/1"]
+        assert INSIDE not in repr(found)
+    assert not somebody_came(server)
+
+
+def test_a_body_is_no_name_of_a_file_or_a_server(
+    server: socket.socket, address: str, secret: Path
+) -> None:
+    """Feedparser, given these as text, would open them: the first assertion shows it."""
+    assert feedparser.parse(str(secret)).feed.title == INSIDE
+    for body in (str(secret), secret.as_uri(), address, "/etc/passwd", f"feed:{address}"):
+        with pytest.raises(WebError):
+            parsed(body)
+    assert not somebody_came(server)
+
+
+def test_an_address_of_a_feed_or_its_charset_is_not_opened(
+    server: socket.socket, address: str, secret: Path
+) -> None:
+    """What stands beside the body reaches nothing either."""
+    body = feed("").encode()
+    assert parse(body, f"text/xml; charset={secret}", address, max_items=9).title == "t"
+    assert parse(body, f'text/xml; charset="{address}"', str(secret), max_items=9).title == "t"
+    assert not somebody_came(server)
+
+
+def laughs(levels: int, hidden: str) -> str:
+    """Ten times as many entities on every level: 10 ** levels of the innermost."""
+    entities = "".join(
+        f'<!ENTITY l{level} "{f"&l{level - 1};" * 10}">' for level in range(1, levels)
+    )
+    return feed(f'{hidden}<!DOCTYPE rss [<!ENTITY l0 "lol">{entities}]>', f"&l{levels - 1};")
+
+
+def blowup(hidden: str) -> str:
+    """One long entity, many times: 10 KB by 10,000."""
+    return feed(f'{hidden}<!DOCTYPE rss [<!ENTITY a "{"a" * 10_000}">]>', "&a;" * 10_000)
+
+
+@pytest.mark.parametrize("bomb", [laughs(10, HIDING), blowup(""), blowup(HIDING)])
+def test_entities_do_not_explode(bomb: str) -> None:
+    """Neither a billion laughs nor a quadratic blow-up: an item's texts are bounded as ever."""
+    started = time.process_time()
+    found = parsed(bomb)
+    assert [item.link for item in found.items] == ["https://news.example.org/1"]
+    assert len(found.title or "") < 5_000
+    assert time.process_time() - started < 60  # 1.4 here; expanded it would be hours
+
+
+def test_harmless_entities_of_a_feed_are_resolved() -> None:
+    """Old feeds name their characters in the DOCTYPE."""
+    found = parsed(feed('<!DOCTYPE rss [<!ENTITY copy "&#169;">]>', "&copy; 2024"))
+    assert found.title == "\u00a9 2024"
+
+
+TITLE = "Füße, 日本"
+ENCODED = feed("", TITLE)
+
+
+@pytest.mark.parametrize("content_type", [None, "text/xml", "application/rss+xml", "text/html"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le"])
+def test_a_feed_is_read_in_its_encoding(encoding: str, content_type: str | None) -> None:
+    """Byte order mark or not, whatever the media type."""
+    assert parsed(ENCODED.encode(encoding), content_type).title == TITLE
+
+
+@pytest.mark.parametrize(
+    ("encoding", "charset"),
+    [
+        ("utf-8", "us-ascii"),
+        ("utf-8", "utf-16"),
+        ("utf-8", "nonsense"),
+        ("utf-8", "utf-\0"),
+        ("utf-8-sig", "iso-8859-1"),
+        ("utf-16", "utf-8"),
+        ("utf-8", ""),
+        ("utf-8", '"utf-8"'),
+        ("utf-8", "base64"),
+    ],
+)
+def test_a_wrong_charset_does_no_harm(encoding: str, charset: str) -> None:
+    """A byte order mark beats the header; what cannot be decoded so is decoded otherwise."""
+    assert parsed(ENCODED.encode(encoding), f"text/xml; charset={charset}").title == TITLE
+
+
+@pytest.mark.parametrize("padding", ["", " "])
+def test_a_declaration_of_utf_16_in_utf_8_does_no_harm(padding: str) -> None:
+    """Bytes of an even number would be UTF-16 of something."""
+    body = ENCODED.replace('"1.0"', '"1.0" encoding="utf-16"') + padding
+    assert parsed(body, "text/xml").title == TITLE
+
+
+def test_utf_7_hides_no_entity(secret: Path) -> None:
+    """What is markup in UTF-7 alone is decoded before entities are looked for."""
+    hidden = feed(ENTITY.replace("{}", secret.as_uri()), "&e;").encode("utf-7")
+    for content_type in ("text/xml; charset=utf-7", "text/xml", None):
+        assert INSIDE not in repr(parsed(hidden, content_type))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="lists open files by /proc")
+def test_no_file_stays_open(secret: Path) -> None:
+    """As many as before."""
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for attack in ATTACKS.values():
+        parsed(attack.replace("{}", secret.as_uri()).replace("{0}", secret.as_uri()))
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agents.settings.job import Settings
+from tests.agents.limits import GUARD
+from tests.urltree.crawl.web.answers import ANSWERS, HTML
+from tests.urltree.crawl.web.conftest import MAX_BYTES, Ask
+from tests.urltree.crawl.web.misbehaving import Misbehaving
+from urltree.crawl.decisions.answer import Trouble, WebError
+from urltree.crawl.web import client as clients
+from urltree.crawl.web.client import Client
+
+SHORT = {"header_seconds": 1.0, "read_seconds": 1.0, "total_seconds": 1.5}
+NO_CONNECTION = {Trouble.DNS: {"connect_to": ()}, Trouble.CONNECT: {"connect_seconds": 0.7}}
+
+
+@pytest.mark.parametrize(
+    ("path", "trouble"),
+    [
+        ("bomb", Trouble.TOO_LARGE),
+        ("endless", Trouble.TOO_LARGE),
+        ("truncated-length", Trouble.TRUNCATED),
+        ("truncated-chunk", Trouble.TRUNCATED),
+        ("truncated-chunks", Trouble.TRUNCATED),
+        ("truncated-gzip", Trouble.TRUNCATED),
+        ("reset-in-body", Trouble.TRUNCATED),
+        ("half-headers", Trouble.TRUNCATED),
+        ("fake-gzip", Trouble.ENCODING),
+        ("damaged-gzip", Trouble.ENCODING),
+        ("endless-members", Trouble.ENCODING),
+        ("brotli", Trouble.ENCODING),
+        ("large-headers", Trouble.HEADERS_TOO_LARGE),
+        ("large-header", Trouble.HEADERS_TOO_LARGE),
+        ("many-headers", Trouble.HEADERS_TOO_LARGE),
+        ("some-headers", Trouble.HEADERS_TOO_LARGE),
+        ("http-0.9", Trouble.PROTOCOL),
+        ("garbage", Trouble.PROTOCOL),
+        ("bad-status", Trouble.PROTOCOL),
+        ("bad-chunk", Trouble.PROTOCOL),
+        ("status-999", Trouble.PROTOCOL),
+        ("switching", Trouble.PROTOCOL),
+        ("continue-garbage", Trouble.PROTOCOL),
+        ("null-in-header", Trouble.PROTOCOL),
+        ("more-than-length", Trouble.PROTOCOL),
+        ("two-lengths", Trouble.PROTOCOL),
+        ("negative-length", Trouble.PROTOCOL),
+        ("huge-length", Trouble.PROTOCOL),
+        ("endless-chunks", Trouble.PROTOCOL),
+        ("endless-continue", Trouble.PROTOCOL),
+        ("close", Trouble.CONNECT),
+        ("reset", Trouble.CONNECT),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_each_misbehaviour_ends_in_its_trouble_before_any_limit(
+    ask: Ask, scheme: str, path: str, trouble: Trouble
+) -> None:
+    """Issue 4, row 1, as the client sees it; a limit would be a timeout."""
+    with pytest.raises(WebError) as raised:
+        ask(f"{scheme}://any.example/{path}")
+    assert raised.value.trouble is trouble, raised.value.message
+
+
+def test_what_never_ends_is_ended(settings: Settings) -> None:
+    """Headers and bodies that come slowly, not at all, or without end."""
+    paths = ("hang", "hang-after-headers", "drip-headers", "drip-body")
+    urls = [f"{scheme}://{path}.example/{path}" for scheme in ("http", "https") for path in paths]
+
+    async def all_of_them() -> list[object]:
+        async with (
+            asyncio.timeout(GUARD),
+            Client(settings.model_copy(update=SHORT).client) as client,
+        ):
+            asked = (client.get(url, max_bytes=MAX_BYTES) for url in urls)
+            return await asyncio.gather(*asked, return_exceptions=True)
+
+    troubles = [getattr(error, "trouble", error) for error in asyncio.run(all_of_them())]
+    assert troubles == [Trouble.TIMEOUT] * len(urls)
+
+
+@pytest.mark.parametrize(
+    ("url", "trouble"),
+    [
+        ("https://expired.example/page", Trouble.TLS),
+        ("https://wrong-name.example/page", Trouble.TLS),
+        ("https://self-signed.example/page", Trouble.TLS),
+        ("https://garbage-tls.example/page", Trouble.TLS),
+        ("https://silent-tls.example/page", Trouble.CONNECT),
+        ("http://refused.example/page", Trouble.CONNECT),
+        ("http://bad..name/page", Trouble.DNS),
+        (f"http://{'x' * 64}.example/page", Trouble.DNS),
+        ("ftp://any.example/page", Trouble.REDIRECT),
+        ("file:///etc/passwd", Trouble.REDIRECT),
+        ("page", Trouble.REDIRECT),
+        ("http://\ud800/", Trouble.REDIRECT),
+        ("", Trouble.REDIRECT),
+    ],
+)
+def test_what_cannot_be_connected_to_says_why(ask: Ask, url: str, trouble: Trouble) -> None:
+    """Bad certificates, names and schemes, ports without a server, and a limit for silent ones."""
+    with pytest.raises(WebError) as raised:
+        ask(url, change=NO_CONNECTION.get(trouble))
+    assert raised.value.trouble is trouble, raised.value.message
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("page", HTML),
+        ("gzip", HTML),
+        ("gzip-empty", b""),
+        ("continue", HTML),
+        ("no-length", b"body"),
+        ("control-in-header", HTML),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_what_browsers_forgive_is_an_answer(ask: Ask, scheme: str, path: str, body: bytes) -> None:
+    """Odd, but all of the body is there."""
+    (answer,) = ask(f"{scheme}://any.example/{path}")
+    assert (answer.status, answer.body) == (200, body)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("moved", 301), ("redirect-loop", 302), ("gone", 410), ("error", 500), ("false-304", 304)],
+)
+def test_a_status_is_an_answer_and_nobody_follows_it(ask: Ask, path: str, status: int) -> None:
+    """Redirects and retries are the caller's."""
+    (answer,) = ask(f"http://any.example/{path}")
+    assert (answer.status, answer.is_redirect) == (status, status in (301, 302))
+
+
+def test_a_body_of_exactly_the_limit_is_taken(ask: Ask) -> None:
+    """One byte less of a limit, and it is too large."""
+    (answer,) = ask("http://any.example/gzip", max_bytes=len(HTML))
+    assert answer.body == HTML
+    for path in ("gzip", "page"):
+        with pytest.raises(WebError) as raised:
+            ask(f"http://any.example/{path}", max_bytes=len(HTML) - 1)
+        assert raised.value.trouble is Trouble.TOO_LARGE
+
+
+def test_headers_are_joined_and_readable(ask: Ask) -> None:
+    """Names in lower case, values once each, no control characters, Latin-1 where not UTF-8."""
+    paths = ("repeated-headers", "control-in-header")
+    repeated, control = ask(*(f"http://a.example/{path}" for path in paths))
+    assert repeated.headers["vary"] == "A, B"
+    assert repeated.headers["x-latin"] == "café"
+    assert control.headers["x"] == "ab"
+
+
+def test_a_request_says_who_asks_and_asks_for_gzip_alone(ask: Ask, server: Misbehaving) -> None:
+    """The URL goes out as it is; what the caller adds too."""
+    url = "https://honest.example/page/%7e%2F%zz?b=%20&a=+&a"
+    ask(url, headers={"If-None-Match": 'W/"é"'})
+    (request,) = (request for request in server.requests if request.host == "honest.example")
+    assert request.path == "/page/%7e%2F%zz?b=%20&a=+&a"
+    assert request.headers["user-agent"].startswith("urltree/")
+    assert request.headers["user-agent"].endswith("(+me@example.org)")
+    assert request.headers["accept-encoding"] == "gzip"
+    assert request.headers["if-none-match"].encode("latin-1").decode() == 'W/"é"'
+
+
+def test_a_body_that_is_not_wanted_is_not_read(ask: Ask) -> None:
+    """Endless as it is, it costs nothing."""
+    (answer,) = ask("http://any.example/endless", wants=lambda status, _: status != 200)
+    assert (answer.status, answer.body) == (200, b"")
+
+
+def test_an_unwanted_header_of_a_request_is_an_error_of_ours(ask: Ask) -> None:
+    """A validator with a line break would be a second header."""
+    with pytest.raises(WebError) as raised:
+        ask("http://any.example/page", headers={"If-None-Match": "a\r\nX: b"})
+    assert raised.value.trouble is Trouble.PROTOCOL
+
+
+@pytest.mark.parametrize("path", ["close", "reset"])
+def test_a_server_that_closes_is_asked_once(ask: Ask, server: Misbehaving, path: str) -> None:
+    """The pause between two requests is owed to it too."""
+    with pytest.raises(WebError):
+        ask(f"http://once-{path}.example/{path}")
+    assert sum(request.host == f"once-{path}.example" for request in server.requests) == 1
+
+
+def test_a_kept_connection_that_was_closed_meanwhile_is_no_trouble(
+    ask: Ask, server: Misbehaving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """RFC 9112, 9.3.1: asked again on a new one."""
+    monkeypatch.setattr(clients, "_KEPT_SECONDS", GUARD)  # or a stop of the machine ends it
+    answers = ask(*["http://kept.example/kept-then-closed"] * 2)
+    assert [answer.body for answer in answers] == [HTML, HTML]
+    assert sum(request.host == "kept.example" for request in server.requests) == 3
+
+
+def test_a_slow_host_delays_no_other(settings: Settings, server: Misbehaving) -> None:
+    """Fifty answer while twenty hang, and go on hanging."""
+
+    def are_asked() -> int:
+        return sum(request.host.startswith("slow-") for request in server.requests)
+
+    async def both() -> None:
+        async with asyncio.timeout(GUARD), Client(settings.client) as client:
+
+            async def get(host: str, path: str) -> None:
+                await client.get(f"http://{host}.example/{path}", max_bytes=MAX_BYTES)
+
+            slow = [asyncio.create_task(get(f"slow-{n}", "hang")) for n in range(20)]
+            while are_asked() < len(slow):  # noqa: ASYNC110 - the server is in another thread
+                await asyncio.sleep(0.01)
+            await asyncio.gather(*(get(f"quick-{n}", "page") for n in range(50)))
+            assert not any(task.done() for task in slow)
+            for task in slow:
+                task.cancel()
+            await asyncio.wait(slow)
+
+    asyncio.run(both())
+
+
+def test_nothing_but_a_web_error_escapes_from_all_of_them_at_once(settings: Settings) -> None:
+    """An answer or a WebError each."""
+
+    async def all_of_them() -> list[object]:
+        async with Client(settings.client) as client:
+            asked = (
+                client.get(f"http://h{n}.example/{path}", max_bytes=MAX_BYTES)
+                for n, path in enumerate(ANSWERS)
+            )
+            return await asyncio.gather(*asked, return_exceptions=True)
+
+    found = asyncio.run(all_of_them())
+    assert [
+        error
+        for error in found
+        if isinstance(error, Exception | asyncio.CancelledError) and not isinstance(error, WebError)
+    ] == []

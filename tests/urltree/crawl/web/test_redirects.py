@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.urltree.crawl.web.conftest import Ask
+from tests.urltree.crawl.web.misbehaving import Misbehaving
+from urltree.crawl.decisions.answer import Answer, Trouble, WebError
+from urltree.crawl.web.redirects import absolute, target
+
+
+def redirecting(location: str, url: str = "http://a.example/b/c?d") -> Answer:
+    """An answer that points there."""
+    return Answer(url, 302, {"location": location}, b"", 0.1)
+
+
+@pytest.mark.parametrize(
+    ("location", "url"),
+    [
+        ("https://b.example/", "https://b.example/"),
+        ("//b.example/x", "http://b.example/x"),
+        ("/x", "http://a.example/x"),
+        ("x", "http://a.example/b/x"),
+        ("../x?y=%2F&z#part", "http://a.example/x?y=%2F&z"),
+        ("?y", "http://a.example/b/c?y"),
+        (" /x ", "http://a.example/x"),
+        ("/grüße und mehr", "http://a.example/gr%C3%BC%C3%9Fe%20und%20mehr"),
+        ("http://bücher.example/", "http://xn--bcher-kva.example/"),
+        ("HTTP://B.example:80/%7e", "http://b.example/%7e"),
+        ("http:\\\\b.example\\x", "http://b.example/x"),
+        ("http://2130706433/", "http://127.0.0.1/"),
+    ],
+)
+def test_a_location_is_read_as_browsers_do(location: str, url: str) -> None:
+    """Relative, without scheme, not ASCII, in disguise."""
+    assert target(redirecting(location)) == url
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        *("", " ", "file:///etc/passwd", "ftp://a.example/x", "data:text/html,x", "gopher://a/x"),
+        *("javascript:alert(1)", "mailto:a@example.org", "http://", "http://[::1", "https://a b/"),
+        *("http://a.example:99999/", "http://a.example:x/", "about:blank", "ws://a.example/"),
+    ],
+)
+def test_what_is_no_web_address_is_not_followed(location: str) -> None:
+    """Final: the same answer would come again."""
+    with pytest.raises(WebError) as raised:
+        target(redirecting(location))
+    assert raised.value.trouble is Trouble.REDIRECT
+    assert not raised.value.trouble.is_transient
+
+
+def test_a_redirect_without_location_says_so() -> None:
+    """A 302 alone points nowhere."""
+    with pytest.raises(WebError, match="302 without a Location"):
+        target(Answer("http://a.example/", 302, {}, b"", 0.1))
+
+
+@given(st.text())
+def test_whatever_a_location_is_the_target_is_a_web_address_or_trouble(location: str) -> None:
+    """And one that stays as it is when it is read again."""
+    try:
+        url = target(redirecting(location))
+    except WebError as error:
+        assert error.trouble is Trouble.REDIRECT  # noqa: PT017
+    else:
+        assert url.startswith(("http://", "https://"))
+        assert url.isascii()
+        assert url.isprintable()
+        assert " " not in url
+        assert absolute(url) == url
+
+
+@pytest.mark.parametrize(
+    ("path", "url"),
+    [
+        ("redirect-loop", "http://any.example/redirect-loop"),
+        ("redirect-relative", "http://any.example/page?a=1"),
+        ("redirect-schemeless", "http://other.example/page"),
+        ("redirect-utf-8", "http://any.example/gr%C3%BC%C3%9Fe"),
+        ("redirect-latin-1", "http://any.example/gr%C3%BC%C3%9Fe"),
+        ("redirect-long", f"http://any.example/{'x' * 20_000}"),
+    ],
+)
+def test_what_a_server_sends_as_location_arrives(ask: Ask, path: str, url: str) -> None:
+    """Through HTTP, byte by byte."""
+    (answer,) = ask(f"http://any.example/{path}")
+    assert target(answer) == url
+
+
+@pytest.mark.parametrize("path", ["redirect-file", "redirect-odd", "redirect-empty"])
+def test_a_redirect_to_a_file_or_to_nothing_is_trouble(ask: Ask, path: str) -> None:
+    """Issue 4, row 1."""
+    (answer,) = ask(f"http://any.example/{path}")
+    with pytest.raises(WebError) as raised:
+        target(answer)
+    assert raised.value.trouble is Trouble.REDIRECT
+
+
+@pytest.mark.parametrize("path", ["redirect-private", "redirect-literal", "redirect-metadata"])
+def test_a_redirect_to_a_private_address_is_refused(
+    ask: Ask, server: Misbehaving, path: str
+) -> None:
+    """Each hop is a request of its own, past the same guard."""
+    (answer,) = ask(f"http://any.example/{path}")
+    with pytest.raises(WebError) as raised:
+        ask(target(answer))
+    assert raised.value.trouble is Trouble.REFUSED_ADDRESS
+    assert server.private_connections == 0

@@ -1,0 +1,52 @@
+"""JSON-LD: an article's author and description, whatever stands around it."""
+
+from __future__ import annotations
+
+import pytest
+
+from urltree.enrich.metadata.json_ld import MAX_BYTES, Said, said_in
+
+ARTICLE = '{"@type": "BlogPosting", "author": "Ash Elm", "description": "Trees."}'
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param([ARTICLE], id="alone"),
+        pytest.param([f"[{ARTICLE}]"], id="in a list"),
+        pytest.param([f'{{"@graph": [{{"@type": "WebSite"}}, {ARTICLE}]}}'], id="in a graph"),
+        pytest.param(["no JSON", "[" * 100_000, ARTICLE], id="after bodies that are no JSON"),
+        pytest.param([ARTICLE.replace("Ash Elm", "Ash\nElm")], id="with a newline in a string"),
+        pytest.param(
+            [ARTICLE.replace('"BlogPosting"', '["Thing", "Article"]')], id="of several types"
+        ),
+    ],
+)
+def test_an_article_is_found(bodies: list[str]) -> None:
+    """At any depth, in any body."""
+    assert said_in(bodies) == Said("Ash Elm", "Trees.")
+
+
+def test_a_comment_s_author_is_not_the_page_s() -> None:
+    """Only articles count."""
+    assert said_in(['{"@type": "Comment", "author": "Fir"}']) == Said(None, None)
+
+
+def test_an_author_may_be_a_reference() -> None:
+    """A graph names each person once."""
+    graph = (
+        '[{"@type": "Article", "author": {"@id": "#ash"}},'
+        '{"@type": "Person", "@id": "#ash", "name": "Ash Elm"}]'
+    )
+    assert said_in([graph]).author == "Ash Elm"
+
+
+@pytest.mark.parametrize("author", ["null", "7", "{}", '{"@id": "#none"}', "[[]]", '[" "]'])
+def test_what_is_no_name_is_no_author(author: str) -> None:
+    """Whatever a page writes there."""
+    assert said_in([f'{{"@type": "Article", "author": {author}}}']).author is None
+
+
+def test_bodies_are_read_up_to_a_size() -> None:
+    """As many bytes as the tokenizer keeps of them."""
+    assert said_in([" " * MAX_BYTES, ARTICLE]) == Said(None, None)

@@ -1,0 +1,52 @@
+"""A site of small articles, and what evidence says of one more page of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from random import Random
+
+from tests.urltree.builders import of_html
+from urltree.heuristics.boilerplate import Kind
+from urltree.heuristics.registry import heuristic
+from urltree.site.site import LearnedDomain
+
+SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
+
+
+def said(what: object, words: int = 20) -> str:
+    """A sentence that nothing else says, always the same."""
+    random = Random(str(what))
+    return " ".join("".join(random.choices(SYLLABLES, k=3)) for _ in range(words)).capitalize()
+
+
+def article(name: object, inside: str = "", *, above: str = "", beside: str = "") -> str:
+    """A page whose main element no name tells.
+
+    Args:
+        name: that its title and its three paragraphs follow from.
+        inside: more HTML, at the end of the main element.
+        above: the same before its title.
+        beside: the same behind it.
+    """
+    title = said((name, "title"), 5)
+    text = "".join(f"<p>{said((name, place))}</p>" for place in range(3))
+    main = f"<div class=a1>{above}<h1>{title}</h1>{text}{inside}</div>"
+    return f"<html><head><title>{title}</title></head><body>{main}{beside}</body></html>"
+
+
+def kinds(html: str, past: Iterable[str] = (), without: str | None = None) -> dict[str, Kind]:
+    """What is said of each block of a page, by its text.
+
+    Args:
+        html: of the page.
+        past: pages of its site that came before.
+        without: a piece of evidence to leave out.
+    """
+    name = f"evidence-without-{without}" if without else "evidence"
+    domain = LearnedDomain(heuristic(name), None)
+    for number, former in enumerate(past):
+        domain.learn(of_html(number, former), None)
+    document = of_html(2**31, html)
+    verdict = domain.learn(document, None).verdict
+    found = verdict.kinds or b""
+    return {b.text: Kind(kind) for b, kind in zip(document.blocks, found, strict=True)}

@@ -1,0 +1,120 @@
+"""Heuristics by name, and the paper's four at the edges of their N."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+
+from tests.urltree.builders import document
+from urltree.heuristics.protocol import Judgement
+from urltree.heuristics.registry import DEFAULT, NAMES, heuristic
+from urltree.tree.path_statistics import PathStatistics
+from urltree.tree.url_tree import Node, UrlTree
+
+PAPERS = ("strict", "strict-support-100", "strict-at-domain", "relaxed-at-domain-500")
+
+
+def leaf_of(*, support: int, at_domain: int) -> Node:
+    """The leaf /x of `support` documents with block 1, the last of them alone with block 9.
+
+    Further documents of the domain contain block 1 too, and one of them block 9.
+    """
+    tree = UrlTree()
+    for number in range(at_domain - support):
+        tree.insert(b"elsewhere %d" % number, ("y",), array("Q", [1, 9] if number == 0 else [1]))
+    for number in range(support):
+        last = number == support - 1
+        leaf = tree.insert(b"here %d" % number, ("x",), array("Q", [1, 9] if last else [1]))
+    return leaf
+
+
+def judge(name: str, hashes: list[int], leaf: Node) -> Judgement:
+    """What a heuristic says of a document of these blocks, the paths of its domain unknown."""
+    return heuristic(name).judge(document(1, hashes), leaf, PathStatistics())
+
+
+@pytest.mark.parametrize(
+    ("name", "support", "at_domain", "depth"),
+    [
+        ("strict", 5, 9, 1),
+        ("strict", 4, 9, 0),
+        ("strict", 1, 2, 0),
+        ("strict-support-100", 101, 103, 1),
+        ("strict-support-100", 100, 103, 0),
+        ("strict-support-100", 50, 99, 0),
+        ("strict-support-7", 8, 9, 1),
+        ("strict-support-7", 7, 9, 0),
+        ("strict-at-domain", 50, 99, 0),
+        ("relaxed-at-domain-500", 600, 700, 0),
+    ],
+)
+def test_the_node_that_judges(name: str, support: int, at_domain: int, depth: int) -> None:
+    """The first with enough support from the leaf rootward, else the root."""
+    judgement = judge(name, [], leaf_of(support=support, at_domain=at_domain))
+    assert judgement.depth == depth
+    assert judgement.support == (support if depth else at_domain)
+
+
+@pytest.mark.parametrize(
+    ("name", "at_domain", "boilerplate"),
+    [
+        ("strict-at-domain", 9, (True, True, True)),
+        ("relaxed-at-domain-8", 8, (True, True, True)),
+        ("relaxed-at-domain-8", 9, (True, False, True)),
+        ("strict", 9, (True, False, True)),
+    ],
+)
+def test_a_block_is_boilerplate_where_it_occurs_more_often_than_c_max(
+    name: str, at_domain: int, boilerplate: tuple[bool, ...]
+) -> None:
+    """Block 9 stands in 2 documents of the domain, 1 of them at the leaf."""
+    judgement = judge(name, [1, 9, 1], leaf_of(support=5, at_domain=at_domain))
+    assert judgement.boilerplate == boilerplate
+    at_leaf = judgement.depth == 1
+    assert judgement.counts == ((5, 1, 5) if at_leaf else (at_domain, 2, at_domain))
+
+
+def test_a_first_page_has_nothing_but_content() -> None:
+    """There is nothing to learn from yet, even where a block occurs twice in the page."""
+    leaf = UrlTree().insert(b"a", ("x",), array("Q", [1]))
+    assert judge("strict", [1, 1], leaf).boilerplate == (False, False)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_papers_heuristics_know_neither_kinds_nor_paths(name: str) -> None:
+    """So that their rows are as they have always been."""
+    judgement = judge(name, [1, 9], leaf_of(support=5, at_domain=9))
+    assert (judgement.kinds, judgement.paths) == (None, None)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "strict-support-1", "relaxed-at-domain-1000"])
+def test_a_heuristic_is_named_as_it_is_asked_for(name: str) -> None:
+    """Its name goes to settings, rows and clean-text."""
+    assert heuristic(name).name == name
+
+
+def test_the_papers_four_are_there() -> None:
+    """With the paper's N (section 5.5), behind the default."""
+    assert (DEFAULT, *PAPERS) == NAMES
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", "Strict", "strict ", "strict\n", "strict-5", "strict-at-domain-3", "relaxed"),
+        *("strict-support", "strict-support-", "strict-support-x", "strict-support--1"),
+        *(
+            "evidence-1",
+            "evidence-without-",
+            "evidence-without-luck",
+            "strict-support-1.5",
+            "strict-support-\N{ARABIC-INDIC DIGIT ONE}",
+        ),
+    ],
+)
+def test_an_unknown_name_is_refused_with_those_that_are_known(name: str) -> None:
+    """In one sentence."""
+    with pytest.raises(ValueError, match="there are evidence, strict, ") as refused:
+        heuristic(name)
+    assert repr(name) in str(refused.value)

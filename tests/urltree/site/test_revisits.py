@@ -1,0 +1,158 @@
+"""Revisits: which page is another version, which of two is later, and what becomes of each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.urltree.builders import document, text_block
+from urltree.address.url_key import UrlKey
+from urltree.heuristics.registry import DEFAULT, heuristic
+from urltree.html.blocks import TextBlock
+from urltree.page import Page
+from urltree.site.deduplication import Arrival, Duplicate, Onward, decide
+from urltree.site.revisits import content_digest, is_older, superseded_by
+from urltree.site.seen import HORIZON, Horizon, Seen, Step, Version
+from urltree.site.site import LearnedDomain
+from urltree.tree.window import DAY
+
+KEY = UrlKey("example.org", "https://example.org/a?id=1", "https://example.org/a", "0a" * 16)
+PAGE = Page(url="http://t.example/1", response_url="https://example.org/a?id=1", html="")
+SEEN = replace(
+    Seen.of("raw-html/0/5", 7, PAGE.url or "", PAGE.response_url or "", KEY.canonical),
+    version=Version(content=1, time=9),
+)
+LATER, EARLIER = "raw-html/0/10", "raw-html/0/4"
+
+
+def decided(
+    stored: Seen, page: Page = PAGE, origin: str = LATER, content: int = 2, time: int = 0
+) -> Onward | Duplicate:
+    """Decide about a page where revisits are replaced; the newest time of its domain is given."""
+    return decide(
+        page, [KEY], origin, Horizon([time] * 5), lambda _: stored.encode(), lambda: content
+    )
+
+
+def linked(text: str, share: float = 1.0) -> TextBlock:
+    """A block that stands in a link, or a part of it."""
+    return text_block(0, text)._replace(link_share=share)
+
+
+def test_a_page_that_has_changed_supersedes_what_was_seen() -> None:
+    """Under its id; `seen` names its origin and keeps the time by which it forgets."""
+    version = Version(2, 12)
+    seen = replace(SEEN, origin=LATER, version=version)
+    assert decided(SEEN, time=12) == Onward(KEY, seen, Arrival.REVISIT)
+
+
+def test_a_page_that_has_not_changed_is_a_duplicate() -> None:
+    """Under the step that reveals it, as where revisits are dropped."""
+    assert decided(SEEN, content=1) == Duplicate(KEY, SEEN.origin, Step.REQUEST_URL)
+
+
+@pytest.mark.parametrize(
+    ("page", "canonical", "supersedes"),
+    [
+        (replace(PAGE, response_url="https://example.org/a?session=2"), "other", True),
+        (replace(PAGE, url="http://t.example/2"), KEY.canonical, True),
+        (Page(url="https://EXAMPLE.org/a?id=1#top", html=""), KEY.canonical, True),
+        (Page(url="https://example.org/a?id=1&utm_source=x", html=""), "other", False),
+    ],
+    ids=["request URL", "response URL", "canonical", "rule"],
+)
+def test_only_the_same_address_supersedes(page: Page, canonical: str, *, supersedes: bool) -> None:
+    """What a rule alone makes equal is another address: the rule may be wrong."""
+    key = replace(KEY, canonical=canonical)
+    outcome = decide(page, [key], LATER, Horizon(), lambda _: SEEN.encode(), lambda: 2)
+    assert isinstance(outcome, Onward) == supersedes
+    assert supersedes or outcome == Duplicate(key, SEEN.origin, Step.RULE)
+
+
+def test_an_older_version_that_comes_again_is_superseded() -> None:
+    """Whatever it says, and though it has the content of now: it ends as a duplicate."""
+    for content in (1, 2):
+        outcome = decided(SEEN, origin=EARLIER, content=content)
+        assert outcome == Duplicate(KEY, SEEN.origin, Step.SUPERSEDED)
+
+
+def test_the_version_that_was_forwarded_is_a_replay() -> None:
+    """What is stored is put again as it is."""
+    assert decided(SEEN, origin=SEEN.origin) == Onward(KEY, SEEN, Arrival.REPLAY)
+
+
+def test_a_new_page_is_stored_with_its_version() -> None:
+    """So that its first revisit can be told from a duplicate."""
+    outcome = decide(PAGE, [KEY], LATER, Horizon([9]), lambda _: None, lambda: 5)
+    assert isinstance(outcome, Onward)
+    assert (outcome.arrival, outcome.seen.version) == (Arrival.NEW, Version(5, 9))
+
+
+def test_what_was_seen_while_revisits_were_dropped_is_superseded_once() -> None:
+    """Nobody knows what it said."""
+    first = decided(replace(SEEN, version=None), content=1)
+    assert isinstance(first, Onward)
+    assert first.arrival is Arrival.REVISIT
+    again = decided(first.seen, content=1, origin="raw-html/0/11")
+    assert again == Duplicate(KEY, LATER, Step.REQUEST_URL)
+
+
+def test_a_version_is_a_duplicate_while_revisits_are_dropped() -> None:
+    """One can go back from `replace` to `drop`."""
+    outcome = decide(PAGE, [KEY], LATER, Horizon(), lambda _: SEEN.encode())
+    assert outcome == Duplicate(KEY, SEEN.origin, Step.REQUEST_URL)
+
+
+def test_the_horizon_runs_from_the_first_version() -> None:
+    """Behind it the page is new, changed or not."""
+    outcome = decided(SEEN, content=1, time=HORIZON + 8)
+    assert isinstance(outcome, Onward)
+    assert (outcome.arrival, outcome.seen.time) == (Arrival.NEW, HORIZON + 8)
+
+
+@pytest.mark.parametrize(
+    ("origin", "time", "older"),
+    [
+        ("raw-html/0/9", 0, True),
+        ("raw-html/0/11", 0, False),
+        ("raw-html/0/10", 0, False),
+        ("raw-html/1/9", DAY - 1, True),
+        ("raw-html/1/99", DAY - 1, True),
+        ("raw-html/1/9", DAY, False),
+        ("raw-html/1/9", None, False),
+        ("mine", None, False),
+        ("mine", DAY - 1, True),
+    ],
+)
+def test_offsets_order_a_partition_and_times_what_lies_in_several(
+    origin: str, time: int | None, *, older: bool
+) -> None:
+    """Against raw-html/0/10 of day one; in doubt the version that comes last counts."""
+    assert is_older(origin, time, "raw-html/0/10", DAY) == older
+
+
+@pytest.mark.parametrize(
+    ("blocks", "changed"),
+    [
+        ([text_block(1, "12 were hurt")], True),
+        ([text_block(1, "10 were hurt."), linked("Read on", 0.7)], True),
+        ([text_block(1, "10 were hurt."), linked("Read")], False),
+        ([linked("Most read"), text_block(1, "10 were hurt.")], False),
+        ([text_block(1, "10 were hurt."), linked("a headline of another page")], True),
+    ],
+    ids=["a number", "partly a link", "a link", "a link before", "mostly links"],
+)
+def test_what_changes_a_page(blocks: list[TextBlock], *, changed: bool) -> None:
+    """Text outside links, numbers too; on a page that is links by more than half, all of it."""
+    assert (content_digest(blocks) != content_digest([text_block(1, "10 were hurt.")])) == changed
+
+
+def test_a_row_of_a_later_version_is_not_replaced_by_an_earlier_one() -> None:
+    """Such a document is a replay, and its row says of whom."""
+    domain = LearnedDomain(heuristic(DEFAULT), None)
+    row = domain.learn(document(1, [7], origin=LATER), None).row
+    assert superseded_by(document(1, [7, 8], origin=EARLIER), row) == LATER
+    assert superseded_by(document(1, [7, 8], origin=LATER), row) is None
+    assert superseded_by(document(1, [7, 8], origin="raw-html/0/11"), row) is None
+    assert superseded_by(document(1, [7]), None) is None

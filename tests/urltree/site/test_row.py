@@ -1,0 +1,199 @@
+"""Rows are stored for longer than any deploy: their bytes are pinned, damaged ones are refused."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from urltree.heuristics.boilerplate import Kind
+from urltree.heuristics.page_kind import PageKind
+from urltree.site.row import ROW_VERSION, Row, RowError, Verdict
+from urltree.tree.path_statistics import AtPath, Contribution
+
+ROW = Row(
+    tokenizer=1,
+    time=1_319_414_400_000_000,
+    digest=0x1122334455667788,
+    origin="raw-html/3/1042",
+    branch=("news", "é", "?id=1"),
+    hashes=array("Q", [1, 2**64 - 1]),
+    verdict=Verdict("strict", 1, 2, 5, (True, False, True), None),
+)
+
+PINNED = bytes.fromhex(
+    "01 0100 00"  # version of the row, of the tokenizer, flags
+    " 00a09f1a00b00400 8877665544332211"  # time, digest
+    " 0f00 7261772d68746d6c2f332f31303432"  # raw-html/3/1042
+    " 0d00 6e657773 00 c3a9 00 3f69643d31"  # news, é, ?id=1
+    " 0600 737472696374 0100"  # strict, version 1
+    " 0200 05000000 03000000 05"  # depth, support, blocks, bits 101
+    " 02000000 0100000000000000 ffffffffffffffff"  # distinct hashes
+)
+
+EVIDENCE = replace(
+    ROW,
+    verdict=Verdict(
+        *("evidence", 1, 0, 9, (True, False, True), None),
+        kinds=bytes((Kind.SITE_WIDE, Kind.CONTENT, Kind.LINK_LIST)),
+        page_kind=PageKind.ARTICLE,
+    ),
+    paths=Contribution(7, 9, (AtPath(7, 300, 0, 1),)).encode(),
+)
+PINNED_HEAD = (
+    " 00a09f1a00b00400 8877665544332211"  # time, digest
+    " 0f00 7261772d68746d6c2f332f31303432"  # raw-html/3/1042
+    " 0d00 6e657773 00 c3a9 00 3f69643d31"  # news, é, ?id=1
+    " 0800 65766964656e6365 0100"  # evidence, version 1
+    " 0000 09000000 03000000 05"  # depth, support, blocks, bits 101
+    " 02000000 0100000000000000 ffffffffffffffff"  # distinct hashes
+    " 01 00 04"  # kinds
+)
+PINNED_PATHS = " 07000000 09000000 0100 07000000 2c01 0000 0100"  # mains; of one path number, words
+
+unsigned_32 = st.integers(0, 2**32 - 1)
+unsigned_64 = st.integers(0, 2**64 - 1)
+names = st.text(st.characters(exclude_characters="\0", codec="utf-8"), min_size=1, max_size=9)
+
+
+words = st.integers(0, 2**16 - 1)
+contributions = st.builds(
+    Contribution,
+    unsigned_32,
+    unsigned_32,
+    st.lists(st.builds(AtPath, unsigned_32, words, words, words), max_size=4).map(tuple),
+).map(Contribution.encode)
+
+
+@st.composite
+def verdicts(draw: st.DrawFn) -> Verdict:
+    """Any verdict that a worker may store, but for its revision."""
+    boilerplate = draw(st.lists(st.booleans(), max_size=40))
+    size = len(boilerplate)
+    counts = draw(st.none() | st.lists(unsigned_32, min_size=size, max_size=size).map(tuple))
+    return Verdict(
+        heuristic=draw(names),
+        version=draw(st.integers(0, 2**16 - 1)),
+        depth=draw(st.integers(0, 2**16 - 1)),
+        support=draw(unsigned_32),
+        boilerplate=tuple(boilerplate),
+        counts=counts,
+        kinds=draw(st.none() | st.binary(min_size=size, max_size=size)),
+        page_kind=draw(st.none() | st.sampled_from(PageKind)),
+    )
+
+
+@st.composite
+def rows(draw: st.DrawFn) -> Row:
+    """Any row that a worker may write."""
+    return Row(
+        tokenizer=draw(st.integers(0, 2**16 - 1)),
+        time=draw(st.integers(-(2**63), 2**63 - 1)),
+        digest=draw(unsigned_64),
+        origin=draw(names),
+        branch=tuple(draw(st.lists(names, max_size=4))),
+        hashes=array("Q", draw(st.lists(unsigned_64, max_size=40))),
+        verdict=draw(verdicts()),
+        paths=draw(st.just(b"") | contributions),
+        left_out=draw(st.booleans()),
+        waits=draw(st.booleans()),
+        revised=draw(st.none() | verdicts().map(lambda said: replace(said, revision=1))),
+    )
+
+
+def test_the_stored_bytes_of_a_row_are_pinned() -> None:
+    """Whoever changes them raises ROW_VERSION, and reads the old ones."""
+    assert ROW.encode() == PINNED
+    assert Row.decode(PINNED) == ROW
+
+
+def test_counts_follow_where_they_are_kept() -> None:
+    """Four bytes a block at the end, and a flag."""
+    verdict = Verdict("strict", 1, 2, 5, (True, False, True), (5, 1, 2))
+    row = Row(1, ROW.time, ROW.digest, ROW.origin, ROW.branch, ROW.hashes, verdict)
+    counts = bytes.fromhex("05000000 01000000 02000000")
+    assert row.encode() == PINNED[:3] + b"\1" + PINNED[4:] + counts
+    assert Row.decode(row.encode()) == row
+
+
+def test_a_row_of_evidence_holds_kinds_and_paths_behind() -> None:
+    """A byte a block, then what the document contributes; flags say that they are there."""
+    pinned = bytes.fromhex(f"01 0100 26 {PINNED_HEAD} {PINNED_PATHS}")
+    assert EVIDENCE.encode() == pinned
+    assert Row.decode(pinned) == EVIDENCE
+
+
+def test_a_second_verdict_stands_between_kinds_and_paths() -> None:
+    """With flags of its own, its name and its revision; it is what a replay says."""
+    revised = Verdict("e", 2, 0, 20, (True, True, True), None, bytes((1, 3, 4)), revision=1)
+    row = replace(EVIDENCE, revised=revised)
+    second = " 02 01 0100 65 0200 0000 14000000 03000000 07 01 03 04"
+    pinned = bytes.fromhex(f"01 0100 a6 {PINNED_HEAD} {second} {PINNED_PATHS}")
+    assert row.encode() == pinned
+    assert Row.decode(pinned) == row
+    assert row.said == revised
+
+
+@pytest.mark.parametrize(
+    ("fields", "flag"), [({"left_out": True}, 64), ({"waits": True}, 8), ({}, 0)], ids=str
+)
+def test_what_a_row_stands_for_is_a_bit(fields: dict[str, bool], flag: int) -> None:
+    """A page left out of the tree, one that is to be judged again; nothing else changes."""
+    row = replace(ROW, **fields)  # type: ignore[arg-type]
+    assert row.encode() == PINNED[:3] + bytes((flag,)) + PINNED[4:]
+    assert Row.decode(row.encode()) == row
+
+
+def test_the_kind_of_its_page_is_in_two_bits() -> None:
+    """And that it was left out in a third; the rest is as it was."""
+    verdict = replace(ROW.verdict, page_kind=PageKind.LISTING)
+    row = replace(ROW, verdict=verdict, left_out=True)
+    assert row.encode() == PINNED[:3] + bytes([0b0111_0000]) + PINNED[4:]
+    assert Row.decode(row.encode()) == row
+
+
+@given(rows())
+def test_what_is_written_is_read(row: Row) -> None:
+    """Any row survives storage."""
+    assert Row.decode(row.encode()) == row
+
+
+@given(rows(), st.data())
+def test_a_row_that_is_cut_short_is_refused(row: Row, data: st.DataObject) -> None:
+    """Every prefix is an error of ours, never a smaller row."""
+    stored = row.encode()
+    with pytest.raises(RowError):
+        Row.decode(stored[: data.draw(st.integers(0, len(stored) - 1))])
+
+
+@pytest.mark.parametrize("row", [ROW, EVIDENCE, replace(EVIDENCE, revised=EVIDENCE.verdict)])
+def test_no_prefix_of_a_row_is_a_row(row: Row) -> None:
+    """Each of them, of the pinned rows."""
+    stored = row.encode()
+    for length in range(len(stored)):
+        with pytest.raises(RowError):
+            Row.decode(stored[:length])
+
+
+@given(rows(), st.binary(min_size=1, max_size=20))
+def test_a_row_with_bytes_behind_it_is_refused(row: Row, more: bytes) -> None:
+    """Its length says how much it holds."""
+    with pytest.raises(RowError):
+        Row.decode(row.encode() + more)
+
+
+@given(st.binary(max_size=200))
+def test_random_bytes_are_refused(stored: bytes) -> None:
+    """Even under the right version, whatever lengths they claim."""
+    with pytest.raises(RowError):
+        Row.decode(bytes([ROW_VERSION]) + stored)
+
+
+@pytest.mark.parametrize("version", [0, ROW_VERSION + 1, 255])
+def test_an_unknown_version_is_named(version: int) -> None:
+    """So that whoever rolled back a deploy knows why it stopped."""
+    with pytest.raises(RowError, match=f"row of version {version:02x}, expected {ROW_VERSION}"):
+        Row.decode(bytes([version]) + PINNED[1:])

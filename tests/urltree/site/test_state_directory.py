@@ -1,0 +1,124 @@
+"""The state directory: whole or not at all, one process at a time, and clear when damaged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from urltree.site.state_directory import State, StateError, Stored
+
+ID = bytes(16)
+STORED = Stored({ID: b"row"}, {ID: b"seen"}, {ID: b"page"})
+MAGIC = b"urltree\0\x01"  # with version 1; then zstd of the domain's name, a row, a `seen`, a page
+NAME = b"\x0b\0example.org"
+ROW = b"\0" + ID + b"\x03\0\0\0row"
+SEEN = b"\x01" + ID + b"\x04\0\0\0seen"
+PAGE = b"\x02" + ID + b"\x04\0\0\0page"
+
+
+def test_a_domain_comes_back_as_it_was(tmp_path: Path) -> None:
+    """From the spill of this run, and after a commit in the next run."""
+    state = State(tmp_path)
+    state.spill("example.org", STORED)
+    assert state.load("example.org") == STORED
+    state.pages = 7
+    state.commit()
+    state.close()
+    again = State(tmp_path)
+    assert (again.load("example.org"), again.pages) == (STORED, 7)
+    assert again.load("new.example") == Stored({}, {}, {})
+
+
+def test_a_state_names_its_domains(tmp_path: Path) -> None:
+    """Those that were committed, of which a run knows nothing yet."""
+    state = State(tmp_path)
+    for domain in ("example.org", "other.example"):
+        state.spill(domain, STORED)
+    assert list(state.domains()) == []
+    state.commit()
+    assert sorted(state.domains()) == ["example.org", "other.example"]
+    assert list(State(None).domains()) == []
+
+
+def test_stored_bytes_are_pinned(tmp_path: Path) -> None:
+    """State outlives every release: a file's name, its version, and what is in it."""
+    with_domain(tmp_path)
+    (file,) = tmp_path.glob("domains/*/*")
+    assert file.parts[-2:] == ("88", "888e39ab83519d48246e82983e3f2626.zst")
+    content = file.read_bytes()
+    assert content.startswith(MAGIC)
+    assert zstandard.decompress(content.removeprefix(MAGIC)) == NAME + ROW + SEEN + PAGE
+
+
+def test_what_is_not_committed_is_gone(tmp_path: Path) -> None:
+    """A run that was killed leaves the state before it, and its spill is swept away."""
+    killed = State(tmp_path)
+    killed.spill("example.org", STORED)
+    killed._lock = None  # the process is gone, and its lock with it
+    assert State(tmp_path).load("example.org") == Stored({}, {}, {})
+    assert list(tmp_path.glob("spill-*")) == []
+
+
+def test_two_processes_cannot_write_one_state(tmp_path: Path) -> None:
+    """The second is told so."""
+    first = State(tmp_path)
+    with pytest.raises(StateError, match="another process is using it"):
+        State(tmp_path)
+    first.close()
+    State(tmp_path).close()
+
+
+def test_without_a_directory_nothing_stays() -> None:
+    """Spills go to a temporary folder, which is removed."""
+    state = State(None)
+    state.spill("example.org", STORED)
+    assert state.load("example.org") == STORED
+    folder = state._spill
+    state.commit()
+    state.close()
+    assert folder is not None
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda _: b"",
+        lambda content: content[:-3],
+        lambda content: content[:20] + bytes([content[20] ^ 1]) + content[21:],
+        lambda content: content[:8] + b"\x09" + content[9:],
+    ],
+    ids=["empty", "cut short", "a bit flipped", "another version"],
+)
+def test_a_damaged_file_is_named(tmp_path: Path, damage: object) -> None:
+    """Whatever is wrong with it, the message leads to the file."""
+    with_domain(tmp_path)
+    (file,) = tmp_path.glob("domains/*/*")
+    file.write_bytes(damage(file.read_bytes()))  # type: ignore[operator]
+    with pytest.raises(StateError, match=file.name):
+        State(tmp_path).load("example.org")
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"version": 1}', '{"version": 9, "pages": 1}'])
+def test_a_damaged_count_is_named(tmp_path: Path, content: str) -> None:
+    """`state.json` as well."""
+    (tmp_path / "state.json").write_text(content)
+    with pytest.raises(StateError, match=r"state\.json"):
+        State(tmp_path)
+
+
+def test_a_file_is_no_directory(tmp_path: Path) -> None:
+    """It is refused by name."""
+    (tmp_path / "file").touch()
+    with pytest.raises(StateError, match="file"):
+        State(tmp_path / "file")
+
+
+def with_domain(directory: Path) -> None:
+    """A state that has one domain."""
+    state = State(directory)
+    state.spill("example.org", STORED)
+    state.commit()
+    state.close()

@@ -1,0 +1,40 @@
+"""Corpora on disk, to be converted: what tests of converting share."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import zstandard
+
+from urltree_evaluation.corpus import Corpus
+from urltree_evaluation.workspace import Workspace
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+shared_only = pytest.mark.skipif(not SHARED.exists(), reason=f"no data at {SHARED.name}")
+
+
+def page(name: str, day: int | None = None, host: str = "site.example", **more: Any) -> Any:
+    """A page with gold, as a record, of a day in May or of none."""
+    published = f"2013-05-{day:02}T00:00:00Z" if day else None
+    url = f"https://{host}/{name}"
+    return {"id": name, "url": url, "html": name, "gold": name, "published": published} | more
+
+
+def put(file: Path, *records: dict[str, Any]) -> Path:
+    """Records as JSON Lines, compressed where the name says so."""
+    pack: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".zst": zstandard.compress}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lines = b"".join(orjson.dumps(record) + b"\n" for record in records)
+    file.write_bytes(pack.get(file.suffix, bytes)(lines))
+    return file
+
+
+def order(workspace: Workspace, corpus: Corpus) -> dict[str, str]:
+    """Ids of each part."""
+    parts = {part: workspace.pages(corpus.name, part) for part in corpus.parts}
+    return {part: " ".join(page.id for page in pages) for part, pages in parts.items()}

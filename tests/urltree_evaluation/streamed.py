@@ -1,0 +1,75 @@
+"""A work folder with a small corpus, and extractors that were made up for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import orjson
+
+from urltree_evaluation.corpus import Corpus, CorpusPage, Kind
+from urltree_evaluation.extractors.registry import Extract, Extractor
+from urltree_evaluation.prediction import Prediction
+from urltree_evaluation.running.extracting import extract
+from urltree_evaluation.workspace import Workspace, write_lines
+
+CORPUS = "made-up"
+PART = "pages.example"
+
+
+def work(
+    folder: Path, pages: int = 6, *, kind: Kind = "stream", without_gold: tuple[int, ...] = ()
+) -> Workspace:
+    """A folder whose corpus has one part: pages "0", "1", …, whose HTML is their id."""
+    workspace = Workspace(folder)
+    write_lines(
+        workspace.pages_file(CORPUS, PART),
+        [
+            CorpusPage(str(n), "", PART, str(n), gold=None if n in without_gold else "gold")
+            for n in range(pages)
+        ],
+    )
+    corpus = Corpus(CORPUS, kind, {PART: pages}, f"{pages}")
+    (folder / "corpora" / CORPUS / "corpus.json").write_bytes(orjson.dumps(corpus))
+    return workspace
+
+
+def single(name: str, function: Callable[[str], object]) -> Extractor:
+    """An extractor that is given a page's HTML: its id."""
+
+    def make() -> Extract:
+        return lambda page: function(page.html)  # type: ignore[return-value] # it may misbehave
+
+    return Extractor(name, "", make, is_stream=False, package=None, module=__name__)
+
+
+def stream(name: str, make: Callable[[], Extract]) -> Extractor:
+    """One that is given all pages in order."""
+    return Extractor(name, "", make, is_stream=True, package=None, module=__name__)
+
+
+def predicted(
+    workspace: Workspace, extractor: Extractor, *, sample: int | None = None, **limits: float
+) -> list[Prediction]:
+    """What an extractor said of all pages of the part; no machine is too slow for its limits."""
+    options: Mapping[str, float] = {"seconds": 30, "megabytes": 200, **limits}
+    extract(
+        workspace,
+        {extractor.name: extractor},
+        sample=sample,
+        seconds=options["seconds"],
+        megabytes=int(options["megabytes"]),
+    )
+    return list(workspace.predictions(CORPUS, extractor.name, PART))
+
+
+class Counting:
+    """A stream extractor whose text is the ids of the pages so far."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def __call__(self, page: CorpusPage) -> str:
+        """What it was given, this page included."""
+        self.seen.append(page.id)
+        return " ".join(self.seen)

@@ -1,0 +1,184 @@
+"""Convert: the order of pages, their hash, and what is not done twice."""
+
+from __future__ import annotations
+
+import hashlib
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import zstandard
+
+from tests.urltree_evaluation.corpora_on_disk import SHARED, order, page, put, shared_only
+from urltree_evaluation.converting import conversion, convert
+from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.workspace import Workspace
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """An empty one."""
+    return Workspace(tmp_path / "work")
+
+
+def test_a_stream_has_a_part_for_each_domain_in_order_of_time(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    """Two hosts of a domain are one part, and two files; pages of one time keep their order."""
+    put(tmp_path / "streams/1.jsonl", page("c", 3), page("a", 1), page("b", 2), page("b2", 2))
+    put(
+        tmp_path / "streams/2.jsonl",
+        page("d", 2, host="www.site.example"),
+        page("e", 1, host="other.example"),
+    )
+    [corpus] = convert([tmp_path / "streams"], workspace)
+    assert (corpus.name, corpus.kind, corpus.source) == ("streams", "stream", "1.jsonl, 2.jsonl")
+    assert order(workspace, corpus) == {"other.example": "e", "site.example": "a b b2 d c"}
+
+
+def test_an_undated_page_stays_behind_the_one_before(tmp_path: Path, workspace: Workspace) -> None:
+    """Days and times without offset are UTC; what is no time is none."""
+    put(
+        tmp_path / "streams/1.jsonl",
+        page("first"),
+        page("d", 4),
+        page("after d"),
+        page("a", published="2013-05-01"),
+        page("after a", published="in May"),
+        page("c", published="2013-05-02T23:00:00-02:00"),
+        page("b", published="2013-05-02T23:00:00"),
+    )
+    [corpus] = convert([tmp_path / "streams"], workspace)
+    assert order(workspace, corpus) == {"site.example": "first a after a b c d after d"}
+
+
+def test_pages_without_gold_are_streamed(tmp_path: Path, workspace: Workspace) -> None:
+    """Also where no page has any."""
+    put(tmp_path / "streams/1.jsonl", page("a", gold=None), page("b", gold=None))
+    [corpus] = convert([tmp_path / "streams"], workspace)
+    assert corpus.parts == {"site.example": 2}
+    assert conversion(workspace, "streams").scored == 0
+
+
+def test_pages_of_no_known_site_are_sites_of_their_own(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    """Together they would count as one in averages over sites."""
+    convert(
+        [put(tmp_path / "a.jsonl", page("1", url=""), page("2", url="", domain="L"))], workspace
+    )
+    assert [p.domain for p in workspace.pages("a", "pages")] == ["1", "L"]
+
+
+def test_the_hash_is_of_the_pages_as_they_are_on_disk(tmp_path: Path, workspace: Workspace) -> None:
+    """Uncompressed, part after part."""
+    put(tmp_path / "streams/1.jsonl", page("a"), page("b", host="other.example"), page("c"))
+    [corpus] = convert([tmp_path / "streams"], workspace)
+    lines = b""
+    for part in corpus.parts:
+        with zstandard.open(workspace.pages_file("streams", part)) as stream:
+            lines += stream.read()
+    assert hashlib.sha256(lines).hexdigest() == corpus.sha256
+    assert lines.count(b"\n") == 3
+
+
+def test_what_has_not_changed_is_not_converted_again(tmp_path: Path, workspace: Workspace) -> None:
+    """Another input, option or a part that is lost converts again, to the same bytes."""
+    file = put(tmp_path / "a.jsonl", page("1"), page("2"))
+    written = workspace.path / "corpora" / "a" / "corpus.json"
+
+    def is_converted(**options: Any) -> bool:
+        before = written.stat().st_mtime_ns
+        convert([file], workspace, **options)
+        return written.stat().st_mtime_ns != before
+
+    [first] = convert([file], workspace)
+    assert not is_converted()
+    assert is_converted(tool="x")
+    assert not is_converted(tool="x")
+    workspace.pages_file("a", "pages").unlink()
+    assert is_converted(tool="x")
+    assert workspace.corpora["a"].sha256 == first.sha256
+    put(file, page("1"), page("2"), page("3"))
+    assert is_converted(tool="x")
+    assert order(workspace, first) == {"pages": "1 2 3"}
+
+
+def test_a_conversion_that_fails_leaves_no_corpus(tmp_path: Path, workspace: Workspace) -> None:
+    """Nor what was there of another version; corpora before it are there, and no other file."""
+    good = put(tmp_path / "good.jsonl", page("1"))
+    bad = put(tmp_path / "bad.jsonl", page("1"))
+    convert([good, bad], workspace)
+    put(bad, page("1"), {"html": 1})
+    (workspace.path / "corpora/bad/.pages.jsonl.zst.17").write_text("of a process that was killed")
+    with pytest.raises(CorpusError, match=r"page 2 of .*bad\.jsonl"):
+        convert([good, bad], workspace)
+    assert list(workspace.corpora) == ["good"]
+    folder = workspace.path / "corpora"
+    assert not [file for file in folder.rglob("*") if file.name.startswith((".", "tmp"))]
+    put(bad, page("1"), page("2"))
+    convert([good, bad], workspace)
+    assert list(Workspace(workspace.path).corpora) == ["bad", "good"]
+
+
+@pytest.mark.parametrize(
+    ("records", "options", "problem"),
+    [
+        ([page("1"), page("1")], {}, r"a\.jsonl: the id '1' is there twice"),
+        ([page("1", gold=None)], {}, r"a\.jsonl: no page has gold, with or without"),
+        ([], {}, r"a\.jsonl: has no page"),
+        ([page("1")], {"name": "a/b"}, "'a/b' cannot name a corpus"),
+        ([page("1")], {"name": ".."}, r"'\.\.' cannot name a corpus"),
+        ([page("1")], {"form": "thesis"}, r"a\.jsonl/meta\.yaml: Not a directory"),
+    ],
+)
+def test_what_is_no_corpus_is_said(
+    tmp_path: Path,
+    workspace: Workspace,
+    records: list[dict[str, Any]],
+    options: dict[str, Any],
+    problem: str,
+) -> None:
+    """With the file, and what is wrong with it."""
+    with pytest.raises(CorpusError, match=problem):
+        convert([put(tmp_path / "a.jsonl", *records)], workspace, **options)
+
+
+def test_an_id_may_not_be_in_two_files_of_a_stream(tmp_path: Path, workspace: Workspace) -> None:
+    """The second file is named."""
+    put(tmp_path / "streams/1.jsonl", page("a"))
+    put(tmp_path / "streams/2.jsonl", page("a", host="other.example"))
+    with pytest.raises(CorpusError, match=r"2\.jsonl: the id 'a' is there twice"):
+        convert([tmp_path / "streams"], workspace)
+
+
+def test_memory_does_not_grow_with_the_stream(tmp_path: Path, workspace: Workspace) -> None:
+    """A page is held at a time."""
+    file = tmp_path / "streams" / "1.jsonl"
+    file.parent.mkdir()
+    with file.open("wb") as out:
+        for number in range(40):
+            out.write(orjson.dumps(page(str(number), html="x" * 1_000_000)) + b"\n")
+    tracemalloc.start()
+    convert([tmp_path / "streams"], workspace)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert conversion(workspace, "streams").html_bytes == 40_000_000
+    assert peak < 20_000_000  # 15 MB, with twice as many pages too
+
+
+@shared_only
+def test_records_without_url_are_converted(
+    workspace: Workspace, record: Callable[[str], None]
+) -> None:
+    """273 pages, each under the label that the data gives it."""
+    names = ["mozilla-readability-test-pages", "newspaper-tests"]
+    convert([SHARED / "pages" / f"{name}.jsonl.zst" for name in names], workspace)
+    pages = [page for name in names for page in workspace.pages(name, "pages")]
+    without = [page for page in pages if not page.url]
+    record(f"convert: {len(without)} pages without URL, of {len(pages)}, each has a domain")
+    assert len(without) == 273
+    assert all(page.domain for page in without)

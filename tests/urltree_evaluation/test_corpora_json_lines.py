@@ -1,0 +1,128 @@
+"""Corpora as JSON Lines."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import zstandard
+
+from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.json_lines import read
+from urltree_evaluation.corpus import CorpusPage
+
+FULL: dict[str, Any] = {
+    "id": "a1",
+    "url": "https://news.site.example/a",
+    "domain": "a label",
+    "published": "2013-10-27T10:00:00Z",
+    "title": "A title",
+    "html": "<p>Text",
+    "gold": "A title\nText",
+    "with": ["Text"],
+    "without": ["Menu"],
+}
+
+
+def written(folder: Path, *records: dict[str, Any]) -> Path:
+    """Records as a file of JSON Lines."""
+    file = folder / "site.jsonl"
+    file.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
+    return file
+
+
+def test_all_fields_are_read(tmp_path: Path) -> None:
+    """The domain is the registrable one of the URL, whatever the label."""
+    assert list(read(written(tmp_path, FULL))) == [
+        CorpusPage(
+            id="a1",
+            url="https://news.site.example/a",
+            domain="site.example",
+            html="<p>Text",
+            published="2013-10-27T10:00:00Z",
+            title="A title",
+            gold="A title\nText",
+            gold_with=("Text",),
+            gold_without=("Menu",),
+        )
+    ]
+
+
+def test_html_is_enough(tmp_path: Path) -> None:
+    """What is absent, null or empty is not known; a page is named by its file and its number."""
+    empty = {"html": "", "url": "", "title": "", "published": None, "with": None}
+    pages = list(read(written(tmp_path, {"html": "<p>"}, empty)))
+    assert pages == [
+        CorpusPage("site/1", "", "", "<p>"),
+        CorpusPage("site/2", "", "", ""),
+    ]
+    assert not any(page.is_scored for page in pages)
+
+
+@pytest.mark.parametrize("url", ["", "hard::file.html", "xhttps://site.example/"])
+def test_a_label_stands_for_the_domain_where_there_is_no_url(tmp_path: Path, url: str) -> None:
+    """What is no URL counts as none: extractors would stumble over it."""
+    [page] = read(written(tmp_path, FULL | {"url": url}))
+    assert (page.url, page.domain) == ("", "a label")
+
+
+def test_an_empty_gold_is_gold(tmp_path: Path) -> None:
+    """It says that nothing should come out."""
+    [page] = read(written(tmp_path, {"html": "<p>", "gold": ""}))
+    assert page.gold == ""
+    assert page.is_scored
+
+
+def test_a_number_may_be_an_id(tmp_path: Path) -> None:
+    """Also zero."""
+    assert [page.id for page in read(written(tmp_path, FULL | {"id": 0}))] == ["0"]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress, bytes])
+def test_files_may_be_compressed(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    """By gzip or zstd, known by what they begin with."""
+    file = written(tmp_path, FULL, FULL)
+    file.write_bytes(pack(file.read_bytes()))
+    assert [page.id for page in read(file)] == ["a1", "a1"]
+
+
+def test_lone_surrogates_are_replaced(tmp_path: Path) -> None:
+    """JSON can say them and UTF-8 cannot, so no later stage could write them."""
+    file = tmp_path / "site.jsonl"
+    file.write_bytes(rb'{"html": "a\ud800b", "gold": "\ud83d\ude00", "with": ["\udfff"]}')
+    [page] = read(file)
+    assert (page.html, page.gold, page.gold_with) == ("a\ufffdb", "\U0001f600", ("\ufffd",))
+    assert orjson.dumps(page)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b'{"url": "https://site.example/"}', "page 2 of FILE: html: is missing"),
+        (b'{"html": 1}', "page 2 of FILE: html: should be a string, is int"),
+        (b'{"html": "", "gold": []}', "page 2 of FILE: gold: should be a string, is list"),
+        (b'{"html": "", "with": "a"}', "page 2 of FILE: with: should be a list of strings"),
+        (b'{"html": "", "without": [1]}', "page 2 of FILE: without: should be a list of strings"),
+        (b"[]", "line 2 of FILE: should be an object, is list"),
+        (b'{"html": ', "line 2 of FILE: is not JSON"),
+    ],
+)
+def test_a_line_that_is_no_page_is_named(tmp_path: Path, line: bytes, problem: str) -> None:
+    """With the file, the number and the field."""
+    file = written(tmp_path, FULL)
+    file.write_bytes(file.read_bytes() + line)
+    with pytest.raises(CorpusError) as caught:
+        list(read(file))
+    assert str(caught.value).startswith(problem.replace("FILE", str(file)))
+
+
+def test_a_file_that_is_cut_short_is_named(tmp_path: Path) -> None:
+    """What was read before it is not taken for the whole."""
+    file = written(tmp_path, FULL, FULL)
+    file.write_bytes(gzip.compress(file.read_bytes())[:-9])
+    with pytest.raises(CorpusError, match=r"site\.jsonl: "):
+        list(read(file))

@@ -1,0 +1,132 @@
+"""An extraction that is interrupted: nothing is left behind, and it goes on where it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.urltree_evaluation.streamed import CORPUS, PART, work
+
+ROOT = Path(__file__).parents[2]
+
+RUN = """
+import os, sys, time
+from pathlib import Path
+from tests.urltree_evaluation.streamed import single
+from urltree_evaluation.cli import options
+from urltree_evaluation.running.extracting import extract
+from urltree_evaluation.progress import shown
+from urltree_evaluation.workspace import Workspace
+
+here = Path(sys.argv[1])
+
+def slow(html):
+    if html == "2" and not (here / "go").exists():
+        (here / "new").write_text(str(os.getpid()))
+        (here / "new").rename(here / "pid")
+        while True:
+            time.sleep(60)
+    return html
+
+extractors = {"quick": single("quick", str), "slow": single("slow", slow)}
+with options.ending_well(), shown("extract") as progress:
+    extract(Workspace(here / "work"), extractors, processes=2, progress=progress)
+"""
+
+
+def started(folder: Path) -> subprocess.Popen[str]:
+    """An extraction as the verb runs it, in a process group of its own, as a shell starts it."""
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, str(folder)],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    )
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for it; five minutes are for ever."""
+    end = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.02)
+
+
+def is_alive(number: int) -> bool:
+    """Whether a process runs; in a container nobody may have buried it."""
+    with suppress(psutil.NoSuchProcess):
+        return bool(psutil.Process(number).status() != psutil.STATUS_ZOMBIE)
+    return False
+
+
+@pytest.mark.parametrize(
+    ("end", "code", "message"),
+    [
+        (signal.SIGINT, 130, "interrupted: the same command goes on where this one was"),
+        (signal.SIGTERM, -signal.SIGTERM, ""),
+        (signal.SIGKILL, -signal.SIGKILL, ""),
+    ],
+)
+def test_an_interrupted_run_leaves_no_process_and_goes_on(
+    end: signal.Signals, code: int, message: str, tmp_path: Path
+) -> None:
+    """Even while a page hangs; what was whole is kept, what was begun is made anew."""
+    workspace = work(tmp_path / "work")
+    quick, slow = (workspace.predictions_file(CORPUS, name, PART) for name in ("quick", "slow"))
+    process = started(tmp_path)
+    until(lambda: (tmp_path / "pid").exists() and quick.exists())
+    os.killpg(process.pid, end)
+    said = process.communicate()[1]
+    assert process.returncode == code
+    assert message in said
+    assert "Traceback" not in said
+    child = int((tmp_path / "pid").read_text())
+    until(lambda: not is_alive(child))
+    assert not slow.exists()
+
+    written = quick.stat().st_mtime_ns
+    (tmp_path / "go").touch()
+    again = started(tmp_path)
+    assert "6 of 6 documents" in again.communicate()[1]
+    assert again.returncode == 0
+    assert quick.stat().st_mtime_ns == written
+    assert [each.text for each in workspace.predictions(CORPUS, "slow", PART)] == list("012345")
+    assert sorted(file.name for file in slow.parent.iterdir()) == [f"{PART}.jsonl.zst", "run.json"]
+
+
+FULL = """
+import os, resource, sys
+from dataclasses import replace
+from pathlib import Path
+import psutil
+from tests.urltree_evaluation.streamed import single
+from urltree_evaluation.cli import options
+from urltree_evaluation.running.extracting import extract
+
+noise = single("noise", lambda _: os.urandom(100_000).hex())
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+try:
+    with options.writing(Path(sys.argv[1])) as workspace:
+        extract(workspace, {n: replace(noise, name=n) for n in ("a", "b")}, processes=2)
+finally:
+    print(psutil.Process().children(), [str(f) for f in workspace.path.rglob("*.zst.*")])
+"""
+
+
+def test_a_full_disk_ends_all_processes_and_leaves_no_file(tmp_path: Path) -> None:
+    """Here a limit on the size of files stands for it."""
+    work(tmp_path)
+    command = [sys.executable, "-c", FULL, str(tmp_path)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, text=True)
+    assert ran.stdout == "[] []\n"
+    assert "ClickException: [Errno 27] File too large" in ran.stderr

@@ -1,0 +1,314 @@
+"""An extractor that hangs, leaks or crashes on a page: it is counted, and the run goes on."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import signal
+import socket
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.urltree_evaluation.streamed import Counting, predicted, single, stream, work
+from urltree_evaluation.corpus import CorpusPage
+from urltree_evaluation.extractors.registry import DuplicatePage
+from urltree_evaluation.prediction import Failure
+from urltree_evaluation.running.part_run import DEATHS
+
+BAD = "2"  # the id of the page that it does not bear
+SECONDS = 1.0  # of CPU, a thousand times what a page takes here; four times as many asleep
+
+
+def sleeps() -> None:
+    """Takes no CPU."""
+    while True:
+        time.sleep(60)
+
+
+def loops() -> None:
+    """Takes CPU, in Python."""
+    while True:
+        pass
+
+
+def backtracks() -> None:
+    """Takes CPU in C and never gives the interpreter back."""
+    re.match(r"(a+)+$", "a" * 60 + "b")
+
+
+def swallows_everything() -> None:
+    """Cannot be ended by an exception."""
+    while True:
+        try:
+            time.sleep(60)
+        except BaseException:  # noqa: BLE001, S112
+            continue
+
+
+def ignores_signals() -> None:
+    """Cannot be asked to end."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM):
+        signal.signal(number, signal.SIG_IGN)
+    sleeps()
+
+
+def hoards() -> None:
+    """Allocates little by little."""
+    kept = []
+    while True:
+        kept.append(bytearray(1 << 22))
+
+
+def wants_too_much() -> None:
+    """Allocates at once."""
+    bytearray(1 << 40)
+
+
+def exits() -> None:
+    """Ends the interpreter."""
+    os._exit(0)
+
+
+def aborts() -> None:
+    """Ends as C code does that has noticed a fault."""
+    os.abort()
+
+
+def segfaults() -> None:
+    """Reads where nothing is."""
+    ctypes.string_at(0)
+
+
+def calls_exit() -> None:
+    """Asks the interpreter to end."""
+    sys.exit(0)
+
+
+def raises() -> None:
+    """Has a bug."""
+    raise ValueError("has\na bug")
+
+
+def interrupts() -> None:
+    """Raises what is no Exception."""
+    raise KeyboardInterrupt
+
+
+def recurses() -> None:
+    """Has no end."""
+    recurses()
+
+
+def returns_a_number() -> int:
+    """Says what is no text."""
+    return 3
+
+
+def returns_bytes() -> bytes:
+    """Says what is no text, but looks like it."""
+    return b"text"
+
+
+def asks_the_web() -> None:
+    """Wants more than the page."""
+    with socket.socket() as plain:
+        plain.connect(("127.0.0.1", 9))
+
+
+def asks_the_web_by_name() -> None:
+    """Wants more than the page, from a host."""
+    urllib.request.urlopen("http://localhost:9/")
+
+
+CAUSES: list[tuple[Callable[[], object], Failure, str]] = [
+    (sleeps, "time", "more than 4 s asleep"),
+    (loops, "time", "more than 1 s of CPU"),
+    (backtracks, "time", "more than 1 s of CPU"),
+    (swallows_everything, "time", "more than 4 s asleep"),
+    (ignores_signals, "time", "more than 4 s asleep"),
+    (hoards, "memory", "more than 200 MB"),
+    (wants_too_much, "memory", "more than 200 MB"),
+    (exits, "crash", "exit code 0"),
+    (aborts, "crash", "SIGABRT"),
+    (segfaults, "crash", "SIGSEGV"),
+    (calls_exit, "exception", "SystemExit: 0"),
+    (raises, "exception", "ValueError: has a bug"),
+    (interrupts, "exception", "KeyboardInterrupt:"),
+    (recurses, "exception", "RecursionError: maximum recursion depth exceeded"),
+    (returns_a_number, "exception", "TypeError: returned int, not text"),
+    (returns_bytes, "exception", "TypeError: returned bytes, not text"),
+    (asks_the_web, "exception", "OSError: extractors that are measured have no network"),
+    (asks_the_web_by_name, "exception", "URLError: <urlopen error extractors that are measured"),
+]
+
+
+@pytest.mark.parametrize(("misbehave", "failure", "message"), CAUSES)
+def test_a_page_that_an_extractor_does_not_bear_is_counted_and_the_run_goes_on(
+    misbehave: Callable[[], object], failure: Failure, message: str, tmp_path: Path
+) -> None:
+    """Its cause is known, and the pages before and after it have their text."""
+    bad = single("bad", lambda html: misbehave() if html == BAD else f"text {html}")
+    seconds = SECONDS if failure == "time" else 30  # whoever waits for one limit meets no other
+    outcomes = predicted(work(tmp_path), bad, seconds=seconds)
+    assert [each.id for each in outcomes] == list("012345")
+    assert {each.id: each.failure for each in outcomes if each.failure} == {BAD: failure}
+    assert outcomes[2].message.startswith(message)
+    assert [each.text for each in outcomes if not each.failure] == [
+        f"text {n}" for n in range(6) if n != 2
+    ]
+
+
+@pytest.mark.parametrize("misbehave", [sleeps, exits, raises])
+def test_a_stream_goes_on_as_if_the_page_had_not_been(
+    misbehave: Callable[[], None], tmp_path: Path
+) -> None:
+    """A process made anew learns the earlier pages again, and not the one that was its end."""
+
+    class Bad(Counting):
+        def __call__(self, page: CorpusPage) -> str:
+            if page.id == BAD:
+                misbehave()
+            return super().__call__(page)
+
+    outcomes = predicted(work(tmp_path), stream("bad", Bad), seconds=SECONDS)
+    assert [each.text for each in outcomes] == ["0", "0 1", "", "0 1 3", "0 1 3 4", "0 1 3 4 5"]
+
+
+def test_a_page_without_gold_may_be_the_end_of_a_process(tmp_path: Path) -> None:
+    """It has no outcome that could fail: it is passed over."""
+
+    class Bad(Counting):
+        def __call__(self, page: CorpusPage) -> str:
+            if page.id == BAD:
+                exits()
+            return super().__call__(page)
+
+    outcomes = predicted(work(tmp_path, without_gold=(0, 2)), stream("bad", Bad))
+    assert [each.text for each in outcomes] == ["0 1", "0 1 3", "0 1 3 4", "0 1 3 4 5"]
+
+
+def test_an_extractor_that_bears_no_page_ends_all_the_same(tmp_path: Path) -> None:
+    """After so many deaths the rest of the part has failed, without being run."""
+    outcomes = predicted(work(tmp_path, DEATHS + 5), single("bad", lambda _: exits()))
+    assert [each.failure for each in outcomes] == ["crash"] * (DEATHS + 5)
+    assert [each.message for each in outcomes][-6:] == ["exit code 0"] + [
+        f"not run: {DEATHS} processes ended; exit code 0"
+    ] * 5
+
+
+@pytest.mark.parametrize(("misbehave", "failure"), [(loops, "time"), (raises, "exception")])
+def test_an_extractor_that_cannot_be_made_fails_on_every_page(
+    misbehave: Callable[[], None], failure: Failure, tmp_path: Path
+) -> None:
+    """Making it is watched as a page is."""
+
+    class Bad(Counting):
+        def __init__(self) -> None:
+            misbehave()
+            super().__init__()
+
+    outcomes = predicted(work(tmp_path, 2), stream("bad", Bad), seconds=SECONDS)
+    assert [each.failure for each in outcomes] == [failure] * 2
+
+
+def test_a_thread_that_never_gives_the_interpreter_back_costs_a_page_at_most(
+    tmp_path: Path,
+) -> None:
+    """Nobody waits for ever for a page that was not begun, nor for what comes after the last."""
+
+    def start(html: str) -> str:
+        if html in {BAD, "5"}:
+            threading.Thread(target=backtracks).start()
+        return html
+
+    outcomes = predicted(work(tmp_path), single("bad", start), seconds=SECONDS)
+    assert [each.id for each in outcomes] == list("012345")
+    assert {each.failure for each in outcomes} <= {None, "time"}
+    assert [each.text for each in outcomes][0:2] == ["0", "1"]
+
+
+def test_what_an_extractor_prints_goes_nowhere(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """However much it is, and whichever way it goes."""
+
+    def shout(html: str) -> str:
+        sys.stdout.write("x" * 1_000_000)
+        sys.stderr.write("\ud800x" * 1_000_000)
+        os.write(1, b"x" * 1_000_000)
+        return html + sys.stdin.read()
+
+    outcomes = predicted(work(tmp_path), single("loud", shout))
+    assert [each.text for each in outcomes] == list("012345")
+    assert "xxx" not in "".join(capfd.readouterr())
+
+
+def test_what_is_no_text_in_json_is_made_so(tmp_path: Path) -> None:
+    """Lone surrogates become question marks; no text is an empty one."""
+    said = {"0": None, "1": "a\ud800b\n\x00c", "2": ""}
+    outcomes = predicted(work(tmp_path, 3), single("odd", said.get))
+    assert [each.text for each in outcomes] == ["", "a?b\n\x00c", ""]
+    assert [each.failure for each in outcomes] == [None] * 3
+
+
+def test_a_duplicate_is_told_from_a_failure(tmp_path: Path) -> None:
+    """The message is the step that found it."""
+
+    class Seen(Counting):
+        def __call__(self, page: CorpusPage) -> str:
+            if page.id == BAD:
+                raise DuplicatePage("body")
+            return page.id
+
+    outcome = predicted(work(tmp_path), stream("seen", Seen))[2]
+    assert (outcome.failure, outcome.message) == ("duplicate", "body")
+
+
+def test_what_a_page_took_is_known(tmp_path: Path) -> None:
+    """CPU of the page, sleep not counted, and the rise of the peak; also where it was stopped."""
+
+    def work_hard(html: str) -> str:
+        if html == "1":
+            begun = time.process_time()
+            while time.process_time() - begun < 0.1:
+                pass
+        if html == "2":
+            bytearray(b"x") * (50 << 20)
+        if html == "3":
+            loops()
+        time.sleep(0.01)
+        return html
+
+    hard = single("hard", work_hard)
+    idle, busy, large, stopped, *_ = predicted(work(tmp_path), hard, seconds=SECONDS)
+    assert busy.cpu >= 0.1 > idle.cpu
+    # the kernel counts pages by processor, and adds them up now and then
+    assert 70 << 20 > large.memory > 40 << 20 > idle.memory
+    assert stopped.cpu > SECONDS
+
+
+def test_no_process_is_left(tmp_path: Path) -> None:
+    """Neither of an extractor that was killed, nor of what it started."""
+    command = ["sleep", f"600.{os.getpid()}"]  # nobody else's
+
+    def start(html: str) -> str:
+        os.system(f"{' '.join(command)} &")  # noqa: S605
+        if html == BAD:
+            sleeps()
+        return html
+
+    before = psutil.Process().children(recursive=True)  # other tests' Kafka, and pools' trackers
+    predicted(work(tmp_path), single("bad", start), seconds=SECONDS)
+    assert set(psutil.Process().children(recursive=True)) <= set(before)
+    deadline = time.monotonic() + 300  # to be killed takes a moment
+    while [one for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"] == command]:
+        assert time.monotonic() < deadline, "it goes on"
+        time.sleep(0.05)

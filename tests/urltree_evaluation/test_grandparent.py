@@ -1,0 +1,149 @@
+"""Boilerpipe with the grandparent filter, step by step on small pages."""
+
+from __future__ import annotations
+
+import pytest
+from boilerpy3.extractors import ArticleExtractor
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from urltree_evaluation.extractors.boilerpipe_grandparent import MAX_BLOCK, extract
+from urltree_evaluation.extractors.registry import registered
+
+LONG = (
+    "A sentence of so many words that Boilerpipe takes it for content, whatever stands around it. "
+)
+
+
+def paragraphs(*names: str) -> str:
+    """A <p> of 34 words for each name, which it begins with."""
+    return "".join(f"<p>{name} {LONG}{LONG}</p>" for name in names)
+
+
+def kept(html: str, ancestor: int | None) -> list[str]:
+    """The first word of each block that is kept."""
+    text = extract(html, "", ancestor=ancestor)
+    return [line.split()[0] for line in (text or "").splitlines()]
+
+
+TEASERS = f"""
+<body>
+  <article><div>{paragraphs("one", "two")}</div><div>{paragraphs("three")}</div></article>
+  <aside><section>{paragraphs("teaser")}</section></aside>
+</body>"""
+
+
+@pytest.mark.parametrize(
+    ("ancestor", "expected"),
+    [
+        (None, ["one", "two", "three", "teaser"]),  # no filter: what Boilerpipe selects
+        (1, ["one", "two"]),  # of one <div>
+        (2, ["one", "two", "three"]),  # of the <article>
+        (3, ["one", "two", "three", "teaser"]),  # of the <body>
+    ],
+)
+def test_the_group_with_most_text_is_kept(ancestor: int | None, expected: list[str]) -> None:
+    """Paragraphs with the same n-th ancestor are a group; all other groups are discarded."""
+    assert kept(TEASERS, ancestor) == expected
+
+
+def test_every_element_counts_as_an_ancestor() -> None:
+    """A <blockquote> is no paragraph, and is the parent of one."""
+    html = f"<body><div><blockquote>{paragraphs('quote')}</blockquote>{paragraphs('own', 'text')}"
+    assert kept(html, 1) == ["own", "text"]
+    assert kept(html, 4) == ["quote", "own", "text"]
+
+
+def test_html_stands_for_ancestors_that_are_not_there() -> None:
+    """Where paths are short, the groups meet at <html>."""
+    html = f"<body>{paragraphs('one')}<div>{paragraphs('two')}</div></body>"
+    assert kept(html, 5) == ["one", "two"]
+
+
+def test_a_paragraph_is_the_innermost_element_that_is_one() -> None:
+    """Text in inline elements belongs to the <p> around them, and lines are not cut by them."""
+    html = (
+        f"<body><div><p><span><b>one</b> {LONG}</span> {LONG}</p>{paragraphs('two')}</div></body>"
+    )
+    assert kept(html, 1) == ["one", "two"]
+
+
+def test_text_beside_paragraphs_is_a_paragraph_of_their_parent() -> None:
+    """Its n-th ancestor is one level higher than theirs."""
+    html = f"<body><main><div>bare {LONG}{LONG}{paragraphs('one', 'two')}</div></main></body>"
+    assert kept(html, 1) == ["one", "two"]
+
+
+def test_equal_groups_leave_the_first() -> None:
+    """Of as many characters each."""
+    html = f"<body><div>{paragraphs('same')}</div><div>{paragraphs('else')}</div></body>"
+    assert kept(html, 1) == ["same"]
+
+
+def test_what_boilerpipe_discards_stays_discarded() -> None:
+    """The filter recovers nothing (paper, section 7), though it stood in the group."""
+    links = "<p><a href=/>Home</a></p>" * 3
+    html = f"<body><div>{paragraphs('one', 'two')}{links}</div></body>"
+    assert kept(html, 1) == ["one", "two"]
+
+
+@pytest.mark.parametrize("html", ["", " ", "<", "<!-- -->", "\0", "<html>", "<br>", "<p>short</p>"])
+def test_nothing_selected_is_no_text(html: str) -> None:
+    """Neither an exception nor a group."""
+    assert extract(html, "", ancestor=2) == ""
+
+
+def test_without_a_second_group_the_filter_changes_nothing() -> None:
+    """On markup without faults the selection is boilerpy3's own, block for block."""
+    html = f"""<html><head><title>The one - Site</title></head><body><article>
+        <h1>The one</h1>{paragraphs("one", "two")}<p>Comments</p>{paragraphs("three")}
+        </article></body></html>"""
+    assert extract(html, "", ancestor=5) == ArticleExtractor().get_content(html).strip()
+
+
+def test_a_block_of_many_pieces_loses_nothing() -> None:
+    """It is cut where adding to it would take too long; its parts have one paragraph."""
+    words = MAX_BLOCK // 4
+    html = f"<body><p>{'<b>word</b> ' * words}</p></body>"
+    assert len((extract(html, "", ancestor=2) or "").split()) == words
+
+
+HOSTILE = {
+    "deep": "<div>" * 5_000 + f"<p>{LONG}</p>",
+    "many inline": f"<p>{LONG}" + "<b>x</b> " * 5_000,
+    "many blocks": f"<p>{LONG}</p>" * 1_000,
+    "end tags of nothing": f"<p>{LONG}</p>" + "</div></p></a></body>" * 500,
+    "links in links": f"<a href=/>{LONG}<div>" * 500,
+    "one text": f"<p>{LONG * 2_000}",
+}
+
+
+@pytest.mark.parametrize("html", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.filterwarnings("ignore")
+def test_hostile_pages_end(html: str) -> None:
+    """Deep, long and broken markup gives text, without recursion."""
+    assert isinstance(extract(html, "", ancestor=5), str)
+
+
+TAGS = ["div", "p", "a", "b", "ul", "li", "table", "title", "script", "noscript", "body", "br"]
+PIECES = st.one_of(
+    st.sampled_from([f"<{tag}>" for tag in TAGS] + [f"</{tag}>" for tag in TAGS]),
+    st.sampled_from([LONG, "Comments", "<!--", "-->", "&amp;", "<", "\0", "\ud800"]),
+    st.text(max_size=5),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(PIECES, max_size=40).map("".join), st.integers(1, 5))
+def test_no_markup_raises(html: str, ancestor: int) -> None:
+    """Whatever opens and closes where; what is kept is said in the page."""
+    text = extract(html, "", ancestor=ancestor)
+    assert text is not None
+    assert len(text) <= len(html)
+
+
+def test_five_ancestors_are_registered() -> None:
+    """2 is the published one, the others are table 2's; beside them the selection unfiltered."""
+    assert "boilerpipe-unfiltered" in registered
+    names = [name for name in registered if name.startswith("boilerpipe-grandparent-")]
+    assert sorted(names) == [f"boilerpipe-grandparent-{n}" for n in range(1, 6)]

@@ -1,0 +1,123 @@
+"""A child process that may fail: it says lines, and is known by how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import psutil
+import pytest
+
+from urltree_evaluation.running.isolation import Child, Say
+from urltree_evaluation.running.watching import Limits, Watched
+
+MEMORY = 1 << 30
+
+
+def said(child: Child) -> list[bytes]:
+    """All that a child says."""
+    lines = []
+    while not child.is_over:
+        lines += child.lines()
+        time.sleep(0.001)
+    return lines
+
+
+def nothing(_say: Say) -> None:
+    """Ends at once."""
+
+
+def raises(_say: Say) -> None:
+    """Has a bug."""
+    raise ValueError
+
+
+def exits(_say: Say) -> None:
+    """Ends in the middle."""
+    os._exit(7)
+
+
+def kills_itself(_say: Say) -> None:
+    """Ends by a signal."""
+    os.kill(os.getpid(), signal.SIGUSR1)
+
+
+@pytest.mark.parametrize(
+    ("work", "ending"),
+    [
+        (nothing, "exit code 0"),
+        (raises, "exit code 1"),
+        (exits, "exit code 7"),
+        (kills_itself, "SIGUSR1"),
+    ],
+)
+def test_how_a_child_ended_is_known(work: Callable[[Say], None], ending: str) -> None:
+    """Its code or its signal, as often as one asks."""
+    child = Child(work, MEMORY)
+    assert said(child) == []
+    assert [child.end(), child.end()] == [ending] * 2
+
+
+def test_lines_come_whole_and_in_order() -> None:
+    """However long they are: more than a pipe holds, and none at all."""
+    lines = [b"x" * size for size in (0, 1, 70_000, 3_000_000, 0, 5)]
+
+    def say_all(say: Say) -> None:
+        for line in lines:
+            say(line)
+
+    child = Child(say_all, MEMORY)
+    assert said(child) == lines
+    child.end()
+
+
+def test_nobody_waits_for_a_child_that_says_nothing() -> None:
+    """It is asked what it said, and has said nothing."""
+    child = Child(lambda _: time.sleep(60), MEMORY)
+    assert child.lines() == []
+    assert not child.is_over
+    assert child.end() == "SIGKILL"
+
+
+def test_a_child_that_was_ended_is_gone() -> None:
+    """With what it started, and without a zombie."""
+
+    def start_another(say: Say) -> None:
+        other = os.fork() or time.sleep(60)
+        say(b"%d" % other)
+        time.sleep(60)
+
+    before = psutil.Process().children()  # other tests' pools leave a tracker
+    child = Child(start_another, MEMORY)
+    while not (lines := child.lines()):
+        time.sleep(0.001)
+    child.end()
+    other = int(lines[0])
+    with suppress(psutil.NoSuchProcess):
+        while psutil.Process(other).status() != psutil.STATUS_ZOMBIE:
+            time.sleep(0.001)
+    assert psutil.Process().children() == before
+
+
+def test_what_a_child_does_to_its_interpreter_stays_there() -> None:
+    """The parent goes on with its own streams, signals, limits and sockets."""
+    before = (signal.getsignal(signal.SIGINT), os.getpgid(0), os.fstat(1).st_ino)
+    child = Child(nothing, MEMORY)
+    said(child)
+    child.end()
+    assert (signal.getsignal(signal.SIGINT), os.getpgid(0), os.fstat(1).st_ino) == before
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_who_looks_late_blames_nobody_for_it() -> None:
+    """A machine that stood still did not see what the child did meanwhile."""
+    watched = Watched(lambda _: time.sleep(60), Limits(seconds=0.3, megabytes=1000))
+    time.sleep(1.5)  # longer than it may sleep
+    assert watched.death() is None
+    while not (death := watched.death()):
+        time.sleep(0.01)
+    assert death.message == "more than 1.2 s asleep"
+    watched.end()

@@ -1,0 +1,44 @@
+"""Without the extra `evaluation`: what is missing is said, and plain extraction is as before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from textwrap import dedent
+
+import pytest
+
+EXTRA = ("cydifflib", "jinja2", "matplotlib", "numpy", "psutil", "rapidfuzz", "rich")
+
+
+def urltree(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process that lacks the extra; it says on stderr what it imported."""
+    code = f"""
+        import sys
+        sys.modules.update(dict.fromkeys({EXTRA!r}))
+        from urltree.cli import main
+        try:
+            main({list(arguments)!r})
+        finally:
+            print([name for name in sys.modules if "evaluation" in name], file=sys.stderr)
+    """
+    command = [sys.executable, "-c", dedent(code)]
+    given = "<p>Text</p>"
+    return subprocess.run(command, input=given, capture_output=True, check=False, text=True)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["extract", "--help"], ["all", "w", "i"]])
+def test_the_missing_extra_is_named(arguments: list[str]) -> None:
+    """As wrong usage, with what to install."""
+    ran = urltree("evaluate", *arguments)
+    assert ran.returncode == 2
+    assert "Error: rich is missing: pip install 'urltree[evaluation]'\n" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_plain_extraction_needs_nothing_of_it() -> None:
+    """Nor does it import any module of the evaluation."""
+    ran = urltree("extract", "--url", "https://site.example/1")
+    assert ran.returncode == 0
+    assert '"text":"Text"' in ran.stdout
+    assert ran.stderr.endswith("\n[]\n")

@@ -1,0 +1,56 @@
+"""Progress: how far work is, on a line; what is said stays."""
+
+from __future__ import annotations
+
+import os
+import pty
+from contextlib import suppress
+from io import StringIO
+
+from urltree_evaluation.progress import Progress, shown
+
+
+def test_a_line_says_how_far_it_is_and_what_runs() -> None:
+    """Time left is said once there is a rate, and while anything is left."""
+    progress = Progress("extract")
+    progress.expect(2_000)
+    assert progress.line() == "extract: 0 of 2,000 documents, 0.0 a second"
+    progress.now("x on streams/a.example")
+    progress.advance(1_500)
+    line = progress.line()
+    assert line.startswith("extract: 1,500 of 2,000 documents, ")
+    assert line.endswith(" left; x on streams/a.example")
+    progress.advance(500)
+    assert " left" not in progress.line()
+
+
+def test_a_file_gets_lines_that_stay() -> None:
+    """Not one for each document; the last says how far it came, however it ended."""
+    out = StringIO()
+    with suppress(KeyboardInterrupt), shown("score", out) as progress:
+        progress.expect(50)
+        progress.say("stale: x [made anew]")
+        for _ in range(40):
+            progress.advance()
+        raise KeyboardInterrupt
+    first, *others, last = out.getvalue().splitlines()
+    assert first == "score: stale: x [made anew]"
+    assert last.startswith("score: 40 of 50 documents, ")
+    assert len(others) < 10  # one each ten seconds, and a machine may stand still
+
+
+def test_a_terminal_gets_one_line_that_moves() -> None:
+    """What is said stands above it, as it is."""
+    reading, writing = pty.openpty()
+    with os.fdopen(writing, "w") as out, shown("cost", out) as progress:
+        progress.expect(3)
+        progress.say("left out: x [time]")
+        progress.advance(3)
+    said = b""
+    with suppress(OSError):  # a terminal that was closed says so once all is read
+        while piece := os.read(reading, 1 << 16):
+            said += piece
+    os.close(reading)
+    lines = said.decode()
+    assert "cost: left out: x [time]\r\n" in lines
+    assert "cost: 3 of 3 documents" in lines

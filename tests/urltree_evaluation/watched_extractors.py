@@ -1,0 +1,66 @@
+"""Runs all extractors on pages that invite to the network; prints what reached out of the process.
+
+Run as a script: an audit hook stays until the process ends.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+INVITING = """<html lang="{language}"><head><base href="https://site.example/">
+<meta http-equiv="refresh" content="0; url=https://elsewhere.example/">
+<meta property="og:image" content="https://images.example/1.png">
+<link rel="canonical" href="https://canonical.example/"></head>
+<body><article><h1>Title</h1><img src="https://images.example/2.png">{text}</article></body></html>
+"""
+PARAGRAPHS = {
+    "en": "<p>A paragraph with enough words in it for every one of the tools to be content.</p>"
+    * 9,
+    "zh": "<p>这是一个关于网页内容提取的长句子。它有很多字。</p>" * 9,
+}
+PAGES = {
+    language: INVITING.format(language=language, text=PARAGRAPHS[language])
+    for language in PARAGRAPHS
+}
+BROKEN = ["", " ", "<!-- nothing -->", "no tags", "<p>\0</p>", "<p></p>", "</div></div>"]
+REACHED: list[str] = []
+
+
+def notice(event: str, arguments: tuple[Any, ...]) -> None:
+    """An audit hook: requests, processes, and files written outside the temporary folder."""
+    if event in {"socket.connect", "socket.getaddrinfo", "socket.sendto", "subprocess.Popen"}:
+        REACHED.append(f"{event} {arguments[1:]}")
+    is_written = (
+        event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+")
+    )
+    if (is_written or event == "os.mkdir") and not _is_temporary(arguments[0]):
+        REACHED.append(f"{event} {arguments[0]}")
+
+
+def _is_temporary(path: object) -> bool:
+    return Path(str(path)).resolve().is_relative_to(Path(tempfile.gettempdir()).resolve())
+
+
+def main() -> None:
+    """Run everything, then say what was noticed, a line each."""
+    sys.addaudithook(notice)
+    from urltree_evaluation import CorpusPage  # noqa: PLC0415 - watched from here on
+    from urltree_evaluation.extractors import catalogue  # noqa: PLC0415
+
+    found, _ = catalogue.load()
+    for extractor in found.values():
+        extract = extractor.make()
+        for number, html in enumerate([*PAGES.values(), *BROKEN]):
+            url = f"https://site.example/{number}"
+            for each in (CorpusPage(url, url, "site.example", html), CorpusPage("", "", "", html)):
+                with suppress(Exception):  # a broken page may fail
+                    extract(each)
+    print("\n".join(REACHED), end="")  # noqa: T201 - what the test reads
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""Which query parameters name a page: rules, and the list of known noise (paper, section 3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from urltree.address.url import Parameter
+
+CID = "_cid_"  # the parameter that carries the hash of the title
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The parameters to retain where host and path match.
+
+    Attributes:
+        host, path: patterns; `*` stands for any characters.
+        retain: names of parameters; CID among them asks for the title.
+    """
+
+    host: str
+    path: str
+    retain: frozenset[str]
+
+    def applies_to_host(self, host: str) -> bool:
+        """Whether the rule may apply to pages of a host."""
+        return _pattern(self.host).match(host) is not None
+
+    def applies_to_path(self, path: str) -> bool:
+        """Whether the rule applies to a path of its host."""
+        return _pattern(self.path).match(path) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Parameters that never name a page.
+
+    Attributes:
+        prefixes, names: of query parameters, lower case.
+        path: names of path parameters such as `;jsessionid=…`, lower case.
+    """
+
+    prefixes: tuple[str, ...]
+    names: frozenset[str]
+    path: tuple[str, ...]
+
+    def is_noise(self, name: str) -> bool:
+        """Whether a query parameter says nothing about which page it is."""
+        lower = name.lower()
+        return lower in self.names or lower.startswith(self.prefixes)
+
+    def drop(self, query: Sequence[Parameter]) -> tuple[Parameter, ...]:
+        """The parameters that are no noise."""
+        return tuple([pair for pair in query if not self.is_noise(pair[0])])
+
+    def strip(self, path: str) -> str:
+        """The path without session identifiers."""
+        return _path_parameters(self.path).sub("", path) if ";" in path else path
+
+
+def parse_rules(text: str) -> tuple[Rule, ...]:
+    """Rules of a YAML file, in its order.
+
+    Raises:
+        ValueError: one sentence that names the rule at fault.
+    """
+    return tuple(
+        _rule(number, entry)
+        for number, entry in enumerate(_list(_parse(text, "query rules"), "rules"), 1)
+    )
+
+
+def parse_noise(text: str) -> Noise:
+    """The list of noise of a YAML file."""
+    data = _parse(text, "query noise")
+    prefixes, names, path = (
+        [str(name).lower() for name in _list(data, key)] for key in ("prefixes", "names", "path")
+    )
+    return Noise(tuple(prefixes), frozenset(names), tuple(path))
+
+
+@cache
+def shipped_rules() -> tuple[Rule, ...]:
+    """The paper's nine rules, data/query_rules.yaml."""
+    return parse_rules(_shipped("query_rules.yaml"))
+
+
+@cache
+def shipped_noise() -> Noise:
+    """The maintained list of noise, data/query_noise.yaml."""
+    return parse_noise(_shipped("query_noise.yaml"))
+
+
+def _shipped(name: str) -> str:
+    return files("urltree.address").joinpath("data", name).read_text("utf-8")
+
+
+def _parse(text: str, what: str) -> Mapping[str, Any]:
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(f"{what}: not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(data, dict):
+        raise ValueError(f"{what}: should be a mapping with the key `rules`")
+    return data
+
+
+def _list(data: Mapping[str, Any], key: str) -> list[Any]:
+    entries = data.get(key)
+    if not isinstance(entries, list):
+        raise ValueError(f"query rules: `{key}` should be a list")
+    return entries
+
+
+def _rule(number: int, entry: object) -> Rule:
+    where = f"query rules: rule {number}"
+    if not isinstance(entry, dict) or not entry.keys() <= {"host", "path", "retain"}:
+        raise ValueError(f"{where} should have the keys host, path (optional) and retain only")
+    host, path, retain = entry.get("host"), entry.get("path", "*"), entry.get("retain")
+    if not isinstance(host, str) or not host or set(host) & set("/:"):
+        raise ValueError(f"{where}: host should be a host name without scheme, port and path")
+    if not isinstance(path, str) or not path.startswith(("/", "*")):
+        raise ValueError(f"{where} ({host}): path should begin with `/` or `*`")
+    if not isinstance(retain, list) or not all(isinstance(name, str) for name in retain):
+        raise ValueError(f"{where} ({host}): retain should be a list of parameter names")
+    return Rule(host.lower(), path, frozenset(retain))
+
+
+@cache
+def _pattern(glob: str) -> re.Pattern[str]:
+    return re.compile(translate(glob.replace("[", "[[]").replace("?", "[?]")))
+
+
+@cache
+def _path_parameters(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(f";(?:{'|'.join(map(re.escape, names))})=[^/;]*", re.IGNORECASE)

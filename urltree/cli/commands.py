@@ -1,0 +1,31 @@
+"""Subcommands of `urltree` that other packages provide, by the entry point group of this name.
+
+The package `urltree_evaluation` provides `evaluate` in this way, so that the library never imports
+the evaluation.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+
+import click
+
+GROUP = "urltree.commands"
+
+
+class Commands(click.Group):
+    """A group whose further commands are found by entry points and imported on first use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, sorted."""
+        return sorted({*super().list_commands(ctx), *entry_points(group=GROUP).names})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command with that name, None if there is none."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None:
+            return own
+        for entry_point in entry_points(group=GROUP, name=cmd_name):
+            command: click.Command = entry_point.load()
+            return command
+        return None

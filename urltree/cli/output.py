@@ -1,0 +1,96 @@
+"""What the command writes: JSON Lines, plain text or Markdown, to a stream or into a folder."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import IO, Any, Literal, Protocol
+
+import orjson
+
+from urltree.output.extraction import ExtractedBlock, Extraction
+
+Format = Literal["jsonl", "text", "markdown"]
+
+_FIELDS = tuple(f.name for f in fields(Extraction))
+
+
+class Output(Protocol):
+    """Where Extractions go."""
+
+    def write(self, extraction: Extraction) -> None:
+        """Write what there is to write of one page."""
+
+    def close(self) -> None:
+        """Flush."""
+
+
+class StreamOutput:
+    """All pages in one stream, in their order."""
+
+    def __init__(self, stream: IO[bytes], format_: Format) -> None:
+        self._stream = stream
+        self._format = format_
+
+    def write(self, extraction: Extraction) -> None:
+        """A line of JSON; or the text of a page that has one, and an empty line."""
+        if self._format == "jsonl":
+            self._stream.write(json_line(extraction))
+        elif (text := _text(extraction, self._format)) is not None:
+            self._stream.write(text.encode() + b"\n\n")
+
+    def close(self) -> None:
+        """Flush."""
+        self._stream.flush()
+
+
+class FolderOutput:
+    """A file a domain, `DOMAIN.jsonl`, or a file a page, `DOMAIN-ID.txt` or `.md`.
+
+    What has no domain goes to `no-domain.jsonl`.
+    """
+
+    def __init__(self, folder: Path, format_: Format) -> None:
+        self._folder = folder
+        self._format = format_
+        self._begun: set[str] = set()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def write(self, extraction: Extraction) -> None:
+        """A line of JSON in its domain's file; or a file of text for a page that has one."""
+        domain = extraction.domain or "no-domain"
+        if self._format == "jsonl":
+            name = f"{domain}.jsonl"
+            with (self._folder / name).open("ab" if name in self._begun else "wb") as file:
+                file.write(json_line(extraction))
+            self._begun.add(name)
+        elif (text := _text(extraction, self._format)) is not None:
+            suffix = "txt" if self._format == "text" else "md"
+            path = self._folder / f"{domain}-{extraction.id}.{suffix}"
+            path.write_bytes(text.encode() + b"\n")
+
+    def close(self) -> None:
+        """Every file is closed already."""
+
+
+def json_line(extraction: Extraction) -> bytes:
+    """An Extraction as a line of JSON; fields that are not set are left out."""
+    record: dict[str, Any] = {
+        name: value for name in _FIELDS if (value := getattr(extraction, name)) is not None
+    }
+    record["meta"] = dict(extraction.meta)
+    if extraction.metadata is not None:
+        record["metadata"] = extraction.metadata.to_record()
+    if extraction.blocks is not None:
+        record["blocks"] = [_block(block) for block in extraction.blocks]
+    if not extraction.meta:
+        del record["meta"]
+    return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _text(extraction: Extraction, format_: Format) -> str | None:
+    return extraction.text if format_ == "text" else extraction.markdown
+
+
+def _block(block: ExtractedBlock) -> dict[str, Any]:
+    return {name: value for name, value in asdict(block).items() if value is not None}

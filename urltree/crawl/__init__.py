@@ -1,0 +1,1 @@
+"""Crawling: the decisions about feeds, hosts and robots, and the HTTP client."""

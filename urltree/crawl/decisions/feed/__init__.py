@@ -1,0 +1,1 @@
+"""Feeds: parse them, find them, and read what they say about polling."""

@@ -1,0 +1,1 @@
+"""Hosts: queues, robots.txt, and what the answer to a page request means."""

@@ -1,0 +1,1 @@
+"""Polling: when a feed is due, and how a poll changes its stored state."""

@@ -1,0 +1,79 @@
+"""What the headers of an answer say about when to come again (RFC 9110, RFC 9111)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from email.utils import mktime_tz, parsedate_tz
+
+from urltree.crawl.decisions.durations import DAY
+
+RETRY_AFTER_MAX = DAY  # who asks for more is asked again tomorrow
+
+_MOST = 2.0**31  # RFC 9111, 1.2.2: what is more may be taken for this
+_DIRECTIVE = re.compile(r"""([\w-]+)\s*(?:=\s*("[^"]*"|[^\s,"]*))?""", re.ASCII)
+
+
+def max_age(headers: Mapping[str, str]) -> tuple[float | None, bool]:
+    """For how long an answer stays fresh, and whether it is not to be kept at all.
+
+    What a cache on the way has used up already (Age) is taken off. Expires counts where there is
+    no max-age; without Date, or in the past, it says nothing more than no max-age does. `no-cache`
+    with field names in it speaks of these fields alone (RFC 9111, 5.2.2.4).
+
+    Args:
+        headers: names in lower case.
+
+    Returns:
+        Seconds, None where nothing is said; and True for no-cache and no-store.
+    """
+    said: dict[str, str] = {}
+    for match in _DIRECTIVE.finditer(headers.get("cache-control", "")):
+        said.setdefault(match[1].lower(), (match[2] or "").strip('"'))
+    no_cache = "no-store" in said or said.get("no-cache") == ""
+    if "cache-control" not in headers:
+        no_cache = "no-cache" in headers.get("pragma", "").lower()
+    age = _seconds(headers.get("age", "")) or 0.0
+    fresh = _seconds(said["max-age"]) if "max-age" in said else _until_expires(headers)
+    return (None if fresh is None else max(0.0, fresh - age)), no_cache
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds that a server asks to be left alone: a number, or a date (RFC 9110, 10.2.3).
+
+    Args:
+        headers: names in lower case.
+        now: when the answer came, seconds since 1970.
+
+    Returns:
+        0 to a day; None where nothing is said that can be understood.
+    """
+    text = headers.get("retry-after", "").strip()
+    seconds = _seconds(text.partition(",")[0])
+    if seconds is None:
+        date = _date(text)
+        seconds = None if date is None else date - now
+    return None if seconds is None else min(max(0.0, seconds), RETRY_AFTER_MAX)
+
+
+def _seconds(text: str) -> float | None:
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit()):
+        return None
+    return min(float(digits), _MOST)
+
+
+def _until_expires(headers: Mapping[str, str]) -> float | None:
+    date, expires = _date(headers.get("date", "")), _date(headers.get("expires", ""))
+    if date is None or expires is None or expires <= date:
+        return None
+    return min(expires - date, _MOST)
+
+
+def _date(text: str) -> float | None:
+    """One of the three forms of HTTP, seconds since 1970."""
+    try:
+        parts = parsedate_tz(text)
+        return None if parts is None else float(mktime_tz(parts))
+    except (ValueError, OverflowError, IndexError, TypeError):
+        return None

@@ -1,0 +1,72 @@
+"""Every error that asking the web can raise, as the one kind that the stages know."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator
+
+import aiohttp
+from aiohttp.http_exceptions import LineTooLong
+
+from urltree.crawl.decisions.answer import Trouble, WebError
+from urltree.crawl.web.guard import Connecting
+
+_TOO_MANY_HEADERS = "Too many headers"  # BadHttpMessage says it in words alone
+
+
+def web_error(error: Exception, connecting: Connecting) -> WebError:
+    """Say what kind of trouble an error of aiohttp, or beneath it, is.
+
+    Args:
+        error: as it was raised.
+        connecting: what the request did before.
+    """
+    return WebError(_trouble(error, connecting), _message(error, connecting)[:500])
+
+
+def _trouble(error: Exception, connecting: Connecting) -> Trouble:  # noqa: PLR0911 - a table
+    if connecting.refused and not connecting.tried:
+        return Trouble.REFUSED_ADDRESS
+    if any(isinstance(cause, ssl.SSLError | ssl.CertificateError) for cause in _causes(error)):
+        return Trouble.TLS
+    match error:
+        case aiohttp.ClientConnectorDNSError():
+            return Trouble.DNS
+        case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
+            return Trouble.CONNECT
+        case TimeoutError():
+            return Trouble.TIMEOUT
+        case aiohttp.ClientPayloadError():
+            return Trouble.TRUNCATED if _is_short(error) else Trouble.PROTOCOL
+        case aiohttp.ServerDisconnectedError(message=message) if not isinstance(message, str):
+            return Trouble.TRUNCATED  # in the middle of its headers
+        case aiohttp.ClientConnectionError() | OSError():
+            return Trouble.CONNECT
+        case _ if _is_too_much(error):
+            return Trouble.HEADERS_TOO_LARGE
+    return Trouble.PROTOCOL
+
+
+def _is_short(error: Exception) -> bool:
+    """Whether the connection ended before the body did, rather than bytes that are no chunk."""
+    return "not completed" in str(error)
+
+
+def _is_too_much(error: Exception) -> bool:
+    return any(
+        isinstance(cause, LineTooLong) or _TOO_MANY_HEADERS in str(cause)
+        for cause in _causes(error)
+    )
+
+
+def _message(error: Exception, connecting: Connecting) -> str:
+    if connecting.refused and not connecting.tried:
+        return f"no public web address: {', '.join(connecting.refused)}"
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        seen = seen.__cause__ or seen.__context__

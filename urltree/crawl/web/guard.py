@@ -1,0 +1,122 @@
+"""Refuses to connect to what is not the public internet (server-side request forgery; issue 4).
+
+A feed names any address, and a name resolves to any address. So what is checked is the address of
+the socket about to be connected, after every URL parser, resolver and redirect:
+
+    URL ─▶ resolver ─▶ addresses ─▶ socket() ─▶ connect
+                                       └─ refused here, each address by itself
+
+The tables are written out: `ipaddress.is_global` differs between releases of Python.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+
+from aiohttp import AddrInfoType
+
+from urltree.crawl.web.options import Network
+
+# IANA IPv4 Special-Purpose Address Registry (RFC 6890), multicast and class E
+_NOT_PUBLIC_4 = tuple(
+    ip_network(network)
+    for network in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"),
+        *("172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16"),
+        *("198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+    )
+)
+# All of IPv6 that is handed out for hosts (RFC 4291). Outside are loopback, mapped and compatible
+# addresses, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), fc00::/7, fe80::/10, fec0::/10, multicast.
+_UNICAST_6 = IPv6Network("2000::/3")
+# Inside it, not public: IETF protocols with Teredo (2001::/32), documentation (twice), 6to4
+_NOT_PUBLIC_6 = tuple(
+    ip_network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+)
+# Ports of other protocols, which an HTTP request must not speak to (Fetch standard, "bad port")
+_BAD_PORTS = frozenset(
+    {
+        *(0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95),
+        *(101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179),
+        *(389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601),
+        *(636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000),
+        *(6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080),
+    }
+)
+
+
+@dataclass(slots=True)
+class Connecting:
+    """What one request did to get a connection.
+
+    Attributes:
+        refused: addresses that it must not connect to.
+        tried: sockets made; without refusals and tries the connection is one that was kept.
+    """
+
+    refused: list[str] = field(default_factory=list)
+    tried: int = 0
+
+
+_connecting: ContextVar[Connecting] = ContextVar("connecting")
+
+
+class Guard:
+    """Makes the sockets of a client.
+
+    Args:
+        allowed: networks that may be connected to although they are not public.
+    """
+
+    def __init__(self, allowed: Sequence[Network] = ()) -> None:
+        self._allowed = tuple(allowed)
+
+    @contextmanager
+    def watch(self) -> Iterator[Connecting]:
+        """Record what the request made inside does; tasks that it starts are included."""
+        connecting = Connecting()
+        token = _connecting.set(connecting)
+        try:
+            yield connecting
+        finally:
+            _connecting.reset(token)
+
+    def connecting(self) -> Connecting:
+        """What the request of this task has done so far."""
+        return _connecting.get()
+
+    def socket(self, info: AddrInfoType) -> socket.socket:
+        """Make the socket for an address (`socket_factory` of `aiohttp.TCPConnector`).
+
+        Raises:
+            OSError: it must not be connected to. A host's other addresses may still be.
+        """
+        family, kind, protocol, _, (host, port, *_) = info
+        connecting = _connecting.get()
+        if port in _BAD_PORTS or not self.allows(str(host)):
+            connecting.refused.append(f"{host} port {port}")
+            raise OSError(errno.EACCES, f"{host} port {port} is no public web address")
+        connecting.tried += 1
+        return socket.socket(family, kind, protocol)
+
+    def allows(self, address: str) -> bool:
+        """Whether an IP address may be connected to; IPv6 that carries IPv4 is judged as that."""
+        ip = ip_address(address.partition("%")[0])
+        if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
+            ip = ip.ipv4_mapped
+        return is_public(ip) or any(
+            ip in network for network in self._allowed if network.version == ip.version
+        )
+
+
+def is_public(ip: IPv4Address | IPv6Address) -> bool:
+    """Whether an address belongs to a host of the public internet."""
+    if isinstance(ip, IPv4Address):
+        return not any(ip in network for network in _NOT_PUBLIC_4)
+    return ip in _UNICAST_6 and not any(ip in network for network in _NOT_PUBLIC_6)

@@ -1,0 +1,36 @@
+"""Options of the HTTP client: identity, time limits, size limits, and permitted networks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+
+Network = IPv4Network | IPv6Network
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientOptions:
+    """Values that a `Client` needs; the job takes them from its settings.
+
+    Attributes:
+        contact: address in the User-Agent where site owners reach the operator.
+        connect_seconds: limit for name resolution, connection and TLS together.
+        header_seconds: limit from the start of the request until all headers are read.
+        read_seconds: longest time without a byte of the body.
+        total_seconds: limit for the complete answer.
+        max_header_bytes: limit for all headers of an answer together.
+        allow_networks: networks that may be asked although they are not public.
+        connect_to: rules HOST1:PORT1:HOST2:PORT2, as curl's option of the same name.
+        ca_file: certificates to trust instead of the system's.
+    """
+
+    contact: str | None = None
+    connect_seconds: float = 10
+    header_seconds: float = 20
+    read_seconds: float = 20
+    total_seconds: float = 60
+    max_header_bytes: int = 32 * 1024
+    allow_networks: tuple[Network, ...] = ()
+    connect_to: tuple[str, ...] = ()
+    ca_file: Path | None = None

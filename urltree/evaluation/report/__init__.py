@@ -1,5 +1,0 @@
-"""The report: one static page with pictures, and the same tables as Markdown and CSV."""
-
-from urltree.evaluation.report.page import report
-
-__all__ = ["report"]

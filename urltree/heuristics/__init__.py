@@ -1,0 +1,1 @@
+"""Heuristics: they decide which text blocks of a document are boilerplate."""

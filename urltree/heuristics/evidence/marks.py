@@ -1,0 +1,74 @@
+"""Elements that their tag or their names call boilerplate, and those that are exempt.
+
+Exempt is what holds the title block, the main element or nine tenths of the page's text: on 4 of 12
+sites a name around the article ("overlay", "widget", "sidebar") had emptied all pages (issue 6).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+
+from urltree.heuristics.boilerplate import Kind
+from urltree.heuristics.evidence.names import classes, kind_of_element
+from urltree.heuristics.evidence.page import Page
+from urltree.html.elements import WHOLE_PAGE
+
+_BODY = 0.4  # of the main element's words outside links
+_MOST = 0.9  # of a page's words
+
+
+def marks(page: Page, above_main: Collection[int] = (), main: int | None = None) -> list[int]:
+    """Kind of boilerplate of each element, inherited by those inside; 0 where names say nothing.
+
+    Args:
+        page: where nothing is marked yet.
+        above_main: elements that hold the main element, itself among them.
+        main: the main element. Inside, ids are anchors: `<section id=more-highlights>`.
+    """
+    most = _MOST * sum(page.words)
+    named = page.named if main is None else _named_without_anchors(page, main)
+    marked = [0] * len(named)
+    for index in [element for element, kind in enumerate(named) if kind]:
+        if marked[index]:
+            continue
+        is_exempt = (
+            page.elements.tags[index] in WHOLE_PAGE
+            or index in page.above_title
+            or index in above_main
+            or page.words_in(index) >= most
+        )
+        if not is_exempt:
+            behind = page.last_inside(index) + 1
+            marked[index:behind] = [named[index]] * (behind - index)
+    return marked
+
+
+def unmark_body(page: Page) -> None:
+    """Let stand a path with much of the main element's text, whatever its names but comments."""
+    if page.main is None:
+        return
+    words: defaultdict[int, float] = defaultdict(float)
+    elements_at: defaultdict[int, set[int]] = defaultdict(set)
+    total = 0.0
+    for index in range(page.first[page.main], page.behind[page.main]):
+        element = page.blocks.elements[index]
+        if page.linked[index] <= page.words[index] / 2:
+            total += page.words[index]
+            if page.marked[element] == Kind.NAVIGATION:
+                words[page.path_of[index]] += page.words[index]
+                elements_at[page.path_of[index]].add(element)
+    for path, of_path in words.items():
+        if of_path >= _BODY * total:
+            for element in elements_at[path]:
+                page.marked[element] = Kind.CONTENT
+
+
+def _named_without_anchors(page: Page, main: int) -> list[int]:
+    """What each element's tag and names say; inside the main element, without its ids."""
+    tags, _, tokens = page.elements
+    named = page.named.copy()
+    for index in range(main, page.last_inside(main) + 1):
+        if tokens[index]:
+            named[index] = kind_of_element(tags[index], classes(tokens[index]), page.names)
+    return named

@@ -1,0 +1,106 @@
+"""The title block: the block of a page that says its title.
+
+A title is what the record says, or the page's own <title>, of which the name of the site is a part:
+`A storm of talks | News | Example` matches a block "A storm of talks", and "News" less well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import accumulate
+
+from urltree.heuristics.evidence.columns import Blocks
+from urltree.html.blocks import NO_LETTERS, block_hashes, normalised
+
+_SEPARATOR = re.compile(r"\s+[-\u2013\u2014|·•:»«/~]+\s+|[|»«·•]+|:\s+|\s+::\s+")
+_MOST_PARTS = 6
+_LEAST_SHARE = 0.3  # of the title's letters, for a heading that is a part of it
+_LEAST_LETTERS = 6
+_HEADING = 20.0  # by how much a heading is preferred, in percent of the title's letters
+_LINK = 30.0  # by how much a link, which leads elsewhere, is not
+
+
+def title_block(
+    blocks: Blocks,
+    prose: Sequence[float],
+    title: str | None,
+    page_title: str | None,
+) -> int | None:
+    """Index of the title block, None where no block is it.
+
+    Args:
+        blocks: of the page.
+        prose: words of each that are running text: the more of it stands before a block, the
+            less is that the title of the page.
+        title: as the record gives it, which counts first.
+        page_title: of the page's <title>.
+    """
+    total = sum(prose) or 1.0
+    before = list(accumulate(prose, initial=0.0))
+    for said in dict.fromkeys((title, page_title)):
+        if said and (found := _best(blocks, before, total, said)) is not None:
+            return found
+    return None
+
+
+def _best(blocks: Blocks, before: Sequence[float], total: float, title: str) -> int | None:
+    """The best of the blocks that are a part of the title, or a heading that says it."""
+    shares, letters = _parts(title)
+    headings, hashes = blocks.headings, blocks.hashes
+    best, best_score = None, 0.0
+    for index in [n for n, one in enumerate(hashes) if headings[n] or one in shares]:
+        heading, share = headings[index], shares.get(hashes[index])
+        if share is None:
+            if len(blocks.texts[index]) > 2 * len(title):
+                continue
+            share = _share(normalised(blocks.texts[index]), letters)
+            if share is None:
+                continue
+        score = 100 * share
+        if heading:
+            score += _HEADING - heading
+        elif blocks.link_shares[index] > 0.9:
+            score -= _LINK
+        score *= 1 - before[index] / total
+        if score > best_score:
+            best, best_score = index, score
+    return best
+
+
+@lru_cache(maxsize=64)
+def _parts(title: str) -> tuple[dict[int, float], str]:
+    """Hashes of all runs of the title's parts with their share of its letters; its letters."""
+    parts = [normalised(part) for part in _SEPARATOR.split(title)[:_MOST_PARTS]]
+    letters = normalised(title)
+    if not letters:
+        return {}, ""
+    least = max(_LEAST_LETTERS, _LEAST_SHARE * len(letters))
+    joined = map("".join, _runs([part for part in parts if part]))
+    runs = [letters, *(run for run in joined if len(run) >= least)]
+    hashes = block_hashes(runs)
+    shares = {
+        block_hash: (1.0 if run == letters else 0.5 * len(run) / len(letters))
+        for run, block_hash in reversed(list(zip(runs, hashes, strict=True)))
+    }
+    shares.pop(NO_LETTERS, None)
+    return shares, letters
+
+
+def _runs(parts: list[str]) -> Iterator[list[str]]:
+    for start in range(len(parts)):
+        for end in range(start + 1, len(parts) + 1):
+            yield parts[start:end]
+
+
+def _share(heading: str, letters: str) -> float | None:
+    """How well a heading that is not a part of the title says it."""
+    if len(heading) < _LEAST_LETTERS or not letters:
+        return None
+    if heading in letters:
+        share = len(heading) / len(letters)
+        return 0.5 * share if share >= _LEAST_SHARE else None
+    if len(letters) >= 2 * _LEAST_LETTERS and heading.startswith(letters):
+        return 0.4 if len(heading) < 1.5 * len(letters) else None
+    return None

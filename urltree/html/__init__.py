@@ -1,0 +1,1 @@
+"""HTML: encoding, parser, elements, and the text blocks of a page."""

@@ -1,0 +1,114 @@
+"""Where blocks stand in the structure of a page, by its table of elements.
+
+html > body > ol > li > p      a paragraph, in the item li of the list ol
+                        pre    code, in the same item
+              table > tr > td  a cell, if the table is one of data
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from urltree.html.blocks import Element
+from urltree.html.elements import HEADINGS
+from urltree.output.markdown.tables import NO_CELL, Cell
+
+# Deeper containers count as this one: each costs its blocks an indentation on every line, and
+# markdown-it reads 20 levels, of which an item takes two.
+MAX_CONTAINERS = 8
+
+_LISTS = frozenset({"ul", "ol", "menu", "dir", "dl"})
+_CONTAINERS = frozenset({"li", "dd", "blockquote"})
+
+
+class Kind(Enum):
+    """What a block is."""
+
+    PARAGRAPH = "paragraph"
+    TERM = "term"
+    CAPTION = "caption"
+    HEADING = "heading"
+    CODE = "code"
+    CELL = "cell"
+
+
+_OPENS = {
+    "dt": Kind.TERM,
+    "figcaption": Kind.CAPTION,
+    "caption": Kind.CAPTION,
+    "pre": Kind.CODE,
+    **dict.fromkeys(HEADINGS, Kind.HEADING),
+}
+_WHOLE = frozenset({Kind.HEADING, Kind.CODE, Kind.CELL})  # whatever stands inside is part of it
+
+
+class Container(NamedTuple):
+    """An item of a list, or a quote.
+
+    Attributes:
+        element: its index.
+        parent: index of the list, of an item without one its parent, -1 of a quote.
+        is_ordered: whether the items of the list have numbers.
+    """
+
+    element: int
+    parent: int = -1
+    is_ordered: bool = False
+
+
+class Place(NamedTuple):
+    """What the blocks of an element are.
+
+    Attributes:
+        kind: see there.
+        element: index of the heading, `pre` or table; of a paragraph its innermost element.
+        containers: items and quotes around it, the outermost first.
+        items_of: index of the list whose items may follow, -1 outside of lists.
+    """
+
+    kind: Kind
+    element: int
+    containers: tuple[Container, ...]
+    items_of: int
+
+
+def places(elements: Sequence[Element], cells: Sequence[Cell]) -> list[Place]:
+    """The place of every element.
+
+    Args:
+        elements: parents stand before children.
+        cells: of every element, see `urltree.output.markdown.tables`.
+    """
+    found: list[Place] = []
+    for index, element in enumerate(elements):
+        above = _TOP if element.parent < 0 else found[element.parent]
+        found.append(_place(index, elements, above, cells[index]))
+    return found
+
+
+_TOP = Place(Kind.PARAGRAPH, -1, (), -1)
+
+
+def _place(index: int, elements: Sequence[Element], above: Place, cell: Cell) -> Place:
+    tag, parent, _ = elements[index]
+    if above.kind in _WHOLE:
+        return above
+    if cell is not NO_CELL:
+        return Place(Kind.CELL, cell.table, above.containers, -1)
+    kind = _OPENS.get(tag, above.kind)
+    if tag in _LISTS:
+        return Place(kind, index, above.containers, index)
+    containers, items_of = above.containers, above.items_of
+    if tag == "dd" and items_of < 0 and containers and elements[containers[-1].element].tag == "dd":
+        # libxml2 leaves a dd open where the next begins
+        containers, items_of = containers[:-1], containers[-1].parent
+    if tag not in _CONTAINERS or len(containers) == MAX_CONTAINERS:
+        return Place(kind, index, containers, items_of)
+    if tag == "blockquote":
+        container = Container(index)
+    else:
+        items_of = parent if items_of < 0 else items_of
+        container = Container(index, items_of, tag == "li" and elements[items_of].tag == "ol")
+    return Place(kind, index, (*containers, container), -1)

@@ -1,0 +1,111 @@
+"""Tables of data, told from those that lay out a page, and their rows.
+
+A table is one of data if two rows or more and two columns or more are kept of it, and no cell
+holds a table, a heading, code, a quote, or more than a few blocks. Cells are counted by the
+table of elements, which has those with text alone: a row is filled up at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from urltree.html.blocks import Element, TextBlock
+from urltree.html.elements import HEADINGS
+from urltree.output.markdown import escaping
+
+MAX_CELL_BLOCKS = 8
+
+_CELLS = frozenset({"td", "th"})
+_NEVER_DATA = frozenset({"table", "pre", "blockquote", "dl", *HEADINGS})
+
+
+class Cell(NamedTuple):
+    """The cell that an element is, or stands in.
+
+    Attributes:
+        table, row: their indices among the elements.
+        column: from 0, among the cells of the row that have text.
+        element: its index.
+    """
+
+    table: int
+    row: int
+    column: int
+    element: int
+
+
+NO_CELL = Cell(-1, -1, -1, -1)
+
+
+def data_cells(
+    elements: Sequence[Element], blocks: Sequence[TextBlock], kept: Sequence[int]
+) -> list[Cell]:
+    """For every element the cell of a table of data in which it stands, else NO_CELL.
+
+    Args:
+        elements: parents stand before children.
+        blocks: of the page.
+        kept: indices of those that are written.
+    """
+    if not any(element.tag == "table" for element in elements):
+        return [NO_CELL] * len(elements)
+    cells, layout = _all_cells(elements)
+    rows: dict[int, set[int]] = {}
+    wide: set[int] = set()
+    sizes: dict[int, int] = {}
+    for index in kept:
+        cell = cells[blocks[index].element]
+        if cell is not NO_CELL:
+            rows.setdefault(cell.table, set()).add(cell.row)
+            sizes[cell.element] = sizes.get(cell.element, 0) + 1
+            if sizes[cell.element] > MAX_CELL_BLOCKS:
+                layout.add(cell.table)
+            if cell.column:
+                wide.add(cell.table)
+    data = {table for table in wide - layout if len(rows[table]) > 1}
+    return [cell if cell.table in data else NO_CELL for cell in cells]
+
+
+def _all_cells(elements: Sequence[Element]) -> tuple[list[Cell], set[int]]:
+    """The innermost cell of each element, and the tables that are none of data."""
+    cells: list[Cell] = []
+    table_of: list[int] = []  # the innermost table around each element, or itself
+    columns: dict[int, int] = {}
+    layout: set[int] = set()
+    for index, (tag, parent, _) in enumerate(elements):
+        table = -1 if parent < 0 else table_of[parent]
+        cell = NO_CELL if parent < 0 else cells[parent]
+        if tag in _NEVER_DATA:
+            layout.add(table)
+        if tag == "table":
+            table, cell = index, NO_CELL
+        elif tag in _CELLS and cell is NO_CELL and elements[parent].tag == "tr" and table >= 0:
+            cell = Cell(table, parent, columns.get(parent, 0), index)
+            columns[parent] = cell.column + 1
+        table_of.append(table)
+        cells.append(cell)
+    return cells, layout
+
+
+def pipe_table(texts: Sequence[tuple[Cell, str]]) -> list[str]:
+    """The lines of a table; its first row is the header.
+
+    The blocks of a cell are joined by a space. A header one short of every other row lacks the
+    corner, which has no text. Other short rows stay short, so that the size is linear.
+    """
+    rows: dict[int, list[list[str]]] = {}
+    for cell, text in texts:
+        row = rows.setdefault(cell.row, [])
+        row.extend([] for _ in range(cell.column + 1 - len(row)))
+        row[cell.column].append(escaping.cell(text))
+    header, *body = rows.values()
+    if body and all(len(row) == len(header) + 1 for row in body):
+        header.insert(0, [])
+    width = max(map(len, (header, *body)))
+    header.extend([] for _ in range(width - len(header)))
+    return [_line(header), "|" + " --- |" * width, *map(_line, body)]
+
+
+def _line(row: Sequence[Sequence[str]]) -> str:
+    return "| " + " | ".join([" ".join(texts) for texts in row]) + " |"

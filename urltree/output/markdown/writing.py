@@ -1,0 +1,159 @@
+"""Runs of blocks as Markdown, each with the markers of the items and quotes around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby, takewhile
+
+from urltree.document import Document
+from urltree.html.blocks import Element, TextBlock
+from urltree.output.markdown import escaping
+from urltree.output.markdown.places import Container, Kind, Place, places
+from urltree.output.markdown.tables import Cell, data_cells, pipe_table
+
+# The blocks of one such element are lines of one paragraph; those of a div are paragraphs.
+_LINES = frozenset({"p", "li", "dt", "dd", "address", "figcaption", "caption", "summary"})
+_MARKS = {Kind.TERM: "**", Kind.CAPTION: "*"}
+_LANGUAGE = re.compile(r"(?:highlight-source|highlight|language|lang)-([A-Za-z0-9+#]+)")
+_NO_LANGUAGE = frozenset({"none", "text", "plaintext", "default"})
+_LANGUAGE_DEPTH = 3  # elements that may name it: pre, and wrappers of common highlighters
+
+
+def markdown(document: Document, boilerplate: Sequence[bool]) -> str:
+    """The blocks of a document that are not boilerplate, as Markdown; see `output.markdown`.
+
+    Linear in the page, pure: a replay gives the same.
+
+    Args:
+        document: with its blocks and elements.
+        boilerplate: a verdict for each block.
+
+    Raises:
+        ValueError: the verdict is of another page.
+    """
+    blocks, elements = document.blocks, document.elements
+    verdicts = enumerate(zip(blocks, boilerplate, strict=True))
+    kept = [index for index, (block, dropped) in verdicts if block.text and not dropped]
+    cells = data_cells(elements, blocks, kept)
+    place_of = places(elements, cells)
+    lines = _Lines()
+    for place, run in groupby(
+        (blocks[index] for index in kept), key=lambda block: place_of[block.element]
+    ):
+        for body in _bodies(place, list(run), elements, cells):
+            lines.write(place, body)
+    return lines.text()
+
+
+def _bodies(
+    place: Place, run: Sequence[TextBlock], elements: Sequence[Element], cells: Sequence[Cell]
+) -> Iterator[list[str]]:
+    """The lines of each Markdown block that a run of blocks at one place becomes."""
+    texts = [block.text for block in run]
+    if place.kind is Kind.HEADING:
+        level = int(elements[place.element].tag[1])
+        yield ["#" * level + " " + escaping.heading(" ".join(texts))]
+    elif place.kind is Kind.CODE:
+        yield _code(texts, _language(place.element, elements))
+    elif place.kind is Kind.CELL:
+        yield pipe_table([(cells[block.element], block.text) for block in run])
+    elif elements[place.element].tag in _LINES:
+        yield _paragraph(texts, _MARKS.get(place.kind, ""))
+    else:
+        for text in texts:
+            yield _paragraph([text], _MARKS.get(place.kind, ""))
+
+
+def _paragraph(texts: Sequence[str], mark: str) -> list[str]:
+    """Lines with hard breaks between them, within a mark of emphasis or none."""
+    return (mark + "\\\n".join(map(escaping.line, texts)) + mark).split("\n")
+
+
+def _code(texts: Sequence[str], language: str) -> list[str]:
+    code = "\n".join(texts).replace("\r\n", "\n").replace("\r", "\n")
+    fence = escaping.fence(code)
+    return [fence + language, *code.split("\n"), fence]
+
+
+def _language(element: int, elements: Sequence[Element]) -> str:
+    """The language that the class of a `pre` or of its wrappers names, lower case; else empty."""
+    for _ in range(_LANGUAGE_DEPTH):
+        for token in elements[element].tokens:
+            found = _LANGUAGE.fullmatch(token)
+            if found and (name := found[1].lower()) not in _NO_LANGUAGE:
+                return name
+        element = elements[element].parent
+        if element < 0:
+            break
+    return ""
+
+
+class _Lines:
+    """The lines written so far.
+
+    Attributes:
+        _open: the containers of the last block, and what begins its further lines in each.
+        _numbers: of each list how many items are written.
+        _others: lists that have the other marker, since they follow another list directly.
+        _kind: of the last block.
+    """
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._open: list[tuple[Container, str]] = []
+        self._numbers: dict[int, int] = {}
+        self._others: set[int] = set()
+        self._kind = Kind.HEADING
+
+    def text(self) -> str:
+        return "\n".join(self._lines)
+
+    def write(self, place: Place, body: Sequence[str]) -> None:
+        """Write a block: an empty line where one is due, then its lines behind their markers."""
+        pairs = zip(self._open, place.containers, strict=False)
+        common = len(list(takewhile(lambda pair: pair[0][0] is pair[1], pairs)))
+        last, self._open = self._open, self._open[:common]
+        first = "".join(indent for _, indent in self._open)
+        new = place.containers[common:]
+        follows = last[common][0] if len(last) > common else None
+        if new and follows:
+            self._tell_apart(follows, new[0])
+        if self._lines and not self._is_tight(follows, new):
+            self._lines.append(first.rstrip())
+        for container in new:
+            marker = self._marker(container)
+            first += marker
+            self._open.append((container, marker if container.parent < 0 else " " * len(marker)))
+        rest = "".join(indent for _, indent in self._open)
+        self._lines.append(first + body[0])
+        self._lines += [rest + line if line else rest.rstrip() for line in body[1:]]
+        self._kind = place.kind
+
+    def _is_tight(self, follows: Container | None, new: Sequence[Container]) -> bool:
+        """Whether an item comes right below a paragraph of the item before, or of the one around.
+
+        Of a list inside a paragraph's item that is so for its first item alone: to CommonMark, a
+        number above 1 would go on with the paragraph.
+        """
+        if not new or new[0].parent < 0 or self._kind in {Kind.HEADING, Kind.CODE, Kind.CELL}:
+            return False
+        if follows is not None:
+            return follows.parent == new[0].parent
+        is_in_item = bool(self._open) and self._open[-1][0].parent >= 0
+        return is_in_item and new[0].parent not in self._numbers
+
+    def _tell_apart(self, last: Container, new: Container) -> None:
+        """Two lists, one right after the other, would be one if their markers were alike."""
+        are_alike = last.is_ordered == new.is_ordered and last.parent not in self._others
+        if are_alike and min(last.parent, new.parent) >= 0 and new.parent not in self._numbers:
+            self._others.add(new.parent)
+
+    def _marker(self, container: Container) -> str:
+        if container.parent < 0:
+            return "> "
+        number = self._numbers[container.parent] = self._numbers.get(container.parent, 0) + 1
+        is_other = container.parent in self._others
+        if container.is_ordered:
+            return f"{number}) " if is_other else f"{number}. "
+        return "* " if is_other else "- "

@@ -1,0 +1,94 @@
+"""Which reader an input needs, and the files of a folder."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from urltree.reading.html_files import below, canonical, html_page, mirrored
+from urltree.reading.json_lines import read_json_lines
+from urltree.reading.source import Source
+from urltree.reading.stream import STDIN, InputError, opened
+from urltree.reading.warc import read_warc
+
+_NAME = re.compile(
+    r"\.(?:(?P<html>x?html?)|(?P<json>jsonl|ndjson)|(?P<warc>warc))(?:\.(?:gz|zst))?$",
+    re.IGNORECASE,
+)
+_MAX_HTML = (10 << 20) + 1  # bytes that are read; a page so long is refused
+
+
+class Reader:
+    """Reads inputs as pages.
+
+    Args:
+        url: of the one page that is given.
+        base_url: where the folders that are given lie.
+
+    Attributes:
+        skipped: what was passed over, by what it is.
+    """
+
+    def __init__(self, url: str | None = None, base_url: str | None = None) -> None:
+        self._url = url
+        self._base_url = base_url
+        self.skipped: Counter[str] = Counter()
+
+    def read(self, names: Iterable[str]) -> Iterator[Source]:
+        """The pages of all inputs, in order, lazily.
+
+        Raises:
+            InputError: an input cannot be read.
+        """
+        for name in names:
+            if name != STDIN and Path(name).is_dir():
+                yield from self._folder(Path(name))
+            else:
+                yield from self._file(name, self._url)
+
+    def _folder(self, folder: Path) -> Iterator[Source]:
+        try:
+            files = sorted(path for path in folder.rglob("*") if path.is_file())
+        except OSError as error:
+            raise InputError(f"{folder}: {error.strerror}") from error
+        for path in files:
+            kind = _kind_by_name(path.name)
+            if kind is None:
+                self.skipped[f"{path.suffix or 'nameless'} file"] += 1
+            elif kind == "html":
+                yield from self._file(
+                    str(path), mirrored(folder.absolute(), path.absolute()), folder
+                )
+            else:
+                yield from self._file(str(path), None)
+
+    def _file(self, name: str, url: str | None, folder: Path | None = None) -> Iterator[Source]:
+        with opened(name) as stream:
+            kind = _kind_by_name(name) or _kind_by_content(stream)
+            if kind == "json":
+                yield from read_json_lines(stream, name)
+            elif kind == "warc":
+                yield from read_warc(stream, self.skipped)
+            else:
+                html = stream.read(_MAX_HTML)
+                yield html_page(html, url or self._based(html, name, folder))
+
+    def _based(self, html: bytes, name: str, folder: Path | None) -> str | None:
+        if self._base_url is None:
+            return None
+        return canonical(html) or below(self._base_url, folder or Path(name).parent, Path(name))
+
+
+def _kind_by_name(name: str) -> str | None:
+    match = _NAME.search(name)
+    return match.lastgroup if match else None
+
+
+def _kind_by_content(stream: io.BufferedReader) -> str:
+    head = stream.peek(1024)[:1024].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head.startswith(b"WARC/"):
+        return "warc"
+    return "json" if head.startswith(b"{") else "html"

@@ -1,0 +1,54 @@
+"""WARC (ISO 28500): the HTML responses of a crawl."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from fastwarc.warc import ArchiveIterator, WarcRecordType
+
+from urltree.page import PageError, Reason
+from urltree.reading.admission import HTML_TYPES, XML_TYPES
+from urltree.reading.source import Source
+
+MAX_BODY = (10 << 20) + 1  # bytes that are read; a page so long is refused
+
+
+def read_warc(stream: io.BufferedReader, skipped: Counter[str]) -> Iterator[Source]:
+    """The HTML responses of an archive, redirects left out; the rest is counted by what it is."""
+    for record in ArchiveIterator(stream, parse_http=True, auto_decode="all"):
+        what = _what(record)
+        if what is None:
+            yield _page(record)
+        else:
+            skipped[what] += 1
+
+
+def _what(record: Any) -> str | None:
+    """What a record is instead of an HTML response; None for one."""
+    if record.record_type != WarcRecordType.response or not record.is_http:
+        return f"WARC {record.headers.get('WARC-Type')}"
+    if 300 <= (record.http_headers.status_code or 0) < 400:
+        return "HTTP redirect"
+    media_type = (record.http_content_type or "").lower()
+    if media_type in HTML_TYPES | XML_TYPES | {""}:
+        return None
+    return media_type
+
+
+def _page(record: Any) -> Source:
+    headers = record.http_headers
+    try:
+        html = record.reader.read(MAX_BODY)
+    except OSError as error:  # its Content-Encoding is damaged
+        url = record.headers.get("WARC-Target-URI")
+        return PageError(Reason.MALFORMED, f"{url}: {error}")
+    return {
+        "url": record.headers.get("WARC-Target-URI", "").strip("<>") or None,
+        "html": html,
+        "content_type": headers.get("Content-Type"),
+        "status": headers.status_code,
+        "fetched_at": record.headers.get("WARC-Date"),
+    }

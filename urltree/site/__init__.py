@@ -1,0 +1,1 @@
+"""A site: what is stored of its pages, and the tree and window that are built from it."""

@@ -1,0 +1,58 @@
+"""A document as it is kept to be judged again: all of it, as compressed JSON behind a version.
+
+Blocks and elements are columns, which compress better than rows: about a tenth of the HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+import orjson
+import zstandard
+
+from urltree.document import Document, FoundMetadata
+from urltree.html.blocks import Element, TextBlock
+from urltree.site.row import RowError
+
+_VERSION = 1
+_NAMES = tuple(f.name for f in fields(Document))
+
+
+def pack(document: Document) -> bytes:
+    """The bytes that are stored."""
+    record: dict[str, Any] = {name: getattr(document, name) for name in _NAMES}
+    record["meta"] = dict(document.meta)
+    record["blocks"] = _columns(document.blocks)
+    record["elements"] = _columns(document.elements)
+    if document.metadata is not None:
+        record["metadata"] = document.metadata.to_record()
+    return bytes([_VERSION]) + zstandard.ZstdCompressor().compress(orjson.dumps(record))
+
+
+def unpack(stored: bytes) -> Document:
+    """Read stored bytes.
+
+    Raises:
+        RowError: they are none of these, or of a version that this release does not know.
+    """
+    if not stored or stored[0] != _VERSION:
+        raise RowError(f"document of version {stored[:1].hex() or 'none'}, expected {_VERSION}")
+    try:
+        record = orjson.loads(zstandard.decompress(stored[1:]))
+        tags, parents, tokens = record["elements"] or ((), (), ())
+        elements = zip(tags, parents, map(tuple, tokens), strict=True)
+        record["elements"] = tuple(map(Element._make, elements))
+        blocks = zip(*record["blocks"], strict=True)
+        record["blocks"] = tuple(map(TextBlock._make, blocks))
+        record["json_ld"] = tuple(record["json_ld"])
+        if record["metadata"] is not None:
+            record["metadata"] = FoundMetadata.from_record(record["metadata"])
+        return Document(**record)
+    except (zstandard.ZstdError, ValueError, TypeError, KeyError) as error:
+        raise RowError(f"damaged document of {len(stored)} bytes: {error}") from error
+
+
+def _columns(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return list(zip(*rows, strict=True))

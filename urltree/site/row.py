@@ -1,0 +1,229 @@
+"""A row: what is stored of one document, the only truth from which a domain's tree is made.
+
+    version tokenizer flags │ time │ digest │ origin │ branch │ verdict │ distinct hashes
+    (│ counts) (│ kinds of boilerplate) (│ second verdict) (│ contribution to path statistics)
+
+Stored bytes outlive every deploy: they begin with a version, and a test pins them literally.
+Integers are little-endian. Strings and arrays are preceded by their length; a branch is one string,
+its names parted by NUL, which no normalised URL contains.
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from dataclasses import dataclass
+
+from urltree.heuristics.page_kind import PageKind
+from urltree.tree.packing import little_endian, pack_bits, read_string, string, unpack_bits
+from urltree.tree.path_statistics import check_length
+
+ROW_VERSION = 1
+
+_HEAD = struct.Struct("<BHBqQ")  # version, tokenizer, flags, time, digest
+_VERDICT = struct.Struct("<HII")  # depth, support, number of blocks
+_U16 = struct.Struct("<H")
+_U32 = struct.Struct("<I")
+_WITH_COUNTS, _WITH_KINDS, _WITH_PATHS, _WAITS = 1, 2, 4, 8
+_PAGE_KIND = 4  # bits 4 and 5; 0 where none is known
+_LEFT_OUT, _REVISED = 64, 128
+
+
+class RowError(Exception):
+    """Stored bytes that this release cannot read: ours to mend, never the page's fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was said of a document, so that a replay says it again.
+
+    Attributes:
+        heuristic: its name; version: its version.
+        depth, support: of the node that judged.
+        boilerplate: one verdict for each block.
+        counts: of each block at that node; None where the job does not publish counts.
+        kinds: kind of boilerplate of each block, one byte each (`heuristics/boilerplate.py`); None
+            for a heuristic that knows no kinds.
+        page_kind: None of a heuristic that knows none.
+        revision: 0 of the first, 1 where it was judged again.
+    """
+
+    heuristic: str
+    version: int
+    depth: int
+    support: int
+    boilerplate: tuple[bool, ...]
+    counts: tuple[int, ...] | None
+    kinds: bytes | None = None
+    page_kind: PageKind | None = None
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One document's evidence and verdict.
+
+    Attributes:
+        tokenizer: version of the tokenizer that made the hashes.
+        time: document time, microseconds since 1970.
+        digest: of the hashes of all blocks in order, see `Document.digest`.
+        origin: topic/partition/offset of the page's first copy.
+        branch: names of the nodes below the root.
+        hashes: the distinct block hashes in order.
+        verdict: the first.
+        paths: encoded `Contribution`; empty of a heuristic that learns none.
+        left_out: it counts in the window alone, neither in the tree nor at any path: a listing.
+        waits: its document is kept, to be judged again (`urltree.site.first_pages`).
+        revised: the second verdict, if by that its text is another.
+    """
+
+    tokenizer: int
+    time: int
+    digest: int
+    origin: str
+    branch: tuple[str, ...]
+    hashes: array[int]
+    verdict: Verdict
+    paths: bytes = b""
+    left_out: bool = False
+    waits: bool = False
+    revised: Verdict | None = None
+
+    @property
+    def said(self) -> Verdict:
+        """The verdict that was said last, which a replay says."""
+        return self.revised or self.verdict
+
+    def encode(self) -> bytes:
+        """The bytes that are stored."""
+        verdict = self.verdict
+        flags = (
+            _flags(verdict)
+            | _WITH_PATHS * bool(self.paths)
+            | _WAITS * self.waits
+            | _LEFT_OUT * self.left_out
+            | _REVISED * (self.revised is not None)
+        )
+        parts = [
+            _HEAD.pack(ROW_VERSION, self.tokenizer, flags, self.time, self.digest),
+            *map(string, (self.origin, "\0".join(self.branch), verdict.heuristic)),
+            _U16.pack(verdict.version),
+            _VERDICT.pack(verdict.depth, verdict.support, len(verdict.boilerplate)),
+            pack_bits(verdict.boilerplate),
+            _U32.pack(len(self.hashes)),
+            little_endian(self.hashes).tobytes(),
+        ]
+        if verdict.counts is not None:
+            parts.append(little_endian(array("I", verdict.counts)).tobytes())
+        revised = b"" if self.revised is None else _pack_verdict(self.revised)
+        return b"".join((*parts, verdict.kinds or b"", revised, self.paths))
+
+    @classmethod
+    def decode(cls, stored: bytes) -> Row:
+        """Read stored bytes.
+
+        Raises:
+            RowError: they are no row, or of a version that this release does not know.
+        """
+        if not stored or stored[0] != ROW_VERSION:
+            raise RowError(f"row of version {stored[:1].hex() or 'none'}, expected {ROW_VERSION}")
+        try:
+            return _decode(stored)
+        except (struct.error, ValueError) as error:
+            raise RowError(f"damaged row of {len(stored)} bytes: {error}") from error
+
+
+def _decode(stored: bytes) -> Row:
+    _, tokenizer, flags, time, digest = _HEAD.unpack_from(stored)
+    at = _HEAD.size
+    origin, at = read_string(stored, at)
+    branch, at = read_string(stored, at)
+    name, at = read_string(stored, at)
+    (version,) = _U16.unpack_from(stored, at)
+    depth, support, blocks = _VERDICT.unpack_from(stored, at + _U16.size)
+    bits = at + _U16.size + _VERDICT.size
+    (distinct,) = _U32.unpack_from(stored, at := bits + (blocks + 7) // 8)
+    start = at + _U32.size
+    counted = start + 8 * distinct
+    named = counted + (4 * blocks if flags & _WITH_COUNTS else 0)
+    end = named + (blocks if flags & _WITH_KINDS else 0)
+    kinds = stored[named:end] if flags & _WITH_KINDS else None
+    revised = None
+    if flags & _REVISED:
+        revised, end = _read_verdict(stored, end)
+    if len(stored) < end or (len(stored) > end) != bool(flags & _WITH_PATHS):
+        raise ValueError("its length is not that of its parts")
+    boilerplate = unpack_bits(stored[bits:at], blocks)
+    hashes = little_endian(array("Q", stored[start:counted]))
+    counts = little_endian(array("I", stored[counted:named])) if flags & _WITH_COUNTS else None
+    paths = stored[end:]
+    if paths:
+        check_length(paths)
+    return Row(
+        tokenizer,
+        time,
+        digest,
+        origin,
+        tuple(branch.split("\0")) if branch else (),
+        hashes,
+        Verdict(
+            name,
+            version,
+            depth,
+            support,
+            boilerplate,
+            None if counts is None else tuple(counts),
+            kinds,
+            _page_kind(flags),
+        ),
+        paths,
+        bool(flags & _LEFT_OUT),
+        bool(flags & _WAITS),
+        revised,
+    )
+
+
+def _flags(verdict: Verdict) -> int:
+    return (
+        _WITH_COUNTS * (verdict.counts is not None)
+        | _WITH_KINDS * (verdict.kinds is not None)
+        | (verdict.page_kind or 0) << _PAGE_KIND
+    )
+
+
+def _page_kind(flags: int) -> PageKind | None:
+    return PageKind(kind) if (kind := flags >> _PAGE_KIND & 3) else None
+
+
+def _pack_verdict(verdict: Verdict) -> bytes:
+    """A second verdict, with flags of its own: the settings may be others by then."""
+    counts = little_endian(array("I", verdict.counts or ())).tobytes()
+    return b"".join((
+        bytes((_flags(verdict), verdict.revision)),
+        string(verdict.heuristic),
+        _U16.pack(verdict.version),
+        _VERDICT.pack(verdict.depth, verdict.support, len(verdict.boilerplate)),
+        pack_bits(verdict.boilerplate),
+        counts,
+        verdict.kinds or b"",
+    ))  # fmt: skip
+
+
+def _read_verdict(stored: bytes, at: int) -> tuple[Verdict, int]:
+    """A second verdict, and where it ends."""
+    flags, revision = struct.unpack_from("BB", stored, at)
+    name, at = read_string(stored, at + 2)
+    (version,) = _U16.unpack_from(stored, at)
+    depth, support, blocks = _VERDICT.unpack_from(stored, at + _U16.size)
+    bits = at + _U16.size + _VERDICT.size
+    counted = bits + (blocks + 7) // 8
+    named = counted + (4 * blocks if flags & _WITH_COUNTS else 0)
+    end = named + (blocks if flags & _WITH_KINDS else 0)
+    if len(stored) < end:
+        raise ValueError("its second verdict is cut short")
+    boilerplate = unpack_bits(stored[bits:counted], blocks)
+    counts = little_endian(array("I", stored[counted:named])) if flags & _WITH_COUNTS else None
+    kinds = stored[named:end] if flags & _WITH_KINDS else None
+    said = None if counts is None else tuple(counts)
+    kind = _page_kind(flags)
+    return Verdict(name, version, depth, support, boilerplate, said, kinds, kind, revision), end

@@ -1,0 +1,1 @@
+"""The URL tree of a site, its window of documents, and statistics by element path."""

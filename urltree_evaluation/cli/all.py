@@ -1,0 +1,47 @@
+"""`urltree evaluate all`: every stage after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from urltree_evaluation.cli import evaluate, options
+
+
+@click.command()
+@click.pass_context
+@options.work
+@click.argument("inputs", type=click.Path(path_type=Path, exists=True), nargs=-1, required=True)
+@options.selection
+@options.sample
+@options.processes
+def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+    context: click.Context,
+    work: Path,
+    inputs: tuple[Path, ...],
+    names: tuple[str, ...],
+    plugins: tuple[Path, ...],
+    corpora: tuple[str, ...],
+    sample: int,
+    processes: int,
+) -> None:
+    """Convert INPUTS, extract, score, measure cost and report, in the folder WORK.
+
+    Interrupted, it goes on where it was. Other options: the stages one by one.
+    """
+    selection: dict[str, object] = {"names": names, "plugins": plugins, "corpora": corpora}
+    stages: dict[str, dict[str, object]] = {
+        "convert": {"inputs": inputs},
+        "extract": {**selection, "sample": sample, "processes": processes},
+        "score": {"corpora": corpora, "processes": processes},
+        "cost": selection,
+        "report": {},
+    }
+    for number, (verb, given) in enumerate(stages.items(), 1):
+        click.echo(f"\n{number} of {len(stages)}: {verb}", err=True)
+        stage = evaluate.get_command(context, verb)
+        if stage is None:
+            raise click.UsageError(f"there is no {verb}")
+        with options.ending_well():
+            context.invoke(stage, work=work, **given)

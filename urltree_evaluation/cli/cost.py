@@ -1,0 +1,54 @@
+"""`urltree evaluate cost`: CPU of extractors side by side, and their memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from urltree_evaluation.cli import options
+from urltree_evaluation.costs.costing import OF_PAGES, OF_STREAM, PASSES, cost
+from urltree_evaluation.progress import shown
+
+_MIB = 1 << 20
+
+
+@click.command()
+@options.work
+@options.selection
+@options.number("--of-stream", OF_STREAM, "Documents of each part of a stream.")
+@options.number("--of-pages", OF_PAGES, "Documents of each corpus of single pages.")
+@options.number("--passes", PASSES, "Over all documents; each counts with its median.")
+def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+    work: Path,
+    names: tuple[str, ...],
+    plugins: tuple[Path, ...],
+    corpora: tuple[str, ...],
+    of_stream: int,
+    of_pages: int,
+    passes: int,
+) -> None:
+    """Measure what extractors cost on a few documents of the folder WORK.
+
+    One process gives each document to all of them in turn; CPU is the ratio to a bare parse of the
+    same. Peak memory is of the extractions that there are.
+    """
+    with options.writing(work) as workspace:
+        extractors = options.chosen(names, plugins)
+        with shown("cost") as progress:
+            found = cost(
+                workspace,
+                extractors,
+                corpora=corpora,
+                of_stream=of_stream,
+                of_pages=of_pages,
+                passes=passes,
+                progress=progress,
+            )
+    click.echo(f"a bare parse of {found.documents:,} documents: {found.seconds:.2f} s of CPU")
+    for name, each in sorted(found.extractors.items(), key=lambda pair: pair[1].ratio):
+        memory = "" if each.peak_memory is None else f", {each.peak_memory / _MIB:,.0f} MiB"
+        left_out = f", left out {len(each.left_out):,}" if each.left_out else ""
+        click.echo(f"{name}: {each.ratio:.1f} times{memory}{left_out}")
+    for name in sorted(extractors.keys() - found.extractors.keys()):
+        click.echo(f"{name}: not measured, for it failed on all documents, or there is no stream")

@@ -1,0 +1,59 @@
+"""`urltree evaluate extract`: extractors on corpora, in processes that may fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from urltree_evaluation.cli import options
+from urltree_evaluation.progress import shown
+from urltree_evaluation.running.extracting import extract
+from urltree_evaluation.running.watching import MEGABYTES, SECONDS
+
+
+@click.command()
+@options.work
+@options.selection
+@options.sample
+@options.processes
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=SECONDS,
+    show_default=True,
+    help="CPU that a page may take; it may sleep four times as many.",
+)
+@options.number(
+    "--megabytes",
+    MEGABYTES,
+    "Memory that an extractor may take above what its process began with.",
+)
+def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+    work: Path,
+    names: tuple[str, ...],
+    plugins: tuple[Path, ...],
+    corpora: tuple[str, ...],
+    sample: int,
+    processes: int,
+    seconds: float,
+    megabytes: int,
+) -> None:
+    """Run extractors on the corpora in the folder WORK.
+
+    A page that takes too long or too much memory, or that crashes its process, is counted, and
+    the run goes on. What is there is kept, unless corpus, version, options or sample changed.
+    """
+    with options.writing(work) as workspace:
+        extractors = options.chosen(names, plugins)
+        with shown("extract") as progress:
+            extract(
+                workspace,
+                extractors,
+                corpora=corpora,
+                sample=sample,
+                processes=processes,
+                seconds=seconds,
+                megabytes=megabytes,
+                progress=progress,
+            )

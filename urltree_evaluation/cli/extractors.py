@@ -1,0 +1,38 @@
+"""`urltree evaluate extractors`: what can be measured here, and why the rest cannot."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from urltree_evaluation.cli import options
+from urltree_evaluation.extractors import catalogue
+from urltree_evaluation.extractors.registry import Extractor
+
+_WIDTH = 180  # where it is written to a file
+
+
+@click.command()
+@options.plugins
+def command(plugins: tuple[Path, ...]) -> None:
+    """List all extractors by name: kind, version and options, or why they are absent."""
+    with options.ending_well():
+        found, absent = catalogue.load(plugins)
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False)
+    console.print(_table(found, absent))
+
+
+def _table(found: dict[str, Extractor], absent: dict[str, str]) -> Table:
+    table = Table("name", "kind", "version", "options", box=SIMPLE_HEAD)
+    for name, each in sorted(found.items()):
+        kind = "stream" if each.is_stream else "single page"
+        table.add_row(name, kind, catalogue.version(each), escape(each.options))
+    for name, reason in sorted(absent.items()):
+        table.add_row(name, "absent", "", escape(reason), style="dim")
+    return table

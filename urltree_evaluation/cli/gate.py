@@ -1,0 +1,154 @@
+"""`urltree evaluate gate`: our heuristics stay as good as they were, and how it ends.
+
+0    no figure is below its floor
+1    one fell, or a heuristic has no floor; nothing is written
+2    usage, no streams, no floors, or floors of another corpus
+130  Ctrl-C; nothing is written
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from urltree.page import PageError
+from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.gate.floors import (
+    FIGURES,
+    SHIPPED,
+    Floors,
+    FloorsError,
+    Measured,
+    rounded_down,
+)
+from urltree_evaluation.gate.measuring import EVERY, Streams, measure
+from urltree_evaluation.pool import PoolError
+from urltree_evaluation.progress import shown
+
+_STREAMS = Path("../shared/data/streams")
+_FELL = 1
+_INTERRUPTED = 130  # 128 + SIGINT, as shells count
+_METRICS = [name for name in FIGURES if not name.startswith("masked")]
+
+
+@click.command()
+@click.argument("streams", type=click.Path(path_type=Path), default=_STREAMS)
+@click.option("--floors", "file", type=click.Path(path_type=Path), help="Instead of the shipped.")
+@click.option("--raise", "raise_", is_flag=True, help="Write better figures as floors.")
+@click.option("--lower", is_flag=True, help="Write worse figures, too; needs --reason.")
+@click.option("--reason", help="Why a floor may be lower; it is kept with the floors.")
+@click.option("--processes", type=click.IntRange(1, 256), default=2, show_default=True)
+def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+    streams: Path,
+    file: Path | None,
+    raise_: bool,
+    lower: bool,
+    reason: str | None,
+    processes: int,
+) -> None:
+    """Hold our heuristics to the F1 that they reached on STREAMS, a folder of .jsonl.zst.
+
+    Every 10th page is scored, as it is and masked: hosts renamed, titles removed, class tokens
+    permuted. What falls by that was tuned to those sites.
+    """
+    if lower != bool(reason and reason.strip()):
+        raise click.UsageError("--lower needs --reason, and --reason needs --lower")
+    if lower and raise_:
+        raise click.UsageError("--lower raises, too: give one of them")
+    file = file or SHIPPED
+    try:
+        found = Streams.of(streams)
+        floors = _floors(file, found.corpus, may_begin=raise_, may_change=lower)
+        with shown("gate") as progress:
+            measured = measure(found, processes, progress)
+    except (CorpusError, FloorsError, PageError) as error:
+        raise click.UsageError(str(error)) from None
+    except PoolError as error:
+        raise click.ClickException(str(error)) from None
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+    floors = floors or Floors(found.corpus, 0, {}, {})
+    for line in _table(floors, measured):
+        click.echo(line)
+    sys.exit(_decide(floors, measured, file, raise_=raise_, reason=reason))
+
+
+def _floors(file: Path, corpus: str, *, may_begin: bool, may_change: bool) -> Floors | None:
+    """The floors of a file; None where there is no file, and it is to be written."""
+    if not file.exists() and may_begin:
+        return None
+    floors = Floors.read(file)
+    if floors.corpus != corpus and not may_change:
+        raise FloorsError(
+            f"the floors hold for another corpus\n  floors   {floors.corpus} ({file})\n"
+            f"  streams  {corpus}\n--lower --reason TEXT begins anew with these streams"
+        )
+    return floors
+
+
+def _decide(
+    floors: Floors, measured: Measured, file: Path, *, raise_: bool, reason: str | None
+) -> int:
+    """Say what fell, write what is to be written; returns the exit code."""
+    if floors.corpus == measured.corpus:
+        for line in _falls(floors, measured):
+            click.echo(line)
+    fell = bool(floors.falls(measured))
+    if reason:
+        new = floors.lowered_to(measured, reason)
+        new.write(file)
+        click.echo(f"floors written, {len(new.lowered) - len(floors.lowered)} lowered: {file}")
+    elif fell:
+        click.echo("floors stay: --lower --reason TEXT lowers them" if raise_ else "the gate fell")
+        return _FELL
+    elif raise_:
+        floors.raised(measured).write(file)
+        click.echo(f"floors written: {file}")
+    elif missing := floors.without_floor(measured):
+        click.echo(f"no floor, --raise writes one: {', '.join(missing)}")
+        return _FELL
+    else:
+        click.echo("the gate holds")
+    return 0
+
+
+def _table(floors: Floors, measured: Measured) -> Iterator[str]:
+    """Figures as they are and masked beside their floors, by metric and heuristic."""
+    sites = len({site for found in measured.sites.values() for site in found})
+    yield f"macro F1 of {sites} sites, every {EVERY}th page, {measured.pages:,} scored"
+    if floors.corpus != measured.corpus:
+        yield "another corpus: the floors are shown, and mean nothing here"
+    for metric in _METRICS:
+        yield ""
+        yield f"{metric:<25}{'plain':>9}{'floor':>9}{'masked':>9}{'floor':>9}{'difference':>12}"
+        for name, figures in measured.macro().items():
+            floor = floors.floors.get(name, {})
+            masked = f"masked {metric}"
+            difference = figures[masked] - figures[metric]
+            yield (
+                f"  {name:<23}{rounded_down(figures[metric]):9.4f}{_number(floor.get(metric))}"
+                f"{rounded_down(figures[masked]):9.4f}{_number(floor.get(masked))}"
+                f"{difference:+12.6f}"
+            )
+    yield ""
+
+
+def _falls(floors: Floors, measured: Measured) -> Iterator[str]:
+    """What fell, by how much, and on which sites."""
+    for fall in floors.falls(measured):
+        change = _change(fall.floor, fall.now)
+        what = f"{fall.heuristic}, {fall.figure}"
+        yield f"fell: {what}: {fall.now:.4f}, floor {fall.floor:.4f}{change}"
+        for site, before, now in floors.site_falls(measured, fall):
+            yield f"  {site:<30} {now:.4f}, was {before:.4f}{_change(before, now)}"
+
+
+def _change(before: float, now: float) -> str:
+    return f" ({now - before:+.4f})"
+
+
+def _number(floor: float | None) -> str:
+    return f"{'none':>9}" if floor is None else f"{floor:9.4f}"

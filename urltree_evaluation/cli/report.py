@@ -1,0 +1,33 @@
+"""`urltree evaluate report`: what was measured, as a page to be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from urltree_evaluation.cli import options
+from urltree_evaluation.progress import shown
+from urltree_evaluation.report import report
+from urltree_evaluation.report.worst_documents import WORST
+from urltree_evaluation.workspace import Workspace
+
+
+@click.command()
+@options.work
+@click.option(
+    "--worst",
+    type=click.IntRange(min=0),
+    default=WORST,
+    show_default=True,
+    metavar="N",
+    help="Documents in the error analysis of each extractor.",
+)
+def command(work: Path, worst: int) -> None:
+    """Write WORK/report: index.html, and its tables as report.md and CSV files.
+
+    The page needs nothing but itself: no script, no other file, no network.
+    """
+    with options.ending_well(), shown("report") as progress:
+        file = report(Workspace(work), documents=worst, progress=progress)
+    click.echo(file)

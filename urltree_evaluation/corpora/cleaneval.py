@@ -1,0 +1,126 @@
+"""CleanEval, 2007, and what was made after it: pages in a wrapper, gold with marks.
+
+    en_original/763.html       <text id="URL" title="…" encoding="iso-8859-1"> page </text>
+    en_cleaned/763-cleaned.txt  URL: …      at the top of some
+                                <h>Heading
+                                <p>Paragraph, whose lines may be
+                                broken
+                                <l>List item
+
+The final set calls its folders `input` and `GoldStandard`, and the gold 763.txt. Names need be no
+numbers. A page without gold is not scored; gold without page is an error. `stripped` folders hold
+what annotators began with: passed over.
+
+Source: Baroni, Chantree, Kilgarriff, Sharoff, "CleanEval: a competition for cleaning web pages",
+LREC 2008, and its annotation guidelines; Kovačič, section 4.2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import NamedTuple
+
+from urltree.html.encoding import decode, scrub
+from urltree_evaluation.corpora.address import address
+from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.corpus_files import read_bytes
+from urltree_evaluation.corpus import CorpusPage
+
+_WRAPPER = re.compile(
+    rb"""\s*<text\s+id="([^"]*)"(?:\s+title="(.*?)")?(?:\s+encoding="([^"]*)")?\s*>""",
+    re.IGNORECASE | re.DOTALL,
+)
+_WRAPPER_END = re.compile(rb"</text>\s*$", re.IGNORECASE)
+_URL_LINE = re.compile(r"\s*URL:[ \t]*(\S*)[^\r\n]*", re.IGNORECASE)
+_MARK = re.compile(r"</?[phl]>", re.IGNORECASE)
+_BLANK_LINE = re.compile(r"\n\s*\n")
+_CLEANED = "-cleaned"
+
+
+class Unwrapped(NamedTuple):
+    """A page out of CleanEval's wrapper, and what that said."""
+
+    html: bytes
+    url: str = ""
+    title: str | None = None
+    encoding: str | None = None
+
+    def text(self) -> str:
+        """The page, decoded as pages from the web are, the encoding as if a header said it."""
+        return scrub(decode(self.html, _header(self.encoding)))
+
+
+def unwrap(page: bytes) -> Unwrapped:
+    """A page out of its wrapper; one without stays as it is."""
+    wrapper = _WRAPPER.match(page)
+    if wrapper is None:
+        return Unwrapped(page)
+    url, title, encoding = wrapper.groups(default=b"")
+    label = encoding.decode("ascii", "replace") or None
+    return Unwrapped(
+        _WRAPPER_END.sub(b"", page[wrapper.end() :]).lstrip(),
+        scrub(unescape(url.decode("utf-8", "replace"))),
+        scrub(unescape(decode(title, _header(label)))) or None,
+        label,
+    )
+
+
+def _header(encoding: str | None) -> str | None:
+    return f"text/html; charset={encoding}" if encoding else None
+
+
+def remove_marks(gold: str) -> str:
+    """Gold without URL line and marks, a line for each block; unmarked gold keeps its lines."""
+    url_line = _URL_LINE.match(gold)
+    text = gold[url_line.end() :] if url_line else gold
+    if _MARK.search(text):
+        blocks = _BLANK_LINE.split(_MARK.sub("\n\n", text.replace("\r\n", "\n")))
+    else:
+        blocks = text.splitlines()
+    return "\n".join(filter(None, (" ".join(block.split()) for block in blocks)))
+
+
+def read(folder: Path) -> Iterator[CorpusPage]:
+    """The pages below a folder, by their numbers. Raises CorpusError."""
+    pages, gold = _by_name(folder, ".html"), _by_name(folder, ".txt")
+    for name in gold:
+        if name not in pages:
+            raise CorpusError(f"{gold[name]}: its page, {name}.html, is missing")
+    for name in sorted(pages, key=_number):
+        yield _page(name, pages[name], gold.get(name))
+
+
+def _by_name(folder: Path, suffix: str) -> dict[str, Path]:
+    """Files of a kind by number or name; nothing stripped, and no notes beside the folders."""
+    files: dict[str, Path] = {}
+    for file in sorted(folder.rglob("*" + suffix)):
+        name = file.stem.removesuffix(_CLEANED)
+        is_note = file.parent == folder and file.stem == name and suffix == ".txt"
+        if "stripped" in file.parent.name or is_note:
+            continue
+        if name in files:
+            raise CorpusError(f"{file}: {files[name]} has the same number; convert them apart")
+        files[name] = file
+    return files
+
+
+def _number(name: str) -> tuple[int, str]:
+    return (int(name), "") if name.isdecimal() else (1 << 63, name)
+
+
+def _page(name: str, file: Path, gold_file: Path | None) -> CorpusPage:
+    page = unwrap(read_bytes(file))
+    gold = scrub(decode(read_bytes(gold_file))) if gold_file else None
+    said = _URL_LINE.match(gold) if gold else None
+    url, domain = address(page.url or (said[1] if said else None))
+    return CorpusPage(
+        id=name,
+        url=url,
+        domain=domain,
+        html=page.text(),
+        title=page.title,
+        gold=None if gold is None else remove_marks(gold),
+    )

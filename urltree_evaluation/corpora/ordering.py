@@ -1,0 +1,96 @@
+"""Pages by part, in the order of time, without holding them: they wait on disk.
+
+pages ──▶ spool: a line each ──▶ part by part, in order
+          (offset, length, part and time of each are held)
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryFile
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import orjson
+
+from urltree.page import microseconds
+from urltree_evaluation.corpus import CorpusPage, Kind
+
+_UNSAFE = re.compile(r"[^\w.-]+")
+_LONG_AGO = -(1 << 63)
+
+
+class _Line(NamedTuple):
+    time: int  # microseconds
+    offset: int
+    length: int
+
+
+class Spool:
+    """The pages of one corpus while it is converted.
+
+    In a stream an undated page stays behind the one that it followed in its file, and pages of one
+    time stay in their order. Elsewhere all pages are one part, as they came, and one of no known
+    domain is its own: together they would count as one site.
+    """
+
+    def __init__(self, kind: Kind, folder: Path) -> None:
+        self._kind = kind
+        self._file = TemporaryFile(dir=folder)  # noqa: SIM115 - closed by __exit__
+        self._lines: defaultdict[str, list[_Line]] = defaultdict(list)
+        self._ids: set[str] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def add(self, page: CorpusPage) -> bool:
+        """Keep a page, unless its id was there before."""
+        if page.id in self._ids:
+            return False
+        self._ids.add(page.id)
+        if self._kind == "pages" and not page.domain:
+            page = replace(page, domain=page.id)
+        lines = self._lines[self._part(page)]
+        before = lines[-1].time if lines else _LONG_AGO
+        line = orjson.dumps(page, option=orjson.OPT_APPEND_NEWLINE)
+        lines.append(_Line(_time(page.published, before), self._file.tell(), len(line)))
+        self._file.write(line)
+        return True
+
+    def parts(self) -> dict[str, int]:
+        """Pages in each part, by name, sorted."""
+        return {part: len(lines) for part, lines in sorted(self._lines.items())}
+
+    def read(self, part: str) -> Iterator[bytes]:
+        """The pages of a part, in order, each a line of JSON that ends in a newline."""
+        lines = self._lines[part]
+        for line in sorted(lines, key=lambda line: line.time) if self._kind == "stream" else lines:
+            self._file.seek(line.offset)
+            yield self._file.read(line.length)
+
+    def _part(self, page: CorpusPage) -> str:
+        if self._kind == "pages":
+            return "pages"
+        return _UNSAFE.sub("_", page.domain).lstrip(".") or "unknown"
+
+
+def _time(published: str | None, before: int) -> int:
+    """Microseconds; a day alone, or a time without offset, is taken as UTC."""
+    for rest in ("", "Z", "T00:00Z") if published else ():
+        try:
+            return microseconds(f"{published}{rest}")
+        except ValueError:
+            continue
+    return before

@@ -1,0 +1,138 @@
+"""What an input is: its form, and the corpora that it holds.
+
+pages.jsonl.zst                         a corpus of pages
+folder with *.jsonl*                    one of pages for each file
+  whose manifest.json has "domains",      one stream of them all
+  or whose name is "streams"
+folder with meta.yaml                   the thesis' layout
+folder with original/ and annotated/    L3S-GN1
+folder with N-cleaned.txt below it      CleanEval
+folder of folders                       what those are
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from urltree_evaluation.corpora import cleaneval, json_lines, l3s_gn1, thesis
+from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpus import CorpusPage, Kind
+
+Form = Literal["json-lines", "thesis", "cleaneval", "l3s-gn1"]
+
+_READERS: dict[Form, Callable[[Path], Iterator[CorpusPage]]] = {
+    "json-lines": json_lines.read,
+    "thesis": thesis.read,
+    "cleaneval": cleaneval.read,
+    "l3s-gn1": l3s_gn1.read,
+}
+
+# Gold that is a tool's own output, of the corpora as the literature names them (issue 5).
+_TOOLS = {"mozilla-readability-test-pages": "readability.js", "newspaper-tests": "newspaper"}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCorpus:
+    """A corpus before it is read.
+
+    Attributes:
+        paths: the files of JSON Lines; else the one folder.
+        tool: whose output its gold is, where that is known.
+    """
+
+    name: str
+    form: Form
+    kind: Kind
+    paths: tuple[Path, ...]
+    tool: str | None = None
+
+    def pages(self, path: Path) -> Iterator[CorpusPage]:
+        """The pages of one of the paths, one at a time. Raises CorpusError."""
+        return _READERS[self.form](path)
+
+    def files(self) -> list[Path]:
+        """All files, sorted."""
+        return sorted(
+            file for path in self.paths for file in (path, *path.rglob("*")) if file.is_file()
+        )
+
+
+def find(path: Path, form: Form | None = None, kind: Kind | None = None) -> list[SourceCorpus]:
+    """The corpora of an input.
+
+    Args:
+        path: a file or a folder.
+        form: what it is; found out where None.
+        kind: what its corpora are; found out where None.
+
+    Raises:
+        CorpusError: it is none of these.
+    """
+    if not path.exists():
+        raise CorpusError(f"{path}: does not exist")
+    path = path if path.name.strip(".") else path.resolve()  # "." and ".." name no corpus
+    form = form or _form(path)
+    if form is None:
+        return _below(path, kind)
+    if form == "json-lines":
+        return _of_json_lines(path, kind)
+    return [SourceCorpus(path.name, form, kind or "pages", (path,))]
+
+
+def _form(path: Path) -> Form | None:
+    if path.is_file() or _json_lines_in(path):
+        return "json-lines"
+    if (path / "meta.yaml").exists():
+        return "thesis"
+    if (path / "original").is_dir() and (path / "annotated").is_dir():
+        return "l3s-gn1"
+    if (path / "GoldStandard").is_dir() or any(path.glob("*/*-cleaned.txt")):
+        return "cleaneval"
+    return None
+
+
+def _below(folder: Path, kind: Kind | None) -> list[SourceCorpus]:
+    folders = sorted(each for each in folder.iterdir() if each.is_dir())
+    found = [corpus for each in folders if _form(each) for corpus in find(each, None, kind)]
+    if not found:
+        raise CorpusError(f"{folder}: holds no corpus of a form that is known")
+    return found
+
+
+def _of_json_lines(path: Path, kind: Kind | None) -> list[SourceCorpus]:
+    files = _json_lines_in(path) if path.is_dir() else [path]
+    if not files:
+        raise CorpusError(f"{path}: holds no .jsonl, .jsonl.gz or .jsonl.zst")
+    manifest = _manifest(path if path.is_dir() else path.parent)
+    if path.is_dir() and (kind or _kind(path, manifest)) == "stream":
+        return [SourceCorpus(path.name, "json-lines", "stream", tuple(files))]
+    return [_alone(file, kind or "pages", manifest) for file in files]
+
+
+def _alone(file: Path, kind: Kind, manifest: dict[str, Any]) -> SourceCorpus:
+    name = json_lines.stem(file) or file.name
+    entry = manifest.get(name)
+    tool = entry.get("tool") if isinstance(entry, dict) else None
+    return SourceCorpus(name, "json-lines", kind, (file,), tool or _TOOLS.get(name))
+
+
+def _json_lines_in(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.iterdir() if file.is_file() and json_lines.stem(file))
+
+
+def _kind(folder: Path, manifest: dict[str, Any]) -> Kind:
+    return "stream" if "domains" in manifest or folder.name in {"stream", "streams"} else "pages"
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    file = folder / "manifest.json"
+    try:
+        manifest = orjson.loads(file.read_bytes()) if file.exists() else {}
+    except orjson.JSONDecodeError as error:
+        raise CorpusError(f"{file}: is not JSON: {error}") from error
+    return manifest if isinstance(manifest, dict) else {}

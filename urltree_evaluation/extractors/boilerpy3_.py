@@ -1,0 +1,33 @@
+"""boilerpy3: Boilerpipe in Python, in all its variants."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from boilerpy3 import extractors
+
+from urltree_evaluation.extractors.registry import single_page
+
+# what it logs is also raised
+logging.getLogger("boilerpy3").addHandler(logging.NullHandler())
+
+_OPTIONS = "defaults; no option for comments and tables"
+_VARIANTS = {
+    "article": extractors.ArticleExtractor,
+    "article-sentences": extractors.ArticleSentencesExtractor,
+    "canola": extractors.CanolaExtractor,
+    "default": extractors.DefaultExtractor,
+    "keep-everything": extractors.KeepEverythingExtractor,
+    "largest-content": extractors.LargestContentExtractor,
+    "num-words-rules": extractors.NumWordsRulesExtractor,
+}
+
+
+def _text(boilerpipe: extractors.Extractor, html: str, url: str) -> str:  # noqa: ARG001
+    text: str = boilerpipe.get_content(html)
+    return text
+
+
+for _variant, _make in _VARIANTS.items():
+    single_page(f"boilerpy3-{_variant}", _OPTIONS, package="boilerpy3")(partial(_text, _make()))

@@ -1,0 +1,24 @@
+"""Blocks seen before on a site, dropped: what repetition alone gives, without a tree."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from urltree_evaluation.corpus import CorpusPage
+from urltree_evaluation.extractors.html_text import texts
+from urltree_evaluation.extractors.registry import stream
+
+
+@stream("drop-seen", "blocks whose text an earlier page of the domain had, dropped", "urltree")
+class DropSeen:
+    """Remembers the text of every block, by domain."""
+
+    def __init__(self) -> None:
+        self._seen: defaultdict[str, set[str]] = defaultdict(set)
+
+    def __call__(self, page: CorpusPage) -> str:
+        """The blocks that are new."""
+        seen, blocks = self._seen[page.domain], texts(page.html)
+        kept = [text for text in blocks if text not in seen]
+        seen.update(blocks)
+        return "\n".join(kept)

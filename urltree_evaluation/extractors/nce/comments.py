@@ -1,0 +1,113 @@
+"""Phase 2 of NCE: comments, cut off from the head of the first on.
+
+    <p>the body …</p>
+    <div><b>Ann</b> <i>May 3, 2012 at 5:04 pm</i></div>  ◀─┐ alike: <i>, "0, 0 at 0:0"   everything
+    <p>First!</p>                                          │ close: few ids between      from here
+    <div><b>Bob</b> <i>May 3, 2012 at 9:17 pm</i></div>  ◀─┤                             on is gone
+    <p>No.</p>                                             │
+    <div><b>Eve</b> <i>May 4, 2012 at 1:30 am</i></div>  ◀─┘ three: a component
+
+Of the paper's steps only the sense is left: "repetitive patterns like dates, permalinks", blocks
+"closely located" with "similar content", a connected component of at least 3. Here a head is a
+block of few characters with a date, a time or a permalink; two are alike where tag, class and the
+shape of what they hold agree. A short text in a long paragraph, such as a date before a link, is
+none: on a page of the constants' corpus three of them cost a third of the story.
+
+Likeness is an equivalence and closeness a distance, so that components are runs: no graph is
+built, and the search ends with the first, as in the paper.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from urltree.html.elements import INLINE
+from urltree_evaluation.extractors.nce.constants import Constants
+from urltree_evaluation.extractors.nce.page import Forest, PageTree
+
+ENOUGH = 3  # heads (paper, phase 2, step 3)
+
+# 5:04, 17h30, 3/5/2012, 2012-05-03, "May 3, 2012", "3 de mayo de 2012", 2012年5月3日
+_MOMENT = re.compile(
+    r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,4}([-/.])\d{1,2}\1\d{1,4}\b|\d{4}\s?年\s?\d{1,2}\s?月"
+    r"|\b\d{1,2}\b\D{1,20}\b(?:19|20)\d{2}\b"
+)
+_NUMBERS = re.compile(r"\d+")
+_LETTERS = re.compile(r"[^\W\d_]+")
+# #comment-1234, #c1234, #1234; a footnote's number has fewer digits
+_PERMALINK = re.compile(r"#\D{0,30}\d{3,}$")
+
+
+class _Run(NamedTuple):
+    first: int
+    last: int
+    heads: int
+
+
+def without_comments(tree: PageTree, forest: Forest, constants: Constants) -> Forest:
+    """A forest up to where comments begin; all of it where none are found.
+
+    Comments follow a body (paper, assumption 2): what would leave less than a separator's text
+    is not where they begin.
+    """
+    first = _first_head(tree, forest, constants)
+    if first is None:
+        return forest
+    start = _outermost(tree, forest, first, constants.head)
+    kept = [(begin, min(end, start)) for begin, end in forest if begin < start]
+    size = sum(tree.characters[end] - tree.characters[begin] for begin, end in kept)
+    return kept if size >= constants.separator else forest
+
+
+def _first_head(tree: PageTree, forest: Forest, constants: Constants) -> int | None:
+    """The first node of the first component of at least three."""
+    runs: dict[str, _Run] = {}
+    for node, likeness in _heads(tree, forest, constants.head):
+        run = runs.get(likeness)
+        is_close = run is not None and node - run.last <= constants.distance
+        run = _Run(run.first, node, run.heads + 1) if run and is_close else _Run(node, node, 1)
+        if run.heads == ENOUGH:
+            return run.first
+        runs[likeness] = run
+    return None
+
+
+def _heads(tree: PageTree, forest: Forest, most: int) -> Iterator[tuple[int, str]]:
+    """Nodes that look like a comment's head, with what two have in common that are alike."""
+    for begin, end in forest:
+        for node in range(begin, end):
+            shape = _shape(tree, node, most)
+            if shape:
+                owner = node if tree.tags[node] else tree.parents[node]
+                kind = tree.attributes.get(owner, {}).get("class", "")
+                yield node, f"{tree.tags[owner]} {_NUMBERS.sub('0', kind)} {shape}"
+
+
+def _shape(tree: PageTree, node: int, most: int) -> str:
+    """What makes a node look like a head: a date with its numbers and words made alike."""
+    if tree.tags[node] == "a":
+        href = tree.attributes.get(node, {}).get("href", "")
+        found = _PERMALINK.search(href[-100:])
+    elif not tree.tags[node] and tree.size(node) <= most:
+        found = _MOMENT.search(tree.texts[node])
+    else:
+        return ""
+    is_head = found is not None and _block_size(tree, node, most) <= most
+    return _LETTERS.sub("a", _NUMBERS.sub("0", found[0])) if found and is_head else ""
+
+
+def _block_size(tree: PageTree, node: int, most: int) -> int:
+    """Characters of the block around a node; more than `most` is not looked at further."""
+    while tree.size(node) <= most and (not tree.tags[node] or tree.tags[node] in INLINE):
+        node = tree.parents[node]
+    return tree.size(node)
+
+
+def _outermost(tree: PageTree, forest: Forest, node: int, most: int) -> int:
+    """The largest subtree around a node, inside the forest, that is no longer than a head."""
+    begin = next(begin for begin, end in forest if begin <= node < end)
+    while node > begin and tree.size(tree.parents[node]) <= most:
+        node = tree.parents[node]
+    return node

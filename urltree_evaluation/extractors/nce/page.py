@@ -1,0 +1,143 @@
+"""A page as NCE sees it: the nodes of its DOM, numbered as a depth-first search meets them.
+
+    <div>One <a>two</a></div>     id   0      1      2     3
+                                  tag  div    ""     a     ""          "" is a text
+                                  end  4      2      4     4           ids of the subtree: id … end
+                            characters 0      0      4     4     7     before the id (sums)
+
+A subtree is a range of ids, so that its text and its link density are two subtractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from urltree.html.elements import DROPPED, INLINE
+from urltree_evaluation.extractors.html_events import feed
+
+Span = tuple[int, int]  # ids from … to before
+Forest = list[Span]  # in the order of the page
+
+
+@dataclass(slots=True)
+class PageTree:
+    """The nodes of a page, by id; scripts and the like are left out.
+
+    Attributes:
+        tags: "" of a text.
+        parents: -1 of <html>.
+        ends: the first id after the subtree.
+        texts: white space collapsed; before it a space where one stood, a new line where a block
+            begins. "" of an element.
+        attributes: those of an element that has some.
+        characters: of text before the id, white space collapsed; one item more than there are ids.
+        linked: those of them inside <a>.
+    """
+
+    tags: list[str] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    attributes: dict[int, Mapping[str, str]] = field(default_factory=dict)
+    characters: list[int] = field(default_factory=lambda: [0])
+    linked: list[int] = field(default_factory=lambda: [0])
+
+    def size(self, node: int) -> int:
+        """Characters in the subtree of a node."""
+        return self.characters[self.ends[node]] - self.characters[node]
+
+    def link_density(self, node: int) -> float:
+        """The share of a subtree's characters inside <a>; 0 without text."""
+        size = self.size(node)
+        return (self.linked[self.ends[node]] - self.linked[node]) / size if size else 0.0
+
+    def children(self, node: int) -> Iterable[int]:
+        """The children of a node, in order."""
+        child, end = node + 1, self.ends[node]
+        while child < end:
+            yield child
+            child = self.ends[child]
+
+    def text(self, forest: Forest) -> str:
+        """The text of a forest, one line for each block."""
+        return "".join("".join(self.texts[start:stop]) for start, stop in forest).strip()
+
+
+def page_tree(html: str) -> PageTree:
+    """Parse a page.
+
+    Raises:
+        PageError: `too-large`, for markup that cannot be parsed in bounded time.
+    """
+    builder = _Builder()
+    feed(html, builder)
+    return builder.tree
+
+
+class _Builder:
+    """What the parser calls.
+
+    Attributes:
+        _path: ids of the open elements.
+        _chunks: of the text that goes on.
+        _links, _dropped: how many <a>, how many dropped elements are open.
+        _breaks: a block began or ended since the last text.
+        _spaced: white space stood since the last text.
+    """
+
+    def __init__(self) -> None:
+        self.tree = PageTree()
+        self._path = [-1]
+        self._chunks: list[str] = []
+        self._links = self._dropped = 0
+        self._breaks = self._spaced = False
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._end_text()
+        self._dropped += tag in DROPPED
+        if self._dropped:
+            return
+        self._links += tag == "a"
+        self._breaks |= tag not in INLINE
+        if attributes:
+            self.tree.attributes[len(self.tree.tags)] = dict(attributes)
+        self._path.append(self._add(tag, "", 0))
+
+    def end(self, tag: str) -> None:
+        self._end_text()
+        if not self._dropped:
+            self.tree.ends[self._path.pop()] = len(self.tree.tags)
+            self._links -= tag == "a"
+            self._breaks |= tag not in INLINE
+        self._dropped -= tag in DROPPED
+
+    def data(self, text: str) -> None:
+        if not self._dropped:
+            self._chunks.append(text)
+
+    def close(self) -> None:
+        """Every element has ended before."""
+
+    def _end_text(self) -> None:
+        """Add the text that went on; white space alone parts words, and is no leaf."""
+        if not self._chunks:
+            return
+        whole = "".join(self._chunks)
+        self._chunks.clear()
+        text = " ".join(whole.split())
+        self._spaced |= whole[0].isspace()
+        if text:
+            before = "\n" if self._breaks else " " if self._spaced else ""
+            self._add("", before + text, len(text))
+            self._breaks, self._spaced = False, whole[-1].isspace()
+
+    def _add(self, tag: str, text: str, size: int) -> int:
+        tree, node = self.tree, len(self.tree.tags)
+        tree.tags.append(tag)
+        tree.parents.append(self._path[-1])
+        tree.ends.append(node + 1)
+        tree.texts.append(text)
+        tree.characters.append(tree.characters[-1] + size)
+        tree.linked.append(tree.linked[-1] + (size if self._links else 0))
+        return node

@@ -1,0 +1,20 @@
+"""resiliparse: the extractor of a search engine's crawls, in C++."""
+
+from __future__ import annotations
+
+from resiliparse.extract.html2text import extract_plain_text
+
+from urltree_evaluation.extractors.registry import single_page
+
+
+@single_page(
+    "resiliparse",
+    "main content, comments off, one block a line, no bullets or alternative texts",
+    package="resiliparse",
+)
+def extract(html: str, url: str) -> str:  # noqa: ARG001 - what every extractor is given
+    """Tables are always on."""
+    text: str = extract_plain_text(
+        html, main_content=True, comments=False, list_bullets=False, alt_texts=False
+    )
+    return text

@@ -1,0 +1,126 @@
+"""The masked variant of a site: what a heuristic could have been tuned to looks another way.
+
+    <title>Rust 1.0 | Blog</title>               <title></title>
+    <div class="nav post-12" id="top">           <div class="ztq post-12" id="hkw">
+    <a href="https://blog.site.org/a">text</a>   <a href="https://kqzt.g1x….example/a">text</a>
+
+Text and structure stay as they are, and what was alike on two pages of the site still is: so the
+verdicts of a heuristic that was not tuned stay, too. Nothing is left to chance: a name depends on
+the site and itself alone.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from hashlib import sha256
+from string import ascii_lowercase
+
+from urltree.html.elements import read_attributes
+
+# As in HTML's tokenizer, a quote begins a value only after "=". Scripts and comments are passed
+# over as wholes: what looks like a tag in them is none. No group is possessive: Python 3.11.2 gives
+# up at the first alternative then (cpython issue 106052). Each has one way to match.
+_QUOTED = r"""(?:"[^"]*+"|'[^']*+')"""
+_MARKUP = re.compile(
+    r"<(?:!--(?:-?>|.*?-->)"
+    r"|(?P<script>script|style)\b[^>]*+>.*?</(?P=script)\s*+>"
+    r"|(?P<title>title\b[^>]*+>)[^<]*+(?:<(?!/title)[^<]*+)*(?=</title)"
+    rf"""|(?P<tag>[a-z])(?:[^>=]++|=\s*+(?:{_QUOTED}|(?!{_QUOTED})))*>)""",
+    re.IGNORECASE | re.DOTALL,
+)
+_VALUE = rf"""(?:{_QUOTED}|[^\s"'>]++)"""
+_NAMES = re.compile(rf"""(?<=[\s"'/])((?:class|id)\s*+=\s*+)({_VALUE})""", re.IGNORECASE)
+_TOKEN = re.compile(r"""[^\s"']+""")
+_LETTERS = re.compile(r"&#?\w+;|[A-Za-z]+")  # a character reference stays what it is
+_TITLE_META = re.compile(
+    r"""<meta\b[^>]*?\s(?:property|name|itemprop)\s*=\s*["']?(?:\w+[:.])?(?:title|headline)\b""",
+    re.IGNORECASE,
+)
+_CONTENT = re.compile(rf"""(?<=[\s"'/])(content\s*+=\s*+){_VALUE}""", re.IGNORECASE)
+_HEADLINE = re.compile(r'("(?:headline|alternativeHeadline)"\s*:\s*)"[^"\\]*+(?:\\.[^"\\]*+)*"')
+
+
+class Masking:
+    """Masks pages of one site.
+
+    Args:
+        domain: of the site, registrable.
+
+    Attributes:
+        masked_domain: that it has now; `example` is nobody's (RFC 2606).
+    """
+
+    def __init__(self, domain: str) -> None:
+        def digest(text: str) -> str:
+            return sha256(f"{domain} {text}".encode()).hexdigest()
+
+        self._domain = domain
+        self.masked_domain = f"site-{digest('')[:12]}.example"
+        cycle = sorted(ascii_lowercase, key=digest)
+        follower = dict(zip(cycle, cycle[1:] + cycle[:1], strict=True))
+        capitals = {letter.upper(): other.upper() for letter, other in follower.items()}
+        self._letters = str.maketrans(follower | capitals)
+        self._host = re.compile(
+            r"(?:(?<![%\w.-])|(?<=%2f)|(?<=%40))((?:[\w-]++\.)*?)"
+            rf"{re.escape(domain)}(?![\w-]|\.\w)",
+            re.IGNORECASE,
+        )
+        self._tag = lru_cache(maxsize=16_384)(self._masked_tag)  # pages repeat their templates
+
+    def token(self, token: str) -> str:
+        """Another class token, or id, of the same shape: letters follow one cycle of the alphabet.
+
+        No two tokens become one. Capitals, digits and hyphens stay, and so do tokens that the
+        tokenizer drops as volatile, for no heuristic sees them; none becomes one of those.
+        """
+        if _is_volatile(token):
+            return token
+        other = self._rename(token)
+        while _is_volatile(other):  # ends: after 26 steps the cycle is back at the token
+            other = self._rename(other)
+        return other
+
+    def url(self, text: str) -> str:
+        """A URL, or whatever holds some: hosts of the site get other names; `www` stays.
+
+        `www` is no part of a branch (issue 3): another name would make another tree.
+        """
+        if self._domain not in text.lower():  # as in most tags: quicker than the expression
+            return text
+        return self._host.sub(lambda match: self._labels(match[1]) + self.masked_domain, text)
+
+    def html(self, html: str) -> str:
+        """A page without titles, with other hosts, class tokens and ids."""
+        return _MARKUP.sub(self._markup, html)
+
+    def _markup(self, match: re.Match[str]) -> str:
+        if match["tag"]:
+            return self._tag(match[0])
+        if match["script"]:
+            return _HEADLINE.sub(r'\1""', self.url(match[0]))
+        return "<" + match["title"] if match["title"] else match[0]
+
+    def _masked_tag(self, tag: str) -> str:
+        if "=" not in tag:
+            return tag
+        if _TITLE_META.match(tag):
+            tag = _CONTENT.sub(r'\1""', tag)
+        return _NAMES.sub(self._names, self.url(tag))
+
+    def _names(self, attribute: re.Match[str]) -> str:
+        return attribute[1] + _TOKEN.sub(lambda found: self.token(found[0]), attribute[2])
+
+    def _labels(self, labels: str) -> str:
+        names = labels.lower().split(".")
+        return ".".join([name if name == "www" else self._rename(name) for name in names])
+
+    def _rename(self, name: str) -> str:
+        return _LETTERS.sub(
+            lambda found: found[0] if found[0][0] == "&" else found[0].translate(self._letters),
+            name,
+        )
+
+
+def _is_volatile(token: str) -> bool:
+    return not read_attributes({"class": token})[0]

@@ -1,0 +1,14 @@
+"""The thesis' matcher: difflib's matching blocks of words, gold first (thesis, figure 4.4)."""
+
+from __future__ import annotations
+
+from cydifflib import SequenceMatcher
+
+from urltree_evaluation.metrics.overlap import overlap
+from urltree_evaluation.score import PRF
+
+
+def compare(gold: list[str], prediction: list[str]) -> PRF:
+    """Words in matching blocks, by words said and by words of the gold."""
+    blocks = SequenceMatcher(None, gold, prediction).get_matching_blocks()
+    return overlap(sum(block.size for block in blocks), len(gold), len(prediction))

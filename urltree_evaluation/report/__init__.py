@@ -1,0 +1,5 @@
+"""The report: one static page with pictures, and the same tables as Markdown and CSV."""
+
+from urltree_evaluation.report.page import report
+
+__all__ = ["report"]

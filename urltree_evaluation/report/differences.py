@@ -1,0 +1,133 @@
+"""Two texts side by side: what of the gold is missing, what of the result is too much.
+
+    gold    Rain <del>is</del> expected            result  Rain expected <ins>Share</ins>
+
+Words are the headline metric's, aligned by their longest common subsequence; what is shown is the
+text as it is. Both marks can be told apart without colour: struck out, and underlined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from markupsafe import Markup
+from rapidfuzz.distance import LCSseq
+
+from urltree_evaluation.metrics.words import words
+from urltree_evaluation.report.inert import inert
+
+COMPARED = 10_000  # words of each text: 12.5 MB of LCS matrix
+SHOWN = 4_000  # characters of each text
+CONTEXT = 150  # characters of a long right part that are shown before and after what is wrong
+MARKS: Final = {"missing": Markup("<del>{}</del>"), "extra": Markup("<ins>{}</ins>")}
+NOTE: Final = Markup('<span class="cut">{}</span>')
+_SAME: Final = Markup('<span class="cut"> … {:,} characters alike … </span>')
+_CUT: Final = Markup('<span class="cut"> … cut after {end:,} of {total:,} characters</span>')
+
+
+class Sides(NamedTuple):
+    """Both texts as HTML, each with at most `SHOWN` of its characters."""
+
+    gold: Markup
+    result: Markup
+
+
+class Word(NamedTuple):
+    """A word and where it stands in its text."""
+
+    word: str
+    start: int
+    end: int
+
+
+def differences(gold: str, result: str, shown: int = SHOWN) -> Sides:
+    """Mark what the result lacks in the gold, and what the gold lacks in the result."""
+    ours, theirs = located(gold)[:COMPARED], located(result)[:COMPARED]
+    found = LCSseq.opcodes([word.word for word in ours], [word.word for word in theirs])
+    missing = [ours[i] for code in found if code.tag == "delete"
+               for i in range(code.src_start, code.src_end)]  # fmt: skip
+    extra = [theirs[i] for code in found if code.tag == "insert"
+             for i in range(code.dest_start, code.dest_end)]  # fmt: skip
+    return Sides(_marked(gold, missing, "missing", shown), _marked(result, extra, "extra", shown))
+
+
+def cut(text: str, shown: int = SHOWN) -> Markup:
+    """The beginning of a text, escaped, with a note where there is more."""
+    note = _CUT.format(end=shown, total=len(text)) if len(text) > shown else Markup("")
+    return Markup.escape(inert(text[:shown])) + note
+
+
+def located(text: str) -> list[Word]:
+    """The words of a text, as `metrics.words` parts them, with their places."""
+    found: list[Word] = []
+    for kind, group in groupby(range(len(text)), key=lambda at: _kind(text[at])):
+        places = list(group)
+        if kind == "part":
+            found.append(_word(text, places[0], places[-1] + 1))
+        elif kind == "word":
+            found.extend(_word(text, at, at + 1) for at in places)
+    return found
+
+
+def _word(text: str, start: int, end: int) -> Word:
+    return Word(" ".join(words(text[start:end])), start, end)
+
+
+@lru_cache(maxsize=8192)
+def _kind(character: str) -> str:
+    """Whether it parts words, is a word, or a part of one."""
+    return ("space", "part", "word")[min(len(words(character * 2)), 2)]
+
+
+def _marked(text: str, wrong: list[Word], mark: str, shown: int) -> Markup:
+    """The text with its wrong words marked, neighbours together, and long right parts left out."""
+    parts: list[Markup] = []
+    left = shown
+    for start, end, is_wrong in _stretches(text, wrong):
+        if left <= 0:
+            parts.append(_CUT.format(end=start, total=len(text)))
+            break
+        if not is_wrong and end - start > 3 * CONTEXT:
+            parts += [
+                Markup.escape(inert(text[start : start + CONTEXT])),
+                _SAME.format(end - start - 2 * CONTEXT),
+                Markup.escape(inert(text[end - CONTEXT : end])),
+            ]
+            left -= 2 * CONTEXT
+            continue
+        piece = inert(text[start : min(end, start + left)])
+        parts.append(MARKS[mark].format(piece) if is_wrong else Markup.escape(piece))
+        if end - start > left:
+            parts.append(_CUT.format(end=start + left, total=len(text)))
+            break
+        left -= end - start
+    return Markup("").join(parts)
+
+
+def _stretches(text: str, wrong: list[Word]) -> Iterator[tuple[int, int, bool]]:
+    """The text in turns of right and wrong parts; none is empty."""
+    at = 0
+    for start, end in _joined(text, wrong):
+        if start > at:
+            yield at, start, False
+        yield start, end, True
+        at = end
+    if at < len(text):
+        yield at, len(text), False
+
+
+def _joined(text: str, wrong: Iterable[Word]) -> Iterator[tuple[int, int]]:
+    """Places of runs of wrong words with nothing but what parts words between them."""
+    start = end = -1
+    for word in wrong:
+        if start >= 0 and all(_kind(each) == "space" for each in text[end : word.start]):
+            end = word.end
+            continue
+        if start >= 0:
+            yield start, end
+        start, end = word.start, word.end
+    if start >= 0:
+        yield start, end

@@ -1,0 +1,120 @@
+"""A matplotlib figure as inline SVG: text stays text, and nothing in it reaches out of it.
+
+    figure ──▶ savefig ──▶ without metadata and style, ids renamed ──▶ <svg role="img" …>
+
+The same figure gives the same bytes. Ids begin with the chart's name, for a page holds many.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from contextlib import AbstractContextManager
+from io import BytesIO
+from typing import Any, Final, Literal, cast
+
+import matplotlib as mpl
+from lxml import etree
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from urltree_evaluation.report.inert import inert
+from urltree_evaluation.report.look import LIGHT
+
+_STYLE: Final[dict[str, Any]] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "urltree",
+    "text.parse_math": False,  # names may hold "$"
+    "font.family": ["DejaVu Sans"],  # wider than what the page asks for: labels keep their room
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.7,
+    "axes.titlesize": 9,
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+}
+_SVG = "{http://www.w3.org/2000/svg}"
+_HREF = "{http://www.w3.org/1999/xlink}href"
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+
+
+def style() -> AbstractContextManager[None]:
+    """The context in which a figure and its axes are made."""
+    return mpl.rc_context(cast("Any", _STYLE))  # its keys are of a type that has no name
+
+
+def new_figure(
+    width: float, height: float, layout: Literal["constrained"] | None = "constrained"
+) -> Figure:
+    """An empty figure of so many inches; no window or global state knows of it."""
+    return Figure(figsize=(width, height), layout=layout)
+
+
+def grid(axes: Axes, axis: Literal["x", "y", "both"]) -> None:
+    """Light lines behind the data."""
+    axes.grid(axis=axis, color=LIGHT, linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def svg(figure: Figure, name: str, label: str) -> Markup:
+    """The figure as inline SVG.
+
+    Args:
+        figure: made within `style()`.
+        name: begins its ids; unique on the page.
+        label: what it shows, for readers who do not see it.
+    """
+    out = BytesIO()
+    with style(), warnings.catch_warnings():
+        # Glyphs that this machine's font lacks: the reader's browser has its own
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        figure.savefig(out, format="svg", metadata=dict.fromkeys(("Date", "Creator")))
+    parser = etree.XMLParser(no_network=True, remove_blank_text=True, remove_comments=True)
+    root = etree.fromstring(out.getvalue(), parser)
+    etree.strip_elements(root, f"{_SVG}metadata", f"{_SVG}style", with_tail=False)
+    _rename(root, name)
+    _shorten(root)
+    root.set("role", "img")
+    root.set("aria-label", inert(label))
+    etree.cleanup_namespaces(root)
+    return Markup(etree.tostring(root, encoding="unicode"))  # noqa: S704 - lxml has escaped it
+
+
+def _rename(root: etree._Element, name: str) -> None:
+    """Let ids begin with `name`; drop those that nothing refers to."""
+    text = etree.tostring(root, encoding="unicode")
+    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
+    for element in root.iter():
+        if link := str(element.attrib.pop(_HREF, "")):
+            element.set("href", f"#{name}-{link[1:]}")
+        if (clip := element.get("clip-path")) is not None:
+            element.set("clip-path", clip.replace("url(#", f"url(#{name}-"))
+        if (identifier := str(element.attrib.pop("id", ""))) in used:
+            element.set("id", f"{name}-{identifier}")
+
+
+def _shorten(root: etree._Element) -> None:
+    """Two decimals are 1/7200 inch: enough. The fonts are the page's, not this machine's."""
+    for element in root.iter():
+        for key in ("d", "x", "y", "transform"):
+            if (value := element.get(key)) is not None:
+                short = _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.2f}", value)
+                element.set(key, " ".join(short.split()))
+        if element.get("transform", "").startswith("rotate(-0 "):
+            del element.attrib["transform"]
+        if element.tag == f"{_SVG}text":
+            element.set("style", _text_style(element.get("style", "")))
+
+
+def _text_style(css: str) -> str:
+    size = re.search(r"font(?:-size)?:[^;]*?([\d.]+px)", css)
+    kept = [rule.strip() for rule in css.split(";") if not rule.strip().startswith("font")]
+    weight = ["font-weight: bold"] if re.search(r"\b(bold|700)\b", css) else []
+    return "; ".join([f"font-size: {size[1] if size else '9px'}", *filter(None, kept), *weight])

@@ -1,0 +1,117 @@
+"""The report: one page that needs nothing but itself, and the same tables as Markdown and CSV.
+
+scores/, cost.json ──▶ rankings ──▶ sections ──▶ report/index.html
+                           └──▶ statistics.corpus_tables ──▶ report/*.md, *.csv
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from urltree_evaluation.costs.cost import load as load_cost
+from urltree_evaluation.progress import Progress
+from urltree_evaluation.report import formats
+from urltree_evaluation.report.costs_table import costs_table
+from urltree_evaluation.report.differences import COMPARED, SHOWN
+from urltree_evaluation.report.html_grid import html_grid
+from urltree_evaluation.report.inert import inert
+from urltree_evaluation.report.look import Sort
+from urltree_evaluation.report.section import Section, section
+from urltree_evaluation.report.table_files import write_tables
+from urltree_evaluation.report.worst_documents import BOUNDARY_CASES, WORST
+from urltree_evaluation.statistics.grid import Grid
+from urltree_evaluation.statistics.ranking import Row, ranking
+from urltree_evaluation.workspace import Workspace, WorkspaceError, appearing
+
+_SORT_MARKS: Final[dict[Sort, str]] = {"ours": "◆", "stream": "■", "single page": "○"}
+
+
+def report(
+    workspace: Workspace, *, documents: int = WORST, progress: Progress | None = None
+) -> Path:
+    """Write the report of all scored corpora.
+
+    Args:
+        workspace: an evaluation's folder.
+        documents: worst ones to show, of each extractor and corpus.
+        progress: counts the documents of corpora.
+
+    Returns:
+        The page.
+
+    Raises:
+        WorkspaceError: nothing was scored.
+    """
+    progress = progress or Progress()
+    cost = load_cost(workspace.path)
+    ratios = {name: each.ratio for name, each in cost.extractors.items()} if cost else {}
+    sizes = {name: sum(each.parts.values()) for name, each in workspace.corpora.items()}
+    progress.expect(sum(sizes.values()))
+    sections = []
+    for name, count in sizes.items():
+        progress.now(f"report of {name}")
+        ranked = ranking(workspace, name)
+        if ranked.rows and ranked.documents:
+            sections.append(section(workspace, ranked, ratios, documents))
+        progress.advance(count)
+    if not sections:
+        raise WorkspaceError(f"{workspace.path} has no scores: urltree evaluate score makes them")
+    costs = costs_table(cost) if cost else None
+    write_tables(workspace.path / "report", sections, costs)
+    file = workspace.path / "report" / "index.html"
+    with appearing(file) as out:
+        out.write(page(sections, costs).encode())
+    return file
+
+
+def page(sections: list[Section], costs: Grid | None) -> str:
+    """The page as HTML."""
+    return (
+        _environment()
+        .get_template("index.html.j2")
+        .render(
+            sections=[each for each in sections if each.corpus.tool is None],
+            by_tools=[each for each in sections if each.corpus.tool is not None],
+            costs=costs and html_grid("cost", costs, _sorts(sections)),
+            marks=_SORT_MARKS,
+            versions=_versions(sections),
+            limits={"shown": SHOWN, "compared": COMPARED, "boundary": BOUNDARY_CASES},
+        )
+    )
+
+
+def _sorts(sections: list[Section]) -> dict[str, Sort]:
+    return {name: sort for each in sections for name, sort in each.sorts.items()}
+
+
+def _versions(sections: list[Section]) -> list[tuple[Row, Sort]]:
+    """Each extractor once, for its options and version; several times where these differ."""
+    found = {
+        (row.name, row.options, row.version): (row, each.sorts[row.name])
+        for each in sections
+        for row in each.ranking.rows
+    }
+    return [found[key] for key in sorted(found)]
+
+
+def _environment() -> Environment:
+    """Templates that escape everything, and let no forbidden character through."""
+    environment = Environment(
+        loader=PackageLoader("urltree_evaluation.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    environment.filters |= {"three": formats.three, "plus_minus": formats.plus_minus}
+    return environment
+
+
+def _finalize(value: object) -> object:
+    """Every value that a template shows; Markup was made fit where it was made."""
+    return inert(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -1,0 +1,156 @@
+"""Error analysis: an extractor's worst documents, with gold, result and page side by side.
+
+    scores ──▶ the lowest F1s ──▶ their predictions, their pages ──▶ marked differences
+
+The thesis' chapter 7: averages say who is better; only the documents say why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from urltree.page import PageError
+from urltree_evaluation.corpus import CorpusPage
+from urltree_evaluation.extractors.html_text import html_text
+from urltree_evaluation.metrics.segments import one_spaced
+from urltree_evaluation.prediction import Prediction
+from urltree_evaluation.report.differences import MARKS, NOTE, cut, differences
+from urltree_evaluation.score import HEADLINE
+from urltree_evaluation.statistics.score_columns import Columns, read
+from urltree_evaluation.workspace import Workspace
+
+WORST = 5
+BOUNDARY_CASES = 2  # of the worst, at most: of an empty result there is little to see
+
+
+@dataclass(frozen=True, slots=True)
+class WorstDocument:
+    """One document of an extractor.
+
+    Attributes:
+        figures: what it scored, in words.
+        case: the boundary case, or "".
+        gold, result, page: HTML, escaped; words missing and too much are marked.
+    """
+
+    page: CorpusPage
+    figures: str
+    case: str
+    message: str
+    gold: Markup
+    result: Markup
+    page_text: Markup
+
+
+def worst(
+    workspace: Workspace, corpus: str, extractors: Sequence[str], count: int = WORST
+) -> dict[str, list[WorstDocument]]:
+    """The worst sampled documents of each extractor, by F1, or by segments where there is no F1."""
+    columns = {name: read(workspace, corpus, name) for name in extractors}
+    rows = {name: _lowest(each, count) for name, each in columns.items()}
+    wanted = {name: [columns[name].ids[row] for row in rows[name]] for name in extractors}
+    pages = _pages(workspace, corpus, {page for ids in wanted.values() for page in ids})
+    texts = {identifier: _text(page) for identifier, page in pages.items()}
+    found = {}
+    for name in extractors:
+        said = _predictions(workspace, corpus, name, set(wanted[name]))
+        found[name] = [
+            _document(pages[page], texts[page], said[page], columns[name], row)
+            for page, row in zip(wanted[name], rows[name], strict=True)
+            if page in pages and page in said
+        ]
+    return found
+
+
+def _text(page: CorpusPage) -> Markup:
+    """What a page says, block by block, or why our parser refuses it."""
+    try:
+        return cut(html_text(page.html))
+    except PageError as error:
+        return NOTE.format(error.message)
+
+
+def _lowest(columns: Columns, count: int) -> list[int]:
+    """Rows of the lowest quality below 1, the first by id where several are alike.
+
+    Only so many are boundary cases, and these come first.
+    """
+    quality = _quality(columns)
+    candidates = [
+        int(row)
+        for row in np.flatnonzero(columns.is_sampled & ~columns.is_duplicate)
+        if quality[row] < 1  # NaN is not
+    ]
+    candidates.sort(key=lambda row: (quality[row], columns.ids[row]))
+    cases = [row for row in candidates if columns.boundaries[row] is not None]
+    cases = cases[: min(BOUNDARY_CASES, count)]
+    others = [row for row in candidates if columns.boundaries[row] is None]
+    return cases + others[: count - len(cases)]
+
+
+def _quality(columns: Columns) -> NDArray[np.float64]:
+    """F1 of words, else the share of segments that were judged rightly; NaN without either."""
+    f1 = columns.metrics[HEADLINE][:, 2]
+    found, missed, kept, dropped = columns.segments.T
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isnan(f1), (found + dropped) / (found + missed + kept + dropped), f1)
+
+
+def _pages(workspace: Workspace, corpus: str, wanted: set[str]) -> dict[str, CorpusPage]:
+    parts = workspace.corpora[corpus].parts
+    return {
+        page.id: page
+        for part in parts
+        for page in workspace.pages(corpus, part)
+        if page.id in wanted
+    }
+
+
+def _predictions(
+    workspace: Workspace, corpus: str, extractor: str, wanted: set[str]
+) -> Mapping[str, Prediction]:
+    parts = workspace.corpora[corpus].parts
+    return {
+        said.id: said
+        for part in parts
+        for said in workspace.predictions(corpus, extractor, part)
+        if said.id in wanted
+    }
+
+
+def _document(
+    page: CorpusPage, text: Markup, said: Prediction, columns: Columns, row: int
+) -> WorstDocument:
+    if page.gold is not None:
+        precision, recall, f1 = columns.metrics[HEADLINE][row]
+        figures = f"F1 {f1:.3f}, precision {precision:.3f}, recall {recall:.3f}"
+        gold, result = differences(page.gold, said.text)
+    else:
+        found, missed, kept, dropped = (int(count) for count in columns.segments[row])
+        figures = (
+            f"segments: {missed} of {found + missed} missing, {kept} of {kept + dropped} extra"
+        )
+        gold, result = _segments(page, said.text), cut(said.text)
+    return WorstDocument(
+        page, figures, columns.boundaries[row] or "", said.message, gold, result, text
+    )
+
+
+def _segments(page: CorpusPage, text: str) -> Markup:
+    """A corpus' segments, those that the result has wrong marked."""
+    spaced = one_spaced(text)
+    lines = [Markup("must be there:")]
+    lines += [_line(each, "missing", one_spaced(each) not in spaced) for each in page.gold_with]
+    lines += [Markup("must not be there:")]
+    lines += [_line(each, "extra", one_spaced(each) in spaced) for each in page.gold_without]
+    return Markup("\n").join(lines)
+
+
+def _line(segment: str, mark: str, is_wrong: bool) -> Markup:
+    text = cut(segment)
+    return Markup("* ") + (MARKS[mark].format(text) if is_wrong else text)

@@ -1,0 +1,150 @@
+"""A grid of cells, written as Markdown to be read or as CSV to be computed with.
+
+    | extractor |         F1 |     p |        extractor,F1,F1 low,F1 high,p
+    | --------- | ---------: | ----: |        justext,0.912345,0.901234,0.923456,0.0004
+    | justext   | .912 ±.011 | <.001 |
+
+What is not known is an empty cell in both. Names of extractors and domains are strangers' text: in
+neither form do they act.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from urltree_evaluation.statistics.bootstrap import Figure
+
+Cell = str | int | float | Figure | None
+
+_DIGITS = 6  # in CSV: more than 1,000 resamples can tell
+_MARKUP = re.compile(r"([\\`*\[\]|])")
+_FORMULA = ("=", "+", "-", "@")  # what makes a spreadsheet compute a cell (OWASP, CSV injection)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table to be shown.
+
+    Attributes:
+        title: what it is of, one line.
+        header: of each column, unique.
+        rows: a cell for each column; None and NaN are empty.
+        best: headers of the columns whose highest cell is bold in Markdown.
+        is_best_in_row: of these columns, the highest cell of each row is bold instead.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: Sequence[Sequence[Cell]]
+    best: frozenset[str] = frozenset()
+    is_best_in_row: bool = False
+
+    def markdown(self) -> str:
+        """Aligned columns, numbers to the right; figures as value ±."""
+        texts = [[escaped(text(cell)) for cell in row] for row in self.rows]
+        for row, column in self.highest():
+            texts[row][column] = f"**{texts[row][column]}**"
+        header = [escaped(title) for title in self.header]
+        widths = [max(3, *map(len, column)) for column in zip(header, *texts, strict=True)]
+        is_number = [self._is_number(column) for column in range(len(header))]
+        rule = [
+            "-" * (width - 1) + ":" if right else "-" * width
+            for width, right in zip(widths, is_number, strict=True)
+        ]
+        lines = [
+            [
+                cell.rjust(width) if right else cell.ljust(width)
+                for cell, width, right in zip(line, widths, is_number, strict=True)
+            ]
+            for line in (header, rule, *texts)
+        ]
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+    def csv(self) -> str:
+        """Plain numbers; a column of figures is three: the value, and from where to where."""
+        out = io.StringIO()
+        write = csv.writer(out, lineterminator="\n").writerow
+        wide = [any(isinstance(row[at], Figure) for row in self.rows) for at in self._columns]
+        titles = zip(self.header, wide, strict=True)
+        write([name for title, is_wide in titles for name in _names(title, is_wide=is_wide)])
+        for row in self.rows:
+            cells = zip(row, wide, strict=True)
+            write([each for cell, is_wide in cells for each in _plain(cell, is_wide=is_wide)])
+        return out.getvalue()
+
+    @property
+    def _columns(self) -> range:
+        return range(len(self.header))
+
+    def _is_number(self, column: int) -> bool:
+        return not any(isinstance(row[column], str) for row in self.rows)
+
+    def highest(self) -> set[tuple[int, int]]:
+        """Row and column of the cells that are bold."""
+        columns = [column for column in self._columns if self.header[column] in self.best]
+        lines = [[(row, column) for row in range(len(self.rows))] for column in columns]
+        if self.is_best_in_row:
+            lines = [list(line) for line in zip(*lines, strict=True)]
+        return {place for line in lines for place in self._highest_of(line)}
+
+    def _highest_of(self, line: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        numbers = {place: _value(self.rows[place[0]][place[1]]) for place in line}
+        known = {place: value for place, value in numbers.items() if not math.isnan(value)}
+        return [place for place, value in known.items() if value == max(known.values())]
+
+
+def text(cell: Cell) -> str:
+    """A cell as a paper prints it: ".963 ±.012", "-.004", "<.001", "1,234"."""
+    if isinstance(cell, Figure):
+        value = decimals(cell.value)
+        return f"{value} ±{decimals(cell.half_width)}" if value else ""
+    if isinstance(cell, float):
+        return "<.001" if 0 < cell < 0.0005 else decimals(cell)
+    return f"{cell:,}" if isinstance(cell, int) else cell or ""
+
+
+def decimals(number: float) -> str:
+    """Three decimals without a zero before them; "" where it is not known."""
+    if math.isnan(number):
+        return ""
+    sign = "-" if round(number, 3) < 0 else ""
+    return sign + f"{abs(number):.3f}".removeprefix("0")
+
+
+def _value(cell: Cell) -> float:
+    """What a cell is compared by; NaN where it is no measurement."""
+    number = cell.value if isinstance(cell, Figure) else cell
+    return number if isinstance(number, float) else math.nan
+
+
+def escaped(plain: str) -> str:
+    """Text that Markdown shows as it is, on one line and in one cell: no image, link or HTML."""
+    return _MARKUP.sub(r"\\\1", " ".join(plain.split())).replace("<", "&lt;")
+
+
+def _names(title: str, *, is_wide: bool) -> list[str]:
+    title = _no_formula(title)
+    return [title, f"{title} low", f"{title} high"] if is_wide else [title]
+
+
+def _plain(cell: Cell, *, is_wide: bool) -> list[str | int]:
+    numbers: Sequence[Cell] = cell if isinstance(cell, Figure) else (cell,)
+    missing = 3 - len(numbers) if is_wide else 0
+    return [_number(number) for number in numbers] + [""] * missing
+
+
+def _number(cell: Cell) -> str | int:
+    if isinstance(cell, float):
+        return "" if math.isnan(cell) else f"{cell:.{_DIGITS}g}"
+    if isinstance(cell, str):
+        return _no_formula(cell)
+    return "" if cell is None or isinstance(cell, Figure) else cell
+
+
+def _no_formula(plain: str) -> str:
+    return f"'{plain}" if plain.lstrip().startswith(_FORMULA) else plain

@@ -1,0 +1,106 @@
+"""Segments: precision, recall, F1 and accuracy of counts summed over pages.
+
+As trafilatura's evaluation does: a must-have segment that is found is a true positive, a must-not
+that is left out a true negative. Summed, a page with more segments weighs more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from urltree_evaluation.statistics.bootstrap import (
+    RESAMPLES,
+    SEED,
+    Figure,
+    draw,
+    interval,
+    resampled_sums,
+)
+from urltree_evaluation.statistics.shared_pages import SharedPages, shared
+from urltree_evaluation.workspace import Workspace
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SegmentTable(SharedPages):
+    """Counts of segments of each page by each extractor.
+
+    Attributes:
+        counts: true positives, false negatives, false positives, true negatives; shape (pages,
+            extractors, 4).
+    """
+
+    counts: Floats
+
+
+class SegmentFigures(NamedTuple):
+    """One extractor's; NaN where nothing could be divided.
+
+    Attributes:
+        behind: its F1 less that of the best extractor, of the same resamples; None for the best.
+    """
+
+    precision: Figure
+    recall: Figure
+    f1: Figure
+    accuracy: Figure
+    behind: Figure | None
+
+
+def load(
+    workspace: Workspace, corpus: str, extractors: Sequence[str] | None = None
+) -> SegmentTable:
+    """The segments of the pages that count for all extractors, by default all of the corpus."""
+    rows, counts = shared(workspace, corpus, None, extractors)
+    return SegmentTable(**vars(rows), counts=counts[:, :, :4])
+
+
+def figures(
+    table: SegmentTable, resamples: int = RESAMPLES, seed: int = SEED
+) -> dict[str, SegmentFigures]:
+    """Figures of each extractor."""
+    drawn = draw(table, resamples, seed)
+    values = {name: rates(table.counts[:, at].sum(axis=0)) for at, name in enumerate(table.names)}
+    samples = {
+        name: rates(resampled_sums(drawn, table.counts[:, at]))
+        for at, name in enumerate(table.names)
+    }
+    best = min(values, key=lambda name: (-values[name][2], name))
+    found = {}
+    for name, own in samples.items():
+        gap = _figure(values[name][2] - values[best][2], own[:, 2] - samples[best][:, 2])
+        precision, recall, f1, accuracy = map(_figure, values[name].tolist(), own.T)
+        behind = None if name == best else gap
+        found[name] = SegmentFigures(precision, recall, f1, accuracy, behind)
+    return found
+
+
+def rates(sums: Floats) -> Floats:
+    """Precision, recall, F1 and accuracy.
+
+    Args:
+        sums: of the four counts, in the order of Segments; shape (…, 4).
+    """
+    true_positives, false_negatives, false_positives, true_negatives = np.moveaxis(sums, -1, 0)
+    found, wanted = true_positives + false_positives, true_positives + false_negatives
+    right = true_positives + true_negatives
+    with np.errstate(invalid="ignore"):
+        return np.stack(
+            [
+                true_positives / found,
+                true_positives / wanted,
+                2 * true_positives / (found + wanted),
+                right / sums.sum(axis=-1),
+            ],
+            axis=-1,
+        )
+
+
+def _figure(value: float, samples: Floats) -> Figure:
+    return Figure(float(value), *interval(samples))

@@ -1,0 +1,114 @@
+"""The pages that several extractors share, and the domains that figures go by.
+
+A page counts where all of the extractors were given it, it was measured, and none of them called it
+a duplicate. One that an extractor failed on counts: it is 0 there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from urltree_evaluation.score import Metric
+from urltree_evaluation.statistics.score_columns import Columns, read, scored
+from urltree_evaluation.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class SharedPages:
+    """Pages by extractors; what was measured of them is added by Table and SegmentTable.
+
+    Attributes:
+        names: of the extractors, in the order of the columns.
+        ids: of the pages, in the order of the corpus.
+        domains: of each page; one that has none is a domain of its own, named by its id.
+        numbers: of each page in its domain, from 1; shape (pages,).
+        boundaries: boundary cases, None for a success; shape (pages, extractors).
+    """
+
+    names: tuple[str, ...]
+    ids: tuple[str, ...]
+    domains: tuple[str, ...]
+    numbers: NDArray[np.int64]
+    boundaries: NDArray[np.object_]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def domain_names(self) -> tuple[str, ...]:
+        """Each domain once, in the order of its first page."""
+        return tuple(dict.fromkeys(self.domains))
+
+    @cached_property
+    def domain_codes(self) -> NDArray[np.int64]:
+        """The place of each page's domain in `domain_names`; shape (pages,)."""
+        codes = {domain: code for code, domain in enumerate(self.domain_names)}
+        return np.array([codes[domain] for domain in self.domains], dtype=np.int64)
+
+    @cached_property
+    def domain_sizes(self) -> NDArray[np.int64]:
+        """Pages of each domain; shape (domains,)."""
+        return np.bincount(self.domain_codes, minlength=len(self.domain_names))
+
+    @cached_property
+    def is_success(self) -> NDArray[np.bool_]:
+        """Whether it is no boundary case; shape (pages, extractors)."""
+        cases = [case is None for case in self.boundaries.ravel()]
+        return np.array(cases, dtype=bool).reshape(self.boundaries.shape)
+
+    def column(self, name: str) -> int:
+        """The column of an extractor."""
+        return self.names.index(name)
+
+
+def shared(
+    workspace: Workspace,
+    corpus: str,
+    metric: Metric | None,
+    extractors: Sequence[str] | None = None,
+    *,
+    sampled: bool = True,
+) -> tuple[SharedPages, NDArray[np.float64]]:
+    """The rows of extractors on a corpus, and what was measured of them.
+
+    Args:
+        workspace: an evaluation's folder.
+        corpus: by name; figures of different corpora are never pooled.
+        metric: which pages must have; None is segments.
+        extractors: by name; without, all that have scores of the whole corpus.
+        sampled: only pages that every extractor is given; else all that these ones were.
+
+    Returns:
+        The pages, and their precision, recall and F1, or counts of segments: shape (pages,
+        extractors, 3 or 4).
+    """
+    names = scored(workspace, corpus) if extractors is None else list(extractors)
+    columns = [read(workspace, corpus, name) for name in names]
+    if not columns:
+        nothing = np.zeros((0, 0), dtype=object)
+        return SharedPages((), (), (), np.zeros(0, dtype=np.int64), nothing), np.zeros((0, 0, 4))
+    at = _common(columns, metric, sampled=sampled)
+    first, in_first, own = columns[0], at[:, 0], list(zip(columns, at.T, strict=True))
+    rows = SharedPages(
+        names=tuple(names),
+        ids=tuple(first.ids[row] for row in in_first),
+        domains=tuple(first.domains[row] for row in in_first),
+        numbers=first.numbers[in_first],
+        boundaries=np.stack([each.boundaries[row] for each, row in own], axis=1),
+    )
+    return rows, np.stack([each.values(metric)[row] for each, row in own], axis=1)
+
+
+def _common(
+    columns: Sequence[Columns], metric: Metric | None, *, sampled: bool
+) -> NDArray[np.int64]:
+    """For each page that counts for all, its row in each of the columns."""
+    rows = [each.rows(metric, sampled=sampled) for each in columns]
+    ids = set(rows[0]).intersection(*rows[1:])
+    found = [[each[page] for each in rows] for page in rows[0] if page in ids]
+    return np.array(found, dtype=np.int64).reshape(-1, len(columns))
