@@ -35,7 +35,7 @@ from models import clean_text as clean_texts
 from models import document as documents
 from models import duplicate as duplicates
 from models.command import Forget
-from models.duplicate import Duplicate
+from models.duplicate import DuplicateRecord
 from urltree.document import Document
 from urltree.heuristics.registry import heuristic
 from urltree.output.extraction import clean_text
@@ -79,7 +79,7 @@ class Extract(DocumentStage):
         key = key_of(domain, document.key_bytes)
         stored = self.table.get(partition, key)
         if (later := superseded_by(document, stored)) is not None:
-            await self._report(Duplicate.superseded(document, later), work)
+            await self._report(DuplicateRecord.superseded(document, later), work)
             return
         lesson = learned.learn(document, stored)
         value = self._clean_text(document, lesson.verdict)
@@ -204,7 +204,7 @@ class Extract(DocumentStage):
         for document_id in ids:
             work.wait_for(await self.first.delete(partition, key_of(domain, document_id)))
 
-    async def _report(self, found: Duplicate, work: Work) -> None:
+    async def _report(self, found: DuplicateRecord, work: Work) -> None:
         """A version whose place a later one has: a replay, which brings nothing back."""
         await self.send(work, "duplicates", self.key(found.origin), duplicates.encode(found))
         self.metrics.duplicates.labels(found.step).inc()

@@ -31,7 +31,7 @@ from demo.child import Child
 from demo.ports import free_port
 from models import fetch as fetches
 from models.feed import Feed
-from models.fetch import Fetch
+from models.fetch import FetchRequest
 
 PAGES = 3_000
 HOSTS = 300
@@ -165,7 +165,7 @@ def _urls() -> list[str]:
 async def _pages(urls: Sequence[str]) -> AsyncIterator[Record]:
     for url in urls:
         domain = url.split("/")[2].removeprefix("www.")
-        yield Record(domain, fetches.encode(Fetch(url=url, title=url)))
+        yield Record(domain, fetches.encode(FetchRequest(url=url, title=url)))
 
 
 def _figures(measured: Sequence[Round], what: str) -> list[Figure]:

@@ -29,7 +29,7 @@ class Urls:
 
 
 @dataclass(frozen=True, slots=True)
-class Duplicate:
+class DuplicateRecord:
     """A record of the topic duplicates; its key is `origin`.
 
     Attributes:
@@ -46,7 +46,7 @@ class Duplicate:
     urls: Urls
 
     @classmethod
-    def superseded(cls, document: Document, by: str) -> Duplicate:
+    def superseded(cls, document: Document, by: str) -> DuplicateRecord:
         """An earlier version of a page, delivered again behind the later one.
 
         Args:
@@ -61,14 +61,14 @@ class Duplicate:
         return cls(document.origin, by, document.id, Step.SUPERSEDED, urls)
 
 
-def encode(duplicate: Duplicate) -> bytes:
+def encode(duplicate: DuplicateRecord) -> bytes:
     """The record's value."""
     fields = asdict(duplicate)
     urls = {name: url for name, url in fields["urls"].items() if url is not None}
     return write({"schema": SCHEMA, **fields, "urls": urls})
 
 
-def decode(value: bytes | None) -> Duplicate:
+def decode(value: bytes | None) -> DuplicateRecord:
     """Read a record.
 
     Raises:
@@ -78,7 +78,7 @@ def decode(value: bytes | None) -> Duplicate:
     try:
         if record["schema"] != SCHEMA:
             raise malformed(f"schema: should be {SCHEMA}, is {record['schema']!r}")
-        return Duplicate(
+        return DuplicateRecord(
             origin=_text(record["origin"]),
             first_origin=_text(record["first_origin"]),
             id=_text(record["id"]),

@@ -18,7 +18,7 @@ _TEXTS = ("url", "feed", "title", "description", "published", "trouble")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fetch:
+class FetchRequest:
     """A page to be fetched.
 
     Attributes:
@@ -50,17 +50,17 @@ class Fetch:
         return self.redirects[-1] if self.redirects else self.url
 
 
-_FIELDS = tuple(field.name for field in fields_of(Fetch))
+_FIELDS = tuple(field.name for field in fields_of(FetchRequest))
 
 
-def encode(fetch: Fetch) -> bytes:
+def encode(fetch: FetchRequest) -> bytes:
     """The record's value."""
     fields = {name: getattr(fetch, name) for name in _FIELDS}
     fields |= {name: fields[name] or None for name in ("redirects", "meta")}
     return write({"schema": SCHEMA, **fields})
 
 
-def decode(value: bytes | None) -> Fetch:
+def decode(value: bytes | None) -> FetchRequest:
     """Read a record.
 
     Raises:
@@ -87,7 +87,7 @@ def decode(value: bytes | None) -> Fetch:
         raise malformed("attempt: should be a number of tries")
     if isinstance(not_before, bool) or not isinstance(not_before, int | float):
         raise malformed("not_before: should be seconds since 1970")
-    return Fetch(
+    return FetchRequest(
         **fields,
         redirects=tuple(redirects),
         meta=meta,

@@ -17,7 +17,7 @@ from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import Job, Outlet
 from agents.settings.job import Settings
 from agents.telemetry.metrics import Metrics
-from models.fetch import Fetch
+from models.fetch import FetchRequest
 from urltree.crawl.decisions.answer import Answer, Trouble, WebError
 from urltree.crawl.decisions.durations import DAY
 from urltree.crawl.decisions.host import landing, robots
@@ -174,7 +174,7 @@ class Visiting:
         await self._hosts.put(job.partition, job.domain, state, now, job.work)
 
 
-def _told(fetch: Fetch) -> Page:
+def _told(fetch: FetchRequest) -> Page:
     """What a page's feed says of it."""
     return Page(
         url=fetch.url,

@@ -17,7 +17,7 @@ from agents.settings.schemes import Schemes
 from agents.stage import Stage
 from agents.telemetry.logs import log
 from models import fetch as fetches
-from models.fetch import Fetch
+from models.fetch import FetchRequest
 from urltree.crawl.decisions.feed.item import Item
 from urltree.crawl.decisions.poll.outcome import Outcome
 from urltree.crawl.decisions.poll.seen_items import look
@@ -54,7 +54,7 @@ class NewItems:
 
     async def _send(self, state: FeedState, item: Item) -> asyncio.Future[RecordMetadata] | None:
         """Queue a page for its domain's owner; None where its link is no page's."""
-        fetch = Fetch(
+        fetch = FetchRequest(
             url=item.link,
             feed=state.feed,
             title=item.title,

@@ -14,14 +14,14 @@ from demo.progress import Harvest, Progress
 from demo.sites import Item
 from models import fetch, poll_outcome
 from models.dead_letter import DeadLetter, Record
-from models.fetch import Fetch
+from models.fetch import FetchRequest
 from models.headers import FETCHED_FOR, ORIGIN, Headers
 from urltree.crawl.decisions.answer import Trouble
 from urltree.crawl.decisions.poll.outcome import Outcome, Result
 
 FEED = "https://a.example/feed"
 ITEM = Item("1", "https://A.example:443/1#x", "One", "", datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
-ASKED = Fetch(url="https://a.example/1#x", feed=FEED, published="2026-01-02T03:04:00Z")
+ASKED = FetchRequest(url="https://a.example/1#x", feed=FEED, published="2026-01-02T03:04:00Z")
 
 
 @dataclass(frozen=True)

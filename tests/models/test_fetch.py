@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from models import raw_html
-from models.fetch import Fetch, decode, encode
+from models.fetch import FetchRequest, decode, encode
 from urltree.page import Page, PageError, Reason
 
 SCHEMA = orjson.loads((Path(__file__).parents[2] / "models/schemas/fetches.json").read_bytes())
@@ -21,7 +21,7 @@ URL = "https://example.org/a"
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 some = st.none() | words
 fetches = st.builds(
-    Fetch,
+    FetchRequest,
     url=words,
     redirects=st.lists(words, max_size=5).map(tuple),
     feed=some,
@@ -37,7 +37,7 @@ fetches = st.builds(
 
 @settings(deadline=None)
 @given(fetches)
-def test_a_fetch_survives_the_wire(fetch: Fetch) -> None:
+def test_a_fetch_survives_the_wire(fetch: FetchRequest) -> None:
     """What was encoded is decoded to the same fetch, and validates."""
     value = encode(fetch)
     assert decode(value) == fetch
@@ -46,13 +46,13 @@ def test_a_fetch_survives_the_wire(fetch: Fetch) -> None:
 
 def test_the_schema_has_every_field() -> None:
     """No more, no less."""
-    assert set(SCHEMA["properties"]) == {"schema", *Fetch.__slots__}
+    assert set(SCHEMA["properties"]) == {"schema", *FetchRequest.__slots__}
 
 
 def test_what_is_asked_next_is_where_the_last_redirect_points() -> None:
     """Without redirects it is the page's own address."""
-    assert Fetch(url=URL).target == URL
-    assert Fetch(url=URL, redirects=("https://b.example/", "https://c.example/")).target == (
+    assert FetchRequest(url=URL).target == URL
+    assert FetchRequest(url=URL, redirects=("https://b.example/", "https://c.example/")).target == (
         "https://c.example/"
     )
 

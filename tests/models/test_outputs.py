@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from models import clean_text, duplicate
-from models.duplicate import Duplicate, Urls
+from models.duplicate import DuplicateRecord, Urls
 from urltree.document import FoundMetadata
 from urltree.heuristics.page_kind import PageKind
 from urltree.output.extraction import ExtractedBlock, Extraction
@@ -39,7 +40,7 @@ BLOCKS = (
     ExtractedBlock(0, "Hello", "h1", 1, "content", 1),
     ExtractedBlock(1, "Menu", "li", 0, "boilerplate", reason="link list"),
 )
-DUPLICATE = Duplicate(
+DUPLICATE = DuplicateRecord(
     origin="raw-html/3/1043",
     first_origin="raw-html/3/1042",
     id="0123456789abcdef" * 2,
@@ -116,7 +117,9 @@ def test_a_page_without_clean_text_is_not_written() -> None:
 def test_a_duplicate_survives_the_wire(request_url: str | None) -> None:
     """What was encoded is decoded to an equal record, and validates."""
     urls = Urls(request_url, *(DUPLICATE.urls.response, "canonical", "key"))
-    record = Duplicate(DUPLICATE.origin, DUPLICATE.first_origin, DUPLICATE.id, Step.RULE, urls)
+    record = DuplicateRecord(
+        DUPLICATE.origin, DUPLICATE.first_origin, DUPLICATE.id, Step.RULE, urls
+    )
     value = duplicate.encode(record)
     assert duplicate.decode(value) == record
     Draft202012Validator(DUPLICATES).validate(orjson.loads(value))
@@ -125,7 +128,7 @@ def test_a_duplicate_survives_the_wire(request_url: str | None) -> None:
 def test_the_schema_has_the_fields_of_a_duplicate() -> None:
     """The schema and the dataclasses say the same, steps included."""
     fields = DUPLICATES["properties"]
-    assert set(fields) == {*Duplicate.__dataclass_fields__, "schema"}
+    assert set(fields) == {*DuplicateRecord.__dataclass_fields__, "schema"}
     assert set(fields["urls"]["properties"]) == set(Urls.__dataclass_fields__)
     assert fields["step"]["enum"] == list(Step)
 
