@@ -18,6 +18,8 @@ from typing import NamedTuple
 from models import headers as names
 from models.record import malformed
 
+STAGES = ("poll", "fetch", "normalize", "extract")
+
 MAX_MESSAGE = 1_000
 """Longest message, in characters: a person reads it."""
 
