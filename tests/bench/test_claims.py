@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import orjson
@@ -10,8 +11,8 @@ import pytest
 import zstandard
 
 import urltree
-from bench.claims import tables
-from bench.claims.curves import draw
+from bench.claims import figures, tables
+from bench.claims.curves import draw, draw_stored
 from bench.claims.variants import DOCUMENTS, FOREVER, SiteF1, follow, variants
 from urltree import Eviction
 from urltree_evaluation.metrics.sequences import compare
@@ -84,10 +85,33 @@ def test_a_table_stands_in_the_documents(table: str, site: SiteF1) -> None:
     assert "nan" not in written[1]
 
 
+def test_stored_figures_are_read_as_they_were_computed(site: SiteF1, tmp_path: Path) -> None:
+    """A curve that is drawn later shows what was measured."""
+    computed = figures.compute([site])
+    figures.save(computed, tmp_path / "figures.json")
+    stored = figures.load(tmp_path / "figures.json")
+    assert [tuple(point) for point in stored.sites[0]] == computed.sites[0]
+    assert [tuple(point) for point in stored.windows["strict"]] == computed.windows["strict"]
+    assert stored.everything == computed.everything
+    average = tables.of(site, "strict").mean()
+    assert stored.sites[0][-1] == [len(PAGES), pytest.approx(average, abs=1e-4)]
+
+
+def test_the_curves_of_the_documents_are_drawn_from_stored_figures(tmp_path: Path) -> None:
+    """Each is at most 30 KB, and `make generate` draws the same again."""
+    shutil.copy(DOCS / "claims" / "figures.json", tmp_path)
+    draw_stored(tmp_path)
+    for name in ("heuristics.svg", "sites.svg", "windows.svg"):
+        committed = (DOCS / "claims" / name).read_bytes()
+        assert len(committed) <= 30_000
+        assert committed == (tmp_path / name).read_bytes(), "run make generate"
+
+
 def test_curves_are_drawn_with_their_axes_named(site: SiteF1, tmp_path: Path) -> None:
-    """And are the same bytes for the same figures."""
-    draw([site], tmp_path / "first")
-    draw([site], tmp_path / "second")
+    """The same figures give the same bytes."""
+    computed = figures.compute([site])
+    draw(computed, tmp_path / "first")
+    draw(computed, tmp_path / "second")
     files = sorted((tmp_path / "first").iterdir())
     assert [file.name for file in files] == ["heuristics.svg", "sites.svg", "windows.svg"]
     for file in files:
