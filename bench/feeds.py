@@ -11,7 +11,6 @@ import asyncio
 import os
 import socket
 import sys
-import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,8 +25,8 @@ from bench.broker import running
 from bench.figure import Figure, Section, spread
 from bench.loopback_web import ITEMS, TAG, feed
 from bench.pages import Pages, html
-from bench.workers import PATIENCE, Job, Record, job
-from demo.child import Child
+from bench.workers import PATIENCE, MeasuredJob, Message, job
+from demo.child import ChildProcess
 from demo.ports import free_port
 from models import fetch as fetches
 from models.feed import Feed
@@ -68,28 +67,24 @@ def measure(pages: Pages, number: int) -> Section:
 @contextmanager
 def _web(folder: Path) -> Iterator[int]:
     port = free_port()
-    server = Child(
+    server = ChildProcess(
         [sys.executable, "-m", "bench.loopback_web", str(folder), str(port)],
         folder.with_name("web.log"),
         {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
     )
     try:
-        _wait_for(port, server)
+        server.wait_ready("the web server", lambda: _listens(port), PATIENCE)
         yield port
     finally:
         server.kill()
 
 
-def _wait_for(port: int, server: Child) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while server.poll() is None and time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise RuntimeError(f"the web server does not listen:\n{server.tail()}")
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
 
 
 async def _round(brokers: str, port: int) -> Round:
@@ -145,7 +140,7 @@ async def _polled(brokers: str, settings: Mapping[str, object], kind: str) -> fl
         return seconds / (worker.metric("urltree_polls_total") - polls)
 
 
-async def _follow(running_job: Job, kind: str) -> None:
+async def _follow(running_job: MeasuredJob, kind: str) -> None:
     settings = running_job.settings
     partitions = declared(settings)[0].partitions
     async with producer(settings) as client:
@@ -162,10 +157,10 @@ def _urls() -> list[str]:
     return [f"http://www.host{n % HOSTS}.example/page/{n}" for n in range(PAGES)]
 
 
-async def _pages(urls: Sequence[str]) -> AsyncIterator[Record]:
+async def _pages(urls: Sequence[str]) -> AsyncIterator[Message]:
     for url in urls:
         domain = url.split("/")[2].removeprefix("www.")
-        yield Record(domain, fetches.encode(FetchRequest(url=url, title=url)))
+        yield Message(domain, fetches.encode(FetchRequest(url=url, title=url)))
 
 
 def _figures(measured: Sequence[Round], what: str) -> list[Figure]:

@@ -18,7 +18,8 @@ from agents.settings.job import Settings
 from agents.settings.topics_file import declared
 from bench.broker import running
 from bench.figure import Figure
-from bench.workers import MB, Worker
+from bench.workers import MB, MeasuredWorker
+from demo.workers import COMMAND
 from urltree.crawl.decisions.poll.polling import first
 from urltree.crawl.decisions.poll.state import FeedState
 
@@ -26,7 +27,6 @@ FEEDS = 50_000
 EACH = 5  # of a site
 SECONDS = 60.0
 HOURS = 6 * 3_600.0
-COMMAND = ("-m", "agents", "worker")
 CHANGELOG = "urltree-poll-feed_state-changelog"
 
 
@@ -73,9 +73,9 @@ async def _measure(brokers: str) -> list[Figure]:
     ]
 
 
-async def _started(directory: Path, env: dict[str, str]) -> tuple[Worker, float]:
+async def _started(directory: Path, env: dict[str, str]) -> tuple[MeasuredWorker, float]:
     started = time.monotonic()
-    worker = Worker("poll", COMMAND, directory, env)
+    worker = MeasuredWorker("poll", COMMAND, directory, env)
     await worker.ready()
     return worker, time.monotonic() - started
 

@@ -19,7 +19,7 @@ from bench.figure import Figure, Section, spread
 from bench.pages import Pages, mean_kilobytes
 from bench.pass_on import ROW
 from bench.processor_time import Laps, Round, sums
-from bench.workers import Job, Record, cpu, job
+from bench.workers import MeasuredJob, Message, cpu, job
 from models import document as documents
 from models import raw_html
 from urltree.address.url_key import KeyScheme
@@ -62,14 +62,14 @@ class Found:
         self.kilobytes = sum(len(made.value) for made in self.documents) / len(rest) / 1_000
 
 
-def _raw(page: Page) -> Record:
-    return Record(_SCHEME.domain(page.final_url or ""), raw_html.encode(page))
+def _raw(page: Page) -> Message:
+    return Message(_SCHEME.domain(page.final_url or ""), raw_html.encode(page))
 
 
-def _document(page: Page) -> Record:
+def _document(page: Page) -> Message:
     key = _SCHEME.key(page.final_url or "", lambda: page.title)
     document = Document.of(page, key, tokenize(page.html), "raw-html/0/0")
-    return Record(key.domain, documents.encode(document))
+    return Message(key.domain, documents.encode(document))
 
 
 def _round(broker: Broker, found: Found) -> Round:
@@ -108,17 +108,17 @@ async def _passed_on(broker: Broker, found: Found, row: int) -> float:
         return running_job.workers["extract"].cpu() - before
 
 
-async def _publish(running_job: Job, topic: str, records: Iterable[Record]) -> None:
+async def _publish(running_job: MeasuredJob, topic: str, records: Iterable[Message]) -> None:
     await running_job.publish(topic, _stream(records))
     await running_job.wait_through()
 
 
-async def _stream(records: Iterable[Record]) -> AsyncIterator[Record]:
+async def _stream(records: Iterable[Message]) -> AsyncIterator[Message]:
     for record in records:
         yield record
 
 
-def _seconds(running_job: Job, broker: Broker) -> dict[str, float]:
+def _seconds(running_job: MeasuredJob, broker: Broker) -> dict[str, float]:
     seconds = {stage: worker.cpu() for stage, worker in running_job.workers.items()}
     return seconds | ({BROKER: cpu(broker.process)} if broker.process else {})
 

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from bench.broker import running
 from bench.figure import Bar, Figure
 from bench.pages import Pages
-from bench.workers import MB, Job, Record, job
+from bench.workers import MB, MeasuredJob, Message, job
 from models import raw_html
 from urltree.address.url_key import KeyScheme
 from urltree.page import Page
@@ -41,7 +41,7 @@ async def _measure(brokers: str, pages: Pages) -> list[Figure]:
         return _figures(running_job, count)
 
 
-def _figures(running_job: Job, count: int) -> list[Figure]:
+def _figures(running_job: MeasuredJob, count: int) -> list[Figure]:
     extract, normalize = running_job.workers["extract"], running_job.workers["normalize"]
     bound = TREES + IN_FLIGHT + ROCKSDB
     rebuilds = extract.metric("urltree_rebuilds_total")
@@ -71,9 +71,9 @@ def _figures(running_job: Job, count: int) -> list[Figure]:
     ]
 
 
-async def _records(site: Callable[[], Iterator[Page]]) -> AsyncIterator[Record]:
+async def _records(site: Callable[[], Iterator[Page]]) -> AsyncIterator[Message]:
     for page in site():
-        yield Record(_SCHEME.domain(page.final_url or ""), raw_html.encode(page))
+        yield Message(_SCHEME.domain(page.final_url or ""), raw_html.encode(page))
 
 
 _SCHEME = KeyScheme()

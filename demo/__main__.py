@@ -21,7 +21,7 @@ from agents.commands.feeds import subscriptions
 from agents.commands.feeds.subscriptions import Entry
 from agents.settings.job import SettingsError, load
 from demo.feed_run import run_feeds, run_sample
-from demo.kafka_install import KafkaError
+from demo.kafka_files import KafkaError
 from demo.progress import Summary
 from demo.run import run_pages
 from demo.sites import sample

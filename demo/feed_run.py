@@ -25,7 +25,7 @@ from agents.settings.job import Settings, SettingsError
 from demo import harvest, outputs
 from demo.follow import following
 from demo.harvest import Harvester
-from demo.job import TURN, Job, kafka, working
+from demo.job import TURN, RunningJob, kafka, working
 from demo.outputs import Outputs
 from demo.progress import Progress, Summary
 from demo.sites import Sample
@@ -42,7 +42,7 @@ _TOPICS = tuple(dict.fromkeys((*harvest.TOPICS, *outputs.TOPICS)))
 class FeedRun:
     """What a run through feeds brings, from the wish for a page to its text."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: RunningJob) -> None:
         self._job = job
         self._outputs = Outputs(job.settings)
         self.harvester = Harvester(job.settings)
@@ -59,7 +59,7 @@ class FeedRun:
 
         Args:
             entries: feeds, as a list names them.
-            is_coming: as in `Job.watch`.
+            is_coming: as in `RunningJob.watch`.
             is_over: as there.
             wait: seconds that the audit waits for what is in work.
         """

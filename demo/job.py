@@ -25,7 +25,7 @@ TURN = 0.5  # seconds between two looks
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class RunningJob:
     """A job that works."""
 
     settings: Settings
@@ -87,7 +87,7 @@ async def working(
     view: View,
     stages: Sequence[str],
     environment: Mapping[str, str] = MappingProxyType({}),
-) -> AsyncIterator[Job]:
+) -> AsyncIterator[RunningJob]:
     """A job with a worker for each stage, ready; all of them are stopped in the end.
 
     Raises:
@@ -98,7 +98,7 @@ async def working(
         workers.start()
         view.say(f"Starting a worker for each stage; logs in {directory} …")
         await workers.ready()
-        yield Job(settings, workers, view)
+        yield RunningJob(settings, workers, view)
     finally:
         # beside the event loop, which may serve sites that a worker still waits for
         await asyncio.to_thread(workers.stop)

@@ -12,7 +12,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from demo import kafka_install
+from demo import kafka_files, kafka_install
 from demo.kafka import Kafka, answers
 from tests.job.harness import wait_until
 
@@ -119,11 +119,11 @@ def test_a_half_made_download_is_not_accepted(tmp_path: Path) -> None:
     good = kafka_install.install().directory / "jars"
     jars = tmp_path / "jars"
     shutil.copytree(good, jars)
-    assert kafka_install.differences(jars) == []
+    assert kafka_install.wrong_jars(jars) == []
     (jars / "lz4-java-1.8.0.jar").unlink()
     (jars / "re2j-1.8.jar").write_bytes(b"half")
     (jars / "other.jar").write_bytes(b"")
-    assert sorted(kafka_install.differences(jars)) == [
+    assert sorted(kafka_install.wrong_jars(jars)) == [
         "lz4-java-1.8.0.jar is missing",
         "other.jar is unexpected",
         "re2j-1.8.jar has another checksum",
@@ -132,16 +132,16 @@ def test_a_half_made_download_is_not_accepted(tmp_path: Path) -> None:
 
 def test_a_cache_with_other_checksums_is_not_good(tmp_path: Path) -> None:
     """A cache that an earlier release filled is filled anew."""
-    installation = kafka_install.Installation(tmp_path)
-    assert not installation.is_good()
-    installation.good.write_bytes(b"0  another.jar\n")
-    assert not installation.is_good()
-    installation.good.write_bytes(kafka_install.JARS.read_bytes())
-    assert installation.is_good()
+    installation = kafka_files.Installation(tmp_path)
+    assert not installation.is_complete()
+    installation.checked.write_bytes(b"0  another.jar\n")
+    assert not installation.is_complete()
+    installation.checked.write_bytes(kafka_files.JARS.read_bytes())
+    assert installation.is_complete()
 
 
 def test_a_broker_that_cannot_start_says_why(tmp_path: Path) -> None:
     """The end of the broker's own log is in the error."""
     kafka = Kafka(tmp_path, options=("-Xmx1k",))
-    with pytest.raises(kafka_install.KafkaError, match="Too small maximum heap"):
+    with pytest.raises(kafka_files.KafkaError, match="Too small maximum heap"):
         kafka.start()
