@@ -79,7 +79,9 @@ class Security:
 PLAINTEXT_ONLY = Security()
 
 
-def properties(directory: Path, ports: Mapping[str, int], controller: int, config: str = "") -> str:
+def broker_properties(
+    directory: Path, ports: Mapping[str, int], controller: int, config: str = ""
+) -> str:
     """Return the broker's configuration: 20 MiB records, little memory, no automatic topics."""
     return _PROPERTIES.format(
         directory=directory,
@@ -140,7 +142,7 @@ class KafkaBroker:
         self.directory.mkdir(parents=True, exist_ok=True)
         data, config = self.directory / "data", self.directory / "server.properties"
         more = self._security.config
-        config.write_text(properties(data, self.ports, self._controller_port, more))
+        config.write_text(broker_properties(data, self.ports, self._controller_port, more))
         if not data.exists():
             self._format(data, config)
         archive = f"-XX:SharedArchiveFile={self._installation.archive}"

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from demo.broker import KafkaBroker, properties
+from demo.broker import KafkaBroker, broker_properties
 from demo.kafka_files import (
     JARS,
     VERSION,
@@ -110,7 +110,7 @@ def _train(installation: Installation) -> None:
     """Make the formatted data directory and the archive of classes."""
     formatted, config = installation.formatted, installation.directory / "format.properties"
     shutil.rmtree(formatted, ignore_errors=True)
-    config.write_text(properties(formatted, {"PLAINTEXT": 9092}, 9093))
+    config.write_text(broker_properties(formatted, {"PLAINTEXT": 9092}, 9093))
     installation.format(config)
     classes = installation.directory / "classes.list"
     with KafkaBroker(installation, options=(f"-XX:DumpLoadedClassList={classes}",)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from typing import Any
 
-from models.record import SCHEMA, malformed, read_versioned, write
+from models.record import SCHEMA, malformed, read_versioned, write_fields
 from urltree.output.extraction import ExtractedBlock, Extraction
 
 FIELDS = (
@@ -39,7 +39,7 @@ def encode(extraction: Extraction) -> bytes:
         record["metadata"] = extraction.metadata.to_record()
     if extraction.blocks is not None:
         record["blocks"] = [_block(block) for block in extraction.blocks]
-    return write({"schema": SCHEMA, **record})
+    return write_fields({"schema": SCHEMA, **record})
 
 
 def decode(value: bytes | None) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def decode(value: bytes | None) -> dict[str, Any]:
     return read_versioned(value)
 
 
-def origin_of(value: bytes | None) -> str | None:
+def read_origin(value: bytes | None) -> str | None:
     """Return the origin of a record, or None for a tombstone.
 
     Raises:

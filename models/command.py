@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from models.headers import COMMAND, Headers, header
-from models.record import SCHEMA, DocumentId, NonEmpty, check, read_versioned, write
+from models.record import SCHEMA, HexId, NonEmpty, check_fields, read_versioned, write_fields
 
 FORGET = "forget"
 
@@ -26,12 +26,12 @@ class Forget:
     """
 
     domain: NonEmpty
-    ids: tuple[DocumentId, ...] | None = None
+    ids: tuple[HexId, ...] | None = None
 
     def encode(self) -> bytes:
         """Write the value of the record; the key is the domain."""
         ids = None if self.ids is None else list(self.ids)
-        return write({"schema": SCHEMA, "domain": self.domain, "ids": ids})
+        return write_fields({"schema": SCHEMA, "domain": self.domain, "ids": ids})
 
     @classmethod
     def decode(cls, value: bytes | None) -> Forget:
@@ -40,7 +40,7 @@ class Forget:
         Raises:
             PageError: `malformed`.
         """
-        return check(read_versioned(value), cls)
+        return check_fields(read_versioned(value), cls)
 
 
 def is_command(headers: Headers | None) -> bool:

@@ -19,12 +19,12 @@ from models.origin import Origin
 from models.record import (
     SCHEMA,
     Count,
-    DocumentId,
+    HexId,
     NonEmpty,
-    check,
+    check_fields,
     malformed,
     read_versioned,
-    write,
+    write_fields,
 )
 from urltree.document import Document, FoundMetadata
 from urltree.html.blocks import Element, TextBlock
@@ -32,7 +32,7 @@ from urltree.page import microseconds
 
 FIELDS = tuple(f.name for f in fields(Document))
 
-Version = Annotated[int, Meta(ge=0, le=2**16 - 1)]
+StoredVersion = Annotated[int, Meta(ge=0, le=2**16 - 1)]
 """A version that rows store in 16 bits, see `urltree.site.row`."""
 
 # msgspec bounds integers by 63 bits. A hash has 64, and orjson reads a larger integer as a float.
@@ -65,7 +65,7 @@ class ElementColumns(Struct, gc=False):
 class DocumentRecord(Struct, kw_only=True, gc=False):
     """The fields of a record of documents; see `Document` for their meaning."""
 
-    id: DocumentId
+    id: HexId
     domain: NonEmpty
     url: str | None = None
     response_url: str | None = None
@@ -77,8 +77,8 @@ class DocumentRecord(Struct, kw_only=True, gc=False):
     fetched_at: str | None = None
     origin: str
     meta: dict[str, str] | None = None
-    tokenizer: Version
-    key_version: Version
+    tokenizer: StoredVersion
+    key_version: StoredVersion
     language: str | None = None
     canonical: str | None = None
     author: str | None = None
@@ -99,7 +99,7 @@ def encode(document: Document) -> bytes:
         record["metadata"] = document.metadata.to_record()
     record["blocks"] = _columns(document.blocks, TextBlock._fields)
     record["elements"] = _columns(document.elements, Element._fields)
-    return write({"schema": SCHEMA, **record})
+    return write_fields({"schema": SCHEMA, **record})
 
 
 def decode(value: bytes | None) -> Document:
@@ -108,7 +108,7 @@ def decode(value: bytes | None) -> Document:
     Raises:
         PageError: `malformed`; the message names the field.
     """
-    record = check(read_versioned(value), DocumentRecord)
+    record = check_fields(read_versioned(value), DocumentRecord)
     _check_origin(record.origin)
     _check_time("published", record.published)
     _check_time("fetched_at", record.fetched_at)

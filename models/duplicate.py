@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from models.record import SCHEMA, check, read_versioned, write
+from models.record import SCHEMA, check_fields, read_versioned, write_fields
 from urltree.address.url import normalise
 from urltree.document import Document
 from urltree.site.seen import Step
@@ -65,7 +65,7 @@ def encode(duplicate: DuplicateRecord) -> bytes:
     """Write the value of a record."""
     fields = asdict(duplicate)
     urls = {name: url for name, url in fields["urls"].items() if url is not None}
-    return write({"schema": SCHEMA, **fields, "urls": urls})
+    return write_fields({"schema": SCHEMA, **fields, "urls": urls})
 
 
 def decode(value: bytes | None) -> DuplicateRecord:
@@ -77,4 +77,4 @@ def decode(value: bytes | None) -> DuplicateRecord:
     record = read_versioned(value)
     if isinstance(urls := record.get("urls"), dict):
         urls.setdefault("request", None)  # not written where it is None
-    return check(record, DuplicateRecord)
+    return check_fields(record, DuplicateRecord)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from models.record import SCHEMA, check, malformed, read_versioned, write
+from models.record import SCHEMA, check_fields, malformed, read_versioned, write_fields
 from urltree.page import MAX_META_BYTES
 
 
@@ -41,7 +41,9 @@ class Feed:
 
     def encode(self) -> bytes:
         """Write the value of the record."""
-        return write({"schema": SCHEMA, "title": self.title, "meta": dict(self.meta) or None})
+        return write_fields(
+            {"schema": SCHEMA, "title": self.title, "meta": dict(self.meta) or None}
+        )
 
 
 class FeedValue(Struct):
@@ -74,7 +76,7 @@ def decode(key: bytes | None, value: bytes) -> Feed:
     """
     site, url = split_key(key)
     record = read_versioned(value)
-    found = check({**record, "meta": record.get("meta") or {}}, FeedValue)
+    found = check_fields({**record, "meta": record.get("meta") or {}}, FeedValue)
     size = sum(len(t.encode(errors="replace")) for pair in found.meta.items() for t in pair)
     if size > MAX_META_BYTES:
         raise malformed(f"meta: has {size} bytes as UTF-8, more than {MAX_META_BYTES}")

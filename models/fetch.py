@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
 
-from models.record import SCHEMA, Count, NonEmpty, check, read_versioned, write
+from models.record import SCHEMA, Count, NonEmpty, check_fields, read_versioned, write_fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ def encode(fetch: FetchRequest) -> bytes:
     """Write a request as the value of a record."""
     fields = {name: getattr(fetch, name) for name in _FIELDS}
     fields |= {name: fields[name] or None for name in ("redirects", "meta")}
-    return write({"schema": SCHEMA, **fields})
+    return write_fields({"schema": SCHEMA, **fields})
 
 
 def decode(value: bytes | None) -> FetchRequest:
@@ -63,4 +63,4 @@ def decode(value: bytes | None) -> FetchRequest:
     Raises:
         PageError: `malformed`.
     """
-    return check(read_versioned(value), FetchRequest)
+    return check_fields(read_versioned(value), FetchRequest)

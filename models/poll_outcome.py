@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import fields as fields_of
 from typing import Any
 
-from models.record import SCHEMA, check, malformed, read_versioned, write
+from models.record import SCHEMA, check_fields, malformed, read_versioned, write_fields
 from urltree.crawl.decisions.poll.outcome import Outcome, SeenItem
 
 _HASH_BYTES = 16
@@ -20,7 +20,7 @@ def encode(outcome: Outcome) -> bytes:
     """Write the value of a record; an item is an array [hash in hex, time, is_new]."""
     fields = {name: getattr(outcome, name) for name in _FIELDS}
     items = [[item.hash.hex(), item.time, item.is_new] for item in outcome.items]
-    return write({"schema": SCHEMA, **fields, "items": items})
+    return write_fields({"schema": SCHEMA, **fields, "items": items})
 
 
 def decode(value: bytes | None) -> Outcome:
@@ -39,7 +39,7 @@ def decode(value: bytes | None) -> Outcome:
         raise malformed(
             "items: should be arrays of 32 hexadecimal digits, a time or null, and a boolean"
         ) from None
-    return check(fields, Outcome)
+    return check_fields(fields, Outcome)
 
 
 def _item(name: Any, time: Any, is_new: Any) -> SeenItem:

@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 
 from models.headers import Headers
-from models.record import SCHEMA, malformed, read, write
+from models.record import SCHEMA, malformed, read_fields, write_fields
 from urltree.page import FIELDS, Page
 
 META = "meta."
@@ -35,7 +35,7 @@ def decode(value: bytes | None, headers: Headers | None = ()) -> Page:
     """
     if any(name in _MARKS for name, _ in headers or ()):
         return Page.from_fields(_from_headers(value, headers or ()))
-    return Page.from_fields(read(value))
+    return Page.from_fields(read_fields(value))
 
 
 def to_record(page: Page) -> tuple[bytes, list[tuple[str, bytes | None]]]:
@@ -55,7 +55,7 @@ def encode(page: Page) -> bytes:
         content = {"html_base64": base64.b64encode(page.html).decode()}
     else:
         content = {"html": page.html}
-    return write({"schema": SCHEMA, **fields, "status": page.status, **content})
+    return write_fields({"schema": SCHEMA, **fields, "status": page.status, **content})
 
 
 def _from_headers(value: bytes | None, headers: Headers) -> dict[str, Any]:

@@ -24,8 +24,8 @@ SCHEMA = 1
 
 ID_PATTERN = "^[0-9a-f]{32}$"
 
-DocumentId = Annotated[str, Meta(pattern=ID_PATTERN, max_length=32)]
-Kind = TypeVar("Kind")
+HexId = Annotated[str, Meta(pattern=ID_PATTERN, max_length=32)]
+Checked = TypeVar("Checked")
 
 NonEmpty = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0)]
@@ -43,7 +43,7 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _PLACE = re.compile(r"(.*) - at `\$\.?(.*)`", re.DOTALL)
 
 
-def read(value: bytes | None) -> dict[str, Any]:
+def read_fields(value: bytes | None) -> dict[str, Any]:
     r"""Read the fields of a record.
 
     JSON's grammar allows escapes of lone surrogates (`\ud800`), but orjson refuses them: they are
@@ -69,13 +69,13 @@ def read_versioned(value: bytes | None) -> dict[str, Any]:
     Raises:
         PageError: `malformed`.
     """
-    record = read(value)
+    record = read_fields(value)
     if record.get("schema") != SCHEMA:
         raise malformed(f"schema: should be {SCHEMA}, is {record.get('schema')!r:.50}")
     return record
 
 
-def check(fields: Mapping[str, Any], kind: type[Kind]) -> Kind:
+def check_fields(fields: Mapping[str, Any], kind: type[Checked]) -> Checked:
     """Make a record of this type from fields; fields that the type does not have are ignored.
 
     Raises:
@@ -87,7 +87,7 @@ def check(fields: Mapping[str, Any], kind: type[Kind]) -> Kind:
         raise malformed(_described(str(error))) from None
 
 
-def write(fields: Mapping[str, Any]) -> bytes:
+def write_fields(fields: Mapping[str, Any]) -> bytes:
     """Write the fields that are not None, in their order. Lone surrogates become U+FFFD."""
     record = {name: value for name, value in fields.items() if value is not None}
     try:

@@ -10,7 +10,7 @@ import click
 
 from bench.claims import figures, tables
 from bench.claims.curves import FOLDER, STORED, draw_stored
-from bench.claims.variants import SiteF1, follow
+from bench.claims.variants import SiteF1, measure_site
 from bench.pages import STREAMS
 from urltree_evaluation.pool import each_done
 from urltree_evaluation.workspace import SUFFIX
@@ -38,14 +38,14 @@ def main(streams: Path, processes: int) -> None:
             f"{streams} has no file SITE{SUFFIX}: give a folder of streams with gold"
         )
     sites: list[SiteF1] = []
-    for site in each_done(follow, files, processes):
+    for site in each_done(measure_site, files, processes):
         sites.append(site)
         click.echo(f"{len(sites)} of {len(files)}: {site.site}, {site.f1.shape[1]} pages", err=True)
     sites.sort()
     page = DOCS / "claims.md"
     text = page.read_text("utf-8")
     for name in ("learning", "sites_above", "heuristics", "windows"):
-        text = _replace(text, name, getattr(tables, name)(sites))
+        text = _replace(text, name, getattr(tables, f"{name}_table")(sites))
     page.write_text(text, "utf-8")
     figures.save(figures.compute(sites), FOLDER / STORED)
     draw_stored()

@@ -8,7 +8,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from bench.claims.figures import CurveFigures, load
+from bench.claims.figures import CurveFigures, load_figures
 
 FOLDER = Path(__file__).parents[2] / "docs" / "claims"
 STORED = "figures.json"
@@ -19,10 +19,10 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000")  # Okabe and Ito: for co
 
 def draw_stored(folder: Path = FOLDER) -> None:
     """Draw the curves of a folder again from its stored figures, without measuring."""
-    draw(load(folder / STORED), folder)
+    draw_curves(load_figures(folder / STORED), folder)
 
 
-def draw(figures: CurveFigures, folder: Path) -> None:
+def draw_curves(figures: CurveFigures, folder: Path) -> None:
     """Write all curves to a folder."""
     folder.mkdir(exist_ok=True)
     with mpl.rc_context({"svg.hashsalt": "urltree", "font.size": 9, "svg.fonttype": "none"}):

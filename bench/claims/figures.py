@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.claims.tables import of
+from bench.claims.tables import f1_of
 from bench.claims.variants import DOCUMENTS, EVICTED, SiteF1
 
 SHOWN = ("strict", "strict-support-100", "strict-at-domain", "relaxed-at-domain-500")
@@ -48,7 +48,7 @@ class CurveFigures(NamedTuple):
 
 def compute(sites: Sequence[SiteF1]) -> CurveFigures:
     """Compute all figures from measurements."""
-    strict = [moving_average(of(site, "strict")) for site in sites]
+    strict = [moving_average(f1_of(site, "strict")) for site in sites]
     return CurveFigures(
         sites=[_points(average) for average in strict],
         median=[
@@ -80,7 +80,7 @@ def save(figures: CurveFigures, file: Path) -> None:
     file.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
-def load(file: Path) -> CurveFigures:
+def load_figures(file: Path) -> CurveFigures:
     """Read figures that `save` wrote."""
     return CurveFigures(**json.loads(file.read_text("utf-8")))
 
@@ -96,7 +96,7 @@ def _points(average: NDArray[np.float64]) -> Points:
 
 
 def _by_share(sites: Sequence[SiteF1], name: str) -> Points:
-    averages = [moving_average(of(site, name)) for site in sites]
+    averages = [moving_average(f1_of(site, name)) for site in sites]
     return [
         (share, _rounded(np.mean([a[max(int(share * len(a) / 100) - 1, 0)] for a in averages])))
         for share in SHARES
@@ -104,7 +104,7 @@ def _by_share(sites: Sequence[SiteF1], name: str) -> Points:
 
 
 def _macro(sites: Sequence[SiteF1], variant: str) -> float:
-    return _rounded(np.mean([of(site, variant).mean() for site in sites]))
+    return _rounded(np.mean([f1_of(site, variant).mean() for site in sites]))
 
 
 def _rounded(value: float | np.floating) -> float:

@@ -33,7 +33,7 @@ def field(description: str, **keywords: Any) -> Schema:
     return {"description": description, **keywords}
 
 
-def properties(
+def property_schemas(
     record: type, fields: Mapping[str, Schema], *, nullable: bool = False
 ) -> dict[str, Schema]:
     """Return the schema of each field.
@@ -56,13 +56,13 @@ def properties(
     }
 
 
-def table(columns: type, description: str, fields: Mapping[str, Schema]) -> Schema:
+def columns_schema(columns: type, description: str, fields: Mapping[str, Schema]) -> Schema:
     """Return the schema of an object that has an array for each column."""
     return {
         "description": description,
         "type": "object",
         "required": list(fields),
-        "properties": properties(columns, fields),
+        "properties": property_schemas(columns, fields),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from models.feed import Feed
 from models.fetch import FetchRequest
 from models.record import ID_PATTERN
-from models.schemas.declaring import VERSION, field, properties, topic
+from models.schemas.declaring import VERSION, field, property_schemas, topic
 from urltree.crawl.decisions.poll.outcome import Outcome
 from urltree.page import MAX_META_BYTES
 
@@ -16,7 +16,7 @@ FEEDS = topic(
     "A feed that is followed. Public input, compacted; the key is the registrable domain of its "
     "site, a space, and its address; the partition is the one of the site. A null value stops "
     "following it. Unknown fields are ignored.",
-    properties(
+    property_schemas(
         Feed,
         {
             "schema": VERSION,
@@ -37,7 +37,7 @@ FETCHES = topic(
     "fetches",
     "A page to be fetched; the key is the domain of the address that is requested next. Unknown "
     "fields are ignored.",
-    properties(
+    property_schemas(
         FetchRequest,
         {
             "schema": VERSION,
@@ -77,7 +77,7 @@ POLL_OUTCOMES = topic(
     "poll-outcomes",
     "The result of a poll of a feed; the new items are in fetches. Internal: sent by the poll "
     "stage to itself, keyed by site. Times are seconds since 1970.",
-    properties(
+    property_schemas(
         Outcome,
         {
             "schema": VERSION,

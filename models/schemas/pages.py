@@ -7,7 +7,14 @@ from models.dead_letter import MAX_MESSAGE, STAGES
 from models.document import BlockColumns, DocumentRecord, ElementColumns
 from models.duplicate import DuplicateRecord, Urls
 from models.record import ID_PATTERN, SCHEMA
-from models.schemas.declaring import VERSION, field, properties, required_of, table, topic
+from models.schemas.declaring import (
+    VERSION,
+    columns_schema,
+    field,
+    property_schemas,
+    required_of,
+    topic,
+)
 from urltree.document import FoundMetadata
 from urltree.heuristics.page_kind import PageKind
 from urltree.output.extraction import ExtractedBlock, Extraction
@@ -40,7 +47,7 @@ RAW_HTML = topic(
     "One fetched page. Public input; the key should be the page's domain. Unknown fields are "
     "ignored. In the other form the value is the page's bytes and the same fields are headers of "
     "the same names, see models/raw_html.py.",
-    properties(
+    property_schemas(
         Page,
         {
             "schema": VERSION | {"default": SCHEMA},
@@ -85,7 +92,7 @@ DOCUMENTS = topic(
     "documents",
     "A page with its key, split into text blocks. Internal: from normalize to extract, keyed by "
     "domain. Commands are records of this topic too, marked by the header urltree-command.",
-    properties(
+    property_schemas(
         DocumentRecord,
         {
             "schema": VERSION,
@@ -110,9 +117,9 @@ DOCUMENTS = topic(
             "metadata": {
                 "description": "Metadata that was found in the HTML; only with a setting.",
                 "type": "object",
-                "properties": properties(FoundMetadata, _PAGE_METADATA),
+                "properties": property_schemas(FoundMetadata, _PAGE_METADATA),
             },
-            "blocks": table(
+            "blocks": columns_schema(
                 BlockColumns,
                 "Text blocks in document order: an array for each field, all of one length.",
                 {
@@ -128,7 +135,7 @@ DOCUMENTS = topic(
                     ),
                 },
             ),
-            "elements": table(
+            "elements": columns_schema(
                 ElementColumns,
                 "Elements that contain blocks: an array for each field; parents before children.",
                 {
@@ -153,7 +160,7 @@ CLEAN_TEXT = topic(
     "The text of a page without the boilerplate of its site. Public output, compacted; the key is "
     "the id, null values are tombstones. It has no processing time, so a replay writes the same "
     "bytes.",
-    properties(
+    property_schemas(
         Extraction,
         {
             "schema": VERSION,
@@ -183,7 +190,7 @@ CLEAN_TEXT = topic(
                     "type": "object",
                     "required": ["position", "text", "tag", "heading", "verdict"],
                     "additionalProperties": False,
-                    "properties": properties(
+                    "properties": property_schemas(
                         ExtractedBlock,
                         {
                             "position": field("Index among the page's blocks.", minimum=0),
@@ -225,7 +232,7 @@ CLEAN_TEXT = topic(
                 "Metadata that was found in the page; only with a setting.",
                 type="object",
                 additionalProperties=False,
-                properties=properties(
+                properties=property_schemas(
                     FoundMetadata,
                     {**_PAGE_METADATA, "language": field("ISO 639 code of the text's language.")},
                 ),
@@ -241,7 +248,7 @@ CLEAN_TEXT = topic(
 DUPLICATES = topic(
     "duplicates",
     "A page that its domain has seen before. Public output; the key is the origin.",
-    properties(
+    property_schemas(
         DuplicateRecord,
         {
             "schema": VERSION,
@@ -257,7 +264,7 @@ DUPLICATES = topic(
                 "The forms of this page's address.",
                 type="object",
                 required=["response", "canonical", "key"],
-                properties=properties(
+                properties=property_schemas(
                     Urls,
                     {
                         "request": field("Request URL, as given; missing if none was given."),

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from bench.__main__ import main
 from bench.algorithm import PARSE, PARTS, TRAFILATURA
 from bench.figure import Bar
-from bench.pages import load
+from bench.pages import load_pages
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def two_sites(tmp_path: Path) -> Path:
 
 def test_a_sample_has_as_many_pages_of_each_site_spread_over_its_time(two_sites: Path) -> None:
     """Sites come in turn; a site with few pages gives all that it has."""
-    urls = [page.url for page in load(two_sites).sample(10)]
+    urls = [page.url for page in load_pages(two_sites).sample(10)]
     assert urls == [
         *("https://one.example/0", "https://two.example/0"),
         *("https://one.example/2", "https://two.example/1"),

@@ -12,8 +12,8 @@ import zstandard
 
 import urltree
 from bench.claims import figures, tables
-from bench.claims.curves import draw, draw_stored
-from bench.claims.variants import DOCUMENTS, FOREVER, SiteF1, follow, variants
+from bench.claims.curves import draw_curves, draw_stored
+from bench.claims.variants import DOCUMENTS, FOREVER, SiteF1, measure_site, variants
 from urltree import Eviction
 from urltree_evaluation.metrics.sequences import compare
 from urltree_evaluation.metrics.words import words
@@ -43,7 +43,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> SiteF1:
     """Its figures."""
     file = tmp_path_factory.mktemp("streams") / "example.org.jsonl.zst"
     file.write_bytes(zstandard.compress(b"\n".join(map(orjson.dumps, PAGES))))
-    return follow(file)
+    return measure_site(file)
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,13 @@ def test_a_variant_scores_what_the_library_says(site: SiteF1, variant: str, opti
         compare(words(page["gold"]), words(text or "")).f1
         for page, text in zip(PAGES, texts, strict=True)
     ]
-    assert list(tables.of(site, variant)) == pytest.approx(expected)
+    assert list(tables.f1_of(site, variant)) == pytest.approx(expected)
     assert site.variants == variants()
 
 
 def test_variants_differ(site: SiteF1) -> None:
     """Else the comparison above could not fail."""
-    kinds = {tuple(tables.of(site, variant)) for variant in site.variants}
+    kinds = {tuple(tables.f1_of(site, variant)) for variant in site.variants}
     assert len(kinds) >= 4
     assert f"strict, newest {DOCUMENTS[0]}" in site.variants
 
@@ -81,7 +81,7 @@ def test_a_table_stands_in_the_documents(table: str, site: SiteF1) -> None:
     text = (DOCS / "claims.md").read_text("utf-8")
     written = re.search(rf"<!-- {table} -->\n(.*?)\n<!-- end -->", text, re.DOTALL)
     assert written is not None
-    assert written[1].splitlines()[0] == getattr(tables, table)([site]).splitlines()[0]
+    assert written[1].splitlines()[0] == getattr(tables, f"{table}_table")([site]).splitlines()[0]
     assert "nan" not in written[1]
 
 
@@ -89,11 +89,11 @@ def test_stored_figures_are_read_as_they_were_computed(site: SiteF1, tmp_path: P
     """A curve that is drawn later shows what was measured."""
     computed = figures.compute([site])
     figures.save(computed, tmp_path / "figures.json")
-    stored = figures.load(tmp_path / "figures.json")
+    stored = figures.load_figures(tmp_path / "figures.json")
     assert [tuple(point) for point in stored.sites[0]] == computed.sites[0]
     assert [tuple(point) for point in stored.windows["strict"]] == computed.windows["strict"]
     assert stored.everything == computed.everything
-    average = tables.of(site, "strict").mean()
+    average = tables.f1_of(site, "strict").mean()
     assert stored.sites[0][-1] == [len(PAGES), pytest.approx(average, abs=1e-4)]
 
 
@@ -110,8 +110,8 @@ def test_the_curves_of_the_documents_are_drawn_from_stored_figures(tmp_path: Pat
 def test_curves_are_drawn_with_their_axes_named(site: SiteF1, tmp_path: Path) -> None:
     """The same figures give the same bytes."""
     computed = figures.compute([site])
-    draw(computed, tmp_path / "first")
-    draw(computed, tmp_path / "second")
+    draw_curves(computed, tmp_path / "first")
+    draw_curves(computed, tmp_path / "second")
     files = sorted((tmp_path / "first").iterdir())
     assert [file.name for file in files] == ["heuristics.svg", "sites.svg", "windows.svg"]
     for file in files:

@@ -16,7 +16,7 @@ from bench.hard_streams import GENERATORS, streams
 from bench.hard_streams.__main__ import main
 from bench.hard_streams.addresses import MERGED, sections
 from bench.hard_streams.ceiling import ceiling
-from bench.hard_streams.cut_page import cut, paragraphs
+from bench.hard_streams.cut_page import cut_page, paragraphs
 from bench.hard_streams.wording import CONSENT, OFFERS
 from urltree.html.tokenizer import tokenize
 from urltree_evaluation.corpus import CorpusPage
@@ -67,7 +67,7 @@ def added(of: CorpusPage) -> list[str]:
 
 def test_a_page_is_cut_around_its_article() -> None:
     """Put together again it says the same, and its parts are the gold's lines."""
-    article = cut(SITE[3])
+    article = cut_page(SITE[3])
     assert article is not None
     assert [lines for _, lines in paragraphs(article)] == [[text] for text in article.gold[1:]]
     assert tokenize(article.put({})).blocks == tokenize(SITE[3].html).blocks
@@ -79,7 +79,7 @@ def test_parts_that_lie_deeper_belong_to_the_article() -> None:
     html = (
         "<body><div><div><p>One.</p><blockquote><p>Two.</p><p>Three.</p></blockquote></div></div>"
     )
-    article = cut(CorpusPage("a", "", "", html, title="T", gold="T\nOne.\nTwo.\nThree."))
+    article = cut_page(CorpusPage("a", "", "", html, title="T", gold="T\nOne.\nTwo.\nThree."))
     assert article is not None
     assert [lines for _, lines in paragraphs(article)] == [["One."], ["Two.", "Three."]]
 
@@ -89,7 +89,7 @@ def test_what_cannot_be_cut_is_not_scored() -> None:
     bare = CorpusPage(
         "a", "https://example.org/a", "example.org", "<p>Text", title="T", gold="T\nX"
     )
-    assert cut(bare) is None
+    assert cut_page(bare) is None
     for generate in GENERATORS.values():
         assert {page.gold for page in generate([bare]) if page.url == bare.url} == {None}
 

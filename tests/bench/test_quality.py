@@ -15,8 +15,15 @@ from bench.quality.__main__ import main
 from bench.quality.ablation import Generated, ablation
 from bench.quality.against import against
 from bench.quality.level import LEARNED, POSITIONS, level, positions, worst_drop
-from bench.quality.markdown import Answer
-from bench.quality.passes import PageF1, Pass, follow, follow_all, is_scored, table
+from bench.quality.markdown import QualityResult
+from bench.quality.passes import (
+    PageF1,
+    StreamPass,
+    is_scored,
+    score_stream,
+    score_streams,
+    score_table,
+)
 from bench.quality.peers import peer_texts
 from bench.quality.single_pages import text_alone
 from bench.quality.variant import Variant, evidence_of
@@ -59,7 +66,7 @@ def scores(site: str, values: list[float], titled: float = 0.0) -> list[PageF1]:
     ]
 
 
-def figures(answer: Answer) -> dict[str, float]:
+def figures(answer: QualityResult) -> dict[str, float]:
     """The figures of a row by name."""
     return {figure.name: figure.value for figure in answer.figures}
 
@@ -78,7 +85,7 @@ def test_all_pages_are_learned(tmp_path: Path) -> None:
         compare(words(page(number)["gold"]), words(said[number].text or "")).f1
         for number in (*range(30), 30, 40)
     ]
-    assert [found.f1 for found in follow(Pass(file, Variant(DEFAULT)))] == expected
+    assert [found.f1 for found in score_stream(StreamPass(file, Variant(DEFAULT)))] == expected
 
 
 def test_each_class_of_positions_is_its_own_figure() -> None:
@@ -90,7 +97,7 @@ def test_each_class_of_positions_is_its_own_figure() -> None:
 
 def test_the_second_page_is_held_to_the_first_of_its_site() -> None:
     """The site that falls most is named, not one whose pages are low alike."""
-    both = table({"": [*scores("low", [0.2, 0.2]), *scores("falls", [0.9, 0.6])]})
+    both = score_table({"": [*scores("low", [0.2, 0.2]), *scores("falls", [0.9, 0.6])]})
     site, drop = worst_drop(both)
     assert site == "falls"
     assert drop == pytest.approx(0.3)
@@ -123,7 +130,7 @@ def test_the_other_gets_the_title_and_we_do_not() -> None:
 def test_a_title_is_given_or_not(tmp_path: Path) -> None:
     """Where only the record says it, what stands before it stays when it is hidden."""
     hidden = EVIDENCE._replace(is_titled=False)
-    found = follow_all([stream(tmp_path, 6)], [EVIDENCE, hidden])
+    found = score_streams([stream(tmp_path, 6)], [EVIDENCE, hidden])
     assert [each.f1 for each in found[EVIDENCE]] == [1] * 6
     assert all(each.f1 < 1 for each in found[hidden])
     lost = figures(without_titles(found[EVIDENCE], found[hidden]))["difference"]
@@ -141,7 +148,7 @@ def test_leaving_out_a_piece_shows_what_it_is_worth(tmp_path: Path) -> None:
     """Here the title block is all that tells; a piece that finds nothing earns nothing."""
     pieces = ("title", "duplicate-title")
     variants = [EVIDENCE, *map(EVIDENCE.without, pieces)]
-    found = follow_all([stream(tmp_path, 6)], variants)
+    found = score_streams([stream(tmp_path, 6)], variants)
     generated = [Generated("g", variant.heuristic, 0.5) for variant in variants]
     earned = figures(ablation(EVIDENCE, pieces, found, generated))
     assert earned["title earns"] > 0.01

@@ -10,10 +10,18 @@ import pytest
 import zstandard
 
 import urltree
-from bench.quality.refit.fitting import RULES, Effects, Fit, Fitted, Rule, effects, fit
-from bench.quality.refit.halves import HALVINGS, answer, halvings
-from bench.quality.refit.setting import Setting, Word, all_words, grid, start
-from bench.quality.refit.site import site
+from bench.quality.refit.fitting import (
+    RULES,
+    Effects,
+    Fit,
+    Fitted,
+    SelectionRule,
+    effects,
+    fit_half,
+)
+from bench.quality.refit.halves import HALVINGS, halvings, summarise_fits
+from bench.quality.refit.setting import ListedWord, Setting, all_words, start, values_to_try
+from bench.quality.refit.site import load_site
 from urltree.heuristics.evidence.parameters import Parameters
 from urltree_evaluation.metrics.sequences import compare
 from urltree_evaluation.metrics.words import words
@@ -46,7 +54,7 @@ def stream(folder: Path, name_of_class: str) -> Path:
     return file
 
 
-def kept(fitted: Fitted) -> set[Word]:
+def kept(fitted: Fitted) -> set[ListedWord]:
     """The words that stayed."""
     return set(all_words()) - fitted.setting.removed
 
@@ -84,29 +92,29 @@ def test_a_site_is_judged_as_the_library_judges(tmp_path: Path) -> None:
         compare(words(each["gold"]), words(text)).f1 for each, text in zip(pages, said, strict=True)
     ]
     assert max(expected) < 1
-    assert site(stream(tmp_path, "lower"), PAGES).f1(Setting(Parameters())) == fmean(expected)
+    assert load_site(stream(tmp_path, "lower"), PAGES).f1(Setting(Parameters())) == fmean(expected)
 
 
 def test_a_site_is_worse_without_the_word_that_it_needs(files: tuple[Path, Path]) -> None:
     """And as good without one that it does not have."""
-    first, default = site(files[0], PAGES), Setting(Parameters())
+    first, default = load_site(files[0], PAGES), Setting(Parameters())
     assert first.f1(default) == 1
-    assert first.f1(default.without([Word("strong", "copyright")])) == 1
-    assert first.f1(default.without([Word("strong", "colophon")])) < 1
-    assert first.has(Word("strong", "colophon"))
-    assert not first.has(Word("strong", "copyright"))
+    assert first.f1(default.without([ListedWord("strong", "copyright")])) == 1
+    assert first.f1(default.without([ListedWord("strong", "colophon")])) < 1
+    assert first.has(ListedWord("strong", "colophon"))
+    assert not first.has(ListedWord("strong", "copyright"))
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_fit_keeps_the_words_that_its_sites_need(
-    files: tuple[Path, Path], known: Effects, rule: Rule
+    files: tuple[Path, Path], known: Effects, rule: SelectionRule
 ) -> None:
     """A word that only the unseen site has goes, and is missed there: that is the measure."""
     seen, unseen = files
-    (half,) = (f for f in fit(Fit((1, 1), (seen,), (unseen,), known, PAGES)) if f.rule == rule)
-    (whole,) = (f for f in fit(Fit(None, files, (), known, PAGES)) if f.rule == rule)
-    assert kept(half) == {Word("strong", "colophon")}
-    assert kept(whole) == {Word("strong", "colophon"), Word("strong", "copyright")}
+    (half,) = (f for f in fit_half(Fit((1, 1), (seen,), (unseen,), known, PAGES)) if f.rule == rule)
+    (whole,) = (f for f in fit_half(Fit(None, files, (), known, PAGES)) if f.rule == rule)
+    assert kept(half) == {ListedWord("strong", "colophon")}
+    assert kept(whole) == {ListedWord("strong", "colophon"), ListedWord("strong", "copyright")}
     assert half.f1[seen] == whole.f1[seen] == whole.f1[unseen] == 1
     assert half.f1[unseen] < 1
 
@@ -114,9 +122,9 @@ def test_a_fit_keeps_the_words_that_its_sites_need(
 def test_of_words_that_say_the_same_one_is_needed(tmp_path: Path) -> None:
     """And both are seen."""
     file = stream(tmp_path, "colophon-copyright")
-    needed, seen = fit(Fit(None, (file,), (), dict([effects((file, PAGES))]), PAGES))
-    assert kept(needed) == {Word("strong", "copyright")}
-    assert kept(seen) == {Word("strong", "colophon"), Word("strong", "copyright")}
+    needed, seen = fit_half(Fit(None, (file,), (), dict([effects((file, PAGES))]), PAGES))
+    assert kept(needed) == {ListedWord("strong", "copyright")}
+    assert kept(seen) == {ListedWord("strong", "colophon"), ListedWord("strong", "copyright")}
 
 
 def test_the_difference_is_that_on_the_unseen_sites() -> None:
@@ -131,7 +139,7 @@ def test_the_difference_is_that_on_the_unseen_sites() -> None:
             Fitted((1, 1), rule, start(), {a: 1.0, b: 0.7}),
         )
     ]
-    found = answer(fits, {None: (), (1, 1): (b,), (1, 2): (a,)}, PAGES)
+    found = summarise_fits(fits, {None: (), (1, 1): (b,), (1, 2): (a,)}, PAGES)
     shown = {figure.name: (round(figure.value, 9), figure.note) for figure in found.figures}
     assert shown["seen: unseen minus that"] == (-0.06, "")
     assert shown["seen: worst halving"] == (-0.1, "1, half 1")
@@ -141,7 +149,7 @@ def test_the_difference_is_that_on_the_unseen_sites() -> None:
 def test_a_grid_is_around_the_default_and_stays_sensible() -> None:
     """Whole numbers are whole and at least 1, shares stay shares."""
     for name, default in Parameters()._asdict().items():
-        values = grid(name)
+        values = values_to_try(name)
         assert default in values
         assert min(values) < default < max(values)
         assert all(type(value) is type(default) for value in values)

@@ -8,13 +8,13 @@ from statistics import median
 import pytest
 
 from bench.simulated_feeds import SimulatedFeed
-from bench.simulated_web import PAUSE, START, Web, page
-from bench.simulation import EVERY_15, EVERY_60, OURS, RULES, Result, simulate
+from bench.simulated_web import PAUSE, START, SimulatedWeb, page_address
+from bench.simulation import EVERY_15, EVERY_60, OURS, RULES, SimulationResult, simulate
 from urltree.crawl.decisions.answer import Answer, WebError
 
 
 @cache
-def result(rules: str) -> Result:
+def result(rules: str) -> SimulationResult:
     """Of a hundred feeds of twenty sites in a day."""
     return simulate(RULES[rules], feeds=100, sites=20, days=1.0)
 
@@ -45,13 +45,13 @@ def test_a_simulation_says_the_same_each_time() -> None:
 
 
 @pytest.fixture
-def web() -> Web:
+def web() -> SimulatedWeb:
     """Twenty feeds of five sites."""
-    return Web(seed=1, feeds=20, sites=5, days=1.0)
+    return SimulatedWeb(seed=1, feeds=20, sites=5, days=1.0)
 
 
 @pytest.fixture
-def feed(web: Web) -> SimulatedFeed:
+def feed(web: SimulatedWeb) -> SimulatedFeed:
     """A feed whose pages lie on its own host."""
     return next(feed for feed in web.feeds.values() if feed.host == feed.link_host)
 
@@ -62,14 +62,16 @@ def latency(came: Answer | WebError) -> float:
     return came.seconds
 
 
-def test_the_observer_sees_two_requests_at_once(web: Web, feed: SimulatedFeed) -> None:
+def test_the_observer_sees_two_requests_at_once(web: SimulatedWeb, feed: SimulatedFeed) -> None:
     """Of one kind of reader to one host."""
-    _, ends = web.ask(page(feed, 0), {}, START)
-    web.ask(page(feed, 1), {}, ends - 0.01)
+    _, ends = web.ask(page_address(feed, 0), {}, START)
+    web.ask(page_address(feed, 1), {}, ends - 0.01)
     assert web.breaches == {"pages": 1}
 
 
-def test_the_observer_sees_a_pause_that_is_too_short(web: Web, feed: SimulatedFeed) -> None:
+def test_the_observer_sees_a_pause_that_is_too_short(
+    web: SimulatedWeb, feed: SimulatedFeed
+) -> None:
     """A second, or twice the latency."""
     came, ends = web.ask(feed.url, {}, START)
     pause = max(PAUSE, 2 * latency(came))
@@ -79,8 +81,8 @@ def test_the_observer_sees_a_pause_that_is_too_short(web: Web, feed: SimulatedFe
     assert web.breaches == {"feeds": 1}
 
 
-def test_the_observer_tells_a_poll_beside_a_fetch(web: Web, feed: SimulatedFeed) -> None:
+def test_the_observer_tells_a_poll_beside_a_fetch(web: SimulatedWeb, feed: SimulatedFeed) -> None:
     """Two stages of the job read a host, each politely by itself."""
-    _, ends = web.ask(page(feed, 0), {}, START)
+    _, ends = web.ask(page_address(feed, 0), {}, START)
     web.ask(feed.url, {}, ends - 0.01)
     assert web.breaches == {"between": 1}

@@ -10,8 +10,8 @@ import pytest
 
 from agents.settings.job import Settings
 from demo.harvest import Harvester
-from demo.progress import Harvest, Progress
-from demo.sites import Item
+from demo.progress import Harvest, RunProgress
+from demo.sites import FeedItem
 from models import fetch, poll_outcome
 from models.dead_letter import DeadLetter, Record
 from models.fetch import FetchRequest
@@ -20,7 +20,7 @@ from urltree.crawl.decisions.answer import Trouble
 from urltree.crawl.decisions.poll.outcome import Outcome, Result
 
 FEED = "https://a.example/feed"
-ITEM = Item("1", "https://A.example:443/1#x", "One", "", datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
+ITEM = FeedItem("1", "https://A.example:443/1#x", "One", "", datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
 ASKED = FetchRequest(url="https://a.example/1#x", feed=FEED, published="2026-01-02T03:04:00Z")
 
 
@@ -76,7 +76,7 @@ def test_a_page_that_is_sent_again_is_the_same_page() -> None:
     again = replace(_asked(9), headers=((ORIGIN, b"fetches/0/0"),))
     harvester = _harvester(_asked(0), again)
     assert harvester.harvest() == Harvest(items=1, waiting=1)
-    assert harvester.lost([]) == ("fetches/0/0: not fetched",)
+    assert harvester.lost([]) == ("fetches/0/0: no outcome",)
 
 
 def test_the_dead_letters_of_other_stages_are_not_the_harvest_s() -> None:
@@ -121,6 +121,6 @@ def test_a_feed_fails_until_it_is_polled_well() -> None:
 def test_only_what_brings_a_page_further_is_progress() -> None:
     """A run in which nothing moves is given up, however often feeds are polled."""
     found = Harvest(items=2, waiting=2)
-    assert Progress(harvest=found).mark > Progress().mark
-    assert Progress(harvest=replace(found, waiting=1)).mark > Progress(harvest=found).mark
-    assert Progress(harvest=replace(found, polls=9)).mark == Progress(harvest=found).mark
+    assert RunProgress(harvest=found).mark > RunProgress().mark
+    assert RunProgress(harvest=replace(found, waiting=1)).mark > RunProgress(harvest=found).mark
+    assert RunProgress(harvest=replace(found, polls=9)).mark == RunProgress(harvest=found).mark

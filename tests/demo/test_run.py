@@ -19,7 +19,7 @@ from agents.settings.job import SettingsError
 from demo.__main__ import unaccounted
 from demo.feed_run import run_sample
 from demo.kafka import answers
-from demo.sites import sample
+from demo.sites import make_sample
 from demo.view import Plain
 from demo.workers import ROOT
 from tests.agents import limits
@@ -94,9 +94,9 @@ def test_a_worker_that_ends_is_shown_with_its_log(tmp_path: Path, kafka: str, pr
     )
     _, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 1
-    assert "the worker of normalize ended with" in err
+    assert "the worker of normalize ended with exit code" in err
     assert "/no/such/rules.yaml" in err
-    assert "logs are kept in" in err
+    assert "The logs are in" in err
 
 
 def test_every_item_of_the_sites_feeds_is_accounted_for(
@@ -110,7 +110,7 @@ def test_every_item_of_the_sites_feeds_is_accounted_for(
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("KAFKA_BROKERS", kafka)
     monkeypatch.setenv("URLTREE_PREFIX", prefix)
-    small = sample(articles=10)
+    small = make_sample(articles=10)
     said = io.StringIO()
     summary = asyncio.run(run_sample(small, tmp_path, Plain(Console(file=said))))
     assert summary.lost == ()
@@ -135,7 +135,9 @@ def test_nobody_follows_real_feeds_without_saying_who_asks(tmp_path: Path) -> No
     out, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 1
     assert out == ""
-    assert err.startswith("The owners of real sites should be able to reach you: make run")
+    assert err.startswith(
+        "--feeds needs a contact, so that owners of sites can reach you: make run"
+    )
     assert list((tmp_path / "tmp").iterdir()) == []
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from demo.sites import Item, Sample, sample
+from demo.sites import FeedItem, SiteSample, make_sample
 from demo.sites.sample import NO_PAGES
 from urltree.address.url_key import KeyScheme
 from urltree.html.tokenizer import tokenize
@@ -21,14 +21,14 @@ DIGEST = "1061e8b444df4cb3"
 @pytest.fixture(scope="module")
 def pages() -> list[Page]:
     """What stands behind every item of the sample, redirects followed."""
-    return [_visit(item) for item in sample().items]
+    return [_visit(item) for item in make_sample().items]
 
 
-def _visit(item: Item) -> Page:
+def _visit(item: FeedItem) -> Page:
     passed = [item.url]
     while True:
         parts = urlsplit(passed[-1])
-        site = sample().site(parts.netloc)
+        site = make_sample().site(parts.netloc)
         assert site
         answer = site.answer(
             parts.scheme, parts._replace(scheme="", netloc="", fragment="").geturl()
@@ -57,7 +57,7 @@ def test_the_sample_is_the_same_everywhere(pages: list[Page]) -> None:
 
 def test_another_seed_gives_other_articles() -> None:
     """The seed decides; nothing is written by hand."""
-    one, other = sample("one", 3), sample("other", 3)
+    one, other = make_sample("one", 3), make_sample("other", 3)
     assert {i.title for i in one.items} & {i.title for i in other.items} == set(NO_PAGES)
 
 
@@ -102,7 +102,7 @@ def test_every_kind_of_duplicate_occurs(pages: list[Page]) -> None:
 
 def test_syndicated_pieces_have_one_text_and_two_addresses() -> None:
     """The same body stands under several addresses, within a site and on two sites."""
-    bodies = Counter(article.gold for site in sample().sites for article in site.articles)
+    bodies = Counter(article.gold for site in make_sample().sites for article in site.articles)
     assert sum(count == 2 for count in bodies.values()) >= 8
 
 
@@ -116,7 +116,7 @@ def test_bad_addresses_are_bad(pages: list[Page]) -> None:
 
 def test_an_article_comes_up_again_with_another_date() -> None:
     """Readers of feeds take it for a new item, also where its address is the same."""
-    items = sample().items
+    items = make_sample().items
     assert max(Counter(item.url for item in items).values()) == 2
     assert max(Counter((item.url, item.published) for item in items).values()) == 1
     assert max(Counter(item.id for item in items).values()) == 1
@@ -124,7 +124,7 @@ def test_an_article_comes_up_again_with_another_date() -> None:
 
 def test_front_and_section_pages_lead_to_the_articles() -> None:
     """Someone who looks at a site finds its articles by links."""
-    for site in sample().sites:
+    for site in make_sample().sites:
         for target in ("/", f"/{next(iter(site.sections))}/"):
             answer = site.answer("https", target)
             assert answer.status == 200
@@ -134,9 +134,9 @@ def test_front_and_section_pages_lead_to_the_articles() -> None:
 
 def test_a_foreign_host_is_refused() -> None:
     """The server answers for the sites of the sample only."""
-    assert Sample((), {}).site("example.org") is None
-    assert sample().site("FORUM.veloklub.example:443") is not None
+    assert SiteSample((), {}).site("example.org") is None
+    assert make_sample().site("FORUM.veloklub.example:443") is not None
 
 
 def _gold(page: Page) -> str | None:
-    return sample().gold(page.final_url or "")
+    return make_sample().gold(page.final_url or "")

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from models.schemas import generated
-from models.schemas.declaring import field, properties
+from models.schemas.declaring import field, property_schemas
 from urltree.page import Page
 
 FOLDER = Path(__file__).parents[2] / "models/schemas"
@@ -34,7 +34,7 @@ def test_a_schema_is_valid_and_describes_every_field(name: str) -> None:
 def test_a_field_that_the_record_type_does_not_have_is_an_error() -> None:
     """So a renamed field cannot keep its old name in the schema."""
     with pytest.raises(KeyError, match="urls"):
-        properties(Page, {"urls": field("Request URL.")})
+        property_schemas(Page, {"urls": field("Request URL.")})
 
 
 def _fields(schema: dict[str, Any], path: str = "") -> list[tuple[str, dict[str, Any]]]:
