@@ -34,7 +34,7 @@ FLOOR = 7.0  # required speed, as a multiple of trafilatura's
 PARSE, TRAFILATURA = "lxml.html parse", "trafilatura.extract"
 PARTS = ("decode", "key", "tokenize", "tree: insert, judge, row", "clean text")
 RECORDS = ("raw-html: read JSON", "documents: write JSON", "documents: read JSON")
-ROW, WRITE_CLEAN_TEXT = "of which the row", "clean-text: write JSON"
+ROW, WRITE_CLEAN_TEXT = "including the row", "clean-text: write JSON"
 WIRE = (*RECORDS, WRITE_CLEAN_TEXT)
 
 
@@ -133,7 +133,7 @@ def _parts(measured: Sequence[Round], pages: int) -> list[Measurement]:
         ("algorithm", PARTS),
         *((f"  {part}", (part,)) for part in PARTS),
         (f"    {ROW}", (ROW,)),
-        ("records of the job, beside", WIRE),
+        ("records of the job, not included", WIRE),
         *((f"  {part}", (part,)) for part in WIRE),
     ):
         each = [seconds / pages * 1e6 for seconds in sums(measured, parts)]

@@ -58,7 +58,7 @@ def measure(pages: Pages, number: int) -> Benchmark:
             measured = [asyncio.run(_round(broker.address, port)) for _ in range(number)]
     figures = [figure for what in (PAGE, *KINDS) for figure in _figures(measured, what)]
     return Benchmark(
-        "Feeds: a poll, a page, and doing nothing",
+        "Feeds: a poll, a page, and idle feeds",
         f"{PAGES} pages of {HOSTS} hosts, mean HTML {kilobytes:.1f} kB; {FEEDS} feeds of {ITEMS} "
         f"items, {len(feed_xml(0)) / 1_000:.1f} kB, for {POLLING_SECONDS:.0f} s; best of {number} "
         "rounds",
@@ -126,7 +126,7 @@ async def _fetched(brokers: str, settings: Mapping[str, object]) -> float:
         seconds = worker.cpu() - before
         pages = worker.metric("urltree_pages_total")
         if pages != len(urls) + HOSTS:
-            raise RuntimeError(f"{pages:.0f} pages were fetched, should be {len(urls) + HOSTS}")
+            raise RuntimeError(f"{pages:.0f} pages were fetched, but should be {len(urls) + HOSTS}")
     return seconds / len(urls)
 
 

@@ -67,7 +67,7 @@ async def _measure(brokers: str) -> list[Measurement]:
             note=f"{scheduled:,.0f} feeds of {FEEDS // EACH:,} sites, after {SECONDS:.0f} s; "
             f"{empty.idle / MB:.0f} MB without feeds; without parsers' processes",
         ),
-        Measurement("idle feeds: CPU a minute", cpu * 60 / SECONDS, "s", note="all threads"),
+        Measurement("idle feeds: CPU per minute", cpu * 60 / SECONDS, "s", note="all threads"),
         Measurement(
             "idle feeds: ready after", seconds, "s", note="empty disk: restored from Kafka"
         ),

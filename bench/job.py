@@ -34,7 +34,7 @@ BATCH = 100  # pages published at once
 FLOOR = 3.0  # required speed, as a multiple of trafilatura's
 ROW_BYTES = 900  # size of a typical row, see bench.state
 WORKERS = ("normalize", "extract")
-HOP, PUT, BROKER = "record passed on", "record passed on, and a row put", "broker"
+HOP, PUT, BROKER = "record passed on", "record passed on, and a row written", "broker"
 
 
 def measure(pages: Pages, number: int) -> Benchmark:
@@ -46,8 +46,8 @@ def measure(pages: Pages, number: int) -> Benchmark:
         measured = [_round(broker, found) for _ in range(number)]
     return Benchmark(
         "Whole job through Kafka: CPU per page",
-        f"{len(rest)} pages of {len(pages.sites)} sites ({pages.name}) after {len(warm_up)} to "
-        f"warm up, mean HTML {mean_kilobytes(rest):.1f} kB, documents {found.kilobytes:.1f} kB; "
+        f"{len(rest)} pages of {len(pages.sites)} sites ({pages.name}) after {len(warm_up)} pages "
+        f"of warm-up, mean HTML {mean_kilobytes(rest):.1f} kB, documents {found.kilobytes:.1f} kB; "
         f"best of {number} rounds; 0 pages missing in the audit of each",
         [*ratios(measured, WORKERS, "both workers", FLOOR), *_parts(measured, len(rest))],
     )
@@ -95,7 +95,7 @@ async def _through(broker: MeasuredBroker, found: PreparedPages) -> dict[str, fl
         after = _seconds(running_job, broker)
         accounts = await account(running_job.settings)
         if accounts.missing or accounts.origins != len(found.warm_up) + len(found.raw):
-            raise RuntimeError(f"pages are missing: {accounts}")
+            raise RuntimeError(f"the audit finds missing pages: {accounts}")
     return {**laps.seconds, **{part: after[part] - before[part] for part in after}}
 
 

@@ -143,7 +143,7 @@ def report_lines(sites: SiblingPages, fitted: Constants) -> Iterator[str]:
     """Describe the scores of the constants, on these sites and on sites left out of the fit."""
     yield _line("start of the search", mean_scores(sites, START))
     yield _line("fitted", mean_scores(sites, fitted))
-    yield _line("fitted, comments left in", mean_scores(sites, replace(fitted, head=-1)))
+    yield _line("fitted, with comments kept", mean_scores(sites, replace(fitted, head=-1)))
     held_out = []
     for fold in range(FOLDS):
         left_out = sorted(sites)[fold::FOLDS]

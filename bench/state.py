@@ -53,7 +53,7 @@ def measure(pages: Pages, number: int) -> Benchmark:  # noqa: ARG001 - bytes are
     thousands = count / 1_000
     method = (
         f"{count:,} documents of {len(stored.documents)} domains ({pages.name}), mean HTML "
-        f"{stored.html / count / 1_000:.1f} kB, all in their windows: eviction off"
+        f"{stored.html / count / 1_000:.1f} kB, without eviction"
     )
     unit = "MB / 1,000 documents"
     note = f"tracemalloc; paper: {PAPER}"

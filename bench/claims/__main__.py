@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.progress import track
 
 from bench.claims import figures, tables
 from bench.claims.curves import FOLDER, STORED, draw_stored
-from bench.claims.variants import SiteF1, measure_site
+from bench.claims.variants import measure_site
 from bench.pages import STREAMS
 from urltree_evaluation.pool import each_done
 from urltree_evaluation.workspace import SUFFIX
@@ -37,11 +39,13 @@ def main(streams: Path, processes: int) -> None:
         raise click.ClickException(
             f"{streams} has no file SITE{SUFFIX}: give a folder of streams with gold"
         )
-    sites: list[SiteF1] = []
-    for site in each_done(measure_site, files, processes):
-        sites.append(site)
-        click.echo(f"{len(sites)} of {len(files)}: {site.site}, {site.f1.shape[1]} pages", err=True)
-    sites.sort()
+    measured = track(
+        each_done(measure_site, files, processes),
+        "Measuring sites",
+        len(files),
+        console=Console(stderr=True),
+    )
+    sites = sorted(measured, key=lambda site: site.site)
     page = DOCS / "claims.md"
     text = page.read_text("utf-8")
     for name in ("learning", "sites_above", "heuristics", "windows"):

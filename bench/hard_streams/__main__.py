@@ -8,6 +8,8 @@ from pathlib import Path
 from statistics import fmean
 
 import click
+from rich.console import Console
+from rich.progress import track
 
 from bench.hard_streams.generators import SECTIONS, files_of, generator_names
 from bench.hard_streams.measuring import GeneratorScore, StreamTask, measure_generators
@@ -106,13 +108,14 @@ def main(  # noqa: PLR0913 - one parameter an option
     if SECTIONS in chosen:
         merged = StreamTask(files, pages, scored * len(files), (SECTIONS,), tuple(heuristics), more)
         work.insert(0, merged)
-    found: list[GeneratorScore] = []
-    for done in each_done(
-        measure_generators, [each for each in work if each.generators], processes
-    ):
-        found += done
-        click.echo(".", err=True, nl=False)
-    click.echo("", err=True)
+    tasks = [task for task in work if task.generators]
+    measured = track(
+        each_done(measure_generators, tasks, processes),
+        "Measuring sites",
+        len(tasks),
+        console=Console(stderr=True),
+    )
+    found = [score for scores in measured for score in scores]
     for line in result_lines(found, chosen, heuristics):
         click.echo(line)
 

@@ -90,10 +90,10 @@ def ablation(
     header += ["site that loses most", "site that gains most"]
     header += ["generators", "generator that loses most", "generator that gains most"]
     method = (
-        f"F1 without a piece minus F1 with all: the first {STREAM_PAGES} pages of a site scored as"
-        f" in section 1; generators on {PAGES} pages of {len(SITES)} sites, with title."
-        " What a piece earns is the larger of what leaving it out costs the streams, and the"
-        f" generator that loses most; {EARNS:g} is asked."
+        f"F1 without one kind of evidence minus F1 with all: the first {STREAM_PAGES} pages of a"
+        f" site, scored as in section 1; generators on {PAGES} pages of {len(SITES)} sites, with"
+        " title. A kind of evidence earns the loss of the streams without it, or the loss of the"
+        f" generator that loses most, if that is larger; the bar is {EARNS:g}."
     )
     return QualityResult(
         "Section 9: each evidence left out", method, found, [markdown_table(header, rows)]

@@ -59,10 +59,12 @@ def level(pages: Sequence[PageF1]) -> QualityResult:
         ),
     ]
     if len(known):
-        note = f"{len(known.domain_names)} sites that have as many"
+        note = f"{len(known.domain_names)} sites with more pages"
         after = _with_interval(f"after {LEARNED} documents", macro_f1(known), 0.992, note)
         found.insert(1, after)
-    method = "One pass over every page; scored are a site's first 30 and every 10th; words, LCS."
+    method = (
+        "One pass over every page; a site's first 30 pages and every 10th are scored; words, LCS."
+    )
     return QualityResult("Section 1: streams", method, found, [_sites(as_it_is, titled)])
 
 
@@ -76,7 +78,7 @@ def positions(pages: Sequence[PageF1]) -> QualityResult:
     site, drop = worst_drop(scores)
     found.append(
         Measurement(
-            "page 2 below page 1, at most", drop, DIFFERENCE, note=f"{site}", bar=at_most(0.1)
+            "largest loss from page 1 to page 2", drop, DIFFERENCE, note=f"{site}", bar=at_most(0.1)
         )
     )
     low = [
@@ -84,9 +86,9 @@ def positions(pages: Sequence[PageF1]) -> QualityResult:
         for page in sorted(pages, key=lambda page: page.f1)
         if page.number <= POSITIONS["2-5"][1] and page.f1 < _MARKS[0]
     ]
-    shown = [markdown_table(["low among the first five", "page", "F1"], low)] if low else []
+    shown = [markdown_table(["low F1 among the first five", "page", "F1"], low)] if low else []
     return QualityResult(
-        "Section 6: a site's first pages", "What was said first of each.", found, shown
+        "Section 6: a site's first pages", "The first text of each page.", found, shown
     )
 
 

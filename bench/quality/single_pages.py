@@ -76,10 +76,8 @@ def single_pages(work: Sequence[Alone], processes: int) -> QualityResult:
         rows.append([corpus, len(scores[_OURS]), *map(four_digits, means.values())])
         found += _figures(corpus, scores)
     shown = markdown_table(["corpus", "pages", *means], rows)
-    method = (
-        "Each page in a new library, by its URL where it has one, without title; mean of pages."
-    )
-    return QualityResult("Section 8: one page alone", method, found, [shown])
+    method = "Each page in a new library, with its URL if it has one, without title; mean of pages."
+    return QualityResult("Section 8: single pages", method, found, [shown])
 
 
 def score_alone(work: Alone) -> tuple[str, dict[str, list[PageF1]]]:
@@ -113,6 +111,6 @@ def _figures(corpus: str, scores: Mapping[str, Sequence[PageF1]]) -> list[Measur
         ahead = differences(both, peer)[_OURS]
         name, note = f"{corpus}: above {peer}", format_interval(ahead, is_difference=True)
         if peer == "trafilatura-fast":
-            note += "; asked with a single-page extractor's help"
+            note += "; the bar is meant with a single-page extractor"
         found.append(Measurement(name, ahead.value, DIFFERENCE, note=note, bar=at_least(bar)))
     return found

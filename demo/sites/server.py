@@ -68,7 +68,7 @@ def _application(sample: SiteSample, press: Press) -> web.Application:
     async def answer(request: web.Request) -> web.Response:
         site = sample.site(request.host)
         if site is None:
-            return web.Response(status=421, text=f"no site called {request.host}")
+            return web.Response(status=421, text=f"This server has no site {request.host}")
         if request.scheme == "https" and request.raw_path == site.feed.path:
             return _feed(site, press, request)
         found = site.answer(request.scheme, request.raw_path)

@@ -1,4 +1,4 @@
-"""The paper's claims, measured anew: one pass says what the library would."""
+"""The measurement of the paper's claims: one pass gives the same results as the library."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TABLES = ("learning", "sites_above", "heuristics", "windows")
 
 
 def page(number: int) -> dict[str, str]:
-    """A page with a menu, a teaser that four pages share, and a saying that comes again."""
+    """Return a page with a menu, a teaser that four pages share, and a sentence that recurs."""
     name, saying = chr(97 + number) * 3, chr(65 + number % 8) * 4
     return {
         "url": f"https://example.org/news/{name}",
@@ -40,7 +40,7 @@ PAGES = [page(number) for number in range(24)]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> SiteF1:
-    """Its figures."""
+    """The figures of a site."""
     file = tmp_path_factory.mktemp("streams") / "example.org.jsonl.zst"
     file.write_bytes(zstandard.compress(b"\n".join(map(orjson.dumps, PAGES))))
     return measure_site(file)
@@ -58,7 +58,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> SiteF1:
     ],
 )
 def test_a_variant_scores_what_the_library_says(site: SiteF1, variant: str, options: dict) -> None:  # type: ignore[type-arg]
-    """Each verdict is scored once, however many variants share it."""
+    """Each verdict is scored once, even if many variants share it."""
     texts = [page.text for page in urltree.extract(PAGES, **options)]
     expected = [
         compare(words(page["gold"]), words(text or "")).f1
@@ -69,7 +69,7 @@ def test_a_variant_scores_what_the_library_says(site: SiteF1, variant: str, opti
 
 
 def test_variants_differ(site: SiteF1) -> None:
-    """Else the comparison above could not fail."""
+    """If all variants were equal, the comparison above could not fail."""
     kinds = {tuple(tables.f1_of(site, variant)) for variant in site.variants}
     assert len(kinds) >= 4
     assert f"strict, newest {DOCUMENTS[0]}" in site.variants
@@ -77,7 +77,7 @@ def test_variants_differ(site: SiteF1) -> None:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_a_table_stands_in_the_documents(table: str, site: SiteF1) -> None:
-    """With the header that the code gives it, and figures in every row."""
+    """The table has the header that the code writes, and figures in every row."""
     text = (DOCS / "claims.md").read_text("utf-8")
     written = re.search(rf"<!-- {table} -->\n(.*?)\n<!-- end -->", text, re.DOTALL)
     assert written is not None
@@ -86,7 +86,7 @@ def test_a_table_stands_in_the_documents(table: str, site: SiteF1) -> None:
 
 
 def test_stored_figures_are_read_as_they_were_computed(site: SiteF1, tmp_path: Path) -> None:
-    """A curve that is drawn later shows what was measured."""
+    """A curve that is drawn later shows the measured figures."""
     computed = figures.compute([site])
     figures.save(computed, tmp_path / "figures.json")
     stored = figures.load_figures(tmp_path / "figures.json")
@@ -98,7 +98,7 @@ def test_stored_figures_are_read_as_they_were_computed(site: SiteF1, tmp_path: P
 
 
 def test_the_curves_of_the_documents_are_drawn_from_stored_figures(tmp_path: Path) -> None:
-    """Each is at most 30 KB, and `make generate` draws the same again."""
+    """Each file has at most 30 KB, and `make generate` draws the same bytes again."""
     shutil.copy(DOCS / "claims" / "figures.json", tmp_path)
     draw_stored(tmp_path)
     for name in ("heuristics.svg", "sites.svg", "windows.svg"):

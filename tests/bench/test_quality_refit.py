@@ -1,4 +1,4 @@
-"""Row 5's script: it fits on the sites that it is given, and on no others."""
+"""The program of section 5 fits only on the sites that it is given."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FOOTER = "The people of {} keep all of their rights and say so below each of the
 
 
 def page(number: int, name_of_class: str) -> dict[str, str]:
-    """A page whose text and footer are alike but for the footer's class."""
+    """Return a page whose text and footer differ only in the footer's class."""
     name = chr(97 + number) * 4
     text = [f"What {name} says in part {part} is said nowhere else on it." for part in "abc"]
     body = "".join(f"<p>{each}</p>" for each in text)
@@ -47,7 +47,7 @@ def page(number: int, name_of_class: str) -> dict[str, str]:
 
 
 def stream(folder: Path, name_of_class: str) -> Path:
-    """A stream of such pages."""
+    """Return a stream of such pages."""
     file = folder / (name_of_class + SUFFIX)
     pages = [page(number, name_of_class) for number in range(PAGES)]
     file.write_bytes(zstandard.compress(b"\n".join(map(orjson.dumps, pages))))
@@ -55,7 +55,7 @@ def stream(folder: Path, name_of_class: str) -> Path:
 
 
 def kept(fitted: Fitted) -> set[ListedWord]:
-    """The words that stayed."""
+    """Return the words that were not removed."""
     return set(all_words()) - fitted.setting.removed
 
 
@@ -68,12 +68,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def known(files: tuple[Path, Path]) -> Effects:
-    """What each move does on each site."""
+    """Return the effect of each move on each site."""
     return dict(effects((file, PAGES)) for file in files)
 
 
 def test_each_half_is_fitted_on_and_seen_once_a_halving() -> None:
-    """And the halvings differ, but not from run to run."""
+    """The halvings differ from each other, but not from run to run."""
     sites = [Path(chr(97 + number)) for number in range(22)]
     found = halvings(sites)
     assert len(found) == 2 * HALVINGS
@@ -85,7 +85,7 @@ def test_each_half_is_fitted_on_and_seen_once_a_halving() -> None:
 
 
 def test_a_site_is_judged_as_the_library_judges(tmp_path: Path) -> None:
-    """With the default numbers and all words; the footer of this one has a name that says none."""
+    """Numbers are the defaults, with all words; this footer's name has no meaning."""
     pages = [page(number, "lower") for number in range(PAGES)]
     said = [each.text or "" for each in urltree.extract(pages, heuristic="evidence")]
     expected = [
@@ -96,7 +96,7 @@ def test_a_site_is_judged_as_the_library_judges(tmp_path: Path) -> None:
 
 
 def test_a_site_is_worse_without_the_word_that_it_needs(files: tuple[Path, Path]) -> None:
-    """And as good without one that it does not have."""
+    """A word that the site does not have makes no difference."""
     first, default = load_site(files[0], PAGES), Setting(Parameters())
     assert first.f1(default) == 1
     assert first.f1(default.without([ListedWord("strong", "copyright")])) == 1
@@ -109,7 +109,7 @@ def test_a_site_is_worse_without_the_word_that_it_needs(files: tuple[Path, Path]
 def test_a_fit_keeps_the_words_that_its_sites_need(
     files: tuple[Path, Path], known: Effects, rule: SelectionRule
 ) -> None:
-    """A word that only the unseen site has goes, and is missed there: that is the measure."""
+    """A word of only the other site is removed, and is missed there: the section measures that."""
     seen, unseen = files
     (half,) = (f for f in fit_half(Fit((1, 1), (seen,), (unseen,), known, PAGES)) if f.rule == rule)
     (whole,) = (f for f in fit_half(Fit(None, files, (), known, PAGES)) if f.rule == rule)
@@ -119,16 +119,16 @@ def test_a_fit_keeps_the_words_that_its_sites_need(
     assert half.f1[unseen] < 1
 
 
-def test_of_words_that_say_the_same_one_is_needed(tmp_path: Path) -> None:
-    """And both are seen."""
+def test_one_of_several_words_with_the_same_effect_is_needed(tmp_path: Path) -> None:
+    """The other rule keeps both words."""
     file = stream(tmp_path, "colophon-copyright")
     needed, seen = fit_half(Fit(None, (file,), (), dict([effects((file, PAGES))]), PAGES))
     assert kept(needed) == {ListedWord("strong", "copyright")}
     assert kept(seen) == {ListedWord("strong", "colophon"), ListedWord("strong", "copyright")}
 
 
-def test_the_difference_is_that_on_the_unseen_sites() -> None:
-    """What the fit is worth on its own sites counts nowhere."""
+def test_the_difference_is_measured_on_unseen_sites() -> None:
+    """The score on the sites of the fit is not counted."""
     a, b = Path("a" + SUFFIX), Path("b" + SUFFIX)
     fits = [
         fitted
@@ -141,13 +141,13 @@ def test_the_difference_is_that_on_the_unseen_sites() -> None:
     ]
     found = summarise_fits(fits, {None: (), (1, 1): (b,), (1, 2): (a,)}, PAGES)
     shown = {figure.name: (round(figure.value, 9), figure.note) for figure in found.figures}
-    assert shown["seen: unseen minus that"] == (-0.06, "")
+    assert shown["seen: unseen minus fitted on all"] == (-0.06, "")
     assert shown["seen: worst halving"] == (-0.1, "1, half 1")
     assert shown["seen: worst site"] == (-0.1, "b, 1, half 1")
 
 
 def test_a_grid_is_around_the_default_and_stays_sensible() -> None:
-    """Whole numbers are whole and at least 1, shares stay shares."""
+    """Whole numbers stay whole and at least 1, and shares stay shares."""
     for name, default in Parameters()._asdict().items():
         values = values_to_try(name)
         assert default in values
@@ -157,7 +157,7 @@ def test_a_grid_is_around_the_default_and_stays_sensible() -> None:
 
 
 def test_a_fit_begins_beside_the_defaults() -> None:
-    """Which were chosen on all sites: no number begins at its own."""
+    """The defaults were chosen on all sites, so no number starts at its default."""
     begun, defaults = start().numbers._asdict(), Parameters()._asdict()
     assert start() == start()
     assert [name for name in begun if begun[name] == defaults[name]] == []

@@ -1,4 +1,4 @@
-"""The sites' feeds: read by the job's own parser, growing, found from the front page, over TLS."""
+"""The sites' feeds: the job's own parser reads them, they grow, and they are served over TLS."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _said(items: tuple[FeedItem, ...]) -> list[tuple[str, str, int]]:
 
 @by_name
 def test_each_feed_says_its_items(site: SampleSite) -> None:
-    """Address, title and date of each item arrive as they are, in every format and charset."""
+    """Address, title and date of each item are read correctly in every format and charset."""
     items = make_sample().feeds[site.host]
     kind = f"{site.feed.media_type}; charset={site.charset}"
     found = parse(site.listing(items), kind, site.feed_url, max_items=1_000)
@@ -52,7 +52,7 @@ def test_each_feed_says_its_items(site: SampleSite) -> None:
 
 @by_name
 def test_markup_in_a_title_is_escaped(site: SampleSite) -> None:
-    """Whatever an author writes, the feed is well formed and says that."""
+    """The feed is well formed and has the author's text, whatever it contains."""
     item = make_sample().feeds[site.host][0]
     title = 'Ham & "Eggs" </title> ]]>'
     odd = FeedItem("tag:x", "https://a.example/?a=1&b=2", title, "", item.published)
@@ -62,14 +62,14 @@ def test_markup_in_a_title_is_escaped(site: SampleSite) -> None:
 
 @by_name
 def test_a_front_page_leads_to_the_feed(site: SampleSite) -> None:
-    """Autodiscovery finds it."""
+    """Autodiscovery finds the feed."""
     front = site.answer("https", "/").body
     found = feeds_of(front, f"https://{site.host}/")
     assert [feed.url for feed in found] == [site.feed_url]
 
 
 def test_items_come_out_in_time_and_old_ones_leave() -> None:
-    """A feed is empty before the start; then it lists the newest, and all in the end."""
+    """A feed is empty before the start, then lists the newest items, and all of them in the end."""
     clock = _Clock()
     press = Press(make_sample(), pace=1.0, clock=clock)
     host, items = SITES[0].host, make_sample().feeds[SITES[0].host]
@@ -89,7 +89,7 @@ def test_items_come_out_in_time_and_old_ones_leave() -> None:
 
 
 def test_a_reader_that_comes_late_misses_nothing() -> None:
-    """Items that nobody has asked for yet are listed, however many; then only the newest."""
+    """Items that no reader has requested yet are listed, however many; then only the newest."""
     clock = _Clock()
     press = Press(make_sample(), pace=1.0, clock=clock)
     press.start()
@@ -100,7 +100,7 @@ def test_a_reader_that_comes_late_misses_nothing() -> None:
 
 
 def test_feeds_are_served_over_tls_and_not_twice(tmp_path: Path) -> None:
-    """With validators; who has the newest already gets 304, and the whole again when it grew."""
+    """A reader that has the newest items gets 304, and the whole feed after it has grown."""
     clock, site = _Clock(), SITES[1]
     press = Press(make_sample(), pace=1.0, clock=clock)
 
@@ -135,7 +135,7 @@ def test_http_leads_to_https_and_robots_are_told(tmp_path: Path) -> None:
 
 
 def _ask(press: Press, directory: Path, run: Callable[[Client], Awaitable[None]]) -> None:
-    """Serve the sites, and ask them as the job's workers do."""
+    """Serve the sites, and send requests as the job's workers do."""
 
     async def serve() -> None:
         async with serving(make_sample(), press, directory) as served:

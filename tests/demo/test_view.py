@@ -1,4 +1,4 @@
-"""What one sees of a run is readable, complete, and no markup of a page reaches the terminal."""
+"""The views of a run are readable and complete, and show markup of a page as text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _printed(progress: RunProgress) -> str:
 
 
 def test_the_panel_shows_counts_domains_and_the_newest_text() -> None:
-    """Published, clean text, duplicates by step, dead letters by reason, in work, rate, text."""
+    """The panel has counts by step and reason, the rate, domains and texts."""
     news = deque([News("a.example", "A title", "Its text.", "https://a.example/1")])
     shown = _printed(RunProgress(ACCOUNTS, 3.6, {"a.example": 8}, news))
     for said in ("12  published", "8  clean text", "2    same rule", "1    empty", "1  in work"):
@@ -54,7 +54,7 @@ def test_the_panel_shows_counts_domains_and_the_newest_text() -> None:
 
 
 def test_markup_in_a_text_is_shown_as_it_is() -> None:
-    """Square brackets in a page are no commands to the terminal."""
+    """Square brackets in a page are not commands to the terminal."""
     news = deque([News("a.example", "[red]", "[/bold] [blink]x", "https://a.example/[1]")])
     shown = _printed(RunProgress(ACCOUNTS, 0, {}, news))
     assert "[red]" in shown
@@ -62,7 +62,7 @@ def test_markup_in_a_text_is_shown_as_it_is() -> None:
 
 
 def test_many_domains_do_not_fill_the_screen() -> None:
-    """The ten largest are named, the rest is counted."""
+    """The ten largest domains are named, and the others are counted."""
     shown = _printed(RunProgress(ACCOUNTS, 0, {f"d{n}.example": n for n in range(30)}))
     assert "d29.example" in shown
     assert "d5.example" not in shown
@@ -70,7 +70,7 @@ def test_many_domains_do_not_fill_the_screen() -> None:
 
 
 def test_the_panel_shows_what_feeds_bring() -> None:
-    """Feeds, polls, items, pages, dead letters by reason, what waits and what fails."""
+    """The panel has feeds, polls, items, pages, dead letters, waiting and failing feeds."""
     shown = _printed(RunProgress(ACCOUNTS, harvest=HARVEST))
     for said in ("3  feeds", "41  polls", "19  items found", "12  pages fetched", "4  waiting"):
         assert said in shown
@@ -79,7 +79,7 @@ def test_the_panel_shows_what_feeds_bring() -> None:
 
 
 def test_a_line_counts_the_dead_letters_of_all_stages() -> None:
-    """Those of fetch, and those of the pages that were fetched."""
+    """It adds the dead letters of fetch and those of the fetched pages."""
     said = progress_line(RunProgress(ACCOUNTS, harvest=HARVEST))
     assert said.startswith(
         "polls 41 · feeds failing 1 · items 19 · published 12 · clean text 8 · duplicates 2"
@@ -89,7 +89,7 @@ def test_a_line_counts_the_dead_letters_of_all_stages() -> None:
 
 
 def test_the_summary_accounts_for_every_page() -> None:
-    """It names what is missing, and what was never published."""
+    """It names missing pages and pages that were never published."""
     refused = ("line 3 of x.jsonl: is not JSON",)
     said = describe(RunSummary(accounts=ACCOUNTS, domains=1, seconds=2.0, refused=refused))
     assert "       12 origins" in said
@@ -101,7 +101,7 @@ def test_the_summary_accounts_for_every_page() -> None:
 
 
 def test_the_summary_accounts_for_every_item() -> None:
-    """It says what feeds brought, which of them fail, and what was lost on the way."""
+    """It has the feeds' counts, the failing feeds, and the lost items."""
     lost = ("https://a.example/7: not found in its feed",)
     summary = RunSummary(
         fetches=FETCHES, accounts=ACCOUNTS, domains=1, seconds=2.0, harvest=HARVEST, lost=lost
@@ -115,8 +115,8 @@ def test_the_summary_accounts_for_every_item() -> None:
     assert "https://a.example/7: not found in its feed" in said
 
 
-def test_what_has_no_end_is_an_error() -> None:
-    """A page that is missing, a fetch that is, or an item that nobody found; waiting is none."""
+def test_a_missing_outcome_is_an_error() -> None:
+    """A missing page, a missing request or a lost item is an error; a waiting request is none."""
     good = RunSummary(fetches=FETCHES, accounts=replace(ACCOUNTS, missing=0), domains=1, seconds=1)
     assert not unaccounted(good)
     assert unaccounted(replace(good, accounts=ACCOUNTS))

@@ -25,14 +25,14 @@ def test_the_files_are_generated() -> None:
 
 @pytest.mark.parametrize("name", sorted(generated()))
 def test_a_schema_is_valid_and_describes_every_field(name: str) -> None:
-    """Descriptions are the documentation of a record."""
+    """The descriptions are the documentation of a record."""
     schema = orjson.loads(generated()[name])
     Draft202012Validator.check_schema(schema)
     assert [path for path, field in _fields(schema) if not field.get("description")] == []
 
 
 def test_a_field_that_the_record_type_does_not_have_is_an_error() -> None:
-    """So a renamed field cannot keep its old name in the schema."""
+    """A renamed field cannot keep its old name in the schema."""
     with pytest.raises(KeyError, match="urls"):
         property_schemas(Page, {"urls": field("Request URL.")})
 

@@ -15,7 +15,7 @@ DOCUMENT = of_html(1, "<p>one<p>two<p>three")
 
 
 def test_confirmed_blocks_survive_the_wire() -> None:
-    """A digit for each block; without an extractor the record has no such field."""
+    """The record has a digit for each block; without an extractor it has no such field."""
     asked = replace(DOCUMENT, vouched="101")
     assert documents.decode(documents.encode(asked)) == asked
     assert "vouched" not in orjson.loads(documents.encode(DOCUMENT))

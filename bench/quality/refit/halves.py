@@ -64,7 +64,7 @@ def summarise_fits(fits: Sequence[Fitted], unseen: Unseen, pages: int) -> Qualit
     method = (
         f"The first {pages} pages of a site, scored as in section 1, with titles, no eviction. A"
         f" program fits {len(Parameters._fields)} numbers on five values each and selects from"
-        f" {len(all_words())} words: those *needed* on the half, or those *seen* that do no harm."
+        f" {len(all_words())} words: those *needed* on the half, or those *seen* without harm."
     )
     tables.append(_chosen(everything, halves))
     return QualityResult("Section 5: refitted on half of the sites", method, found, tables)
@@ -105,7 +105,7 @@ def _by_rule(
             "",
             note=f"{_words(everything)} words",
         ),
-        Measurement(f"{rule}: unseen minus that", mean, DIFFERENCE, bar=at_least(-0.005)),
+        Measurement(f"{rule}: unseen minus fitted on all", mean, DIFFERENCE, bar=at_least(-0.005)),
         Measurement(f"{rule}: worst halving", gaps[lowest], DIFFERENCE, note=str(rows[lowest][0])),
         Measurement(f"{rule}: worst site", least, DIFFERENCE, note=f"{site}, {name}"),
     ], markdown_table(header, rows)
