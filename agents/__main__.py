@@ -27,7 +27,7 @@ _COMMANDS = {
 }
 
 
-class Commands(click.Group):
+class LazyCommands(click.Group):
     """Imports a command when it is asked for: a worker starts a quarter sooner without them all."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -43,7 +43,7 @@ class Commands(click.Group):
         return command
 
 
-@click.group(cls=Commands)
+@click.group(cls=LazyCommands)
 def main() -> None:
     """The job around Kafka: workers and the commands of their operator."""
 
@@ -53,14 +53,14 @@ def main() -> None:
 def worker(stage: str) -> None:
     """Run a worker of one STAGE until SIGTERM; run more of them to share its partitions."""
     from agents import worker as workers  # noqa: PLC0415 - Faust takes a second to import
-    from agents.commands.topics import check  # noqa: PLC0415
+    from agents.commands.topics import check_topics  # noqa: PLC0415
 
-    configured = settings.load()
+    configured = settings.load_settings()
     logs.configure(configured.log_level, configured.log_format)
     for name in settings.unknown():
         logs.log.warning("no setting has this name", variable=name)
     make = getattr(import_module(f"agents.{stage}"), _STAGES[stage])
-    code = asyncio.run(workers.run(make, configured, check))
+    code = asyncio.run(workers.run(make, configured, check_topics))
     sys.exit(code)
 
 

@@ -11,7 +11,7 @@ from faust.types.auth import SASLMechanism
 from mode import ServiceT
 
 from agents.kafka.client import ssl_context, tokens
-from agents.kafka.tables.table import Table
+from agents.kafka.tables.table import ConfirmedTable
 from agents.kafka.transport import SCHEME
 from agents.settings.feeds import MIB
 from agents.settings.job import Settings
@@ -82,9 +82,9 @@ def make_app(settings: Settings, stage: str) -> App:
     return app
 
 
-def make_table(app: App, name: str) -> Table:
+def make_table(app: App, name: str) -> ConfirmedTable:
     """A table of bytes by bytes; its changelog is `{app id}-{name}-changelog`."""
-    table = Table(app, name=name, key_type=bytes, value_type=bytes)
+    table = ConfirmedTable(app, name=name, key_type=bytes, value_type=bytes)
     app.tables.add(table)
     return table
 

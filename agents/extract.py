@@ -25,8 +25,8 @@ from agents.document_stage import DocumentStage
 from agents.forgetting import keys_to_delete, tombstones
 from agents.incoming import arrival_of
 from agents.kafka.delivery import OnFailure, Work
-from agents.kafka.partitions import Key
-from agents.kafka.tables.table import id_of, key_of, prefix_of
+from agents.kafka.partitions import RoutedKey
+from agents.kafka.tables.table import row_id, row_key, row_prefix
 from agents.memory import Memory
 from agents.settings.job import Settings
 from agents.stage import OURS
@@ -76,7 +76,7 @@ class Extract(DocumentStage):
         self._check(document, message)
         partition, domain = message.partition, document.domain
         learned = await self._learned(partition, domain, work)
-        key = key_of(domain, document.key_bytes)
+        key = row_key(domain, document.key_bytes)
         stored = self.table.get(partition, key)
         if (later := superseded_by(document, stored)) is not None:
             await self._report(Duplicate.superseded(document, later), work)
@@ -86,8 +86,10 @@ class Extract(DocumentStage):
         work.wait_for(await self.table.put(partition, key, lesson.row), len(lesson.row))
         if lesson.kept is not None:
             work.wait_for(await self.first.put(partition, key, lesson.kept), len(lesson.kept))
-        said = await self.send(work, "clean-text", Key(partition, document.id.encode()), value)
-        evicted = [key_of(domain, evicted) for evicted in lesson.evicted]
+        said = await self.send(
+            work, "clean-text", RoutedKey(partition, document.id.encode()), value
+        )
+        evicted = [row_key(domain, evicted) for evicted in lesson.evicted]
         await self.delete(self.table, partition, evicted, work)
         await self._drop_first(partition, domain, lesson.dropped, work)
         await self._revise(learned, domain, work)
@@ -101,9 +103,9 @@ class Extract(DocumentStage):
         keys = keys_to_delete(self.table, partition, forget)
         await self.delete(self.table, partition, keys, work)
         kept = keys_to_delete(self.first, partition, forget)
-        await self._drop_first(partition, forget.domain, map(id_of, kept), work)
+        await self._drop_first(partition, forget.domain, map(row_id, kept), work)
         for key in tombstones(keys, origin):
-            await self.send(work, "clean-text", Key(partition, key), None)
+            await self.send(work, "clean-text", RoutedKey(partition, key), None)
 
     def drop(self, partition: int, domain: str) -> None:
         """A tree is made again from the rows."""
@@ -123,12 +125,12 @@ class Extract(DocumentStage):
                 keep_counts=self._keeps_counts,
                 revise=self.settings.revise,
             )
-            rows = self.table.scan(partition, prefix_of(domain))
-            stale = learned.rebuild((id_of(key), row) for key, row in rows)
-            keys = [key_of(domain, document_id) for document_id in stale]
+            rows = self.table.scan(partition, row_prefix(domain))
+            stale = learned.rebuild((row_id(key), row) for key, row in rows)
+            keys = [row_key(domain, document_id) for document_id in stale]
             await self.delete(self.table, partition, keys, work)
-            kept = self.first.scan(partition, prefix_of(domain))
-            sizes = [(id_of(key), len(packed)) for key, packed in kept]
+            kept = self.first.scan(partition, row_prefix(domain))
+            sizes = [(row_id(key), len(packed)) for key, packed in kept]
             dropped = learned.first.recall(sizes, learned.__contains__)
             await self._drop_first(partition, domain, dropped, work)
             self._trees.add(partition, domain, learned)
@@ -142,14 +144,14 @@ class Extract(DocumentStage):
         """
         partition, said, revised = work.message.partition, list[Confirmed](), list[bytes]()
         for document_id in learned.first.due(len(learned.tree)):
-            key = key_of(domain, document_id)
+            key = row_key(domain, document_id)
             revision, value = self._judge_again(learned, partition, key)
             revised.append(document_id)
             if revision is not None:
                 said.append(await self.table.put(partition, key, revision.row))
                 work.wait_for(said[-1], len(revision.row))
             if value is not None:
-                to = Key(partition, document_id.hex().encode())
+                to = RoutedKey(partition, document_id.hex().encode())
                 said.append(await self.send(work, "clean-text", to, value))
                 self.metrics.revisions.inc()
         if revised:
@@ -177,8 +179,8 @@ class Extract(DocumentStage):
         except OURS:
             raise
         except Exception as error:  # noqa: BLE001 - one bad record never stops another
-            log.error("a first page cannot be revised", id=id_of(key).hex(), exc_info=error)
-            learned.first.drop(id_of(key))
+            log.error("a first page cannot be revised", id=row_id(key).hex(), exc_info=error)
+            learned.first.drop(row_id(key))
             return None, None
         return revision, value
 
@@ -202,7 +204,7 @@ class Extract(DocumentStage):
     ) -> None:
         """Keep documents no longer."""
         for document_id in ids:
-            work.wait_for(await self.first.delete(partition, key_of(domain, document_id)))
+            work.wait_for(await self.first.delete(partition, row_key(domain, document_id)))
 
     async def _report(self, found: Duplicate, work: Work) -> None:
         """A version whose place a later one has: a replay, which brings nothing back."""

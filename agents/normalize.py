@@ -19,8 +19,8 @@ from agents.document_stage import DocumentStage
 from agents.forgetting import HEADERS, keys_to_delete
 from agents.incoming import arrived, is_in_place
 from agents.kafka.delivery import OnFailure, Work
-from agents.kafka.partitions import Key
-from agents.kafka.tables.table import key_of
+from agents.kafka.partitions import RoutedKey
+from agents.kafka.tables.table import row_key
 from agents.seen import SeenDomains
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
@@ -63,7 +63,7 @@ class Normalize(DocumentStage):
         seen = await self.domains.get(partition, domain, work)
 
         def look_up(key: UrlKey) -> bytes | None:
-            return self.table.get(partition, key_of(key.domain, bytes.fromhex(key.id)))
+            return self.table.get(partition, row_key(key.domain, bytes.fromhex(key.id)))
 
         decision = normalise(page, origin, schemes, seen.horizon, look_up, self.settings.revisits)
         if isinstance(decision, Duplicate):
@@ -80,7 +80,7 @@ class Normalize(DocumentStage):
             self.table, partition, keys_to_delete(self.table, partition, forget), work
         )
         headers = [*HEADERS, (names.ORIGIN, origin.encode())]
-        to = Key(partition, forget.domain.encode())
+        to = RoutedKey(partition, forget.domain.encode())
         await self.send(work, "documents", to, forget.encode(), headers)
 
     def drop(self, partition: int, domain: str) -> None:
@@ -117,9 +117,11 @@ class Normalize(DocumentStage):
         value = documents.encode(document)
         self.check_size("documents", value)
         headers = [(names.ORIGIN, document.origin.encode()), *arrived(work.message)]
-        await self.send(work, "documents", Key(partition, document.domain.encode()), value, headers)
+        await self.send(
+            work, "documents", RoutedKey(partition, document.domain.encode()), value, headers
+        )
         stored = await self.table.put(
-            partition, key_of(document.domain, document.key_bytes), decision.seen.encode()
+            partition, row_key(document.domain, document.key_bytes), decision.seen.encode()
         )
         work.wait_for(stored)
         self.metrics.documents.inc()

@@ -8,7 +8,7 @@ sweep reads them all, which then costs 3 µs a document (issue 3: a prefix scan)
 from __future__ import annotations
 
 from agents.kafka.delivery import Work
-from agents.kafka.tables.table import Table, prefix_of
+from agents.kafka.tables.table import ConfirmedTable, row_prefix
 from agents.memory import Memory
 from agents.telemetry.metrics import Metrics
 from urltree.site.seen import Horizon, Seen
@@ -30,7 +30,7 @@ class SeenDomain:
 class SeenDomains:
     """Domains in memory, made from the table `seen` when they are asked for."""
 
-    def __init__(self, table: Table, bound: int, metrics: Metrics) -> None:
+    def __init__(self, table: ConfirmedTable, bound: int, metrics: Metrics) -> None:
         self._table = table
         self._metrics = metrics
         self._memory: Memory[SeenDomain] = Memory(bound, lambda _: 1)
@@ -78,5 +78,5 @@ class SeenDomains:
         found.left = max(_SWEEP, found.documents)
 
     def _entries(self, partition: int, domain: str) -> list[tuple[bytes, int]]:
-        rows = self._table.scan(partition, prefix_of(domain))
+        rows = self._table.scan(partition, row_prefix(domain))
         return [(key, Seen.decode(value).time) for key, value in rows]

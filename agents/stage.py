@@ -24,7 +24,7 @@ from faust.types.tuples import Message
 from agents.app import App, make_app, source
 from agents.incoming import is_in_place, origin_of, original_of
 from agents.kafka.delivery import Delivery, OnFailure, Work
-from agents.kafka.partitions import Key, key_of
+from agents.kafka.partitions import RoutedKey, route_key
 from agents.kafka.tables.store import StoreError
 from agents.settings.job import Settings
 from agents.settings.topics_file import declared
@@ -106,7 +106,7 @@ class Stage(ABC):
         """Drop all domains from memory."""
 
     async def send(
-        self, work: Work, topic: str, to: Key, value: bytes | None, headers: Headers = ()
+        self, work: Work, topic: str, to: RoutedKey, value: bytes | None, headers: Headers = ()
     ) -> asyncio.Future[Any]:
         """Send a record as part of the work on another; the future is done when Kafka has it.
 
@@ -121,9 +121,9 @@ class Stage(ABC):
         work.wait_for(future, len(value or b""))
         return future
 
-    def key(self, text: str) -> Key:
+    def key(self, text: str) -> RoutedKey:
         """A key and the partition that our partitioner gives it."""
-        return key_of(text, self.partitions)
+        return route_key(text, self.partitions)
 
     def check_size(self, topic: str, value: bytes) -> None:
         """Refuse what Kafka would refuse, before anything is stored of it.

@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agents.kafka.client import producer
-from agents.kafka.partitions import key_of
+from agents.kafka.partitions import route_key
 from agents.settings.topics_file import declared
 from bench import idle_feeds
 from bench.bare_asking import seconds_each
@@ -152,7 +152,7 @@ async def _follow(running_job: Job, kind: str) -> None:
         for n in range(FEEDS):
             site = f"feed{n}.example"
             one = Feed(site=site, url=f"http://www.{site}/{kind}/{n}")
-            partition = key_of(site, partitions).partition
+            partition = route_key(site, partitions).partition
             await client.send(settings.topic("feeds"), one.encode(), one.key, partition)
         await client.flush()
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from agents.commands.topics import apply
 from agents.kafka.client import producer
-from agents.kafka.partitions import key_of
+from agents.kafka.partitions import route_key
 from agents.polling.feed_rows import feed_key
 from agents.settings.job import Settings
 from agents.settings.topics_file import declared
@@ -85,7 +85,7 @@ async def _write(settings: Settings) -> None:
     topic = settings.topic(CHANGELOG)
     async with producer(settings) as client:
         for state in _states(time.time()):
-            to = key_of(state.site, partitions)
+            to = route_key(state.site, partitions)
             _, key = feed_key(to.partition, state.site, state.feed)
             await client.send(topic, state.encode(), key, to.partition)
         await client.flush()

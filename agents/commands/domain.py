@@ -19,10 +19,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree
 
-from agents.kafka.client import consumer, partitions, read, whole
+from agents.kafka.client import consumer, full_ranges, partitions, read_records
 from agents.kafka.partitions import partition_of
-from agents.kafka.tables.table import id_of, prefix_of
-from agents.settings.job import Settings, SettingsError, load
+from agents.kafka.tables.table import row_id, row_prefix
+from agents.settings.job import Settings, SettingsError, load_settings
 from models import document as documents
 from models.command import is_command
 from urltree.heuristics.registry import heuristic
@@ -33,7 +33,7 @@ from urltree.tree.url_tree import Node
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class RepeatedBlock:
     """A block that recurs.
 
     Attributes:
@@ -47,7 +47,7 @@ class Block:
     text: str | None
 
 
-class View(NamedTuple):
+class DomainView(NamedTuple):
     """What is learned of a domain.
 
     Attributes:
@@ -59,10 +59,10 @@ class View(NamedTuple):
     documents: int
     waiting: int
     root: Node
-    blocks: list[Block]
+    blocks: list[RepeatedBlock]
 
 
-async def look(settings: Settings, domain: str, blocks: int) -> View:
+async def load_domain(settings: Settings, domain: str, blocks: int) -> DomainView:
     """Rebuild a domain's tree.
 
     Args:
@@ -85,8 +85,8 @@ async def look(settings: Settings, domain: str, blocks: int) -> View:
         ranked = sorted(root.counts().items(), key=lambda found: (-found[1], found[0]))
         repeated = [found for found in ranked if found[1] > 1][:blocks]
         texts = await _texts(settings, client, domain, {block_hash for block_hash, _ in repeated})
-    found = [Block(f"{name:016x}", count, texts.get(name)) for name, count in repeated]
-    return View(domain, len(learned.tree), waiting, root, found)
+    found = [RepeatedBlock(f"{name:016x}", count, texts.get(name)) for name, count in repeated]
+    return DomainView(domain, len(learned.tree), waiting, root, found)
 
 
 @click.command("domain")
@@ -97,7 +97,7 @@ async def look(settings: Settings, domain: str, blocks: int) -> View:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def domain_command(*, domain: str, depth: int, children: int, blocks: int, as_json: bool) -> None:
     """Show the tree of a DOMAIN and its most repeated blocks. Exit 1: nothing is known of it."""
-    view = asyncio.run(look(load(), domain, blocks))
+    view = asyncio.run(load_domain(load_settings(), domain, blocks))
     if as_json:
         click.echo(orjson.dumps(_as_json(view, depth, children)))
     else:
@@ -107,14 +107,14 @@ def domain_command(*, domain: str, depth: int, children: int, blocks: int, as_js
 
 async def _rows(settings: Settings, client: AIOKafkaConsumer, domain: str) -> dict[bytes, bytes]:
     """The rows of a domain by document id: the last of each key, tombstones left out."""
-    prefix = prefix_of(domain)
+    prefix = row_prefix(domain)
     rows: dict[bytes, bytes] = {}
     place = await _partition(settings, client, "urltree-extract-rows-changelog", domain)
-    async for record in read(client, await whole(client, [place])):
+    async for record in read_records(client, await full_ranges(client, [place])):
         if record.key is not None and record.key.startswith(prefix):
-            rows.pop(id_of(record.key), None)
+            rows.pop(row_id(record.key), None)
             if record.value is not None:
-                rows[id_of(record.key)] = record.value
+                rows[row_id(record.key)] = record.value
     return rows
 
 
@@ -124,7 +124,7 @@ async def _texts(
     """The text of blocks, by hash, where a document still has it."""
     texts: dict[int, str] = {}
     place = await _partition(settings, client, "documents", domain)
-    async for record in read(client, await whole(client, [place])):
+    async for record in read_records(client, await full_ranges(client, [place])):
         if len(texts) == len(wanted):
             continue
         if record.key != domain.encode() or is_command(record.headers):
@@ -150,7 +150,7 @@ def _shown(node: Node, children: int) -> Iterable[Node]:
     return ranked[:children]
 
 
-def _as_json(view: View, depth: int, children: int) -> dict[str, Any]:
+def _as_json(view: DomainView, depth: int, children: int) -> dict[str, Any]:
     def nested(node: Node) -> dict[str, Any]:
         fields: dict[str, Any] = {"name": node.name or view.domain, "support": node.support}
         if node.children:
@@ -168,7 +168,7 @@ def _as_json(view: View, depth: int, children: int) -> dict[str, Any]:
     }
 
 
-def _print(view: View, depth: int, children: int) -> None:
+def _print(view: DomainView, depth: int, children: int) -> None:
     def grow(branch: Tree, node: Node) -> None:
         if node.depth == depth:
             return

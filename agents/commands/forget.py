@@ -19,9 +19,9 @@ import orjson
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
 from agents.forgetting import HEADERS, answer
-from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.client import consumer, full_ranges, partitions, producer, read_records
 from agents.kafka.partitions import partition_of
-from agents.settings.job import Settings, load
+from agents.settings.job import Settings, load_settings
 from agents.settings.schemes import Schemes
 from models import clean_text
 from models.command import Forget
@@ -93,7 +93,7 @@ async def forget(settings: Settings, command: Forget, wait: float) -> Forgotten:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def forget_command(*, target: str, wait: float, yes: bool, as_json: bool) -> None:
     """Forget a page or a whole domain, in tables and clean text. Exit 1: no worker answered."""
-    settings = load()
+    settings = load_settings()
     command = asyncio.run(resolve(settings, target))
     what = "every page" if command.ids is None else f"{len(command.ids)} id(s)"
     if not yes:
@@ -149,7 +149,7 @@ async def _clean_texts(
     assigned = await partitions(client, settings.topic("clean-text"))
     place = TopicPartition(assigned[0].topic, partition_of(domain.encode(), len(assigned)))
     found: dict[str, str] = {}
-    async for record in read(client, await whole(client, [place])):
+    async for record in read_records(client, await full_ranges(client, [place])):
         document_id = (record.key or b"").decode(errors="replace")
         found.pop(document_id, None)
         try:

@@ -20,7 +20,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from agents.kafka.client import consumer, partitions, producer
 from agents.kafka.groups import rewind, workers
 from agents.kafka.tables.live_keys import live_keys
-from agents.settings.job import Settings, SettingsError, load
+from agents.settings.job import Settings, SettingsError, load_settings
 
 _TABLES = {"normalize": ("seen",), "extract": ("rows", "first")}
 _INPUTS = {"normalize": "raw-html", "extract": "documents"}
@@ -130,7 +130,7 @@ async def reset(settings: Settings, steps: Plan) -> int:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def reset_command(*, stage: str, yes: bool, seconds: float | None, as_json: bool) -> None:
     """Reset a STAGE: empty its tables, read its input again. Exit 1: not done."""
-    settings = load()
+    settings = load_settings()
     if yes and seconds is not None:
         asyncio.run(wait(settings, stage, seconds))
     steps = asyncio.run(plan(settings, stage))

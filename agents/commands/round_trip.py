@@ -20,10 +20,10 @@ import orjson
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from agents.commands.forget import forget
-from agents.kafka.client import consumer, partitions, producer, read
+from agents.kafka.client import consumer, partitions, producer, read_records
 from agents.kafka.groups import committed, workers
-from agents.kafka.partitions import key_of
-from agents.settings.job import Settings, load
+from agents.kafka.partitions import route_key
+from agents.settings.job import Settings, load_settings
 from agents.settings.schemes import Schemes
 from models import clean_text, raw_html
 from models.command import Forget
@@ -93,7 +93,7 @@ async def round_trip(settings: Settings, wait: float) -> Trip:
     probe = Probe(settings)
     async with consumer(settings) as client, producer(settings) as out:
         source = await partitions(client, settings.topic("raw-html"))
-        to = key_of(probe.domain, len(source))
+        to = route_key(probe.domain, len(source))
         ends = await _ends(settings, client)
         sent = await out.send_and_wait(
             settings.topic("raw-html"), probe.value, to.key, to.partition
@@ -125,7 +125,7 @@ async def round_trip(settings: Settings, wait: float) -> Trip:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def round_trip_command(*, wait: float, as_json: bool) -> None:
     """Publish a page, wait for its clean text, forget it. Exit 1: it did not come; says why."""
-    trip = asyncio.run(round_trip(load(), wait))
+    trip = asyncio.run(round_trip(load_settings(), wait))
     if as_json:
         click.echo(orjson.dumps(trip._asdict()))
     elif trip.trouble is None:
@@ -154,7 +154,7 @@ async def _answer(
     text = TopicPartition(settings.topic("clean-text"), origin.partition)
     letters = settings.topic("dead-letters")
     count = sum(place.topic == letters for place in ends)
-    letter = TopicPartition(letters, key_of(str(origin), count).partition)
+    letter = TopicPartition(letters, route_key(str(origin), count).partition)
     client.assign([text, letter])
     for place in (text, letter):
         client.seek(place, ends[place])
@@ -196,7 +196,7 @@ async def _where_it_is(
     """Where a page is that did not come."""
     place = TopicPartition(settings.topic("documents"), origin.partition)
     now = await client.end_offsets([place])
-    async for record in read(client, {place: (ends[place], now[place])}):
+    async for record in read_records(client, {place: (ends[place], now[place])}):
         if header(record.headers, ORIGIN) == str(origin):
             return await _waits(settings, "extract", "documents", record)
     return await _waits(settings, "normalize", "raw-html", origin)

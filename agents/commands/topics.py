@@ -17,7 +17,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import for_code
 
 from agents.kafka.client import admin
-from agents.settings.job import Settings, SettingsError, load
+from agents.settings.job import Settings, SettingsError, load_settings
 from agents.settings.topics_file import Topic, declared
 
 _PATIENCE = 30  # seconds
@@ -43,14 +43,16 @@ class Difference(NamedTuple):
         return self.what in ("partitions", "replicas")
 
 
-async def check(settings: Settings) -> list[str]:
+async def check_topics(settings: Settings) -> list[str]:
     """In which points Kafka differs from topics.yaml, a sentence each; workers ask at start."""
     topics = declared(settings)
     async with admin(settings) as client:
-        return [str(difference) for difference in await differences(client, topics)]
+        return [str(difference) for difference in await find_differences(client, topics)]
 
 
-async def differences(client: AIOKafkaAdminClient, topics: tuple[Topic, ...]) -> list[Difference]:
+async def find_differences(
+    client: AIOKafkaAdminClient, topics: tuple[Topic, ...]
+) -> list[Difference]:
     """Compare; more replicas than declared are no difference: a reassignment adds them."""
     # all topics: asked by name, a broker with auto.create.topics.enable would make missing ones
     described = {found["topic"]: found for found in await client.describe_topics()}
@@ -83,7 +85,7 @@ async def apply(settings: Settings) -> tuple[list[Difference], list[Difference]]
     """
     topics = declared(settings)
     async with admin(settings) as client:
-        found = await differences(client, topics)
+        found = await find_differences(client, topics)
         missing = {d.topic for d in found if d.what == "topic"}
         await _create(client, [topic for topic in topics if topic.name in missing])
         altered = {d.topic for d in found if not d.is_refused} - missing
@@ -101,7 +103,7 @@ def topics() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def apply_command(*, as_json: bool) -> None:
     """Make missing topics, alter configs that differ. Exit 1: something needs a person."""
-    done, refused = asyncio.run(apply(load()))
+    done, refused = asyncio.run(apply(load_settings()))
     if as_json:
         click.echo(orjson.dumps({"done": _rows(done), "refused": _rows(refused)}))
     else:
@@ -118,7 +120,7 @@ def apply_command(*, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def check_command(*, as_json: bool) -> None:
     """Compare Kafka with topics.yaml. Exit 1: they differ."""
-    found = asyncio.run(check(load()))
+    found = asyncio.run(check_topics(load_settings()))
     if as_json:
         click.echo(orjson.dumps({"differences": found}))
     else:
@@ -177,7 +179,7 @@ async def _alter(client: AIOKafkaAdminClient, topics: list[Topic]) -> None:
 async def _wait(client: AIOKafkaAdminClient, topics: tuple[Topic, ...]) -> None:
     """Until a broker has heard of what the controller did, so that a worker may start at once."""
     for _ in range(_PATIENCE * 10):
-        if all(difference.is_refused for difference in await differences(client, topics)):
+        if all(difference.is_refused for difference in await find_differences(client, topics)):
             return
         await asyncio.sleep(0.1)
     raise SettingsError(f"the topics were altered, but no broker knows after {_PATIENCE} s")

@@ -110,7 +110,7 @@ async def partitions(client: AIOKafkaConsumer, topic: str) -> list[TopicPartitio
     return [TopicPartition(topic, partition) for partition in sorted(known)]
 
 
-async def whole(client: AIOKafkaConsumer, assigned: Iterable[TopicPartition]) -> Ranges:
+async def full_ranges(client: AIOKafkaConsumer, assigned: Iterable[TopicPartition]) -> Ranges:
     """Everything that these partitions hold now."""
     assigned = list(assigned)
     first = await client.beginning_offsets(assigned)
@@ -118,7 +118,7 @@ async def whole(client: AIOKafkaConsumer, assigned: Iterable[TopicPartition]) ->
     return {partition: (first[partition], last[partition]) for partition in assigned}
 
 
-async def read(client: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[ConsumerRecord]:
+async def read_records(client: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[ConsumerRecord]:
     """The records of these ranges, each partition in its order; memory is bounded by a fetch."""
     left = {partition: end for partition, (start, end) in ranges.items() if start < end}
     client.assign(list(left))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from aiokafka.partitioner import murmur2
 
 
-class Key(NamedTuple):
+class RoutedKey(NamedTuple):
     """Where a record goes to."""
 
     partition: int
@@ -25,7 +25,7 @@ def partition_of(key: bytes, partitions: int) -> int:
     return int(murmur2(key) & 0x7FFFFFFF) % partitions
 
 
-def key_of(text: str, partitions: int) -> Key:
+def route_key(text: str, partitions: int) -> RoutedKey:
     """A key with its partition."""
     key = text.encode()
-    return Key(partition_of(key, partitions), key)
+    return RoutedKey(partition_of(key, partitions), key)

@@ -188,7 +188,7 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
         return tuple(sources)
 
 
-def load() -> Settings:
+def load_settings() -> Settings:
     """The settings of this process.
 
     Raises:
@@ -213,3 +213,17 @@ def unknown() -> list[str]:
     """Variables that look like settings and are none: misspelt, or another program's."""
     known = {PREFIX + name.upper() for name in Settings.model_fields} | {FILE}
     return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
+
+
+def require_contact(settings: Settings) -> str:
+    """The address that stands in the User-Agent; stages that ask the web do not start without.
+
+    Raises:
+        SettingsError: it is not set.
+    """
+    if not settings.contact:
+        raise SettingsError(
+            "contact: should be an address of mail or web where owners of sites reach you, such "
+            "as URLTREE_CONTACT=https://example.org/crawler; poll and fetch do not start without it"
+        )
+    return settings.contact

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from agents.__main__ import main
 from agents.commands.topics import apply
 from agents.kafka import refusal, tokens
-from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.client import consumer, full_ranges, partitions, producer, read_records
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
 from tests.agents.limits import GUARD, OF_WORKERS
@@ -66,8 +66,8 @@ def read_all(job: Settings) -> ReadAll:
 
     async def records(topic: str) -> list[Any]:
         async with consumer(job) as client:
-            ranges = await whole(client, await partitions(client, job.topic(topic)))
-            return [record async for record in read(client, ranges)]
+            ranges = await full_ranges(client, await partitions(client, job.topic(topic)))
+            return [record async for record in read_records(client, ranges)]
 
     return lambda topic: asyncio.run(records(topic))
 

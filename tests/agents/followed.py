@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from agents.kafka.client import producer
-from agents.kafka.partitions import key_of
+from agents.kafka.partitions import route_key
 from agents.poll import Poll
 from agents.polling.feed_rows import feed_key
 from agents.settings.job import Settings
@@ -29,7 +29,7 @@ ANOTHER_POLL = 7 * HOURS  # interval_max is 6
 
 async def publish(job: Settings, feed: Feed, *, remove: bool = False) -> None:
     """What the command `feeds add` or `feeds remove` does."""
-    to = key_of(feed.site, PARTITIONS)
+    to = route_key(feed.site, PARTITIONS)
     async with producer(job) as client:
         value = None if remove else feed.encode()
         await client.send_and_wait(job.topic("feeds"), value, feed.key, to.partition)
@@ -43,7 +43,7 @@ def follow(job: Settings, url: str = FEED, **fields: Any) -> Any:
 def state_of(stage: Any, url: str = FEED) -> FeedState | None:
     """What is known of a feed."""
     found: FeedState | None = stage.rows.get(
-        feed_key(key_of(SITE, PARTITIONS).partition, SITE, url)
+        feed_key(route_key(SITE, PARTITIONS).partition, SITE, url)
     )
     return found
 

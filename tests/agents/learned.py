@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import yaml
 
-from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.client import consumer, full_ranges, partitions, producer, read_records
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
 from agents.settings.topics_file import declared
@@ -55,8 +55,8 @@ def records(job: Settings, topic: str) -> list[Any]:
 
     async def found() -> list[Any]:
         async with consumer(job) as client:
-            ranges = await whole(client, await partitions(client, job.topic(topic)))
-            return [record async for record in read(client, ranges)]
+            ranges = await full_ranges(client, await partitions(client, job.topic(topic)))
+            return [record async for record in read_records(client, ranges)]
 
     return asyncio.run(found())
 

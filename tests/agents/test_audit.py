@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from agents.commands.audit.command import Audit, account, auditing
-from agents.commands.audit.ledger import Accounts, Ledger, Outcome
+from agents.commands.audit.ledger import Accounts, AuditOutcome, Ledger
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
 from models import clean_text, duplicate, raw_html
@@ -78,12 +78,12 @@ def test_a_ledger_counts_each_origin_once_under_its_best_outcome() -> None:
     ledger = Ledger("t")
     for offset in (5, 6, 8, 9):
         ledger.expect(0, offset)
-    ledger.settle("t/0/5", Outcome.DEAD_LETTER, "bad-url")
-    ledger.settle("t/0/5", Outcome.CLEAN_TEXT)
-    ledger.settle("t/0/6", Outcome.CLEAN_TEXT)
-    ledger.settle("t/0/6", Outcome.DEAD_LETTER, "bad-url")
-    ledger.settle("t/0/8", Outcome.DUPLICATE, "rule")
-    ledger.settle("t/0/8", Outcome.DUPLICATE, "rule")
+    ledger.settle("t/0/5", AuditOutcome.DEAD_LETTER, "bad-url")
+    ledger.settle("t/0/5", AuditOutcome.CLEAN_TEXT)
+    ledger.settle("t/0/6", AuditOutcome.CLEAN_TEXT)
+    ledger.settle("t/0/6", AuditOutcome.DEAD_LETTER, "bad-url")
+    ledger.settle("t/0/8", AuditOutcome.DUPLICATE, "rule")
+    ledger.settle("t/0/8", AuditOutcome.DUPLICATE, "rule")
     assert ledger.accounts() == Accounts(
         origins=4, clean_text=2, duplicates={"rule": 1}, missing=1, first_missing=("t/0/9",)
     )
@@ -95,7 +95,7 @@ def test_a_ledger_ignores_what_it_does_not_expect(origin: str) -> None:
     ledger = Ledger("t")
     ledger.expect(0, 5)
     ledger.expect(0, 8)
-    ledger.settle(origin, Outcome.CLEAN_TEXT)
+    ledger.settle(origin, AuditOutcome.CLEAN_TEXT)
     assert ledger.accounts().missing == ledger.accounts().origins == 2
 
 
@@ -104,7 +104,7 @@ def test_a_ledger_takes_any_number_of_reasons() -> None:
     ledger = Ledger("t")
     for offset in range(1_000):
         ledger.expect(0, offset)
-        ledger.settle(f"t/0/{offset}", Outcome.DEAD_LETTER, f"reason {offset}")
+        ledger.settle(f"t/0/{offset}", AuditOutcome.DEAD_LETTER, f"reason {offset}")
     letters = ledger.accounts().dead_letters
     assert sum(letters.values()) == 1_000
     assert letters["other"] > 700

@@ -12,7 +12,7 @@ import xxhash
 
 from agents.commands.feeds.list import span
 from agents.kafka.partitions import partition_of
-from agents.kafka.tables.table import key_of
+from agents.kafka.tables.table import row_key
 from agents.settings.job import SettingsError
 from models.feed import Feed, decode
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
@@ -33,7 +33,7 @@ def test_a_time_is_one_number(seconds: float, text: str) -> None:
 def state(feed: Feed, **changes: Any) -> Sent:
     """A row as `poll` writes it."""
     row = FeedState(**{"site": feed.site, "feed": feed.url, "url": feed.url, **changes})
-    key = key_of(feed.site, xxhash.xxh3_128_digest(feed.url.encode()))
+    key = row_key(feed.site, xxhash.xxh3_128_digest(feed.url.encode()))
     place = partition_of(feed.site.encode(), PARTITIONS)
     return Sent("urltree-poll-feed_state-changelog", key, row.encode(), partition=place)
 

@@ -14,7 +14,7 @@ from agents.fetch import Fetch
 from agents.kafka.client import producer
 from agents.kafka.groups import rewind
 from agents.kafka.partitions import partition_of
-from agents.kafka.tables.table import key_of
+from agents.kafka.tables.table import row_key
 from agents.settings.job import Settings
 from agents.stage import Stage
 from agents.telemetry.health import Health
@@ -115,7 +115,7 @@ def test_recovery_says_how_much_is_left_and_tables_how_large_they_are(job: Setti
         async with producer(job) as client:
             name = job.topic("urltree-extract-rows-changelog")
             for number in range(ROWS):
-                key = key_of("example.org", number.to_bytes(16, "big"))
+                key = row_key("example.org", number.to_bytes(16, "big"))
                 await client.send(name, bytes(200), key, 0)
             await client.flush()
         failures: list[BaseException] = []

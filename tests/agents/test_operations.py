@@ -14,7 +14,7 @@ from aiokafka.admin import NewPartitions
 from aiokafka.admin.client import AIOKafkaAdminClient
 
 from agents.commands.audit.command import account
-from agents.commands.topics import apply, check, differences
+from agents.commands.topics import apply, check_topics, find_differences
 from agents.kafka.client import admin
 from agents.kafka.groups import committed
 from agents.normalize import Normalize
@@ -59,7 +59,7 @@ def behind_the_back(job: Settings, change: Change) -> None:
     async def changed() -> None:
         async with admin(job) as client:
             await change(client)
-            while not await differences(client, declared(job)):  # noqa: ASYNC110 - it has no event
+            while not await find_differences(client, declared(job)):  # noqa: ASYNC110 - it has no event
                 await asyncio.sleep(0.1)
 
     asyncio.run(changed())
@@ -179,7 +179,7 @@ def test_a_job_moves_to_more_partitions(
     """
     name, known = job.topic("raw-html"), pages(1, 2)
     behind_the_back(job, lambda client: client.create_partitions({name: NewPartitions(7)}))
-    assert asyncio.run(check(job)) == [f"{name}: partitions should be 6, is 7"]
+    assert asyncio.run(check_topics(job)) == [f"{name}: partitions should be 6, is 7"]
     publish(*known[1:], known[0]._replace(partition=6))
     work(job)
     before, ids = rows(job), {text["id"] for text in values(job, "clean-text")}

@@ -13,7 +13,7 @@ from agents.commands.feeds.subscriptions import (
     CATEGORIES,
     MAX_FILE_BYTES,
     Entry,
-    read,
+    read_feed_list,
     write_json,
     write_opml,
 )
@@ -29,14 +29,14 @@ def opml(body: str, before: str = '<?xml version="1.0" encoding="UTF-8"?>') -> s
 
 def entries(text: str) -> list[Entry]:
     """What a list names."""
-    return list(read(text.encode()))
+    return list(read_feed_list(text.encode()))
 
 
 def as_feeds(content: bytes) -> list[Feed]:
     """Entries of the site example.org as feeds."""
     return [
         Feed(site=e.site or "example.org", url=e.address, title=e.title, meta=e.meta)
-        for e in read(content)
+        for e in read_feed_list(content)
     ]
 
 
@@ -77,7 +77,7 @@ def test_titles_are_read_in_the_encoding_of_the_file(codec: str) -> None:
     text = opml(
         f'<outline text="Größe" xmlUrl="{URL}"/>', f'<?xml version="1.0" encoding="{name}"?>'
     )
-    assert list(read(text.encode(codec))) == [Entry(URL, "Größe")]
+    assert list(read_feed_list(text.encode(codec))) == [Entry(URL, "Größe")]
 
 
 def test_a_list_opens_no_file_and_expands_no_entity(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import pytest
 
-from agents.commands.topics import apply, check
+from agents.commands.topics import apply, check_topics
 from agents.extract import Extract
 from agents.fetch import Fetch
 from agents.kafka.refusal import NoKafkaError
@@ -113,7 +113,7 @@ def test_what_only_a_person_can_mend_is_a_sentence_that_names_the_setting(
     changes = {name: value.format(**vars(secure_kafka)) for name, value in change.items()}
     fields = getattr(secure_kafka, login)() | changes
     with pytest.raises(SettingsError, match=sentence) as caught:
-        asyncio.run(check(Settings.model_validate(fields)))
+        asyncio.run(check_topics(Settings.model_validate(fields)))
     assert not isinstance(caught.value, NoKafkaError)
     assert secure_kafka.tokens.client_secret not in str(caught.value)
     assert PASSWORD not in str(caught.value)
@@ -146,7 +146,7 @@ def test_a_token_that_the_broker_does_not_take_is_a_sentence(
     """The broker's own words, which aiokafka alone does not hear."""
     monkeypatch.setattr(secure_kafka.tokens, name, value())
     with pytest.raises(SettingsError, match=r"refuses the login by OAUTHBEARER: .*invalid_token"):
-        asyncio.run(check(Settings.model_validate(secure_kafka.oauth())))
+        asyncio.run(check_topics(Settings.model_validate(secure_kafka.oauth())))
 
 
 def test_a_client_without_certificate_is_told_where_to_look(secure_kafka: SecureKafka) -> None:
@@ -154,7 +154,7 @@ def test_a_client_without_certificate_is_told_where_to_look(secure_kafka: Secure
     fields = secure_kafka.certificate()
     del fields["ssl_cert_file"], fields["ssl_key_file"]
     with pytest.raises(NoKafkaError, match=r"closed at once; .* see security and ssl_cert_file"):
-        asyncio.run(check(Settings.model_validate(fields)))
+        asyncio.run(check_topics(Settings.model_validate(fields)))
 
 
 def test_a_worker_waits_for_an_identity_provider_that_is_down(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.settings.job import Settings, SettingsError, load, unknown
+from agents.settings.job import Settings, SettingsError, load_settings, unknown
 from agents.settings.schemes import Schemes
 from urltree.page import Page
 
@@ -23,11 +23,11 @@ def test_brokers_come_from_our_own_name_else_from_the_usual_one_else_from_loopba
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """So that KAFKA_BROKERS is enough for all commands."""
-    assert load().brokers == ("127.0.0.1:9092",)
+    assert load_settings().brokers == ("127.0.0.1:9092",)
     monkeypatch.setenv("KAFKA_BROKERS", "a:1, b:2")
-    assert load().brokers == ("a:1", "b:2")
+    assert load_settings().brokers == ("a:1", "b:2")
     monkeypatch.setenv("URLTREE_BROKERS", "c:3")
-    assert load().brokers == ("c:3",)
+    assert load_settings().brokers == ("c:3",)
 
 
 def test_a_file_is_read_and_the_environment_wins(
@@ -37,7 +37,7 @@ def test_a_file_is_read_and_the_environment_wins(
     (tmp_path / "s.yaml").write_text("brokers: a:1,b:2\nprefix: p-\nkeep: 7\n")
     monkeypatch.setenv("URLTREE_SETTINGS", str(tmp_path / "s.yaml"))
     monkeypatch.setenv("URLTREE_KEEP", "8")
-    settings = load()
+    settings = load_settings()
     assert (settings.brokers, settings.prefix, settings.keep) == (("a:1", "b:2"), "p-", 8)
     assert settings.topic("raw-html") == "p-raw-html"
 
@@ -49,7 +49,7 @@ def test_a_misspelt_name_in_the_file_is_refused(
     (tmp_path / "s.yaml").write_text("heuristik: strict\n")
     monkeypatch.setenv("URLTREE_SETTINGS", str(tmp_path / "s.yaml"))
     with pytest.raises(SettingsError, match="heuristik"):
-        load()
+        load_settings()
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_wrong_setting_is_named_in_one_sentence(
     """For the person who set it; the worker ends with it."""
     monkeypatch.setenv(f"URLTREE_{name.upper()}", value)
     with pytest.raises(SettingsError, match=words) as caught:
-        load()
+        load_settings()
     assert "\n" not in str(caught.value)
 
 
@@ -86,7 +86,7 @@ def test_metadata_without_its_libraries_ends_the_worker_at_the_start(
     monkeypatch.delitem(sys.modules, "urltree.enrich.metadata.language", raising=False)
     monkeypatch.setenv("URLTREE_METADATA", "true")
     with pytest.raises(SettingsError, match=r"urltree\[metadata\]"):
-        load()
+        load_settings()
 
 
 def test_a_password_is_read_from_its_file_and_shown_nowhere(
@@ -96,10 +96,10 @@ def test_a_password_is_read_from_its_file_and_shown_nowhere(
     file = tmp_path / "password"
     file.write_text("from a file\n")
     monkeypatch.setenv("URLTREE_SASL_PASSWORD", "from the environment")
-    assert load().password == os.environ["URLTREE_SASL_PASSWORD"]
-    assert "from the environment" not in repr(load())
+    assert load_settings().password == os.environ["URLTREE_SASL_PASSWORD"]
+    assert "from the environment" not in repr(load_settings())
     monkeypatch.setenv("URLTREE_SASL_PASSWORD_FILE", str(file))
-    assert load().password == file.read_text().strip()
+    assert load_settings().password == file.read_text().strip()
 
 
 def test_a_login_by_token_needs_a_client_and_no_user(
@@ -111,13 +111,13 @@ def test_a_login_by_token_needs_a_client_and_no_user(
     monkeypatch.setenv("URLTREE_OAUTH_TOKEN_URL", "https://id.example.org/token")
     monkeypatch.setenv("URLTREE_OAUTH_CLIENT_ID", "urltree")
     with pytest.raises(SettingsError, match="oauth_client_secret should be set"):
-        load()
+        load_settings()
     monkeypatch.setenv("URLTREE_OAUTH_CLIENT_SECRET", "from the environment")
-    assert load().client_secret == "from the environment"  # noqa: S105 - of a test
-    assert "from the environment" not in repr(load())
+    assert load_settings().client_secret == "from the environment"  # noqa: S105 - of a test
+    assert "from the environment" not in repr(load_settings())
     (tmp_path / "secret").write_text("from a file\n")
     monkeypatch.setenv("URLTREE_OAUTH_CLIENT_SECRET_FILE", str(tmp_path / "secret"))
-    assert load().client_secret == "from a file"  # noqa: S105 - of a test
+    assert load_settings().client_secret == "from a file"  # noqa: S105 - of a test
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "[::1]:80"])

@@ -11,7 +11,7 @@ import pytest
 from aiokafka import TopicPartition
 
 from agents.commands.state.dump import SOURCES, dump
-from agents.commands.state.file import Header, Reader, Stored, Writer
+from agents.commands.state.file import DumpHeader, DumpReader, DumpRecord, DumpWriter
 from agents.commands.state.restore import restore
 from agents.commands.topics import apply
 from agents.extract import Extract
@@ -24,8 +24,10 @@ from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import started, work
 from tests.reference import stages
 
-HEADER = Header("0.1.0", 0.0, "a-cluster", "", PARTITIONS)
-ROW = Stored("urltree-extract-rows-changelog", 3, 17, 1_000, b"k", None, (("h", None), ("i", b"")))
+HEADER = DumpHeader("0.1.0", 0.0, "a-cluster", "", PARTITIONS)
+ROW = DumpRecord(
+    "urltree-extract-rows-changelog", 3, 17, 1_000, b"k", None, (("h", None), ("i", b""))
+)
 
 
 @pytest.fixture
@@ -52,15 +54,15 @@ def file_of(job: Settings) -> bytes:
 
 def put(job: Settings, file: bytes, *wanted: str, repartition: bool = False) -> dict[str, int]:
     """Restore a dump; the records by topic."""
-    reader = Reader(io.BytesIO(file))
+    reader = DumpReader(io.BytesIO(file))
     done = restore(job, reader, wanted or tuple(SOURCES), repartition=repartition)
     return asyncio.run(done).records
 
 
-def written(*records: Stored) -> bytes:
+def written(*records: DumpRecord) -> bytes:
     """A file of state."""
     out = io.BytesIO()
-    writer = Writer(out, HEADER)
+    writer = DumpWriter(out, HEADER)
     for stored in records:
         writer.add(stored)
     writer.end()
@@ -70,7 +72,7 @@ def written(*records: Stored) -> bytes:
 def test_a_file_says_what_was_written() -> None:
     """Null and empty are two things, in values as in headers."""
     bare = ROW._replace(key=None, value=b"", timestamp=-1, headers=())
-    reader = Reader(io.BytesIO(written(ROW, bare)))
+    reader = DumpReader(io.BytesIO(written(ROW, bare)))
     assert reader.header == HEADER
     assert list(reader) == [ROW, bare]
 
@@ -88,17 +90,17 @@ def test_a_file_that_is_no_whole_dump_is_refused(spoil: Any, says: str) -> None:
     """Rather than restored in part, as if that were all."""
     file = spoil(written(*[ROW] * 1000))
     with pytest.raises(SettingsError, match=says):
-        list(Reader(io.BytesIO(file)))
+        list(DumpReader(io.BytesIO(file)))
 
 
 def test_a_dump_that_ends_between_two_lines_is_refused() -> None:
     """A stream that was flushed there is whole for zstd."""
     out = io.BytesIO()
-    writer = Writer(out, HEADER)
+    writer = DumpWriter(out, HEADER)
     writer.add(ROW)
     writer._out.flush()
     with pytest.raises(SettingsError, match="breaks off after 1 records"):
-        list(Reader(io.BytesIO(out.getvalue())))
+        list(DumpReader(io.BytesIO(out.getvalue())))
 
 
 def test_a_dump_knows_what_each_stage_reads() -> None:
@@ -178,7 +180,7 @@ def test_state_is_never_restored_below_a_running_worker(job: Settings) -> None:
     async def scenario() -> None:
         async with started(job, Normalize):
             with pytest.raises(SettingsError, match=r"normalize has 1 running worker\(s\): stop"):
-                await restore(job, Reader(io.BytesIO(file)), tuple(SOURCES), repartition=False)
+                await restore(job, DumpReader(io.BytesIO(file)), tuple(SOURCES), repartition=False)
 
     asyncio.run(scenario())
 

@@ -13,14 +13,14 @@ from faust.types import TP
 from agents.extract import Extract
 from agents.kafka.client import options, producer
 from agents.kafka.tables.store import Store
-from agents.kafka.tables.table import PAGE, Table, key_of, prefix_of
+from agents.kafka.tables.table import BATCH, ConfirmedTable, row_key, row_prefix
 from agents.settings.job import Settings
 from tests.agents.workers import is_ready, run, started, until
 
 pytestmark = pytest.mark.kafka
 
 CHANGELOG = "urltree-extract-rows-changelog"
-KEY = key_of("example.org", b"0123456789abcdef")
+KEY = row_key("example.org", b"0123456789abcdef")
 
 
 @pytest.fixture
@@ -29,7 +29,9 @@ def job(job: Settings, tmp_path: Path) -> Settings:
     return job.model_copy(update={"data_dir": tmp_path})
 
 
-async def put(table: Table, value: bytes | None, key: bytes = KEY, partition: int = 0) -> int:
+async def put(
+    table: ConfirmedTable, value: bytes | None, key: bytes = KEY, partition: int = 0
+) -> int:
     """Put a value, or delete it; returns its confirmed offset in the changelog."""
     if value is None:
         confirmed = await (await table.delete(partition, key))
@@ -39,7 +41,7 @@ async def put(table: Table, value: bytes | None, key: bytes = KEY, partition: in
     return int(confirmed.offset)
 
 
-def persisted(table: Table, partition: int = 0) -> int | None:
+def persisted(table: ConfirmedTable, partition: int = 0) -> int | None:
     """Offset up to which the disk claims to hold everything."""
     offset: int | None = table.data.persisted_offset(TP(table.changelog_topic_name, partition))
     return offset
@@ -84,7 +86,7 @@ def test_a_deleted_row_is_out_of_sight_at_once_and_off_the_disk_once_confirmed(
             await put(stage.table, b"first")
             confirmed = await stage.table.delete(0, KEY)
             assert stage.table.get(0, KEY) is None
-            assert list(stage.table.scan(0, prefix_of("example.org"))) == []
+            assert list(stage.table.scan(0, row_prefix("example.org"))) == []
             assert stage.table.data.get(0, KEY) == b"first"
             await confirmed
             await asyncio.sleep(0)
@@ -117,10 +119,10 @@ def test_a_scan_gives_the_rows_of_one_domain_and_no_others(job: Settings) -> Non
         async with started(job, Extract) as [stage]:
             await until(lambda: is_ready(stage))
             for domain in ("a.org", "a.or", "a.org.uk", "b.org"):
-                await put(stage.table, domain.encode(), key_of(domain, b"\xff" * 16))
-            await put(stage.table, b"elsewhere", key_of("a.org", b"\0" * 16), partition=1)
-            rows = list(stage.table.scan(0, prefix_of("a.org")))
-            assert rows == [(key_of("a.org", b"\xff" * 16), b"a.org")]
+                await put(stage.table, domain.encode(), row_key(domain, b"\xff" * 16))
+            await put(stage.table, b"elsewhere", row_key("a.org", b"\0" * 16), partition=1)
+            rows = list(stage.table.scan(0, row_prefix("a.org")))
+            assert rows == [(row_key("a.org", b"\xff" * 16), b"a.org")]
 
     run(scenario())
 
@@ -132,18 +134,18 @@ def test_a_whole_partition_is_read_in_pages_without_fausts_own_key(job: Settings
         async with started(job, Extract) as [stage]:
             await until(lambda: is_ready(stage))
             keys = [
-                key_of(domain, bytes([n] * 16)) for domain in ("a.org", "z.org") for n in (0, 1)
+                row_key(domain, bytes([n] * 16)) for domain in ("a.org", "z.org") for n in (0, 1)
             ]
             confirmed = [await stage.table.put(0, key, b"row") for key in keys]
             await asyncio.gather(*confirmed)
             assert persisted(stage.table) is not None
             assert [key for key, _ in stage.table.scan(0, b"")] == keys
-            for rows in range(2 * PAGE):
+            for rows in range(2 * BATCH):
                 stage.table.data.put(1, rows.to_bytes(4, "big"), b"row")
-            pages = list(stage.table.pages(1, b""))
-            assert [len(page) for page in pages] == [PAGE, PAGE]
-            assert len({key for page in pages for key, _ in page}) == 2 * PAGE
-            assert list(stage.table.pages(0, prefix_of("a.org"))) == [
+            pages = list(stage.table.scan_batches(1, b""))
+            assert [len(page) for page in pages] == [BATCH, BATCH]
+            assert len({key for page in pages for key, _ in page}) == 2 * BATCH
+            assert list(stage.table.scan_batches(0, row_prefix("a.org"))) == [
                 [(k, b"row") for k in keys[:2]]
             ]
 

@@ -16,7 +16,7 @@ from aiokafka.admin import NewPartitions
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from click.testing import CliRunner
 
-from agents.commands.topics import apply, check, topics
+from agents.commands.topics import apply, check_topics, topics
 from agents.kafka.client import admin
 from agents.settings.job import Settings, SettingsError
 from agents.settings.topics_file import declared
@@ -39,7 +39,7 @@ def with_admin(settings: Settings, work: Callable[[Any], Awaitable[Any]]) -> Any
 def seen(settings: Settings) -> list[str]:
     """What `check` finds, as soon as a broker has heard of a change."""
     until = time.monotonic() + GUARD
-    while not (found := asyncio.run(check(settings))) and time.monotonic() < until:
+    while not (found := asyncio.run(check_topics(settings))) and time.monotonic() < until:
         time.sleep(0.1)
     return found
 
@@ -121,8 +121,8 @@ def test_apply_and_check_agree_on_the_replicas_of_the_settings(settings: Setting
         asyncio.run(apply(more))
     one = settings.model_copy(update={"topics_replicas": 1})
     asyncio.run(apply(one))
-    assert asyncio.run(check(one)) == []
-    differ = asyncio.run(check(more))
+    assert asyncio.run(check_topics(one)) == []
+    differ = asyncio.run(check_topics(more))
     assert f"{settings.topic('raw-html')}: replicas should be 3, is 1" in differ
     assert f"{settings.topic('raw-html')}: min.insync.replicas should be 2, is 1" in differ
 
@@ -130,12 +130,12 @@ def test_apply_and_check_agree_on_the_replicas_of_the_settings(settings: Setting
 @pytest.mark.kafka
 def test_apply_makes_what_check_misses_and_does_nothing_twice(settings: Settings) -> None:
     """After `apply` Kafka is as declared, and a second `apply` finds nothing to do."""
-    missing = asyncio.run(check(settings))
+    missing = asyncio.run(check_topics(settings))
     assert missing == [f"{topic.name} does not exist" for topic in declared(settings)]
     done, refused = asyncio.run(apply(settings))
     assert len(done) == len(missing)
     assert refused == []
-    assert asyncio.run(check(settings)) == []
+    assert asyncio.run(check_topics(settings)) == []
     assert asyncio.run(apply(settings)) == ([], [])
 
 
@@ -157,7 +157,7 @@ def test_apply_mends_a_config_and_leaves_what_others_set(settings: Settings) -> 
     with_admin(settings, change)
     assert f"{name}: retention.ms should be 604800000, is 1000" in seen(settings)
     asyncio.run(apply(settings))
-    assert asyncio.run(check(settings)) == []
+    assert asyncio.run(check_topics(settings)) == []
     assert with_admin(settings, segment) == "1048576"
 
 
@@ -183,4 +183,4 @@ def test_without_a_broker_a_command_says_so() -> None:
     """A broker that is not there is a sentence, not a traceback."""
     settings = Settings.model_validate({"brokers": "127.0.0.1:1"})
     with pytest.raises(SettingsError, match=r"no Kafka at 127\.0\.0\.1:1"):
-        asyncio.run(check(settings))
+        asyncio.run(check_topics(settings))

@@ -27,10 +27,10 @@ from aiokafka import ConsumerRecord
 
 from agents.commands.audit.fetches import FetchAccounts, account_fetches
 from agents.commands.audit.hop import Hop, Range
-from agents.commands.audit.ledger import Accounts, Outcome
-from agents.commands.audit.superseded import explain
+from agents.commands.audit.ledger import Accounts, AuditOutcome
+from agents.commands.audit.superseded import settle_replaced
 from agents.kafka.client import consumer
-from agents.settings.job import Settings, load
+from agents.settings.job import Settings, load_settings
 from models import duplicate
 from models.clean_text import origin_of
 from models.command import is_command
@@ -54,7 +54,7 @@ class Audit(Hop):
 
     async def explain(self) -> Accounts:
         """Look a second time at what is missing: its clean text may have been replaced since."""
-        await explain(self._settings, self._client, self.ledger)
+        await settle_replaced(self._settings, self._client, self.ledger)
         return self.ledger.accounts()
 
     def _expect(self, record: ConsumerRecord) -> None:
@@ -65,16 +65,16 @@ class Audit(Hop):
         if topic == "clean-text":
             origin = origin_of(record.value)
             if origin is not None:
-                self.ledger.settle(origin, Outcome.CLEAN_TEXT)
+                self.ledger.settle(origin, AuditOutcome.CLEAN_TEXT)
         elif topic == "duplicates":
             found = duplicate.decode(record.value)
             if found.step is Step.SUPERSEDED:
-                self.ledger.settle(found.origin, Outcome.SUPERSEDED)
+                self.ledger.settle(found.origin, AuditOutcome.SUPERSEDED)
             else:
-                self.ledger.settle(found.origin, Outcome.DUPLICATE, found.step.value)
+                self.ledger.settle(found.origin, AuditOutcome.DUPLICATE, found.step.value)
         else:
             letter = DeadLetter.from_record(record.key, record.value, record.headers)
-            self.ledger.settle(letter.origin, Outcome.DEAD_LETTER, letter.reason)
+            self.ledger.settle(letter.origin, AuditOutcome.DEAD_LETTER, letter.reason)
 
 
 @asynccontextmanager
@@ -123,16 +123,16 @@ def audit(  # noqa: PLR0913 - a command line
     within = Range(partition, first, end)
     accounts: Accounts | FetchAccounts
     if fetches:
-        accounts = asyncio.run(account_fetches(load(), within, wait=wait))
-        text = report_fetches(accounts)
+        accounts = asyncio.run(account_fetches(load_settings(), within, wait=wait))
+        text = format_fetch_accounts(accounts)
     else:
-        accounts = asyncio.run(account(load(), within, wait=wait))
-        text = report(accounts)
+        accounts = asyncio.run(account(load_settings(), within, wait=wait))
+        text = format_accounts(accounts)
     click.echo(orjson.dumps(asdict(accounts)) if as_json else text)
     raise SystemExit(1 if accounts.missing else 0)
 
 
-def report(accounts: Accounts) -> str:
+def format_accounts(accounts: Accounts) -> str:
     """The accounts for a person."""
     lines = [
         f"{accounts.origins:9,} origins",
@@ -146,7 +146,7 @@ def report(accounts: Accounts) -> str:
     return "\n".join([*lines, *_missing(accounts)])
 
 
-def report_fetches(accounts: FetchAccounts) -> str:
+def format_fetch_accounts(accounts: FetchAccounts) -> str:
     """The accounts of fetches for a person."""
     lines = [
         f"{accounts.origins:9,} to be fetched",

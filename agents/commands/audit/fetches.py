@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from agents.commands.audit.hop import Hop, Range
-from agents.commands.audit.ledger import NAMED, Outcome
-from agents.kafka.client import consumer, read
+from agents.commands.audit.ledger import NAMED, AuditOutcome
+from agents.kafka.client import consumer, read_records
 from agents.kafka.groups import committed
 from agents.settings.job import Settings
 from models.dead_letter import DeadLetter
@@ -71,7 +71,7 @@ class FetchAudit(Hop):
 
     async def _read_source(self, *, grow: bool) -> None:
         """All of it, whatever the range: copies lie anywhere."""
-        async for record in read(self._client, await self._unread(self.source)):
+        async for record in read_records(self._client, await self._unread(self.source)):
             origin = header(record.headers, ORIGIN)
             if origin is not None:
                 self._copies[origin][record.partition] = record.offset
@@ -85,14 +85,14 @@ class FetchAudit(Hop):
         if topic == "raw-html":
             origin = header(record.headers, FETCHED_FOR)
             if origin is not None:
-                self.ledger.settle(origin, Outcome.PAGE)
+                self.ledger.settle(origin, AuditOutcome.PAGE)
         else:
             letter = DeadLetter.from_record(record.key, record.value, record.headers)
-            self.ledger.settle(letter.origin, Outcome.DEAD_LETTER, letter.reason)
+            self.ledger.settle(letter.origin, AuditOutcome.DEAD_LETTER, letter.reason)
 
     def _accounts(self) -> FetchAccounts:
         counts = self.ledger.counts()
-        open_, lost = sum(counts[Outcome.MISSING].values()), []
+        open_, lost = sum(counts[AuditOutcome.MISSING].values()), []
         missing = 0
         for origin in self.ledger.missing():
             if not self._waits(origin):
@@ -100,8 +100,8 @@ class FetchAudit(Hop):
                 lost += [str(origin)] if missing <= NAMED else []
         return FetchAccounts(
             origins=sum(sum(found.values()) for found in counts.values()),
-            pages=sum(counts[Outcome.PAGE].values()),
-            dead_letters=counts[Outcome.DEAD_LETTER],
+            pages=sum(counts[AuditOutcome.PAGE].values()),
+            dead_letters=counts[AuditOutcome.DEAD_LETTER],
             waiting=open_ - missing,
             missing=missing,
             first_missing=tuple(lost),

@@ -14,7 +14,7 @@ import click
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from agents.commands.audit.ledger import Ledger
-from agents.kafka.client import Ranges, partitions, read
+from agents.kafka.client import Ranges, partitions, read_records
 from agents.settings.job import Settings
 from urltree.page import PageError
 
@@ -75,7 +75,7 @@ class Hop(ABC):
         # The ends of the outputs first: whatever lies before them has its origin in the source now.
         outputs = await self._unread(*self.outputs)
         await self._read_source(grow=grow)
-        async for record in read(self._client, outputs):
+        async for record in read_records(self._client, outputs):
             topic = record.topic.removeprefix(self._settings.prefix)
             try:
                 self._settle(topic, record)
@@ -85,7 +85,7 @@ class Hop(ABC):
     async def _read_source(self, *, grow: bool) -> None:
         if grow:
             ranges = await self._unread(self.source, within=self._within)
-            async for record in read(self._client, ranges):
+            async for record in read_records(self._client, ranges):
                 self._expect(record)
 
     async def _unread(self, *topics: str, within: Range | None = None) -> Ranges:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from models.origin import Origin
 
 
-class Outcome(StrEnum):
+class AuditOutcome(StrEnum):
     """What became of a page; where there is more than one, the first of these counts."""
 
     PAGE = "page"  # of a fetch: it is in raw-html
@@ -50,7 +50,7 @@ class Accounts:
 
 _NOTHING = 0
 _MISSING = 1
-_RANK = {outcome: rank for rank, outcome in enumerate(Outcome)}
+_RANK = {outcome: rank for rank, outcome in enumerate(AuditOutcome)}
 _MAX_LABELS = 255  # a byte; steps and reasons are some twenty
 NAMED = 10  # of what is missing
 
@@ -65,8 +65,8 @@ class Ledger:
     def __init__(self, topic: str) -> None:
         self._topic = topic
         self._first: dict[int, int] = {}
-        self._labels: list[tuple[Outcome, str]] = [(Outcome.MISSING, "")] * 2
-        self._numbers: dict[tuple[Outcome, str], int] = {}
+        self._labels: list[tuple[AuditOutcome, str]] = [(AuditOutcome.MISSING, "")] * 2
+        self._numbers: dict[tuple[AuditOutcome, str], int] = {}
         self._offsets: dict[int, bytearray] = {}
 
     def expect(self, partition: int, offset: int) -> None:
@@ -76,7 +76,7 @@ class Ledger:
         offsets.extend(bytes(max(0, offset - first + 1 - len(offsets))))
         offsets[offset - first] = offsets[offset - first] or _MISSING
 
-    def settle(self, origin: str, outcome: Outcome, detail: str = "") -> None:
+    def settle(self, origin: str, outcome: AuditOutcome, detail: str = "") -> None:
         """Something became of a page; nothing happens if it is not expected here.
 
         Args:
@@ -103,13 +103,13 @@ class Ledger:
                 yield Origin(self._topic, partition, self._first[partition] + at)
                 at = offsets.find(_MISSING, at + 1)
 
-    def counts(self) -> dict[Outcome, dict[str, int]]:
+    def counts(self) -> dict[AuditOutcome, dict[str, int]]:
         """Origins by what became of them, and by detail."""
         counts = [0] * len(self._labels)
         for offsets in self._offsets.values():
             for number in range(len(counts)):
                 counts[number] += offsets.count(number)
-        by_outcome: dict[Outcome, dict[str, int]] = {outcome: {} for outcome in Outcome}
+        by_outcome: dict[AuditOutcome, dict[str, int]] = {outcome: {} for outcome in AuditOutcome}
         for (outcome, detail), count in sorted(zip(self._labels[1:], counts[1:], strict=True)):
             if count:
                 by_outcome[outcome][detail] = count
@@ -121,19 +121,19 @@ class Ledger:
         named = tuple(str(origin) for origin, _ in zip(self.missing(), range(NAMED), strict=False))
         return Accounts(
             origins=sum(sum(found.values()) for found in by_outcome.values()),
-            clean_text=sum(by_outcome[Outcome.CLEAN_TEXT].values()),
-            duplicates=by_outcome[Outcome.DUPLICATE],
-            superseded=sum(by_outcome[Outcome.SUPERSEDED].values()),
-            forgotten=sum(by_outcome[Outcome.FORGOTTEN].values()),
-            dead_letters=by_outcome[Outcome.DEAD_LETTER],
-            missing=sum(by_outcome[Outcome.MISSING].values()),
+            clean_text=sum(by_outcome[AuditOutcome.CLEAN_TEXT].values()),
+            duplicates=by_outcome[AuditOutcome.DUPLICATE],
+            superseded=sum(by_outcome[AuditOutcome.SUPERSEDED].values()),
+            forgotten=sum(by_outcome[AuditOutcome.FORGOTTEN].values()),
+            dead_letters=by_outcome[AuditOutcome.DEAD_LETTER],
+            missing=sum(by_outcome[AuditOutcome.MISSING].values()),
             first_missing=named,
         )
 
-    def _number(self, outcome: Outcome, detail: str) -> int:
+    def _number(self, outcome: AuditOutcome, detail: str) -> int:
         label = (outcome, detail)
         if label not in self._numbers:
-            if len(self._labels) >= _MAX_LABELS - len(Outcome):
+            if len(self._labels) >= _MAX_LABELS - len(AuditOutcome):
                 label = (outcome, "other")
             if label not in self._numbers:
                 self._numbers[label] = len(self._labels)

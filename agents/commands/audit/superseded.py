@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from agents.commands.audit.ledger import Ledger, Outcome
-from agents.kafka.client import Ranges, partitions, read, whole
+from agents.commands.audit.ledger import AuditOutcome, Ledger
+from agents.kafka.client import Ranges, full_ranges, partitions, read_records
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
 from models import clean_text, raw_html
@@ -29,19 +29,21 @@ class _Page(NamedTuple):
     time: int | None
 
 
-async def explain(settings: Settings, client: AIOKafkaConsumer, ledger: Ledger) -> None:
+async def settle_replaced(settings: Settings, client: AIOKafkaConsumer, ledger: Ledger) -> None:
     """Settle what was superseded or forgotten."""
     missing = {origin for origin, _ in zip(ledger.missing(), range(_AT_MOST), strict=False)}
     schemes = Schemes(settings)
     by_id: defaultdict[bytes, list[_Page]] = defaultdict(list)
-    async for record in read(client, _around(missing)):
+    async for record in read_records(client, _around(missing)):
         origin = Origin(record.topic, record.partition, record.offset)
         if origin in missing:
             _enter(record, schemes, by_id)
     if not by_id:
         return
     topic = settings.topic("clean-text")
-    async for record in read(client, await whole(client, await partitions(client, topic))):
+    async for record in read_records(
+        client, await full_ranges(client, await partitions(client, topic))
+    ):
         for page in by_id.get(record.key or b"", ()):
             outcome = _outcome(page, record)
             if outcome is not None:
@@ -75,10 +77,10 @@ def _enter(
         by_id[key.id.encode()].append(_Page(origin, record.timestamp, page.time))
 
 
-def _outcome(page: _Page, record: ConsumerRecord) -> Outcome | None:
+def _outcome(page: _Page, record: ConsumerRecord) -> AuditOutcome | None:
     """What a record of clean-text under the page's id says of the page."""
     if record.value is None:
-        return Outcome.FORGOTTEN if record.timestamp >= page.timestamp else None
+        return AuditOutcome.FORGOTTEN if record.timestamp >= page.timestamp else None
     try:
         said = clean_text.decode(record.value)
         stamp = said.get("fetched_at") or said.get("published")
@@ -86,4 +88,4 @@ def _outcome(page: _Page, record: ConsumerRecord) -> Outcome | None:
         is_later = is_older(str(page.origin), page.time, said["origin"], time)
     except (PageError, AttributeError, KeyError, TypeError, ValueError):
         return None
-    return Outcome.SUPERSEDED if is_later else None
+    return AuditOutcome.SUPERSEDED if is_later else None

@@ -16,10 +16,11 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.commands.dead_letters.replay import replay
-from agents.commands.dead_letters.search import Filter, find, last
+from agents.commands.dead_letters.search import Filter, find_dead_letters, find_last
 from agents.commands.dead_letters.view import as_json as all_of
-from agents.commands.dead_letters.view import as_text, safe
-from agents.settings.job import load
+from agents.commands.dead_letters.view import as_text
+from agents.commands.terminal import escape_control
+from agents.settings.job import load_settings
 from urltree.page import Reason
 
 
@@ -44,11 +45,11 @@ _json = click.option("--json", "as_json", is_flag=True, help="JSON.")
 @_domain_option
 @click.option("--limit", type=click.IntRange(1), default=50, help="The last ones; 50 by default.")
 @_json
-def list_command(
+def list_dead_letters_command(
     *, reason: str | None, stage: str | None, domain: str | None, limit: int, as_json: bool
 ) -> None:
     """List the last dead letters, oldest first, and count them by reason."""
-    found = asyncio.run(find(load(), Filter((), reason, stage, domain)))
+    found = asyncio.run(find_dead_letters(load_settings(), Filter((), reason, stage, domain)))
     counts = Counter(letter.reason for letter in found)
     if as_json:
         rows = [letter._asdict() for letter in found[-limit:]]
@@ -57,7 +58,9 @@ def list_command(
     table = Table("origin", "time", "stage", "reason", "message", box=None)
     for letter in found[-limit:]:
         cells = (letter.origin, letter.time, letter.stage, letter.reason, letter.message[:200])
-        table.add_row(*(Text(safe(cell)) for cell in cells))  # no markup in what users wrote
+        table.add_row(
+            *(Text(escape_control(cell)) for cell in cells)
+        )  # no markup in what users wrote
     Console().print(table)
     click.echo(f"{len(found)} dead letters: {dict(counts)}" if found else "no dead letters")
 
@@ -67,7 +70,7 @@ def list_command(
 @_json
 def show_command(*, origin: str, as_json: bool) -> None:
     """Show the last dead letter of an ORIGIN. Exit 1: there is none."""
-    letter = asyncio.run(last(load(), origin))
+    letter = asyncio.run(find_last(load_settings(), origin))
     if letter is None:
         click.echo(f"no dead letter of {origin}", err=True)
         raise SystemExit(1)
@@ -97,8 +100,8 @@ def replay_command(  # noqa: PLR0913 - a command line
     """Replay dead letters by ORIGINS, filters, or --all. Exit 1: there are none."""
     if not (origins or reason or stage or domain or everything):
         raise click.UsageError("name origins, a filter, or --all")
-    settings = load()
-    found = asyncio.run(find(settings, Filter(origins, reason, stage, domain)))
+    settings = load_settings()
+    found = asyncio.run(find_dead_letters(settings, Filter(origins, reason, stage, domain)))
     if found and not yes:
         click.confirm(f"Replay {len(found)} dead letters?", abort=True, err=True)
     sent = asyncio.run(replay(settings, found, rate)) if found else 0

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from aiokafka import AIOKafkaProducer
 
-from agents.commands.dead_letters.search import Found, letters
+from agents.commands.dead_letters.search import DeadLetterSummary, read_dead_letters
 from agents.kafka.client import consumer, producer
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
@@ -28,14 +28,14 @@ from urltree.page import PageError
 _TOPICS = ("raw-html", "documents", "fetches", "feeds", "poll-outcomes")
 
 
-async def replay(settings: Settings, found: Sequence[Found], rate: float) -> int:
+async def replay(settings: Settings, found: Sequence[DeadLetterSummary], rate: float) -> int:
     """Send the originals to where their stage read them, so many a second; returns how many."""
     inputs = [settings.topic(name) for name in _TOPICS]
     places = {(letter.partition, letter.offset) for letter in found}
     schemes = Schemes(settings)
     sent = 0
     async with consumer(settings) as client, producer(settings) as out:
-        async for record, letter in letters(settings, client, [f.origin for f in found]):
+        async for record, letter in read_dead_letters(settings, client, [f.origin for f in found]):
             if (record.partition, record.offset) in places and letter.topic in inputs:
                 await _send(out, letter, *_anew(settings, schemes, letter))
                 sent += 1

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import click
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from agents.kafka.client import consumer, partitions, read, whole
+from agents.kafka.client import consumer, full_ranges, partitions, read_records
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
@@ -38,7 +38,7 @@ class Filter:
         )
 
 
-class Found(NamedTuple):
+class DeadLetterSummary(NamedTuple):
     """A dead letter without its value, and where it lies."""
 
     origin: str
@@ -50,16 +50,16 @@ class Found(NamedTuple):
     offset: int
 
 
-async def find(settings: Settings, wanted: Filter) -> list[Found]:
+async def find_dead_letters(settings: Settings, wanted: Filter) -> list[DeadLetterSummary]:
     """The last dead letter of each origin, oldest first."""
     schemes = Schemes(settings)
-    last: dict[str, Found | None] = {}
+    last: dict[str, DeadLetterSummary | None] = {}
     async with consumer(settings) as client:
-        async for record, letter in letters(settings, client, wanted.origins):
+        async for record, letter in read_dead_letters(settings, client, wanted.origins):
             time = datetime.fromtimestamp(record.timestamp / 1_000, UTC).isoformat(
                 "T", "milliseconds"
             )
-            found = Found(
+            found = DeadLetterSummary(
                 *(letter.origin, letter.stage, letter.reason, letter.message, time),
                 *(record.partition, record.offset),
             )
@@ -67,16 +67,16 @@ async def find(settings: Settings, wanted: Filter) -> list[Found]:
     return sorted((f for f in last.values() if f is not None), key=lambda found: found.time)
 
 
-async def last(settings: Settings, origin: str) -> DeadLetter | None:
+async def find_last(settings: Settings, origin: str) -> DeadLetter | None:
     """The last dead letter of an origin, None if there is none."""
     found = None
     async with consumer(settings) as client:
-        async for _, letter in letters(settings, client, [origin]):
+        async for _, letter in read_dead_letters(settings, client, [origin]):
             found = letter if letter.origin == origin else found
     return found
 
 
-async def letters(
+async def read_dead_letters(
     settings: Settings, client: AIOKafkaConsumer, origins: Sequence[str] = ()
 ) -> AsyncIterator[tuple[ConsumerRecord, DeadLetter]]:
     """Every dead letter; where origins are named, those of their partitions."""
@@ -85,7 +85,7 @@ async def letters(
         count = len(assigned)
         of = {partition_of(origin.encode(), count) for origin in origins}
         assigned = [TopicPartition(assigned[0].topic, partition) for partition in sorted(of)]
-    async for record in read(client, await whole(client, assigned)):
+    async for record in read_records(client, await full_ranges(client, assigned)):
         try:
             yield record, DeadLetter.from_record(record.key, record.value, record.headers)
         except PageError as error:

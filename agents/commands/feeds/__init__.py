@@ -12,7 +12,7 @@ import click
 
 from agents.commands.feeds.add import add_command
 from agents.commands.feeds.exchange import export_command, import_command
-from agents.commands.feeds.list import list_command
+from agents.commands.feeds.list import list_feeds_command
 from agents.commands.feeds.remove import remove_command
 
 
@@ -21,5 +21,5 @@ def feeds() -> None:
     """The feeds that are followed."""
 
 
-for command in (add_command, remove_command, list_command, import_command, export_command):
+for command in (add_command, remove_command, list_feeds_command, import_command, export_command):
     feeds.add_command(command)

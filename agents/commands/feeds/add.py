@@ -11,12 +11,11 @@ from typing import Any
 import click
 import orjson
 
-from agents.commands.dead_letters.view import safe
-from agents.commands.feeds.followed import Sites, follow, followed
-from agents.commands.feeds.look import Found, Look
+from agents.commands.feeds.discover import DiscoveredFeeds, FeedDiscovery
+from agents.commands.feeds.followed import SiteResolver, follow_feeds, read_followed
+from agents.commands.terminal import escape_control
 from agents.polling.parsers import Parsers
-from agents.settings.contact import contact
-from agents.settings.job import Settings, load
+from agents.settings.job import Settings, load_settings, require_contact
 from models.feed import Feed, decode
 from urltree.crawl.decisions.answer import WebError
 from urltree.crawl.decisions.feed.address import address
@@ -57,10 +56,10 @@ class Report:
             for feed, was_there in self.added
         ]
         lines += [f"{'also named':13} {other.url} {other.title or ''}" for other in self.others]
-        return "\n".join(safe(line.rstrip()) for line in lines)
+        return "\n".join(escape_control(line.rstrip()) for line in lines)
 
 
-async def find(
+async def discover_feeds(
     settings: Settings, urls: Sequence[str], report: Report, *, everything: bool
 ) -> list[Candidate]:
     """Ask for the feeds of addresses; what fails and what else there is goes to the report."""
@@ -68,10 +67,10 @@ async def find(
     others: dict[str, Candidate] = {}
     parsers = Parsers(1, settings.parse_seconds, settings.max_feed_items)
     async with Client(settings.client) as web, parsers as parsing:
-        look = Look(settings, web, parsing)
+        look = FeedDiscovery(settings, web, parsing)
         for url in urls:
             try:
-                found: Found = await look.at(url, everything=everything)
+                found: DiscoveredFeeds = await look.at(url, everything=everything)
             except WebError as error:
                 report.failed.append((url, f"{error.trouble}: {error.message}"))
                 continue
@@ -83,8 +82,8 @@ async def find(
 
 async def add(settings: Settings, feeds: Sequence[Feed], report: Report) -> None:
     """Follow them; one that is followed already gets the title and meta of now."""
-    there = await followed(settings)
-    await follow(settings, feeds)
+    there = await read_followed(settings)
+    await follow_feeds(settings, feeds)
     report.added += [(feed, feed.key in there) for feed in feeds]
 
 
@@ -107,17 +106,17 @@ def add_command(  # noqa: PLR0913 - a command line
     as_json: bool,
 ) -> None:
     """Follow the feed at each ADDRESS, or that of the page there. Exit 1: one has none."""
-    settings, report = load(), Report()
+    settings, report = load_settings(), Report()
     urls = list(dict.fromkeys(_address(text) for text in addresses))
-    make = partial(_feed, Sites(settings), site=site, title=title, meta=meta)
+    make = partial(_feed, SiteResolver(settings), site=site, title=title, meta=meta)
     as_given = [
         make(Candidate(url)) for url in urls
     ]  # what is wrong is said before anybody is asked
     if no_check:
         feeds = as_given
     else:
-        contact(settings)
-        found = asyncio.run(find(settings, urls, report, everything=everything))
+        require_contact(settings)
+        found = asyncio.run(discover_feeds(settings, urls, report, everything=everything))
         feeds = [make(candidate) for candidate in found]
     if feeds:
         asyncio.run(add(settings, feeds, report))
@@ -126,7 +125,7 @@ def add_command(  # noqa: PLR0913 - a command line
     elif feeds:
         click.echo(report.as_text())
     for text, why in () if as_json else report.failed:
-        click.echo(safe(f"{text}: {why}"), err=True)
+        click.echo(escape_control(f"{text}: {why}"), err=True)
     raise SystemExit(1 if report.failed else 0)
 
 
@@ -138,7 +137,7 @@ def _address(text: str) -> str:
 
 
 def _feed(
-    sites: Sites,
+    sites: SiteResolver,
     candidate: Candidate,
     *,
     site: str | None,

@@ -9,11 +9,11 @@ from typing import Any, BinaryIO, NamedTuple
 import click
 import orjson
 
-from agents.commands.dead_letters.view import safe
 from agents.commands.feeds import subscriptions
-from agents.commands.feeds.followed import Sites, follow, followed
+from agents.commands.feeds.followed import SiteResolver, follow_feeds, read_followed
 from agents.commands.feeds.subscriptions import MAX_FILE_BYTES, Entry
-from agents.settings.job import Settings, load
+from agents.commands.terminal import escape_control
+from agents.settings.job import Settings, load_settings
 from models.feed import Feed, decode
 from urltree.crawl.decisions.feed.address import address
 from urltree.page import PageError
@@ -37,7 +37,7 @@ class Imported(NamedTuple):
 
 async def import_feeds(settings: Settings, entries: Iterable[Entry]) -> Imported:
     """Follow the feeds of a list; none is asked."""
-    there, sites = await followed(settings), Sites(settings)
+    there, sites = await read_followed(settings), SiteResolver(settings)
     added: dict[bytes, Feed] = {}
     count, refused = 0, []
     for entry in entries:
@@ -50,7 +50,7 @@ async def import_feeds(settings: Settings, entries: Iterable[Entry]) -> Imported
             count += 1
         else:
             added[feed.key] = feed
-    await follow(settings, added.values())
+    await follow_feeds(settings, added.values())
     return Imported(list(added.values()), count, refused)
 
 
@@ -62,7 +62,7 @@ def import_command(*, file: BinaryIO, as_json: bool) -> None:
     content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise click.UsageError(f"a list should have at most {MAX_FILE_BYTES:,} bytes")
-    done = asyncio.run(import_feeds(load(), subscriptions.read(content)))
+    done = asyncio.run(import_feeds(load_settings(), subscriptions.read_feed_list(content)))
     if as_json:
         click.echo(orjson.dumps(_as_json(done)))
     else:
@@ -71,7 +71,7 @@ def import_command(*, file: BinaryIO, as_json: bool) -> None:
             f"{len(done.refused):,} refused"
         )
         for text, why in done.refused[:_SHOWN]:
-            click.echo(safe(f"{text[:100]}: {why}"), err=True)
+            click.echo(escape_control(f"{text[:100]}: {why}"), err=True)
         if len(done.refused) > _SHOWN:
             click.echo(f"and {len(done.refused) - _SHOWN:,} more: --json has all", err=True)
     raise SystemExit(0 if (done.added or done.there) and not done.refused else 1)
@@ -82,11 +82,13 @@ def import_command(*, file: BinaryIO, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line, with site and meta.")
 def export_command(*, file: BinaryIO, as_json: bool) -> None:
     """Write every feed that is followed to a FILE, or standard output, as OPML 2.0."""
-    feeds = sorted(asyncio.run(followed(load())).values(), key=lambda feed: (feed.site, feed.url))
+    feeds = sorted(
+        asyncio.run(read_followed(load_settings())).values(), key=lambda feed: (feed.site, feed.url)
+    )
     file.write((subscriptions.write_json if as_json else subscriptions.write_opml)(feeds))
 
 
-def _feed(entry: Entry, sites: Sites) -> Feed:
+def _feed(entry: Entry, sites: SiteResolver) -> Feed:
     """A record that workers will accept.
 
     Raises:

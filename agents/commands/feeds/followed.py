@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import click
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.client import consumer, full_ranges, partitions, producer, read_records
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
@@ -18,19 +18,19 @@ from urltree.page import PageError
 _IN_FLIGHT = 1_000  # records
 
 
-async def followed(settings: Settings, site: str | None = None) -> dict[bytes, Feed]:
+async def read_followed(settings: Settings, site: str | None = None) -> dict[bytes, Feed]:
     """Every feed that is followed, by its key; those of one site, where one is named."""
     async with consumer(settings) as client:
-        return await followed_by(settings, client, site)
+        return await read_followed_with(settings, client, site)
 
 
-async def followed_by(
+async def read_followed_with(
     settings: Settings, client: AIOKafkaConsumer, site: str | None = None
 ) -> dict[bytes, Feed]:
     """The same, with a consumer that is there already."""
     found: dict[bytes, Feed] = {}
-    assigned = await places(settings, client, "feeds", site)
-    async for record in read(client, await whole(client, assigned)):
+    assigned = await site_partitions(settings, client, "feeds", site)
+    async for record in read_records(client, await full_ranges(client, assigned)):
         found.pop(record.key or b"", None)
         if record.value is None:
             continue
@@ -44,7 +44,7 @@ async def followed_by(
     return found
 
 
-async def places(
+async def site_partitions(
     settings: Settings, client: AIOKafkaConsumer, topic: str, site: str | None
 ) -> list[TopicPartition]:
     """The partitions of a topic; where a site is named, that of the site."""
@@ -54,12 +54,12 @@ async def places(
     return [assigned[partition_of(site.encode(), len(assigned))]]
 
 
-async def follow(settings: Settings, feeds: Iterable[Feed]) -> None:
+async def follow_feeds(settings: Settings, feeds: Iterable[Feed]) -> None:
     """Publish them, until Kafka has confirmed every one."""
     await _send(settings, ((feed, feed.encode()) for feed in feeds))
 
 
-async def unfollow(settings: Settings, feeds: Iterable[Feed]) -> None:
+async def unfollow_feeds(settings: Settings, feeds: Iterable[Feed]) -> None:
     """Publish their tombstones."""
     await _send(settings, ((feed, None) for feed in feeds))
 
@@ -78,7 +78,7 @@ async def _send(settings: Settings, records: Iterable[tuple[Feed, bytes | None]]
         await asyncio.gather(*waiting)
 
 
-class Sites:
+class SiteResolver:
     """To which site a feed belongs, by the rules of now.
 
     Raises:

@@ -19,11 +19,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from agents.commands.dead_letters.view import safe
-from agents.commands.feeds.followed import followed_by, places
-from agents.kafka.client import consumer, read, whole
+from agents.commands.feeds.followed import read_followed_with, site_partitions
+from agents.commands.terminal import escape_control
+from agents.kafka.client import consumer, full_ranges, read_records
 from agents.polling.feed_rows import feed_key
-from agents.settings.job import Settings, SettingsError, load
+from agents.settings.job import Settings, SettingsError, load_settings
 from models.feed import Feed
 from urltree.crawl.decisions.durations import DAY, HOUR, MINUTE
 from urltree.crawl.decisions.poll.state import FeedState, StateError, Status
@@ -34,7 +34,7 @@ _SHOWN = 1_000  # on a terminal: it measures every cell first
 _PIPE_WIDTH = 250  # characters, where no terminal says
 
 
-class Row(NamedTuple):
+class FollowedFeed(NamedTuple):
     """A feed and its state; None where it was not polled yet."""
 
     feed: Feed
@@ -58,7 +58,9 @@ class Row(NamedTuple):
         return len(self.state.gaps) * DAY / max(sum(self.state.gaps) + silence, 1.0)
 
 
-async def look(settings: Settings, site: str | None = None) -> Iterator[Row]:
+async def load_followed_feeds(
+    settings: Settings, site: str | None = None
+) -> Iterator[FollowedFeed]:
     """Every feed with its state, by site and address; states are decoded one by one.
 
     Raises:
@@ -66,12 +68,15 @@ async def look(settings: Settings, site: str | None = None) -> Iterator[Row]:
     """
     rows: dict[bytes, bytes | None] = {}
     async with consumer(settings) as client:
-        feeds = await followed_by(settings, client, site)
-        assigned = await places(settings, client, _CHANGELOG, site)
-        async for record in read(client, await whole(client, assigned)):
+        feeds = await read_followed_with(settings, client, site)
+        assigned = await site_partitions(settings, client, _CHANGELOG, site)
+        async for record in read_records(client, await full_ranges(client, assigned)):
             rows[record.key or b""] = record.value
     ordered = sorted(feeds.values(), key=lambda feed: (feed.site, feed.url))
-    return (Row(feed, _state(rows.get(feed_key(0, feed.site, feed.url)[1]))) for feed in ordered)
+    return (
+        FollowedFeed(feed, _state(rows.get(feed_key(0, feed.site, feed.url)[1])))
+        for feed in ordered
+    )
 
 
 @click.command("list")
@@ -80,14 +85,14 @@ async def look(settings: Settings, site: str | None = None) -> Iterator[Row]:
 @click.option("--errors", is_flag=True, help="Only those whose last poll failed.")
 @click.option("--limit", type=click.IntRange(1), help="So many; 1000 by default, all as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line, one for each feed.")
-def list_command(
+def list_feeds_command(
     *, site: str | None, status: str | None, errors: bool, limit: int | None, as_json: bool
 ) -> None:
     """List feeds with their state, last success, next poll, items a day, and errors."""
     now = time.time()
     found = (
         row
-        for row in asyncio.run(look(load(), site))
+        for row in asyncio.run(load_followed_feeds(load_settings(), site))
         if status in (None, row.status) and (not errors or row.errors)
     )
     if as_json:
@@ -107,7 +112,7 @@ def _state(row: bytes | None) -> FeedState | None:
         raise SettingsError(str(error)) from None
 
 
-def _as_json(row: Row, now: float) -> dict[str, Any]:
+def _as_json(row: FollowedFeed, now: float) -> dict[str, Any]:
     """Times as RFC 3339; what is not known is null."""
     feed, state = row
     fields: dict[str, Any] = {"site": feed.site, "feed": feed.url, "status": row.status}
@@ -128,7 +133,7 @@ def _as_json(row: Row, now: float) -> dict[str, Any]:
     return fields | {"title": title, "meta": dict(feed.meta)}
 
 
-def _print(rows: list[Row], now: float) -> None:
+def _print(rows: list[FollowedFeed], now: float) -> None:
     """The address last and cut where there is no room; below it the error."""
     table = Table(box=None)
     table.add_column("state", no_wrap=True)
@@ -136,7 +141,7 @@ def _print(rows: list[Row], now: float) -> None:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("feed", overflow="ellipsis")
     for row in rows:
-        table.add_row(*(Text(safe(cell)) for cell in _cells(row, now)))
+        table.add_row(*(Text(escape_control(cell)) for cell in _cells(row, now)))
     console = Console()
     if not console.is_terminal:
         console = Console(width=_PIPE_WIDTH)
@@ -144,7 +149,7 @@ def _print(rows: list[Row], now: float) -> None:
         console.print(table)
 
 
-def _cells(row: Row, now: float) -> tuple[str, ...]:
+def _cells(row: FollowedFeed, now: float) -> tuple[str, ...]:
     feed, state = row
     if state is None:
         return (row.status, "", "", "", "", feed.url)

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import click
 import orjson
 
-from agents.commands.dead_letters.view import safe
-from agents.commands.feeds.followed import Sites, followed, unfollow
-from agents.settings.job import load
+from agents.commands.feeds.followed import SiteResolver, read_followed, unfollow_feeds
+from agents.commands.terminal import escape_control
+from agents.settings.job import load_settings
 from models.feed import Feed
 from urltree.crawl.decisions.feed.address import address
 
@@ -24,27 +24,27 @@ def remove_command(*, feeds: tuple[str, ...], site: str | None, yes: bool, as_js
     """Follow each FEED no more, or those of a --site. Exit 1: one is not followed."""
     if bool(feeds) == (site is not None):
         raise click.UsageError("name either feeds or a --site")
-    settings = load()
+    settings = load_settings()
     if site is not None:
         try:
-            site = Sites(settings).check(site)
+            site = SiteResolver(settings).check(site)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
-    there = asyncio.run(followed(settings, site)).values()
+    there = asyncio.run(read_followed(settings, site)).values()
     names = {name for text in feeds for name in _names(text)}
     found = [feed for feed in there if site is not None or feed.url in names]
     unknown = [text for text in feeds if not _is_among(text, found)]
     if site is not None and found and not yes:
         click.confirm(f"Follow {len(found)} feed(s) of {site} no more?", abort=True, err=True)
-    asyncio.run(unfollow(settings, found))
+    asyncio.run(unfollow_feeds(settings, found))
     if as_json:
         removed = [{"site": feed.site, "feed": feed.url} for feed in found]
         click.echo(orjson.dumps({"removed": removed, "unknown": unknown}))
     else:
         for feed in found:
-            click.echo(safe(f"removed {feed.url}"))
+            click.echo(escape_control(f"removed {feed.url}"))
         for text in unknown:
-            click.echo(safe(f"{text} is not followed"), err=True)
+            click.echo(escape_control(f"{text} is not followed"), err=True)
         if site is not None and not found:
             click.echo(f"no feed of {site} is followed", err=True)
     raise SystemExit(1 if unknown or not found else 0)

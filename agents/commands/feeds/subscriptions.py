@@ -49,7 +49,7 @@ class Entry(NamedTuple):
     refused: str | None = None
 
 
-def read(content: bytes) -> Iterator[Entry]:
+def read_feed_list(content: bytes) -> Iterator[Entry]:
     """The feeds that a file names, in whichever of the three forms it is."""
     text = decode(content)
     if text.lstrip().startswith("<"):

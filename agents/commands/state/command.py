@@ -15,9 +15,9 @@ import click
 import orjson
 
 from agents.commands.state.dump import SOURCES, dump
-from agents.commands.state.file import Header, Reader
+from agents.commands.state.file import DumpHeader, DumpReader
 from agents.commands.state.restore import Restored, restore
-from agents.settings.job import Settings, load
+from agents.settings.job import Settings, load_settings
 
 _STANDARD = "-"
 
@@ -34,7 +34,7 @@ def state() -> None:
 )
 def dump_command(*, file: str, as_json: bool) -> None:
     """Write the tables and what waits to FILE, while workers run; FILE appears whole."""
-    settings = load()
+    settings = load_settings()
     with _written(file) as out:
         counts = asyncio.run(dump(settings, out))
     text = orjson.dumps({"records": counts}).decode() if as_json else _table(counts)
@@ -60,9 +60,9 @@ def restore_command(
     *, file: str, stages: tuple[str, ...], repartition: bool, as_json: bool
 ) -> None:
     """Write FILE to a job whose tables are empty and whose workers do not run."""
-    settings = load()
+    settings = load_settings()
     with click.open_file(file, "rb") as raw:
-        reader = Reader(cast("BinaryIO", raw))
+        reader = DumpReader(cast("BinaryIO", raw))
         done = asyncio.run(
             restore(settings, reader, stages or tuple(SOURCES), repartition=repartition)
         )
@@ -95,7 +95,7 @@ def _table(counts: Mapping[str, int]) -> str:
     return "\n".join([*lines, f"{sum(counts.values()):>10}  records"])
 
 
-def _sentences(settings: Settings, made: Header, done: Restored) -> str:
+def _sentences(settings: Settings, made: DumpHeader, done: Restored) -> str:
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(made.made))
     lines = [_table(done.records), f"as of {when}, by urltree {made.release}"]
     if done.is_back:

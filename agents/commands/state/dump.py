@@ -17,8 +17,8 @@ from typing import BinaryIO
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
-from agents.commands.state.file import Committed, Header, Stored, Writer
-from agents.kafka.client import Ranges, admin, consumer, partitions, read, whole
+from agents.commands.state.file import Committed, DumpHeader, DumpRecord, DumpWriter
+from agents.kafka.client import Ranges, admin, consumer, full_ranges, partitions, read_records
 from agents.kafka.groups import committed
 from agents.settings.job import Settings
 from agents.settings.topics_file import declared
@@ -40,7 +40,7 @@ async def dump(settings: Settings, out: BinaryIO) -> Counter[str]:
         SettingsError: a topic is not there.
     """
     header = await _header(settings)
-    writer, counts = Writer(out, header), Counter[str]()
+    writer, counts = DumpWriter(out, header), Counter[str]()
     async with consumer(settings) as client:
         for records in (_rows(settings, client), _waiting(settings, client, header.committed)):
             async for record in records:
@@ -57,7 +57,7 @@ async def cluster_of(settings: Settings) -> str:
         return str((await client.describe_cluster())["cluster_id"])
 
 
-async def _header(settings: Settings) -> Header:
+async def _header(settings: Settings) -> DumpHeader:
     done: Committed = {}
     for stage, topics in SOURCES.items():
         for topic in topics:
@@ -65,17 +65,19 @@ async def _header(settings: Settings) -> Header:
             done.setdefault(stage, {})[topic] = {str(p): at for p, at in offsets.items() if at >= 0}
     partitions = declared(settings)[0].partitions
     cluster = await cluster_of(settings)
-    return Header(version("urltree"), time.time(), cluster, settings.prefix, partitions, done)
+    return DumpHeader(version("urltree"), time.time(), cluster, settings.prefix, partitions, done)
 
 
 async def _rows(settings: Settings, client: AIOKafkaConsumer) -> AsyncIterator[ConsumerRecord]:
     names = [topic.name for topic in declared(settings) if topic.role == "changelog"]
     places = [place for name in names for place in await partitions(client, name)]
-    ranges = await whole(client, places)
-    async for record in read(client, ranges):
+    ranges = await full_ranges(client, places)
+    async for record in read_records(client, ranges):
         yield record
     ends = await client.end_offsets(places)
-    async for record in read(client, {place: (ranges[place][1], ends[place]) for place in places}):
+    async for record in read_records(
+        client, {place: (ranges[place][1], ends[place]) for place in places}
+    ):
         yield record
 
 
@@ -87,15 +89,15 @@ async def _waiting(
         for topic in topics:
             places = await partitions(client, settings.topic(topic))
             offsets = {} if topic == WHOLE else done[stage][topic]
-            for place, (first, end) in (await whole(client, places)).items():
+            for place, (first, end) in (await full_ranges(client, places)).items():
                 ranges[place] = (max(first, offsets.get(str(place.partition), 0)), end)
     waiting: Ranges = ranges
-    async for record in read(client, waiting):
+    async for record in read_records(client, waiting):
         yield record
 
 
-def _stored(settings: Settings, record: ConsumerRecord) -> Stored:
-    return Stored(
+def _stored(settings: Settings, record: ConsumerRecord) -> DumpRecord:
+    return DumpRecord(
         record.topic.removeprefix(settings.prefix),
         record.partition,
         record.offset,

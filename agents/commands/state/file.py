@@ -28,7 +28,7 @@ Committed = dict[str, dict[str, dict[str, int]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class DumpHeader:
     """What the state was made of.
 
     Attributes:
@@ -48,7 +48,7 @@ class Header:
     committed: Committed = field(default_factory=dict)
 
 
-class Stored(NamedTuple):
+class DumpRecord(NamedTuple):
     """A record; its topic is named without prefix, its timestamp is in ms, -1 for none."""
 
     topic: str
@@ -60,15 +60,15 @@ class Stored(NamedTuple):
     headers: tuple[tuple[str, bytes | None], ...]
 
 
-class Writer:
+class DumpWriter:
     """Writes a file of state, front to back; `end` completes it."""
 
-    def __init__(self, raw: BinaryIO, header: Header) -> None:
+    def __init__(self, raw: BinaryIO, header: DumpHeader) -> None:
         self._out = zstandard.ZstdCompressor(write_checksum=True).stream_writer(raw, closefd=False)
         self._records = 0
         self._line({_MARK: _VERSION, **asdict(header)})
 
-    def add(self, stored: Stored) -> None:
+    def add(self, stored: DumpRecord) -> None:
         """Write a record."""
         packed = stored._replace(
             key=_text(stored.key),
@@ -87,7 +87,7 @@ class Writer:
         self._out.write(orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE))
 
 
-class Reader:
+class DumpReader:
     """Reads a file of state, front to back.
 
     Attributes:
@@ -103,9 +103,9 @@ class Reader:
         first = next(self._lines, {})
         if first.pop(_MARK, None) != _VERSION:
             raise SettingsError(f"this is no file of `state dump`, or not of version {_VERSION}")
-        self.header = Header(**first)
+        self.header = DumpHeader(**first)
 
-    def __iter__(self) -> Iterator[Stored]:
+    def __iter__(self) -> Iterator[DumpRecord]:
         """The records in order.
 
         Raises:
@@ -117,7 +117,7 @@ class Reader:
                 return
             if "topic" not in line:
                 break
-            yield Stored(**line)._replace(
+            yield DumpRecord(**line)._replace(
                 key=_bytes(line["key"]),
                 value=_bytes(line["value"]),
                 headers=tuple((name, _bytes(content)) for name, content in line["headers"]),

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
 from agents.commands.state.dump import SOURCES, WHOLE, cluster_of
-from agents.commands.state.file import Header, Reader, Stored
-from agents.commands.topics import check
-from agents.kafka.client import consumer, partitions, producer, whole
+from agents.commands.state.file import DumpHeader, DumpReader, DumpRecord
+from agents.commands.topics import check_topics
+from agents.kafka.client import consumer, full_ranges, partitions, producer
 from agents.kafka.groups import rewind, workers
 from agents.kafka.partitions import partition_of
 from agents.kafka.tables.live_keys import live_keys
@@ -53,7 +53,7 @@ class Restored(NamedTuple):
 
 
 async def restore(
-    settings: Settings, file: Reader, stages: Collection[str], *, repartition: bool
+    settings: Settings, file: DumpReader, stages: Collection[str], *, repartition: bool
 ) -> Restored:
     """Write what a dump holds of these stages.
 
@@ -73,8 +73,8 @@ async def restore(
     return Restored(dict(counts), is_back, gone)
 
 
-async def _check_topics(settings: Settings, made: Header, *, repartition: bool) -> int:
-    problems = await check(settings)
+async def _check_topics(settings: Settings, made: DumpHeader, *, repartition: bool) -> int:
+    problems = await check_topics(settings)
     if problems:
         raise SettingsError(f"{problems[0]}: `topics apply` first")
     count = declared(settings)[0].partitions
@@ -119,7 +119,7 @@ def _changelogs(settings: Settings, stages: Collection[str]) -> set[str]:
     return {n for n in names for stage in stages if n.startswith(f"urltree-{stage}-")}
 
 
-def _placed(made: Header, count: int, records: Iterator[Stored]) -> Iterator[Stored]:
+def _placed(made: DumpHeader, count: int, records: Iterator[DumpRecord]) -> Iterator[DumpRecord]:
     """The records as they will be written: in their partitions, with their first origins."""
     for stored in records:
         headers = stored.headers
@@ -132,7 +132,7 @@ def _placed(made: Header, count: int, records: Iterator[Stored]) -> Iterator[Sto
         yield stored._replace(headers=headers, partition=partition)
 
 
-def _belongs_to(stored: Stored) -> bytes | None:
+def _belongs_to(stored: DumpRecord) -> bytes | None:
     """The domain or site of a record; of a page that was published under another key, that."""
     key = stored.key
     if key is None:
@@ -145,7 +145,7 @@ def _belongs_to(stored: Stored) -> bytes | None:
     return key.partition(b"\0")[0]
 
 
-async def _write(settings: Settings, records: Iterator[Stored]) -> Counter[str]:
+async def _write(settings: Settings, records: Iterator[DumpRecord]) -> Counter[str]:
     counts = Counter[str]()
     # what came from others may be as large as the topic allows, which is above our own bound
     roomy = settings.model_copy(update={"max_record_bytes": settings.max_record_bytes + MIB})
@@ -162,7 +162,9 @@ async def _write(settings: Settings, records: Iterator[Stored]) -> Counter[str]:
     return counts
 
 
-async def _send(settings: Settings, out: AIOKafkaProducer, stored: Stored) -> asyncio.Future[Any]:
+async def _send(
+    settings: Settings, out: AIOKafkaProducer, stored: DumpRecord
+) -> asyncio.Future[Any]:
     key, value = stored.key, stored.value
     if key is None and value is None:
         key = b""  # aiokafka refuses to send nothing at all
@@ -177,14 +179,14 @@ async def _send(settings: Settings, out: AIOKafkaProducer, stored: Stored) -> as
     return sent
 
 
-async def _rewind(settings: Settings, made: Header, stages: Collection[str]) -> dict[str, int]:
+async def _rewind(settings: Settings, made: DumpHeader, stages: Collection[str]) -> dict[str, int]:
     """Groups go back to where they stood, or to the oldest record that is left behind it."""
     gone = Counter[str]()
     for stage in stages:
         for topic in SOURCES[stage]:
             offsets = made.committed[stage][topic]
             async with consumer(settings) as client:
-                there = await whole(client, await partitions(client, settings.topic(topic)))
+                there = await full_ranges(client, await partitions(client, settings.topic(topic)))
             to = {}
             for place, (first, end) in there.items():
                 stood = offsets.get(str(place.partition), 0)

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from agents.kafka.client import read, whole
+from agents.kafka.client import full_ranges, read_records
 
 _WRITTEN = "INSERT OR IGNORE INTO live VALUES (?)"
 _DELETED = "DELETE FROM live WHERE key = ?"
@@ -27,7 +27,7 @@ async def live_keys(
     """The keys of these partitions, each as it is when its turn comes, in the order of bytes."""
     for place in places:
         with TemporaryDirectory() as folder, closing(_opened(Path(folder, "keys"))) as live:
-            async for record in read(client, await whole(client, [place])):
+            async for record in read_records(client, await full_ranges(client, [place])):
                 live.execute(_DELETED if record.value is None else _WRITTEN, (record.key,))
             for (key,) in live.execute("SELECT key FROM live"):
                 yield place, key

@@ -27,10 +27,10 @@ from faust.types import TP
 from agents.kafka.tables.store import MARK_SECONDS, Store
 from agents.telemetry.logs import log
 
-PAGE = 500  # rows; 2 to 3 µs each (issue 3)
+BATCH = 500  # rows; 2 to 3 µs each (issue 3)
 
 
-class Table(faust.Table):
+class ConfirmedTable(faust.Table):
     """Bytes under bytes, by partition."""
 
     def __post_init__(self) -> None:
@@ -83,13 +83,13 @@ class Table(faust.Table):
             if (partition, key) not in self._deleting:
                 yield key, value
 
-    def pages(self, partition: int, prefix: bytes) -> Iterator[list[tuple[bytes, bytes]]]:
+    def scan_batches(self, partition: int, prefix: bytes) -> Iterator[list[tuple[bytes, bytes]]]:
         """A scan in lists of at most 500 rows; between two of them no scan is open.
 
         Who lets others have their turn between two asks first whether the partition is still its.
         """
         start = prefix
-        while page := list(islice(self.scan(partition, prefix, start), PAGE)):
+        while page := list(islice(self.scan(partition, prefix, start), BATCH)):
             yield page
             start = page[-1][0] + b"\0"  # the least key beyond the last
 
@@ -168,16 +168,16 @@ class Table(faust.Table):
         self.data.mark()
 
 
-def key_of(domain: str, document_id: bytes) -> bytes:
-    """The key of a document's row in every table; `prefix_of` is where its domain begins."""
-    return prefix_of(domain) + document_id
+def row_key(domain: str, document_id: bytes) -> bytes:
+    """The key of a document's row in every table; `row_prefix` is where its domain begins."""
+    return row_prefix(domain) + document_id
 
 
-def prefix_of(domain: str) -> bytes:
+def row_prefix(domain: str) -> bytes:
     """What the keys of a domain begin with: no domain contains a NUL."""
     return domain.encode() + b"\0"
 
 
-def id_of(key: bytes) -> bytes:
+def row_id(key: bytes) -> bytes:
     """The 16 bytes of a document's id."""
     return key[-16:]

@@ -20,7 +20,7 @@ from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
 from urltree.crawl.web.redirects import target
 
 
-class Web(Protocol):
+class HttpClient(Protocol):
     """Asks for an address (`urltree.crawl.web.client.Client`)."""
 
     async def get(
@@ -34,14 +34,14 @@ class Web(Protocol):
         """One request."""
 
 
-class Parsing(Protocol):
+class FeedParser(Protocol):
     """Reads feeds (`agents.polling.parsers.Parsers`)."""
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
         """One feed. Raises WebError(NOT_A_FEED)."""
 
 
-class Found(NamedTuple):
+class DiscoveredFeeds(NamedTuple):
     """What an address has.
 
     Attributes:
@@ -53,16 +53,16 @@ class Found(NamedTuple):
     others: tuple[Candidate, ...] = ()
 
 
-class Look:
+class FeedDiscovery:
     """Looks for feeds on the web."""
 
-    def __init__(self, settings: Settings, web: Web, parsing: Parsing) -> None:
+    def __init__(self, settings: Settings, web: HttpClient, parsing: FeedParser) -> None:
         self._settings = settings
         self._web = web
         self._parsing = parsing
         self._has_asked = False
 
-    async def at(self, url: str, *, everything: bool = False) -> Found:
+    async def at(self, url: str, *, everything: bool = False) -> DiscoveredFeeds:
         """The main feed of an address, or all that its page names.
 
         Raises:
@@ -70,7 +70,7 @@ class Look:
         """
         name, answer = await self._ask(url)
         try:
-            return Found((await self._read(name, answer),))
+            return DiscoveredFeeds((await self._read(name, answer),))
         except WebError as error:
             if error.trouble is not Trouble.NOT_A_FEED:
                 raise
@@ -78,12 +78,12 @@ class Look:
         found = await self._first(named, everything=everything)
         if not found.feeds:
             found = await self._first(common(answer.url), everything=False)
-            found = Found(found.feeds)
+            found = DiscoveredFeeds(found.feeds)
         if not found.feeds:
             raise WebError(Trouble.NOT_A_FEED, "neither a feed nor a page that leads to one")
         return found
 
-    async def _first(self, candidates: Iterable[Candidate], *, everything: bool) -> Found:
+    async def _first(self, candidates: Iterable[Candidate], *, everything: bool) -> DiscoveredFeeds:
         """The first that is a feed, and those after it; or every one."""
         left = list(candidates)
         feeds: dict[str, Candidate] = {}
@@ -94,7 +94,7 @@ class Look:
             except WebError:
                 continue
             feeds.setdefault(feed.url, Candidate(feed.url, feed.title or candidate.title))
-        return Found(tuple(feeds.values()), tuple(left))
+        return DiscoveredFeeds(tuple(feeds.values()), tuple(left))
 
     async def _read(self, name: str, answer: Answer) -> Candidate:
         parsed = await self._parsing.parse(

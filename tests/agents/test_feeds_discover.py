@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agents.commands.feeds.look import Found, Look
+from agents.commands.feeds.discover import DiscoveredFeeds, FeedDiscovery
 from agents.settings.job import Settings
 from urltree.crawl.decisions.answer import Answer, Trouble, WebError
 from urltree.crawl.decisions.feed.discovery import COMMON_PATHS, Candidate
@@ -52,10 +52,10 @@ class Pages:
         return parse(body, content_type, url, max_items=10)
 
 
-def look(pages: Pages, url: str = f"{SITE}/", *, everything: bool = False) -> Found:
+def look(pages: Pages, url: str = f"{SITE}/", *, everything: bool = False) -> DiscoveredFeeds:
     """What is found at an address."""
     settings = Settings.model_validate({"host_pause": 0})
-    return asyncio.run(Look(settings, pages, pages).at(url, everything=everything))
+    return asyncio.run(FeedDiscovery(settings, pages, pages).at(url, everything=everything))
 
 
 def naming(*hrefs: str) -> bytes:
@@ -66,7 +66,7 @@ def naming(*hrefs: str) -> bytes:
 def test_a_feed_is_asked_once_and_is_it() -> None:
     """With the title that it gives itself."""
     pages = Pages({URL: RSS})
-    assert look(pages, URL) == Found((Candidate(URL, "News <b>"),))
+    assert look(pages, URL) == DiscoveredFeeds((Candidate(URL, "News <b>"),))
     assert pages.asked == [URL]
 
 
@@ -74,7 +74,7 @@ def test_the_first_feed_of_a_page_that_answers_is_taken_and_the_rest_named() -> 
     """A dead link, or one to a page, does not count."""
     page = naming("/dead", "/about", "/feed", "/2")
     pages = Pages({f"{SITE}/": page, f"{SITE}/about": b"<p>us", URL: RSS, f"{SITE}/2": RSS})
-    assert look(pages) == Found((Candidate(URL, "News <b>"),), (Candidate(f"{SITE}/2"),))
+    assert look(pages) == DiscoveredFeeds((Candidate(URL, "News <b>"),), (Candidate(f"{SITE}/2"),))
     assert f"{SITE}/2" not in pages.asked
     every = look(pages, everything=True)
     assert [feed.url for feed in every.feeds] == [URL, f"{SITE}/2"]
