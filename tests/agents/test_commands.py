@@ -54,7 +54,7 @@ def test_every_command_of_an_operator_speaks_json(
     ("environment", "words"),
     [
         ({"URLTREE_BROKERS": "127.0.0.1:1"}, "agents: no Kafka at 127.0.0.1:1"),
-        ({"URLTREE_TOPICS_FILE": "none.yaml"}, "agents: none.yaml: FileNotFoundError"),
+        ({"URLTREE_TOPICS_FILE": "none.yaml"}, "agents: none.yaml cannot be read: No such file"),
         ({"URLTREE_HEURISTIC": "luck"}, "agents: "),
     ],
 )

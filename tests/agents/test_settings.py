@@ -57,15 +57,19 @@ def test_a_misspelt_name_in_the_file_is_refused(
     [
         ("heuristic", "best", "no heuristic 'best'"),
         ("in_flight", "many", "in_flight: Input should be a valid integer"),
-        ("security", "SASL_SSL", "sasl_username and sasl_password should be set"),
-        ("oauth_token_url", "http://id.example.org/token", "should be an https address"),
-        ("oauth_token_url", "id.example.org", "should be an https address"),
+        (
+            "security",
+            "SASL_SSL",
+            r"so sasl_username and sasl_password \(or sasl_password_file\) should be set",
+        ),
+        ("oauth_token_url", "http://id.example.org/token", "the URL should begin with https://"),
+        ("oauth_token_url", "id.example.org", "the URL should begin with https://"),
         ("topics_replicas", "0", "greater than 0"),
         ("keep", "3", "keep should be from 5"),
         ("rules_since", "yesterday", "Invalid isoformat string"),
-        ("brokers", ",", "should name at least one broker"),
+        ("brokers", ",", "no broker is named"),
         ("prefix", "a/b", "prefix: String should match pattern"),
-        ("settings", "/no/such/file", "should name a file"),
+        ("settings", "/no/such/file", "names a file that does not exist"),
     ],
 )
 def test_a_wrong_setting_is_named_in_one_sentence(
@@ -110,7 +114,9 @@ def test_a_login_by_token_needs_a_client_and_no_user(
     monkeypatch.setenv("URLTREE_SASL_MECHANISM", "OAUTHBEARER")
     monkeypatch.setenv("URLTREE_OAUTH_TOKEN_URL", "https://id.example.org/token")
     monkeypatch.setenv("URLTREE_OAUTH_CLIENT_ID", "urltree")
-    with pytest.raises(SettingsError, match="oauth_client_secret should be set"):
+    with pytest.raises(
+        SettingsError, match=r"oauth_client_secret \(or oauth_client_secret_file\) should be set"
+    ):
         load_settings()
     monkeypatch.setenv("URLTREE_OAUTH_CLIENT_SECRET", "from the environment")
     assert load_settings().client_secret == "from the environment"  # noqa: S105 - of a test

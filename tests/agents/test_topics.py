@@ -69,14 +69,20 @@ def test_the_prefix_stands_before_every_name_changelogs_included() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda file: file["topics"][0].update(partitions=7), r"same partitions, have \[6, 7\]"),
-        (lambda file: file["topics"][0].pop("name"), "KeyError: 'name'"),
-        (lambda file: file["topics"][0].update(name="a b"), "not a topic's name"),
-        (lambda file: file["topics"][0].update(retention=1), "unknown: retention"),
-        (lambda file: file.update(default={}), "unknown: default"),
-        (lambda file: file["topics"].append(file["topics"][0]), "declared twice"),
-        (lambda file: file["defaults"]["config"].update(a=1), "should be strings"),
-        (lambda file: file.clear(), "KeyError: 'topics'"),
+        (lambda file: file["topics"][0].update(partitions=7), r"declared are \[6, 7\]"),
+        (lambda file: file["topics"][0].pop("name"), "the field 'name' is missing"),
+        (
+            lambda file: file["topics"][0].update(name="a b"),
+            "the name should be a Kafka topic name",
+        ),
+        (lambda file: file["topics"][0].update(retention=1), "unknown field retention"),
+        (lambda file: file.update(default={}), "unknown field default"),
+        (lambda file: file["topics"].append(file["topics"][0]), "declared more than once"),
+        (
+            lambda file: file["defaults"]["config"].update(a=1),
+            "all values of config should be strings",
+        ),
+        (lambda file: file.clear(), "the field 'topics' is missing"),
     ],
 )
 def test_a_wrong_file_is_refused_in_one_sentence(

@@ -112,7 +112,7 @@ def test_a_worker_waits_for_a_kafka_that_is_not_there(tmp_path: Path) -> None:
     with worker("normalize", tmp_path, brokers="127.0.0.1:1") as (process, url):
         wait_for(f"{url}/livez", 200)
         assert wait_for(f"{url}/readyz", 503) == "starting\n"
-        assert "Kafka is not there, trying again" in heard(process, "trying again")
+        assert "Kafka is unreachable, retrying" in heard(process, "retrying")
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=PATIENCE)
         assert process.returncode == 0

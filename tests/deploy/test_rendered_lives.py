@@ -101,7 +101,7 @@ def test_what_is_in_work_at_sigterm_is_finished_within_the_grace_period(
         for pod, (code, seconds) in zip(pods, ends, strict=True):
             assert code == 0, pod.log()
             assert seconds < pod.grace
-            assert "not drained in time" not in pod.log()
+            assert "shutdown_seconds are over" not in pod.log()
         if waiting := job.lag("normalize") + job.lag("extract"):
             break
     assert waiting > 0
