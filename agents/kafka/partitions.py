@@ -1,7 +1,8 @@
-"""Which partition a key belongs to: murmur2, as Java clients and Faust choose.
+"""The partition of a key: murmur2, as Java clients and Faust compute it.
 
-librdkafka's default is CRC32, which sends five of six keys elsewhere (issue 3): a domain would
-have two trees. So every record of ours names its partition, and what comes in is checked.
+librdkafka's default is CRC32, which puts five of six keys in another partition, so that one domain
+would get two trees. Therefore our records name their partition explicitly, and the partition of
+each incoming record is checked.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from aiokafka.partitioner import murmur2
 
 
 class RoutedKey(NamedTuple):
-    """Where a record goes to."""
+    """Record key together with its partition."""
 
     partition: int
     key: bytes
@@ -21,11 +22,11 @@ class RoutedKey(NamedTuple):
 
 @lru_cache(maxsize=65_536)
 def partition_of(key: bytes, partitions: int) -> int:
-    """The partition of a key, of so many."""
+    """Return the partition index (0 to `partitions` - 1) of a key."""
     return int(murmur2(key) & 0x7FFFFFFF) % partitions
 
 
 def route_key(text: str, partitions: int) -> RoutedKey:
-    """A key with its partition."""
+    """Return the key of a text together with its partition."""
     key = text.encode()
     return RoutedKey(partition_of(key, partitions), key)

@@ -53,7 +53,7 @@ def test_every_command_of_an_operator_speaks_json(
 @pytest.mark.parametrize(
     ("environment", "words"),
     [
-        ({"URLTREE_BROKERS": "127.0.0.1:1"}, "agents: no Kafka at 127.0.0.1:1"),
+        ({"URLTREE_BROKERS": "127.0.0.1:1"}, "agents: Kafka cannot be reached at 127.0.0.1:1"),
         ({"URLTREE_TOPICS_FILE": "none.yaml"}, "agents: none.yaml cannot be read: No such file"),
         ({"URLTREE_HEURISTIC": "luck"}, "agents: "),
     ],

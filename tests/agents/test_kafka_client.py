@@ -67,10 +67,10 @@ def test_a_key_with_a_password_is_a_wrong_setting(tmp_path: Path) -> None:
 
 def test_no_broker_is_an_error_to_operators_and_a_reason_to_wait_for_workers() -> None:
     """Commands end on it, workers try again: it is both errors in one."""
-    error = NoKafkaError("no Kafka at a:1")
+    error = NoKafkaError("Kafka cannot be reached at a:1")
     assert isinstance(error, SettingsError)
     assert isinstance(error, KafkaConnectionError)
-    assert str(error) == "no Kafka at a:1"
+    assert str(error) == "Kafka cannot be reached at a:1"
 
 
 @pytest.mark.kafka

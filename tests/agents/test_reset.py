@@ -85,7 +85,7 @@ def test_a_running_worker_is_never_reset(job: Settings) -> None:
             assert steps.members == 1
             with pytest.raises(SettingsError, match=r"normalize has 1 running worker\(s\)"):
                 await reset(job, steps)
-            with pytest.raises(SettingsError, match="was started meanwhile"):
+            with pytest.raises(SettingsError, match="was started in the meantime"):
                 await reset(job, early)
 
     asyncio.run(scenario())

@@ -98,12 +98,16 @@ def test_every_stage_and_the_commands_work_through_tls_and_a_login(
 @pytest.mark.parametrize(
     ("login", "change", "sentence"),
     [
-        ("scram", {"sasl_username": "nobody"}, "refuses the login by SCRAM-SHA-512: "),
-        ("scram", {"sasl_password_file": "{ca_file}"}, "refuses the login by SCRAM-SHA-512: "),
-        ("scram", {"sasl_mechanism": "SCRAM-SHA-256"}, "has no login by SCRAM-SHA-256"),
-        ("scram", {"ssl_ca_file": "{other_ca_file}"}, "not trusted, .*: see ssl_ca_file"),
-        ("oauth", {"oauth_client_id": "nobody"}, "401 invalid_client .*: see oauth_client_id"),
-        ("oauth", {"oauth_ca_file": "{other_ca_file}"}, "not trusted, .*: see oauth_ca_file"),
+        ("scram", {"sasl_username": "nobody"}, "refuses the login with SCRAM-SHA-512: "),
+        ("scram", {"sasl_password_file": "{ca_file}"}, "refuses the login with SCRAM-SHA-512: "),
+        (
+            "scram",
+            {"sasl_mechanism": "SCRAM-SHA-256"},
+            "does not support the mechanism SCRAM-SHA-256",
+        ),
+        ("scram", {"ssl_ca_file": "{other_ca_file}"}, "not trusted .*; check ssl_ca_file"),
+        ("oauth", {"oauth_client_id": "nobody"}, "401 invalid_client .*; check oauth_client_id"),
+        ("oauth", {"oauth_ca_file": "{other_ca_file}"}, "not trusted .*; check oauth_ca_file"),
     ],
 )
 def test_what_only_a_person_can_mend_is_a_sentence_that_names_the_setting(
@@ -128,7 +132,7 @@ def test_a_wrong_password_ends_a_worker_and_a_command_with_2(
     fields = secure_kafka.scram() | {"sasl_password_file": str(tmp_path / "password")}
     code, said = ended(fields, *arguments)
     assert code == 2
-    assert re.search(r"^agents: .* refuses the login by SCRAM-SHA-512: ", said, re.MULTILINE)
+    assert re.search(r"^agents: .* refuses the login with SCRAM-SHA-512: ", said, re.MULTILINE)
     assert "Traceback" not in said
 
 
@@ -145,7 +149,7 @@ def test_a_token_that_the_broker_does_not_take_is_a_sentence(
 ) -> None:
     """The broker's own words, which aiokafka alone does not hear."""
     monkeypatch.setattr(secure_kafka.tokens, name, value())
-    with pytest.raises(SettingsError, match=r"refuses the login by OAUTHBEARER: .*invalid_token"):
+    with pytest.raises(SettingsError, match=r"refuses the login with OAUTHBEARER: .*invalid_token"):
         asyncio.run(check_topics(Settings.model_validate(secure_kafka.oauth())))
 
 
@@ -153,7 +157,9 @@ def test_a_client_without_certificate_is_told_where_to_look(secure_kafka: Secure
     """The broker only closes the connection: it may as well be starting, so a worker waits."""
     fields = secure_kafka.certificate()
     del fields["ssl_cert_file"], fields["ssl_key_file"]
-    with pytest.raises(NoKafkaError, match=r"closed at once; .* see security and ssl_cert_file"):
+    with pytest.raises(
+        NoKafkaError, match=r"closed the connection at once; .* check security and ssl_cert_file"
+    ):
         asyncio.run(check_topics(Settings.model_validate(fields)))
 
 

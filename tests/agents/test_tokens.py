@@ -94,10 +94,10 @@ def test_a_token_that_is_good_still_is_used_where_no_new_one_is_to_be_had(
     [
         (
             {"oauth_client_secret": "wrong"},
-            "401 invalid_client no such client: see oauth_client_id",
+            "401 invalid_client no such client; check oauth_client_id",
         ),
-        ({"oauth_client_id": "nobody"}, "401 invalid_client no such client: see oauth_client_id"),
-        ({"oauth_ca_file": None}, "its certificate is not trusted, .*: see oauth_ca_file"),
+        ({"oauth_client_id": "nobody"}, "401 invalid_client no such client; check oauth_client_id"),
+        ({"oauth_ca_file": None}, "its certificate is not trusted .*; check oauth_ca_file"),
     ],
 )
 def test_a_wrong_setting_is_a_sentence_that_names_it(
@@ -114,8 +114,8 @@ def test_a_wrong_setting_is_a_sentence_that_names_it(
     ("answer", "sentence"),
     [
         ((500, {}), "status 500"),
-        ((200, {}), "has no access_token"),
-        ((200, {"access_token": "two\x01words"}), "has no access_token"),
+        ((200, {}), "has no valid access_token"),
+        ((200, {"access_token": "two\x01words"}), "has no valid access_token"),
         ((302, {"access_token": "of another"}), "status 302"),
     ],
 )

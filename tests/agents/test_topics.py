@@ -188,5 +188,5 @@ def test_apply_never_changes_partitions(
 def test_without_a_broker_a_command_says_so() -> None:
     """A broker that is not there is a sentence, not a traceback."""
     settings = Settings.model_validate({"brokers": "127.0.0.1:1"})
-    with pytest.raises(SettingsError, match=r"no Kafka at 127\.0\.0\.1:1"):
+    with pytest.raises(SettingsError, match=r"Kafka cannot be reached at 127\.0\.0\.1:1"):
         asyncio.run(check_topics(settings))
