@@ -1,8 +1,7 @@
-"""`python -m agents domain DOMAIN`: its tree with supports, and what recurs most.
+"""`python -m agents domain DOMAIN`: show a domain's tree and its most repeated blocks.
 
-The tree is made from the rows in the changelog of `extract`: no worker is asked, none need run.
-Rows hold hashes, not texts: the texts shown are those of the same blocks in documents that are
-still in the topic documents.
+The tree is rebuilt from the rows in the changelog of `extract`, so no worker needs to run. Rows
+contain hashes of blocks. Their text is taken from documents that the topic documents still has.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ from urltree.tree.url_tree import Node
 
 @dataclass(frozen=True, slots=True)
 class RepeatedBlock:
-    """A block that recurs.
+    """Text block that occurs in more than one document of a domain.
 
     Attributes:
-        hash: of its normalised text, 16 hexadecimal digits.
-        count: documents of the domain that contain it.
-        text: None where no document in the topic has it any more.
+        hash: Hash of its normalised text, 16 hexadecimal digits.
+        count: Number of documents of the domain that contain it.
+        text: Its text, or None if no document in the topic documents contains it any more.
     """
 
     hash: str
@@ -48,11 +47,14 @@ class RepeatedBlock:
 
 
 class DomainView(NamedTuple):
-    """What is learned of a domain.
+    """State of a domain, as the command shows it.
 
     Attributes:
-        waiting: first pages that are to be judged again.
-        blocks: those that most documents contain, the most frequent first.
+        domain: Registrable domain.
+        documents: Number of documents in the tree.
+        waiting: Number of first pages that will be classified a second time.
+        root: Root of the tree.
+        blocks: Most repeated blocks, the most frequent first.
     """
 
     domain: str
@@ -63,15 +65,15 @@ class DomainView(NamedTuple):
 
 
 async def load_domain(settings: Settings, domain: str, blocks: int) -> DomainView:
-    """Rebuild a domain's tree.
+    """Rebuild a domain's tree from its rows.
 
     Args:
-        settings: of the job, its eviction included.
-        domain: registrable domain.
-        blocks: how many of the most repeated ones.
+        settings: Settings of the job, including its eviction.
+        domain: Registrable domain.
+        blocks: Maximum number of repeated blocks to return.
 
     Raises:
-        SettingsError: rows of a release that this one does not know.
+        SettingsError: A row was written by a release that this one cannot read.
     """
     async with consumer(settings) as client:
         learned = LearnedDomain(heuristic(settings.heuristic), settings.eviction)
@@ -91,12 +93,33 @@ async def load_domain(settings: Settings, domain: str, blocks: int) -> DomainVie
 
 @click.command("domain")
 @click.argument("domain")
-@click.option("--depth", type=click.IntRange(0), default=3, help="Of the tree shown; 3.")
-@click.option("--children", type=click.IntRange(1), default=20, help="Shown of a node; 20.")
-@click.option("--blocks", type=click.IntRange(0), default=20, help="Most repeated ones; 20.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--depth",
+    type=click.IntRange(0),
+    default=3,
+    show_default=True,
+    help="Depth to which the tree is shown.",
+)
+@click.option(
+    "--children",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Largest number of children shown for a node.",
+)
+@click.option(
+    "--blocks",
+    type=click.IntRange(0),
+    default=20,
+    show_default=True,
+    help="Number of most repeated blocks to show.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def domain_command(*, domain: str, depth: int, children: int, blocks: int, as_json: bool) -> None:
-    """Show the tree of a DOMAIN and its most repeated blocks. Exit 1: nothing is known of it."""
+    """Show the tree of a DOMAIN and its most repeated blocks.
+
+    Exit code 1: the job knows no document of this domain.
+    """
     view = asyncio.run(load_domain(load_settings(), domain, blocks))
     if as_json:
         click.echo(orjson.dumps(_as_json(view, depth, children)))
@@ -106,7 +129,7 @@ def domain_command(*, domain: str, depth: int, children: int, blocks: int, as_js
 
 
 async def _rows(settings: Settings, client: AIOKafkaConsumer, domain: str) -> dict[bytes, bytes]:
-    """The rows of a domain by document id: the last of each key, tombstones left out."""
+    """Return the current rows of a domain by document id, without deleted ones."""
     prefix = row_prefix(domain)
     rows: dict[bytes, bytes] = {}
     place = await _partition(settings, client, "urltree-extract-rows-changelog", domain)
@@ -121,7 +144,7 @@ async def _rows(settings: Settings, client: AIOKafkaConsumer, domain: str) -> di
 async def _texts(
     settings: Settings, client: AIOKafkaConsumer, domain: str, wanted: set[int]
 ) -> dict[int, str]:
-    """The text of blocks, by hash, where a document still has it."""
+    """Return the text of blocks by hash, for blocks that a document still contains."""
     texts: dict[int, str] = {}
     place = await _partition(settings, client, "documents", domain)
     async for record in read_records(client, await full_ranges(client, [place])):
@@ -145,7 +168,7 @@ async def _partition(
 
 
 def _shown(node: Node, children: int) -> Iterable[Node]:
-    """Its children, those with most documents first."""
+    """Return the children of a node, those with most documents first."""
     ranked = sorted(node.children.values(), key=lambda child: (-child.support, child.name))
     return ranked[:children]
 
@@ -173,7 +196,7 @@ def _print(view: DomainView, depth: int, children: int) -> None:
         if node.depth == depth:
             return
         for child in _shown(node, children):
-            more = f" … {len(child.children)} below" if child.depth == depth else ""
+            more = f" … {len(child.children)} children" if child.depth == depth else ""
             leaf = more if child.children else ""
             grow(branch.add(f"{escape(child.name)} [dim]({child.support})[/]{leaf}"), child)
         if len(node.children) > children:
@@ -184,8 +207,9 @@ def _print(view: DomainView, depth: int, children: int) -> None:
     grow(tree, view.root)
     console.print(tree)
     if view.waiting:
-        console.print(f"[dim]{view.waiting} first pages will be judged again[/]")
+        console.print(f"[dim]{view.waiting} first pages will be classified a second time[/]")
     for block in view.blocks:
         share = block.count / max(view.documents, 1)
-        text = "text not in documents any more" if block.text is None else repr(block.text[:100])
+        gone = "(the text is no longer in the topic documents)"
+        text = gone if block.text is None else repr(block.text[:100])
         console.print(f"{block.count:7,} {share:4.0%}  {escape(text)}")

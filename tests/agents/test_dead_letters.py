@@ -62,7 +62,7 @@ def test_letters_are_listed_by_filter_and_counted(prefix: str, publish: Publish,
 def test_the_last_letter_of_an_origin_counts(prefix: str, publish: Publish, run: Run) -> None:
     """Refused again for another reason, it is of that reason only."""
     publish(dead(prefix, 1, "empty", original()), dead(prefix, 1, "bad-url", original()))
-    assert "no dead letters" in run("dead-letters", "list", "--reason", "empty").stdout
+    assert "No dead letters" in run("dead-letters", "list", "--reason", "empty").stdout
     assert orjson.loads(run("dead-letters", "list", "--json").stdout)["total"] == 1
 
 

@@ -55,8 +55,8 @@ def test_the_tree_and_the_most_repeated_blocks_are_shown(
     (block,) = view["blocks"]
     assert (block["count"], block["text"]) == (3, "Imprint [and] contact")
     shown = run("domain", "example.org", "--depth", "1").stdout
-    assert "news (2) … 2 below" in shown
-    assert "3 first pages will be judged again" in shown
+    assert "news (2) … 2 children" in shown
+    assert "3 first pages will be classified a second time" in shown
     assert "100%  'Imprint [and] contact'" in shown
     assert " a (1)" not in shown
 

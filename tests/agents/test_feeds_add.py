@@ -85,7 +85,7 @@ def test_all_feeds_of_a_page_are_followed_on_request(
     assert len(read_all("feeds")) == 2
     assert not [c for c in done.stdout if not c.isprintable() and c != "\n"]
     again = run("feeds", "add", "http://example.org/feed")
-    assert "there already" in again.stdout
+    assert "known before" in again.stdout
     assert site.agents
 
 

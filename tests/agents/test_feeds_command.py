@@ -172,7 +172,7 @@ def test_a_list_is_imported_once_and_exported_as_it_was(
     exported = run("feeds", "export").stdout
     again = run("feeds", "import", "-", input=exported)
     assert again.exit_code == 0
-    assert "0 added, 1 there already, 0 refused" in again.stdout
+    assert "0 added, 1 known before, 0 refused" in again.stdout
     (record,) = read_all("feeds")
     assert decode(record.key, record.value) == Feed(
         site="example.org", url=URL, title="A & B", meta={"feed.categories": "News"}

@@ -179,7 +179,7 @@ def test_a_job_moves_to_more_partitions(
     """
     name, known = job.topic("raw-html"), pages(1, 2)
     behind_the_back(job, lambda client: client.create_partitions({name: NewPartitions(7)}))
-    assert asyncio.run(check_topics(job)) == [f"{name}: partitions should be 6, is 7"]
+    assert asyncio.run(check_topics(job)) == [f"{name}: partitions should be 6, but is 7"]
     publish(*known[1:], known[0]._replace(partition=6))
     work(job)
     before, ids = rows(job), {text["id"] for text in values(job, "clean-text")}
@@ -189,7 +189,9 @@ def test_a_job_moves_to_more_partitions(
     assert book.typed(first).exit_code == book.typed(audit).exit_code == 0
     publish(page(SITES[0], 3)._replace(partition=6))
     assert book.typed(dump).exit_code == 0
-    with pytest.raises(SettingsError, match="of 6 partitions, these topics have 12: with --repart"):
+    with pytest.raises(
+        SettingsError, match="has 6 partitions, but the topics have 12; pass --repart"
+    ):
         book.typed(restore.removesuffix(" --repartition"))
     assert book.typed(restore).exit_code == 0
     other = beside(job, topics_file=more)

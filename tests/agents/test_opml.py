@@ -67,7 +67,7 @@ def test_a_list_of_lists_is_refused_and_not_followed() -> None:
     """It is named, so that nobody wonders where its feeds are."""
     (entry,) = entries(opml('<outline type="include" text="x" url="http://example.org/o.opml"/>'))
     assert entry.address == "http://example.org/o.opml"
-    assert entry.refused == "is a list of feeds: import it itself"
+    assert entry.refused == "is another list of feeds; import it separately"
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "windows-1252"])
@@ -123,7 +123,7 @@ def test_a_list_that_is_too_long_is_wrong_use() -> None:
     """It is read no further than the limit, and one sentence says what that is."""
     done = CliRunner().invoke(import_command, ["-"], input=b"#" * (MAX_FILE_BYTES + 1))
     assert done.exit_code == 2
-    assert "at most 33,554,432 bytes" in done.stderr
+    assert "more than 33,554,432 bytes" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["", "<", "<opml", "<html><body>x", "\0\0\0", "# only\n\n"])

@@ -70,8 +70,8 @@ def test_a_reset_says_what_it_would_do(
     result = run("reset", "normalize")
     assert result.exit_code == 1
     assert "2 rows" not in result.stdout
-    assert "1 rows deleted" in result.stdout
-    assert "nothing was done" in result.stdout
+    assert "1 rows to delete" in result.stdout
+    assert "Nothing was done" in result.stdout
     assert None not in last(read_all("urltree-normalize-seen-changelog")).values()
 
 
@@ -109,7 +109,9 @@ def test_a_reset_waits_no_longer_than_it_is_told(job: Settings) -> None:
 
     async def scenario() -> None:
         async with started(job, Normalize):
-            with pytest.raises(SettingsError, match=r"1 running worker\(s\) after 1 s: stop all"):
+            with pytest.raises(
+                SettingsError, match=r"still has 1 running worker\(s\) after 1 s: stop all"
+            ):
                 await wait(job, "normalize", 1)
 
     asyncio.run(scenario())

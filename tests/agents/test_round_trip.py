@@ -58,7 +58,7 @@ def test_pages_come_through_at_the_same_time_and_leave_nothing(
         assert len({trip.domain for trip in trips}) == 4
         assert all(trip.seconds for trip in trips)
         assert said.exit_code == 0
-        assert "came through in" in said.stdout
+        assert "became clean text in" in said.stdout
 
     run_scenario(scenario())
     assert set(left(read_all).values()) == {0}
@@ -73,13 +73,13 @@ def test_without_workers_it_is_said_where_the_page_stays(
     assert result.exit_code == 1
     found = orjson.loads(result.stdout)
     assert (found["seconds"], found["forgotten"]) == (None, False)
-    assert "normalize has not come to it: it is offset 0 in " in found["trouble"]
-    assert found["trouble"].endswith("none of its workers runs")
+    assert "normalize has not processed the page yet: it is offset 0 in " in found["trouble"]
+    assert found["trouble"].endswith("0 worker(s) of the stage are running")
 
     async def to_documents() -> None:
         async with started(job, Normalize):
             trouble, wait = "", 1.0
-            while "extract has not come to it: it is offset " not in trouble:
+            while "extract has not processed the page yet: it is offset " not in trouble:
                 trouble = (await round_trip(job, wait)).trouble or ""
                 wait *= 2  # `normalize` may be slow
 
@@ -108,7 +108,7 @@ def test_text_without_the_pages_main_text_is_not_enough(job: Settings, read_all:
         async with started(job, Normalize, Dropping):
             trip = await round_trip(job, PATIENCE)
         assert (trip.seconds is not None, trip.forgotten) == (True, True)
-        assert "its clean text is without 'This page was " in (trip.trouble or "")
+        assert "the clean text lacks 'This page was " in (trip.trouble or "")
 
     run_scenario(scenario())
     assert set(left(read_all).values()) == {0}

@@ -123,7 +123,7 @@ def test_the_file_decides_how_many_replicas_confirm_a_record(tmp_path: Path) -> 
 def test_apply_and_check_agree_on_the_replicas_of_the_settings(settings: Settings) -> None:
     """What cannot be made is a sentence; what was made with fewer is a difference."""
     more = settings.model_copy(update={"topics_replicas": 3})
-    with pytest.raises(SettingsError, match=r"Kafka refuses: .*[Rr]eplication"):
+    with pytest.raises(SettingsError, match=r"Kafka refuses the change: .*[Rr]eplication"):
         asyncio.run(apply(more))
     one = settings.model_copy(update={"topics_replicas": 1})
     asyncio.run(apply(one))
@@ -175,14 +175,19 @@ def test_apply_never_changes_partitions(
     asyncio.run(apply(settings))
     name = settings.topic("documents")
     with_admin(settings, lambda client: client.create_partitions({name: NewPartitions(7)}))
-    assert seen(settings) == [f"{name}: partitions should be 6, is 7"]
+    assert seen(settings) == [f"{name}: partitions should be 6, but is 7"]
     monkeypatch.setenv("URLTREE_BROKERS", ",".join(settings.brokers))
     monkeypatch.setenv("URLTREE_PREFIX", settings.prefix)
     result = CliRunner().invoke(topics, ["apply"])
     assert result.exit_code == 1
-    assert f"refused: {name}: partitions should be 6, is 7; they are fixed" in result.output
+    assert (
+        f"refused: {name}: partitions should be 6, but is 7; the number of partitions cannot change"
+        in result.output
+    )
     result = CliRunner().invoke(topics, ["check", "--json"])
-    assert orjson.loads(result.stdout) == {"differences": [f"{name}: partitions should be 6, is 7"]}
+    assert orjson.loads(result.stdout) == {
+        "differences": [f"{name}: partitions should be 6, but is 7"]
+    }
 
 
 def test_without_a_broker_a_command_says_so() -> None:

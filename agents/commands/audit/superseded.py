@@ -1,4 +1,4 @@
-"""Missing in an audit, yet not lost: pages whose clean text was replaced under its id."""
+"""Second check of missing pages: their clean text may have been replaced or deleted."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from urltree.html.tokenizer import tokenize
 from urltree.page import PageError, microseconds
 from urltree.site.revisits import is_older
 
-_AT_MOST = 100_000  # pages; of so many missing most are not processed yet
+_AT_MOST = 100_000  # pages; if more are missing, most of them are not processed yet
 
 
 class _Page(NamedTuple):
-    """A missing page: where it lies, when it was published, and its document time if it has one."""
+    """Missing page: its place, when it was published, and its document time if it has one."""
 
     origin: Origin
     timestamp: int
@@ -30,7 +30,7 @@ class _Page(NamedTuple):
 
 
 async def settle_replaced(settings: Settings, client: AIOKafkaConsumer, ledger: Ledger) -> None:
-    """Settle what was superseded or forgotten."""
+    """Settle missing pages whose clean text was superseded or forgotten."""
     missing = {origin for origin, _ in zip(ledger.missing(), range(_AT_MOST), strict=False)}
     schemes = Schemes(settings)
     by_id: defaultdict[bytes, list[_Page]] = defaultdict(list)
@@ -62,7 +62,7 @@ def _around(missing: set[Origin]) -> Ranges:
 def _enter(
     record: ConsumerRecord, schemes: Schemes, by_id: defaultdict[bytes, list[_Page]]
 ) -> None:
-    """Note a page under the keys under which its clean text would stand."""
+    """Add a page under each id that its clean text may have."""
     try:
         page = raw_html.decode(record.value, record.headers)
 
@@ -71,14 +71,14 @@ def _enter(
 
         keys = [scheme.key(page.final_url or "", title) for scheme in schemes.of(page)]
     except PageError:
-        return  # its dead letter is missing
+        return  # such a page becomes a dead letter, and that is missing
     origin = Origin(record.topic, record.partition, record.offset)
     for key in keys:
         by_id[key.id.encode()].append(_Page(origin, record.timestamp, page.time))
 
 
 def _outcome(page: _Page, record: ConsumerRecord) -> AuditOutcome | None:
-    """What a record of clean-text under the page's id says of the page."""
+    """Return the outcome that a record of clean-text with the page's id proves, or None."""
     if record.value is None:
         return AuditOutcome.FORGOTTEN if record.timestamp >= page.timestamp else None
     try:

@@ -1,4 +1,4 @@
-"""Which dead letters there are: the last one of each origin, by filters."""
+"""Search in the dead letters: the last one of each origin that matches a filter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from urltree.page import PageError
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which dead letters; what is None or empty filters nothing."""
+    """Filter of dead letters; a field that is None or empty matches all."""
 
     origins: tuple[str, ...] = ()
     reason: str | None = None
@@ -29,7 +29,7 @@ class Filter:
     domain: str | None = None
 
     def matches(self, letter: DeadLetter, schemes: Schemes) -> bool:
-        """Whether this is one of them."""
+        """Return whether a dead letter matches all fields."""
         return (
             (not self.origins or letter.origin in self.origins)
             and self.reason in (None, letter.reason)
@@ -39,7 +39,7 @@ class Filter:
 
 
 class DeadLetterSummary(NamedTuple):
-    """A dead letter without its value, and where it lies."""
+    """Dead letter without its original record, and its place in the topic dead-letters."""
 
     origin: str
     stage: str
@@ -51,7 +51,7 @@ class DeadLetterSummary(NamedTuple):
 
 
 async def find_dead_letters(settings: Settings, wanted: Filter) -> list[DeadLetterSummary]:
-    """The last dead letter of each origin, oldest first."""
+    """Return the last dead letter of each origin if it matches, oldest first."""
     schemes = Schemes(settings)
     last: dict[str, DeadLetterSummary | None] = {}
     async with consumer(settings) as client:
@@ -68,7 +68,7 @@ async def find_dead_letters(settings: Settings, wanted: Filter) -> list[DeadLett
 
 
 async def find_last(settings: Settings, origin: str) -> DeadLetter | None:
-    """The last dead letter of an origin, None if there is none."""
+    """Return the last dead letter of an origin, or None if there is none."""
     found = None
     async with consumer(settings) as client:
         async for _, letter in read_dead_letters(settings, client, [origin]):
@@ -79,7 +79,7 @@ async def find_last(settings: Settings, origin: str) -> DeadLetter | None:
 async def read_dead_letters(
     settings: Settings, client: AIOKafkaConsumer, origins: Sequence[str] = ()
 ) -> AsyncIterator[tuple[ConsumerRecord, DeadLetter]]:
-    """Every dead letter; where origins are named, those of their partitions."""
+    """Yield all dead letters, or those in the partitions of the given origins."""
     assigned = await partitions(client, settings.topic("dead-letters"))
     if origins:
         count = len(assigned)
@@ -89,11 +89,12 @@ async def read_dead_letters(
         try:
             yield record, DeadLetter.from_record(record.key, record.value, record.headers)
         except PageError as error:
-            click.echo(f"dead-letters/{record.partition}/{record.offset}: {error}", err=True)
+            place = f"dead-letters/{record.partition}/{record.offset}"
+            click.echo(f"{place} is not a valid dead letter, skipped: {error}", err=True)
 
 
 def _domain(letter: DeadLetter, schemes: Schemes) -> str:
-    """The domain of the page, else what its key says; of a feed, its site."""
+    """Return the domain of the page, or else its key; for a feed, its site."""
     key = (letter.original.key or b"").decode(errors="replace").partition(" ")[0]
     if letter.stage != "normalize":
         return key

@@ -1,4 +1,4 @@
-"""How a dead letter is shown, on a terminal or as JSON."""
+"""Output of a dead letter, as text for a terminal or as JSON."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from agents.commands.terminal import escape_control
 from models.dead_letter import DeadLetter
 
-PREVIEW = 2_000  # bytes of a value, or a header
+PREVIEW = 2_000  # bytes of a key, a value or a header that are shown
 
 
 def as_json(letter: DeadLetter) -> dict[str, Any]:
-    """All of it; bytes in base64."""
+    """Return all fields of a dead letter; bytes are encoded in base64."""
     key, value, headers = letter.original
     return {
         **{name: getattr(letter, name) for name in ("origin", "stage", "reason", "message")},
@@ -24,7 +24,7 @@ def as_json(letter: DeadLetter) -> dict[str, Any]:
 
 
 def as_text(letter: DeadLetter) -> str:
-    """For a person: the beginning of the value, and nothing that a terminal obeys."""
+    """Return a dead letter as text with the beginning of its value, without control characters."""
     key, value, headers = letter.original
     lines = [
         *(

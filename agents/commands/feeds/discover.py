@@ -1,10 +1,10 @@
-"""What feeds an address has: it is one itself, or a page that names some, or a site that has some.
+"""Discovery of the feeds of an address: it is a feed, or a page that names feeds, or a site.
 
-    address ──▶ a feed                            this one
-            └─▶ a page ──▶ feeds that it names    the first that is one
-                       └─▶ common places          the first that is one
+    address ──▶ a feed                            this feed
+            └─▶ a page ──▶ feeds that it names    the first valid one
+                       └─▶ usual feed paths       the first valid one
 
-One request at a time, with the pause that a host is owed.
+Requests are sent one at a time, with the pause `host_pause` between them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from urltree.crawl.web.redirects import target
 
 
 class HttpClient(Protocol):
-    """Asks for an address (`urltree.crawl.web.client.Client`)."""
+    """HTTP client (`urltree.crawl.web.client.Client`)."""
 
     async def get(
         self,
@@ -31,22 +31,22 @@ class HttpClient(Protocol):
         max_bytes: int,
         wants: Callable[[int, Mapping[str, str]], bool] = ...,
     ) -> Answer:
-        """One request."""
+        """Send one request."""
 
 
 class FeedParser(Protocol):
-    """Reads feeds (`agents.polling.parsers.Parsers`)."""
+    """Parser of feeds (`agents.polling.parsers.Parsers`)."""
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
-        """One feed. Raises WebError(NOT_A_FEED)."""
+        """Parse one feed. Raises WebError(NOT_A_FEED)."""
 
 
 class DiscoveredFeeds(NamedTuple):
-    """What an address has.
+    """Feeds of an address.
 
     Attributes:
-        feeds: asked, and found to be feeds.
-        others: named by the page, not asked.
+        feeds: Feeds that were requested and parsed.
+        others: Further feeds that the page names; they were not requested.
     """
 
     feeds: tuple[Candidate, ...]
@@ -54,7 +54,7 @@ class DiscoveredFeeds(NamedTuple):
 
 
 class FeedDiscovery:
-    """Looks for feeds on the web."""
+    """Discovery of feeds on the web."""
 
     def __init__(self, settings: Settings, web: HttpClient, parsing: FeedParser) -> None:
         self._settings = settings
@@ -63,10 +63,10 @@ class FeedDiscovery:
         self._has_asked = False
 
     async def at(self, url: str, *, everything: bool = False) -> DiscoveredFeeds:
-        """The main feed of an address, or all that its page names.
+        """Return the main feed of an address, or all feeds that its page names.
 
         Raises:
-            WebError: no answer, or no feed.
+            WebError: The request failed, or there is no feed.
         """
         name, answer = await self._ask(url)
         try:
@@ -80,11 +80,13 @@ class FeedDiscovery:
             found = await self._first(common(answer.url), everything=False)
             found = DiscoveredFeeds(found.feeds)
         if not found.feeds:
-            raise WebError(Trouble.NOT_A_FEED, "neither a feed nor a page that leads to one")
+            raise WebError(
+                Trouble.NOT_A_FEED, "this is not a feed, and the page there names no valid feed"
+            )
         return found
 
     async def _first(self, candidates: Iterable[Candidate], *, everything: bool) -> DiscoveredFeeds:
-        """The first that is a feed, and those after it; or every one."""
+        """Return the first valid feed and the candidates after it, or all valid feeds."""
         left = list(candidates)
         feeds: dict[str, Candidate] = {}
         while left and (everything or not feeds):
@@ -103,7 +105,10 @@ class FeedDiscovery:
         return Candidate(name, parsed.title)
 
     async def _ask(self, url: str) -> tuple[str, Answer]:
-        """The answer behind redirects, and the address that permanent ones alone lead to."""
+        """Follow redirects; return the URL to store, and the response.
+
+        The URL to store changes only by permanent redirects.
+        """
         name, is_permanent = url, True
         for _ in range(self._settings.max_redirects + 1):
             answer = await self._get(url)

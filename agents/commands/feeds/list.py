@@ -1,6 +1,6 @@
-"""`python -m agents feeds list`: every feed that is followed, and how it fares.
+"""`python -m agents feeds list`: list the followed feeds with the state of their polling.
 
-From two topics: `feeds` says what is followed, the changelog of `feed_state` what is known of it.
+The topic `feeds` contains the followed feeds, the changelog of `feed_state` their state.
 """
 
 from __future__ import annotations
@@ -28,30 +28,33 @@ from models.feed import Feed
 from urltree.crawl.decisions.durations import DAY, HOUR, MINUTE
 from urltree.crawl.decisions.poll.state import FeedState, StateError, Status
 
-NEW = "new"  # followed, not polled yet
+NEW = "new"  # status of a feed that was not polled yet
 _CHANGELOG = "urltree-poll-feed_state-changelog"
-_SHOWN = 1_000  # on a terminal: it measures every cell first
-_PIPE_WIDTH = 250  # characters, where no terminal says
+_SHOWN = 1_000  # default limit of a table, which measures every cell before it prints
+_PIPE_WIDTH = 250  # characters, if the output is not a terminal
 
 
 class FollowedFeed(NamedTuple):
-    """A feed and its state; None where it was not polled yet."""
+    """Followed feed and its state, which is None until the first poll."""
 
     feed: Feed
     state: FeedState | None
 
     @property
     def status(self) -> str:
-        """In one word."""
+        """Status of the feed: `new`, or a value of `Status`."""
         return NEW if self.state is None else str(self.state.status)
 
     @property
     def errors(self) -> int:
-        """In a row."""
+        """Number of consecutive failed polls."""
         return 0 if self.state is None else self.state.errors
 
     def items_a_day(self, now: float) -> float | None:
-        """By the gaps between recent items, and the silence since; None where none are known."""
+        """Return the rate of new items, or None if it is unknown.
+
+        It is computed from the gaps between recent items and the time since the newest one.
+        """
         if self.state is None or not self.state.gaps:
             return None
         silence = 0.0 if self.state.newest is None else max(0.0, now - self.state.newest)
@@ -61,10 +64,12 @@ class FollowedFeed(NamedTuple):
 async def load_followed_feeds(
     settings: Settings, site: str | None = None
 ) -> Iterator[FollowedFeed]:
-    """Every feed with its state, by site and address; states are decoded one by one.
+    """Return every followed feed with its state, ordered by site and URL.
+
+    States are decoded one by one, while the caller iterates.
 
     Raises:
-        SettingsError: a state is of a release that this one does not know.
+        SettingsError: A state was written by a release that this one cannot read.
     """
     rows: dict[bytes, bytes | None] = {}
     async with consumer(settings) as client:
@@ -80,15 +85,23 @@ async def load_followed_feeds(
 
 
 @click.command("list")
-@click.option("--site", help="Only of this site.")
-@click.option("--status", type=click.Choice([NEW, *(s.value for s in Status)]), help="Only these.")
-@click.option("--errors", is_flag=True, help="Only those whose last poll failed.")
-@click.option("--limit", type=click.IntRange(1), help="So many; 1000 by default, all as JSON.")
-@click.option("--json", "as_json", is_flag=True, help="A JSON object a line, one for each feed.")
+@click.option("--site", help="Only feeds of this site.")
+@click.option(
+    "--status",
+    type=click.Choice([NEW, *(s.value for s in Status)]),
+    help="Only feeds with this status.",
+)
+@click.option("--errors", is_flag=True, help="Only feeds whose last poll failed.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    help="Number of feeds to list; by default 1000, or all with --json.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line and feed.")
 def list_feeds_command(
     *, site: str | None, status: str | None, errors: bool, limit: int | None, as_json: bool
 ) -> None:
-    """List feeds with their state, last success, next poll, items a day, and errors."""
+    """List feeds with their status, last success, next poll, items per day, and errors."""
     now = time.time()
     found = (
         row
@@ -102,7 +115,7 @@ def list_feeds_command(
     shown = list(islice(found, limit or _SHOWN))
     _print(shown, now)
     counts = Counter(row.status for row in chain(shown, found))
-    click.echo(f"{counts.total():,} feeds: {_counted(counts)}" if counts else "no feeds")
+    click.echo(f"{counts.total():,} feeds: {_counted(counts)}" if counts else "No feeds.")
 
 
 def _state(row: bytes | None) -> FeedState | None:
@@ -113,7 +126,7 @@ def _state(row: bytes | None) -> FeedState | None:
 
 
 def _as_json(row: FollowedFeed, now: float) -> dict[str, Any]:
-    """Times as RFC 3339; what is not known is null."""
+    """Return the fields of a feed; times are in RFC 3339 format, unknown values are None."""
     feed, state = row
     fields: dict[str, Any] = {"site": feed.site, "feed": feed.url, "status": row.status}
     if state is not None:
@@ -134,7 +147,7 @@ def _as_json(row: FollowedFeed, now: float) -> dict[str, Any]:
 
 
 def _print(rows: list[FollowedFeed], now: float) -> None:
-    """The address last and cut where there is no room; below it the error."""
+    """Print a table; the URL is the last column and may be cut, errors are on the lines below."""
     table = Table(box=None)
     table.add_column("state", no_wrap=True)
     for name in ("success", "due", "every", "a day"):
@@ -171,7 +184,7 @@ def _cells(row: FollowedFeed, now: float) -> tuple[str, ...]:
 
 
 def span(seconds: float) -> str:
-    """A time in one number: 45 s, 12 min, 3 h, 9 d."""
+    """Return a duration as one number with a unit: 45 s, 12 min, 3 h, 9 d."""
     for unit, size in (("d", DAY), ("h", HOUR), ("min", MINUTE)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

@@ -1,10 +1,11 @@
-"""`state dump`: what all stages have learned, and what waits for them, while they run.
+"""`state dump`: write the state of all stages and their waiting records, while the stages run.
 
-    committed offsets ──▶ changelogs, twice ──▶ what lies behind the offsets
+    committed offsets ──▶ changelogs, twice ──▶ records after the committed offsets
 
-In this order rows are never behind the offsets, only ahead, as after a crash: a page behind them
-that a row knows already is a replay. Changelogs are read on to where they end *then*: compaction
-may take a row from before the reader, but only when a later one of the same key is there.
+In this order the rows are never behind the offsets, only ahead of them, as after a crash: a page
+after the offsets whose row exists already is a replay. Changelogs are read a second time up to
+their new ends, because compaction may remove a row before it is read; it does so only if a later
+row with the same key exists.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from agents.kafka.groups import committed
 from agents.settings.job import Settings
 from agents.settings.topics_file import declared
 
-# What each stage reads. `feeds` is compacted: it says which are followed, and is kept whole.
+# Topics that each stage reads. `feeds` is compacted and contains the followed feeds, so all of it
+# is dumped.
 SOURCES: Mapping[str, tuple[str, ...]] = {
     "poll": ("feeds", "poll-outcomes"),
     "fetch": ("fetches",),
@@ -34,10 +36,10 @@ WHOLE = "feeds"
 
 
 async def dump(settings: Settings, out: BinaryIO) -> Counter[str]:
-    """Write the state of all stages; returns the records of each topic.
+    """Write the state of all stages, and return the number of records by topic.
 
     Raises:
-        SettingsError: a topic is not there.
+        SettingsError: A topic does not exist.
     """
     header = await _header(settings)
     writer, counts = DumpWriter(out, header), Counter[str]()
@@ -52,7 +54,7 @@ async def dump(settings: Settings, out: BinaryIO) -> Counter[str]:
 
 
 async def cluster_of(settings: Settings) -> str:
-    """Kafka's own id of this cluster."""
+    """Return Kafka's id of the cluster."""
     async with admin(settings) as client:
         return str((await client.describe_cluster())["cluster_id"])
 
