@@ -39,7 +39,7 @@ from urltree.site.seen import SeenError
 
 OURS = (KafkaError, StoreError, RowError, SeenError, StateError)
 
-_HEARTBEAT_WAIT = 0.1  # seconds
+_HEARTBEAT_WAIT = 0.1  # seconds between two checks for a heartbeat
 
 
 class Stage(ABC):

@@ -61,7 +61,7 @@ async def resolve(settings: Settings, target: str) -> Forget:
         raise click.UsageError(f"{target} is not a URL or a domain: {error}") from None
     domain = keys[0].domain
     ids = {key.id for key in keys if key.domain == domain}
-    # The id of a URL whose page changes contains the title, so it is found by its clean text.
+    # A URL that shows changing pages has ids that depend on the title: find them in clean-text.
     async with consumer(settings) as client:
         for document_id, url in (await _clean_texts(settings, client, domain)).items():
             if _without_title(schemes[0], url) == keys[0].id:
@@ -100,9 +100,10 @@ async def forget(settings: Settings, command: Forget, wait: float) -> Forgotten:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def forget_command(*, target: str, wait: float, yes: bool, as_json: bool) -> None:
-    """Forget a page or a whole domain: delete its rows and its clean text.
+    """Delete the rows and the clean text of a page or a domain.
 
-    Exit code 1: no worker answered in time.
+    The pages remain in raw-html, documents and dead-letters until their retention ends. Exit
+    code 1: no worker answered in time.
     """
     settings = load_settings()
     command = asyncio.run(resolve(settings, target))

@@ -20,7 +20,7 @@ from agents.kafka.client import admin
 from agents.settings.job import Settings, SettingsError, load_settings
 from agents.settings.topics_file import Topic, declared
 
-_PATIENCE = 30  # seconds
+_PATIENCE = 30  # seconds in which brokers must report the changes
 _SET_ON_TOPIC = 1  # Kafka's ConfigSource DYNAMIC_TOPIC_CONFIG: not a default of the broker
 
 
@@ -106,7 +106,7 @@ async def apply(settings: Settings) -> tuple[list[Difference], list[Difference]]
 
 @click.group()
 def topics() -> None:
-    """Create and check the job's topics, as declared in topics.yaml."""
+    """Create and check the topics that topics.yaml declares."""
 
 
 @topics.command("apply")

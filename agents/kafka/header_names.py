@@ -78,7 +78,7 @@ def _mended(data: bytes, index: int) -> Iterator[Any]:
     for _ in range(index):
         batches.next_batch()
     batch: Any = _DefaultRecordBatchPy(batches._next_slice)  # noqa: SLF001
-    iter(batch)  # decompresses
+    iter(batch)  # decompresses the batch
     position = batch._pos  # noqa: SLF001
     for _ in range(batch._num_records):  # noqa: SLF001
         position = _mend_names(batch._buffer, position)  # noqa: SLF001

@@ -145,9 +145,9 @@ def audit(  # noqa: PLR0913 - a command line
     wait: float,
     as_json: bool,
 ) -> None:
-    """Count the pages of raw-html by their outcome, and list missing ones.
+    """Count the pages by outcome, and list missing ones.
 
-    Exit code 1: pages are missing.
+    By default the pages of raw-html up to now are counted. Exit code 1: pages are missing.
     """
     within = Range(partition, first, end)
     accounts: Accounts | FetchAccounts

@@ -71,7 +71,7 @@ def list_dead_letters_command(
     table = Table("origin", "time", "stage", "reason", "message", box=None)
     for letter in found[-limit:]:
         cells = (letter.origin, letter.time, letter.stage, letter.reason, letter.message[:200])
-        table.add_row(*(Text(escape_control(cell)) for cell in cells))  # Text reads no markup
+        table.add_row(*(Text(escape_control(cell)) for cell in cells))  # Text interprets no markup
     Console().print(table)
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
     click.echo(f"{len(found):,} dead letters: {reasons}" if found else "No dead letters.")

@@ -18,7 +18,7 @@ from agents.commands.feeds.remove import remove_command
 
 @click.group("feeds")
 def feeds() -> None:
-    """Add, remove, list, import and export the feeds that the job follows."""
+    """Add, remove, list, import and export followed feeds."""
 
 
 for command in (add_command, remove_command, list_feeds_command, import_command, export_command):

@@ -15,7 +15,7 @@ from agents.settings.schemes import Schemes
 from models.feed import Feed, decode
 from urltree.page import PageError
 
-_IN_FLIGHT = 1_000  # records
+_IN_FLIGHT = 1_000  # unconfirmed records at most
 
 
 async def read_followed(settings: Settings, site: str | None = None) -> dict[bytes, Feed]:

@@ -24,7 +24,7 @@ _STANDARD = "-"
 
 @click.group()
 def state() -> None:
-    """Dump the state of all stages to a file, and restore it: for a backup or a move."""
+    """Dump the state of all stages to a file, or restore it."""
 
 
 @state.command("dump")

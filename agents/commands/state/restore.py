@@ -33,7 +33,7 @@ from models.headers import ORIGIN, header
 from models.origin import Origin
 from urltree.page import PageError
 
-_IN_FLIGHT = 1_000  # records
+_IN_FLIGHT = 1_000  # unconfirmed records at most
 _IN_FLIGHT_BYTES = 16 * MIB
 _REMEMBERED = ("raw-html", "fetches")  # topics whose waiting records keep their first origin
 
