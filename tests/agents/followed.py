@@ -1,4 +1,4 @@
-"""A site whose feeds a worker follows: added through the topic, looked at in the table."""
+"""A site whose feeds a worker follows: helpers to add feeds and to read their state."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ HOST = "news.example.org"
 FEED = f"http://{HOST}/rss"
 HOURS = 3_600.0
 DAY = 24 * HOURS
-ANOTHER_POLL = 7 * HOURS  # interval_max is 6
+ANOTHER_POLL = 7 * HOURS  # longer than interval_max, which is 6 hours
 
 
 async def publish(job: Settings, feed: Feed, *, remove: bool = False) -> None:
-    """What the command `feeds add` or `feeds remove` does."""
+    """Publish a record as `feeds add` or `feeds remove` does."""
     to = route_key(feed.site, PARTITIONS)
     async with producer(job) as client:
         value = None if remove else feed.encode()
@@ -41,7 +41,7 @@ def follow(job: Settings, url: str = FEED, **fields: Any) -> Any:
 
 
 def state_of(stage: Any, url: str = FEED) -> FeedState | None:
-    """What is known of a feed."""
+    """Return the state of a feed."""
     found: FeedState | None = stage.rows.get(
         feed_key(route_key(SITE, PARTITIONS).partition, SITE, url)
     )
@@ -49,7 +49,7 @@ def state_of(stage: Any, url: str = FEED) -> FeedState | None:
 
 
 async def polled(stage: Any, times: int, url: str = FEED) -> FeedState:
-    """The state of a feed that was polled so many times."""
+    """Wait until a feed was polled a number of times, and return its state."""
 
     def is_so() -> bool:
         state = state_of(stage, url)
@@ -66,11 +66,11 @@ async def polled(stage: Any, times: int, url: str = FEED) -> FeedState:
 async def polling(
     job: Settings, server: FeedServer, clock: Callable[[], float]
 ) -> AsyncIterator[Any]:
-    """A worker that polls."""
+    """Run a worker of `poll`."""
     async with started(reaching(job, server), partial(Poll, clock=clock)) as [stage]:
         yield stage
 
 
 def titles(read_all: ReadAll) -> list[str | None]:
-    """Of the items that were sent to fetches, in their order."""
+    """Return the titles of the items sent to fetches, in order."""
     return [fetches.decode(record.value).title for record in read_all("fetches")]

@@ -1,4 +1,4 @@
-"""Settings: where they come from, and what is a secret."""
+"""Settings: their sources, their validation, and their secrets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_brokers_come_from_our_own_name_else_from_the_usual_one_else_from_loopback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """So that KAFKA_BROKERS is enough for all commands."""
+    """KAFKA_BROKERS alone is enough for all commands."""
     assert load_settings().brokers == ("127.0.0.1:9092",)
     monkeypatch.setenv("KAFKA_BROKERS", "a:1, b:2")
     assert load_settings().brokers == ("a:1", "b:2")
@@ -45,7 +45,7 @@ def test_a_file_is_read_and_the_environment_wins(
 def test_a_misspelt_name_in_the_file_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """It would be ignored in silence."""
+    """Otherwise it would be ignored without notice."""
     (tmp_path / "s.yaml").write_text("heuristik: strict\n")
     monkeypatch.setenv("URLTREE_SETTINGS", str(tmp_path / "s.yaml"))
     with pytest.raises(SettingsError, match="heuristik"):
@@ -75,7 +75,7 @@ def test_a_misspelt_name_in_the_file_is_refused(
 def test_a_wrong_setting_is_named_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, words: str
 ) -> None:
-    """For the person who set it; the worker ends with it."""
+    """The error is one line for the person who made the setting."""
     monkeypatch.setenv(f"URLTREE_{name.upper()}", value)
     with pytest.raises(SettingsError, match=words) as caught:
         load_settings()
@@ -85,7 +85,7 @@ def test_a_wrong_setting_is_named_in_one_sentence(
 def test_metadata_without_its_libraries_ends_the_worker_at_the_start(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Not at the first page; the extra is named."""
+    """The worker does not wait for the first page, and the error names the extra to install."""
     monkeypatch.setitem(sys.modules, "py3langid.langid", None)
     monkeypatch.delitem(sys.modules, "urltree.enrich.metadata.language", raising=False)
     monkeypatch.setenv("URLTREE_METADATA", "true")
@@ -96,7 +96,7 @@ def test_metadata_without_its_libraries_ends_the_worker_at_the_start(
 def test_a_password_is_read_from_its_file_and_shown_nowhere(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Neither in the settings' text nor in a log line."""
+    """The password is not in the text of the settings, and so in no log line."""
     file = tmp_path / "password"
     file.write_text("from a file\n")
     monkeypatch.setenv("URLTREE_SASL_PASSWORD", "from the environment")
@@ -109,7 +109,7 @@ def test_a_password_is_read_from_its_file_and_shown_nowhere(
 def test_a_login_by_token_needs_a_client_and_no_user(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """What is missing is named; the secret is read from its file, and shown nowhere."""
+    """The error names what is missing; the secret is read from its file and never shown."""
     monkeypatch.setenv("URLTREE_SECURITY", "SASL_SSL")
     monkeypatch.setenv("URLTREE_SASL_MECHANISM", "OAUTHBEARER")
     monkeypatch.setenv("URLTREE_OAUTH_TOKEN_URL", "https://id.example.org/token")
@@ -128,18 +128,18 @@ def test_a_login_by_token_needs_a_client_and_no_user(
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "[::1]:80"])
 def test_a_token_is_asked_for_without_tls_on_loopback_only(host: str) -> None:
-    """A sidecar may give tokens; over a network a secret in plain text is anyone's."""
+    """A sidecar may provide tokens; a network would expose a secret in plain text."""
     address = f"http://{host}/token"
     assert Settings.model_validate({"oauth_token_url": address}).oauth_token_url == address
 
 
 def test_every_setting_is_described() -> None:
-    """Their reference in the documents is made from this."""
+    """The reference in docs/job.md is made from the descriptions."""
     assert all(field.description for field in Settings.model_fields.values())
 
 
 def test_new_rules_take_effect_at_a_point_in_document_time() -> None:
-    """A page is keyed as at its time first, and looked up under both."""
+    """The key of a page follows the rules of its time, and both rules are searched."""
     settings = Settings(query="drop", rules_since="2026-03-01T00:00:00Z")
     schemes = Schemes(settings)
     before, after, undated = (
@@ -152,7 +152,7 @@ def test_new_rules_take_effect_at_a_point_in_document_time() -> None:
 
 
 def test_a_misspelt_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would be ignored otherwise, and nobody would know."""
+    """Otherwise it would be ignored without notice."""
     monkeypatch.setenv("URLTREE_HEURISTICS", "strict")
     monkeypatch.setenv("URLTREE_HEURISTIC", "strict")
     assert "URLTREE_HEURISTICS" in unknown()

@@ -1,4 +1,4 @@
-"""Tables: what the disk holds, what it claims to hold, and when it is not believed."""
+"""Tables: which rows are on disk, up to which offset the disk is complete, and when it is wiped."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ KEY = row_key("example.org", b"0123456789abcdef")
 
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
-    """A job whose worker has a disk of its own."""
+    """Return a job whose worker has a disk of its own."""
     return job.model_copy(update={"data_dir": tmp_path})
 
 
 async def put(
     table: ConfirmedTable, value: bytes | None, key: bytes = KEY, partition: int = 0
 ) -> int:
-    """Put a value, or delete it; returns its confirmed offset in the changelog."""
+    """Put or delete a value, and return its confirmed offset in the changelog."""
     if value is None:
         confirmed = await (await table.delete(partition, key))
     else:
@@ -42,19 +42,19 @@ async def put(
 
 
 def persisted(table: ConfirmedTable, partition: int = 0) -> int | None:
-    """Offset up to which the disk claims to hold everything."""
+    """Return the offset up to which the disk is complete by its own record."""
     offset: int | None = table.data.persisted_offset(TP(table.changelog_topic_name, partition))
     return offset
 
 
 async def write_elsewhere(job: Settings, key: bytes, value: bytes) -> None:
-    """What another worker writes to the changelog."""
+    """Write to the changelog as another worker does."""
     async with producer(job) as client:
         await client.send_and_wait(job.topic(CHANGELOG), value, key, 0)
 
 
 def test_rows_are_kept_in_rocksdb_and_in_the_changelog(job: Settings) -> None:
-    """Faust gives memory where `store=` names RocksDB; a restart on an empty disk restores."""
+    """Rows are not only in memory, and a restart with an empty disk restores them."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -78,7 +78,7 @@ def test_rows_are_kept_in_rocksdb_and_in_the_changelog(job: Settings) -> None:
 def test_a_deleted_row_is_out_of_sight_at_once_and_off_the_disk_once_confirmed(
     job: Settings,
 ) -> None:
-    """What is killed in between still has the row, and so deletes it again."""
+    """After a kill between the two, the row is still on disk and is deleted again."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -96,7 +96,7 @@ def test_a_deleted_row_is_out_of_sight_at_once_and_off_the_disk_once_confirmed(
 
 
 def test_what_is_put_again_is_not_deleted_by_an_earlier_tombstone(job: Settings) -> None:
-    """The tombstone is confirmed after the row was put: the changelog has the row last."""
+    """The tombstone is confirmed after the new row was put; the changelog has the row last."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -113,7 +113,7 @@ def test_what_is_put_again_is_not_deleted_by_an_earlier_tombstone(job: Settings)
 
 
 def test_a_scan_gives_the_rows_of_one_domain_and_no_others(job: Settings) -> None:
-    """Domains whose names begin alike are apart, and Faust's own key is in none."""
+    """Domains with a common beginning stay apart, and Faust's own key is left out."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -128,7 +128,7 @@ def test_a_scan_gives_the_rows_of_one_domain_and_no_others(job: Settings) -> Non
 
 
 def test_a_whole_partition_is_read_in_pages_without_fausts_own_key(job: Settings) -> None:
-    """The prefix b"" is every row; each comes once, however many pages it takes."""
+    """The prefix b"" matches every row; each row comes once, in however many batches."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -153,9 +153,9 @@ def test_a_whole_partition_is_read_in_pages_without_fausts_own_key(job: Settings
 
 
 def test_a_late_confirmation_does_not_claim_what_another_worker_wrote(job: Settings) -> None:
-    """A zombie's own write at 500 says nothing of 450 to 499: its disk reads them when it returns.
+    """A late write at offset 500 does not prove 450 to 499: the disk reads them on its return.
 
-    Faust's own table claims to hold everything up to the last confirmed write.
+    Faust's own table claims everything up to the last confirmed write.
     """
 
     async def scenario() -> None:
@@ -177,7 +177,7 @@ def test_a_late_confirmation_does_not_claim_what_another_worker_wrote(job: Setti
 
 
 def test_a_write_of_an_earlier_ownership_claims_nothing(job: Settings) -> None:
-    """Its confirmation may come when the partition has been elsewhere and back."""
+    """Its confirmation may arrive after the partition was elsewhere and came back."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -193,7 +193,7 @@ def test_a_write_of_an_earlier_ownership_claims_nothing(job: Settings) -> None:
 
 
 def test_a_disk_older_than_tombstones_live_is_restored_from_the_changelog(job: Settings) -> None:
-    """What was deleted meanwhile, and whose tombstone is gone, does not come back."""
+    """A row that was deleted meanwhile, and whose tombstone is gone, does not reappear."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -213,7 +213,7 @@ def test_a_disk_older_than_tombstones_live_is_restored_from_the_changelog(job: S
 
 
 def test_a_disk_ahead_of_its_changelog_is_restored(job: Settings) -> None:
-    """The topic was made anew; Faust ends the worker, and again at each start."""
+    """The topic was created anew; Faust would end the worker at each start."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -233,7 +233,7 @@ def test_a_disk_ahead_of_its_changelog_is_restored(job: Settings) -> None:
 
 
 def test_recovery_ends_where_the_last_offset_holds_no_record(job: Settings) -> None:
-    """So it is when compaction has dropped a last tombstone; here it is a transaction's end."""
+    """Compaction may drop a last tombstone; here the last offset is the end of a transaction."""
 
     async def scenario() -> None:
         client = AIOKafkaProducer(**options(job), transactional_id=f"{job.prefix}writer")
