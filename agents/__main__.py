@@ -63,7 +63,7 @@ def worker(stage: str) -> None:
 
     configured = settings.load_settings()
     logs.configure(configured.log_level, configured.log_format)
-    for name in settings.unknown():
+    for name in settings.unknown_variables():
         logs.log.warning("environment variable matches no setting, ignored", variable=name)
     make = getattr(import_module(f"agents.{stage}"), _STAGES[stage])
     code = asyncio.run(workers.run(make, configured, check_topics))

@@ -27,7 +27,7 @@ from agents.kafka.delivery import Delivery, OnFailure, Work
 from agents.kafka.partitions import RoutedKey, route_key
 from agents.kafka.tables.store import StoreError
 from agents.settings.job import Settings
-from agents.settings.topics_file import declared
+from agents.settings.topics_file import declared_topics
 from agents.telemetry.logs import log
 from agents.telemetry.metrics import Metrics
 from models.dead_letter import DeadLetter
@@ -65,7 +65,7 @@ class Stage(ABC):
         self.fail = on_failure
         self.metrics = Metrics()
         # not from the consumer, which forgets the topics for a while when a broker dies
-        self.partitions = declared(settings)[0].partitions
+        self.partitions = declared_topics(settings)[0].partitions
         self.sources = frozenset(map(settings.topic, self.reads))
         self.app: App = make_app(settings, self.name)
         self.app.agent(source(self.app, *self.reads), name=self.name)(self._agent)

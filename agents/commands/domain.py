@@ -167,7 +167,7 @@ async def _partition(
     return assigned[partition_of(domain.encode(), len(assigned))]
 
 
-def _shown(node: Node, children: int) -> Iterable[Node]:
+def _largest_children(node: Node, children: int) -> Iterable[Node]:
     """Return the children of a node, those with most documents first."""
     ranked = sorted(node.children.values(), key=lambda child: (-child.support, child.name))
     return ranked[:children]
@@ -179,7 +179,7 @@ def _as_json(view: DomainView, depth: int, children: int) -> dict[str, Any]:
         if node.children:
             fields["children"] = len(node.children)
             if node.depth < depth:
-                fields["nodes"] = [nested(child) for child in _shown(node, children)]
+                fields["nodes"] = [nested(child) for child in _largest_children(node, children)]
         return fields
 
     return {
@@ -195,7 +195,7 @@ def _print(view: DomainView, depth: int, children: int) -> None:
     def grow(branch: Tree, node: Node) -> None:
         if node.depth == depth:
             return
-        for child in _shown(node, children):
+        for child in _largest_children(node, children):
             more = f" … {len(child.children)} children" if child.depth == depth else ""
             leaf = more if child.children else ""
             grow(branch.add(f"{escape(child.name)} [dim]({child.support})[/]{leaf}"), child)

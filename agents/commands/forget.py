@@ -84,7 +84,7 @@ async def forget(settings: Settings, command: Forget, wait: float) -> Forgotten:
         left: Iterable[str] = ()
         if at is not None and command.ids is None:
             left = await _clean_texts(settings, client, command.domain, at)
-        count = await _bury(out, place, left)
+        count = await _send_tombstones(out, place, left)
     return Forgotten(command.domain, command.ids, at is not None, count)
 
 
@@ -192,7 +192,7 @@ async def _offset_of(
         return None
 
 
-async def _bury(out: AIOKafkaProducer, place: TopicPartition, ids: Iterable[str]) -> int:
+async def _send_tombstones(out: AIOKafkaProducer, place: TopicPartition, ids: Iterable[str]) -> int:
     sent = [
         await out.send(place.topic, None, document_id.encode(), place.partition)
         for document_id in ids

@@ -19,7 +19,7 @@ import orjson
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from agents.kafka.client import consumer, partitions, producer
-from agents.kafka.groups import rewind, workers
+from agents.kafka.groups import count_workers, rewind
 from agents.kafka.tables.live_keys import live_keys
 from agents.settings.job import Settings, SettingsError, load_settings
 
@@ -53,7 +53,7 @@ class Plan(NamedTuple):
 
 async def plan(settings: Settings, stage: str) -> Plan:
     """Return the steps of a reset, without doing anything."""
-    members = await workers(settings, stage)
+    members = await count_workers(settings, stage)
     source = settings.topic(_INPUTS[stage])
     async with consumer(settings) as reader:
         first = await reader.beginning_offsets(await partitions(reader, source))
@@ -88,10 +88,10 @@ async def wait(settings: Settings, stage: str, seconds: float) -> None:
         SettingsError: A worker is still running after this time.
     """
     until = monotonic() + seconds
-    members = await workers(settings, stage)
+    members = await count_workers(settings, stage)
     while members and monotonic() < until:
         await asyncio.sleep(_CHECK_SECONDS)
-        members = await workers(settings, stage)
+        members = await count_workers(settings, stage)
     if members:
         raise SettingsError(
             f"{stage} still has {members} running worker(s) after {seconds:g} s: stop all of them, "
@@ -115,7 +115,7 @@ async def reset(settings: Settings, steps: Plan) -> int:
             shutil.rmtree(disk)
         else:
             disk.unlink(missing_ok=True)
-    rows = await _bury(settings, steps)
+    rows = await _send_tombstones(settings, steps)
     begin = {TopicPartition(steps.input, at): offset for at, offset in steps.offsets.items()}
     await rewind(settings, steps.stage, begin)
     return rows
@@ -177,7 +177,7 @@ def _sentences(steps: Plan, rows: int, deleted: str) -> str:
     )
 
 
-async def _bury(settings: Settings, steps: Plan) -> int:
+async def _send_tombstones(settings: Settings, steps: Plan) -> int:
     """Send a tombstone for each row, and return the number of rows."""
     rows, waiting = 0, []
     async with consumer(settings) as reader, producer(settings) as out:

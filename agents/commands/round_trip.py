@@ -22,7 +22,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from agents.commands.forget import forget
 from agents.kafka.client import consumer, partitions, producer, read_records
-from agents.kafka.groups import committed, workers
+from agents.kafka.groups import committed_offsets, count_workers
 from agents.kafka.partitions import route_key
 from agents.settings.job import Settings, load_settings
 from agents.settings.schemes import Schemes
@@ -215,10 +215,10 @@ async def _where_it_is(
 
 async def _waits(settings: Settings, stage: str, topic: str, at: Origin | ConsumerRecord) -> str:
     """Return how far a stage has processed its input, and how many of its workers run."""
-    done = (await committed(settings, stage, topic)).get(at.partition, 0)
+    done = (await committed_offsets(settings, stage, topic)).get(at.partition, 0)
     if done > at.offset:
         return f"{stage} has processed the page, but no output came in time; check its log"
-    running = await workers(settings, stage)
+    running = await count_workers(settings, stage)
     return (
         f"{stage} has not processed the page yet: it is offset {at.offset} in partition "
         f"{at.partition} of {topic}, the committed offset is {max(done, 0)}, and {running} "

@@ -18,7 +18,7 @@ from aiokafka.errors import for_code
 
 from agents.kafka.client import admin
 from agents.settings.job import Settings, SettingsError, load_settings
-from agents.settings.topics_file import Topic, declared
+from agents.settings.topics_file import Topic, declared_topics
 
 _PATIENCE = 30  # seconds in which brokers must report the changes
 _SET_ON_TOPIC = 1  # Kafka's ConfigSource DYNAMIC_TOPIC_CONFIG: not a default of the broker
@@ -52,7 +52,7 @@ class Difference(NamedTuple):
 
 async def check_topics(settings: Settings) -> list[str]:
     """Return one sentence for each difference from topics.yaml; workers check at start."""
-    topics = declared(settings)
+    topics = declared_topics(settings)
     async with admin(settings) as client:
         return [str(difference) for difference in await find_differences(client, topics)]
 
@@ -93,7 +93,7 @@ async def apply(settings: Settings) -> tuple[list[Difference], list[Difference]]
     Returns:
         The differences that were removed, and those that were refused.
     """
-    topics = declared(settings)
+    topics = declared_topics(settings)
     async with admin(settings) as client:
         found = await find_differences(client, topics)
         missing = {d.topic for d in found if d.what == "topic"}

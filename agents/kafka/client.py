@@ -15,7 +15,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaConnectionError, KafkaError
 
 from agents.kafka.header_names import tolerate_any_header_name
-from agents.kafka.refusal import refusal
+from agents.kafka.refusal import find_refusal
 from agents.kafka.tokens import Tokens
 from agents.settings.job import Settings, SettingsError
 
@@ -52,7 +52,7 @@ async def admin(settings: Settings) -> AsyncIterator[AIOKafkaAdminClient]:
         NoKafkaError: No broker can be reached.
         SettingsError: The brokers refuse the login, or their certificate is not trusted.
     """
-    async with _started(AIOKafkaAdminClient(**options(settings)), settings) as client:
+    async with _start(AIOKafkaAdminClient(**options(settings)), settings) as client:
         yield client
 
 
@@ -70,7 +70,7 @@ async def producer(settings: Settings) -> AsyncIterator[AIOKafkaProducer]:
         enable_idempotence=True,
         max_request_size=settings.max_record_bytes,
     )
-    async with _started(client, settings):
+    async with _start(client, settings):
         yield client
 
 
@@ -90,7 +90,7 @@ async def consumer(settings: Settings, **changes: Any) -> AsyncIterator[AIOKafka
         max_partition_fetch_bytes=FETCH_BYTES,
         **changes,
     )
-    async with _started(client, settings):
+    async with _start(client, settings):
         yield client
 
 
@@ -143,13 +143,13 @@ async def read_records(client: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterato
 
 
 @asynccontextmanager
-async def _started(client: Any, settings: Settings) -> AsyncIterator[Any]:
+async def _start(client: Any, settings: Settings) -> AsyncIterator[Any]:
     stop = getattr(client, "stop", None) or client.close
     try:
         await client.start()
     except (KafkaConnectionError, OSError):
         await stop()
-        raise await refusal(options(settings)) from None
+        raise await find_refusal(options(settings)) from None
     except KafkaError:
         await stop()
         raise

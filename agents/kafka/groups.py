@@ -31,7 +31,7 @@ _NO_COORDINATOR = (
 T = TypeVar("T")
 
 
-async def committed(settings: Settings, stage: str, topic: str) -> dict[int, int]:
+async def committed_offsets(settings: Settings, stage: str, topic: str) -> dict[int, int]:
     """Return the committed offsets of a stage for one of its topics, by partition.
 
     Raises:
@@ -42,7 +42,7 @@ async def committed(settings: Settings, stage: str, topic: str) -> dict[int, int
     return {at.partition: found.offset for at, found in offsets.items() if at.topic == name}
 
 
-async def workers(settings: Settings, stage: str) -> int:
+async def count_workers(settings: Settings, stage: str) -> int:
     """Return the number of members of a stage's group.
 
     A worker that was killed remains a member until its session ends.

@@ -49,7 +49,7 @@ class TolerantRecords:
 
 
 class _Batch:
-    """Batch that falls back to `_mended` when a header name cannot be decoded."""
+    """Batch that falls back to `_convert_names` when a header name cannot be decoded."""
 
     def __init__(self, batch: Any, data: bytes, index: int) -> None:
         self._batch = batch
@@ -69,10 +69,10 @@ class _Batch:
                 yield record
                 read += 1
         except UnicodeDecodeError:
-            yield from islice(_mended(self._data, self._index), read, None)
+            yield from islice(_convert_names(self._data, self._index), read, None)
 
 
-def _mended(data: bytes, index: int) -> Iterator[Any]:
+def _convert_names(data: bytes, index: int) -> Iterator[Any]:
     """Return the records of a batch, with all header names converted to ASCII."""
     batches = _MemoryRecordsPy(data)
     for _ in range(index):
@@ -81,11 +81,11 @@ def _mended(data: bytes, index: int) -> Iterator[Any]:
     iter(batch)  # decompresses the batch
     position = batch._pos  # noqa: SLF001
     for _ in range(batch._num_records):  # noqa: SLF001
-        position = _mend_names(batch._buffer, position)  # noqa: SLF001
+        position = _convert_record(batch._buffer, position)  # noqa: SLF001
     return iter(batch)
 
 
-def _mend_names(buffer: bytearray, position: int) -> int:
+def _convert_record(buffer: bytearray, position: int) -> int:
     """Convert the header names of the record at `position`; return the position of the next record.
 
     A record of Kafka's format v2 consists of: length, attributes, two deltas, key, value, headers.

@@ -31,7 +31,7 @@ class NoKafkaError(SettingsError, KafkaConnectionError):
     __str__ = Exception.__str__
 
 
-async def refusal(options: Mapping[str, Any]) -> SettingsError:
+async def find_refusal(options: Mapping[str, Any]) -> SettingsError:
     """Connect to each broker once more, and return an error that says what is wrong.
 
     Args:

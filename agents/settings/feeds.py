@@ -141,18 +141,18 @@ class FeedSettings(BaseModel):
     @classmethod
     def _networks(cls, value: Any) -> Any:
         if isinstance(value, str):
-            value = parts(value)
+            value = split_list(value)
         return tuple(ip_network(part) if isinstance(part, str) else part for part in value)
 
     @field_validator("connect_to", mode="before")
     @classmethod
     def _rules(cls, value: Any) -> Any:
-        value = parts(value) if isinstance(value, str) else tuple(value)
+        value = split_list(value) if isinstance(value, str) else tuple(value)
         if any(rule.count(":") != 3 for rule in value):
             raise ValueError("each rule should have the form HOST1:PORT1:HOST2:PORT2")
         return value
 
 
-def parts(text: str) -> tuple[str, ...]:
+def split_list(text: str) -> tuple[str, ...]:
     """Split a text at its commas, and drop surrounding spaces and empty parts."""
     return tuple(part.strip() for part in text.split(",") if part.strip())

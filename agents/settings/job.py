@@ -257,7 +257,7 @@ def load_settings() -> Settings:
         raise SettingsError(str(error)) from None
 
 
-def unknown() -> list[str]:
+def unknown_variables() -> list[str]:
     """Return environment variables with our prefix that match no setting, such as misspelt ones."""
     known = {PREFIX + name.upper() for name in Settings.model_fields} | {FILE}
     return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import NoDecode
 
-from agents.settings.feeds import parts
+from agents.settings.feeds import split_list
 
 
 class KafkaSettings(BaseModel):
@@ -75,7 +75,7 @@ class KafkaSettings(BaseModel):
     @classmethod
     def _split(cls, value: Any) -> Any:
         if isinstance(value, str):
-            value = parts(value)
+            value = split_list(value)
         if not value:
             raise ValueError("no broker is named; name at least one as host:port")
         return value

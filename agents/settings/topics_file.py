@@ -42,7 +42,7 @@ class Topic:
     config: Mapping[str, str]
 
 
-def declared(settings: Settings) -> tuple[Topic, ...]:
+def declared_topics(settings: Settings) -> tuple[Topic, ...]:
     """Return the topics of topics.yaml, with the prefix and the replicas of the settings.
 
     Raises:

@@ -12,7 +12,7 @@ import yaml
 from agents.kafka.client import consumer, full_ranges, partitions, producer, read_records
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
-from agents.settings.topics_file import declared
+from agents.settings.topics_file import declared_topics
 from models import raw_html
 from tests.agents.records import Sent
 from urltree.page import Page
@@ -65,7 +65,7 @@ def send(job: Settings, published: list[Sent]) -> None:
     """Publish pages to any job, in the partitions of its topics."""
 
     async def sent() -> None:
-        count = declared(job)[0].partitions
+        count = declared_topics(job)[0].partitions
         async with producer(job) as client:
             for topic, key, value, headers, _ in published:
                 at = partition_of(key or b"", count)

@@ -16,10 +16,10 @@ from aiokafka.admin.client import AIOKafkaAdminClient
 from agents.commands.audit.command import account
 from agents.commands.topics import apply, check_topics, find_differences
 from agents.kafka.client import admin
-from agents.kafka.groups import committed
+from agents.kafka.groups import committed_offsets
 from agents.normalize import Normalize
 from agents.settings.job import Settings, SettingsError
-from agents.settings.topics_file import declared
+from agents.settings.topics_file import declared_topics
 from tests.agents.learned import SITES, TABLES, Rows, declare, page, pages, rows, send, values
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.runbook import Runbook, ours
@@ -59,7 +59,7 @@ def behind_the_back(job: Settings, change: Change) -> None:
     async def changed() -> None:
         async with admin(job) as client:
             await change(client)
-            while not await find_differences(client, declared(job)):  # noqa: ASYNC110 - it has no event
+            while not await find_differences(client, declared_topics(job)):  # noqa: ASYNC110 - it has no event
                 await asyncio.sleep(0.1)
 
     asyncio.run(changed())
@@ -136,10 +136,10 @@ def test_a_lost_input_is_read_from_its_beginning(job: Settings, publish: Publish
     """Deleting a topic deletes its committed offsets, so no old offset skips a record."""
     publish(*pages(1))
     work(job, Normalize)
-    assert asyncio.run(committed(job, "normalize", "raw-html"))
+    assert asyncio.run(committed_offsets(job, "normalize", "raw-html"))
     lose(job, "raw-html")
     asyncio.run(apply(job))
-    assert asyncio.run(committed(job, "normalize", "raw-html")) == {}
+    assert asyncio.run(committed_offsets(job, "normalize", "raw-html")) == {}
 
 
 def test_a_lost_cluster_is_restored_from_a_dump(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.settings.job import Settings, SettingsError, load_settings, unknown
+from agents.settings.job import Settings, SettingsError, load_settings, unknown_variables
 from agents.settings.schemes import Schemes
 from urltree.page import Page
 
@@ -155,5 +155,5 @@ def test_a_misspelt_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise it would be ignored without notice."""
     monkeypatch.setenv("URLTREE_HEURISTICS", "strict")
     monkeypatch.setenv("URLTREE_HEURISTIC", "strict")
-    assert "URLTREE_HEURISTICS" in unknown()
-    assert "URLTREE_HEURISTIC" not in unknown()
+    assert "URLTREE_HEURISTICS" in unknown_variables()
+    assert "URLTREE_HEURISTIC" not in unknown_variables()

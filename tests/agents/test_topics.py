@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from agents.commands.topics import apply, check_topics, topics
 from agents.kafka.client import admin
 from agents.settings.job import Settings, SettingsError
-from agents.settings.topics_file import declared
+from agents.settings.topics_file import declared_topics
 from tests.agents.limits import GUARD
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +60,7 @@ def test_the_file_is_as_its_schema_says() -> None:
 
 def test_the_prefix_stands_before_every_name_changelogs_included() -> None:
     """Two jobs with different prefixes share no topic."""
-    names = [topic.name for topic in declared(Settings.model_validate({"prefix": "blue-"}))]
+    names = [topic.name for topic in declared_topics(Settings.model_validate({"prefix": "blue-"}))]
     assert "blue-raw-html" in names
     assert "blue-urltree-extract-rows-changelog" in names
     assert all(name.startswith("blue-") for name in names)
@@ -90,7 +90,7 @@ def test_a_wrong_file_is_refused_in_one_sentence(
 ) -> None:
     """A file that the schema forbids stops every command with the reason."""
     with pytest.raises(SettingsError, match=sentence):
-        declared(declared_in(tmp_path, change))
+        declared_topics(declared_in(tmp_path, change))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_replicas_of_the_settings_are_those_of_every_topic(
     replicas: int | None, in_sync: str | None
 ) -> None:
     """With three or more, all replicas but one confirm a record, so that a broker may restart."""
-    found = declared(Settings.model_validate({"topics_replicas": replicas}))
+    found = declared_topics(Settings.model_validate({"topics_replicas": replicas}))
     assert {topic.replicas for topic in found} == {replicas or 1}
     assert {topic.config.get("min.insync.replicas") for topic in found} == {in_sync}
     assert all(topic.config["max.message.bytes"] for topic in found)
@@ -114,7 +114,7 @@ def test_the_file_decides_how_many_replicas_confirm_a_record(tmp_path: Path) -> 
         file["topics"][0]["config"]["min.insync.replicas"] = "3"
 
     settings = declared_in(tmp_path, change).model_copy(update={"topics_replicas": 3})
-    first, *others = declared(settings)
+    first, *others = declared_topics(settings)
     assert first.config["min.insync.replicas"] == "3"
     assert {topic.config["min.insync.replicas"] for topic in others} == {"1"}
 
@@ -137,7 +137,7 @@ def test_apply_and_check_agree_on_the_replicas_of_the_settings(settings: Setting
 def test_apply_makes_what_check_misses_and_does_nothing_twice(settings: Settings) -> None:
     """After `apply` Kafka is as declared, and a second `apply` changes nothing."""
     missing = asyncio.run(check_topics(settings))
-    assert missing == [f"{topic.name} does not exist" for topic in declared(settings)]
+    assert missing == [f"{topic.name} does not exist" for topic in declared_topics(settings)]
     done, refused = asyncio.run(apply(settings))
     assert len(done) == len(missing)
     assert refused == []

@@ -20,7 +20,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord
 from agents.commands.audit.hop import Hop, Range
 from agents.commands.audit.ledger import NAMED, AuditOutcome
 from agents.kafka.client import consumer, read_records
-from agents.kafka.groups import committed
+from agents.kafka.groups import committed_offsets
 from agents.settings.job import Settings
 from models.dead_letter import DeadLetter
 from models.headers import FETCHED_FOR, ORIGIN, header
@@ -67,7 +67,7 @@ class FetchAudit(Hop):
     async def update(self, *, grow: bool = True) -> FetchAccounts:
         """Read what is new, and return the accounts; see `Hop.read_on`."""
         # Read these first: pages before these offsets already have their outcome in the outputs.
-        self._committed = await committed(self._settings, "fetch", self.source)
+        self._committed = await committed_offsets(self._settings, "fetch", self.source)
         await self.read_on(grow=grow)
         return self._accounts()
 

@@ -37,7 +37,7 @@ async def settle_replaced(settings: Settings, client: AIOKafkaConsumer, ledger: 
     async for record in read_records(client, _around(missing)):
         origin = Origin(record.topic, record.partition, record.offset)
         if origin in missing:
-            _enter(record, schemes, by_id)
+            _add_page(record, schemes, by_id)
     if not by_id:
         return
     topic = settings.topic("clean-text")
@@ -59,7 +59,7 @@ def _around(missing: set[Origin]) -> Ranges:
     return ranges
 
 
-def _enter(
+def _add_page(
     record: ConsumerRecord, schemes: Schemes, by_id: defaultdict[bytes, list[_Page]]
 ) -> None:
     """Add a page under each id that its clean text may have."""

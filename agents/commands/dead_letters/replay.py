@@ -46,7 +46,7 @@ async def replay(settings: Settings, found: Sequence[DeadLetterSummary], rate: f
     async with consumer(settings) as client, producer(settings) as out:
         async for record, letter in read_dead_letters(settings, client, [f.origin for f in found]):
             if (record.partition, record.offset) in places and letter.topic in inputs:
-                await _send(out, letter, *_anew(settings, schemes, letter))
+                await _send(out, letter, *_prepare(settings, schemes, letter))
                 sent += 1
                 await asyncio.sleep(1 / rate)
     return sent
@@ -65,7 +65,7 @@ async def _send(out: AIOKafkaProducer, letter: DeadLetter, sent: Record, place: 
     )
 
 
-def _anew(settings: Settings, schemes: Schemes, letter: DeadLetter) -> tuple[Record, bytes]:
+def _prepare(settings: Settings, schemes: Schemes, letter: DeadLetter) -> tuple[Record, bytes]:
     """Return the record to send and the key that decides its partition.
 
     A record that cannot be decoded is sent unchanged.

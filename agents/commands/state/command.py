@@ -41,7 +41,7 @@ def dump_command(*, file: str, as_json: bool) -> None:
     Workers may run meanwhile. FILE is replaced only when the dump is complete.
     """
     settings = load_settings()
-    with _written(file) as out:
+    with _open_atomically(file) as out:
         counts = asyncio.run(dump(settings, out))
     text = orjson.dumps({"records": counts}).decode() if as_json else _table(counts)
     click.echo(text, err=file == _STANDARD)
@@ -82,7 +82,7 @@ def restore_command(
 
 
 @contextmanager
-def _written(file: str) -> Iterator[BinaryIO]:
+def _open_atomically(file: str) -> Iterator[BinaryIO]:
     """Open a file that replaces the former one only when it is complete."""
     if file == _STANDARD:
         yield sys.stdout.buffer

@@ -20,9 +20,9 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from agents.commands.state.file import Committed, DumpHeader, DumpRecord, DumpWriter
 from agents.kafka.client import Ranges, admin, consumer, full_ranges, partitions, read_records
-from agents.kafka.groups import committed
+from agents.kafka.groups import committed_offsets
 from agents.settings.job import Settings
-from agents.settings.topics_file import declared
+from agents.settings.topics_file import declared_topics
 
 # Topics that each stage reads. `feeds` is compacted and contains the followed feeds, so all of it
 # is dumped.
@@ -46,7 +46,7 @@ async def dump(settings: Settings, out: BinaryIO) -> Counter[str]:
     async with consumer(settings) as client:
         for records in (_rows(settings, client), _waiting(settings, client, header.committed)):
             async for record in records:
-                stored = _stored(settings, record)
+                stored = _dump_record(settings, record)
                 writer.add(stored)
                 counts[stored.topic] += 1
     writer.end()
@@ -63,15 +63,15 @@ async def _header(settings: Settings) -> DumpHeader:
     done: Committed = {}
     for stage, topics in SOURCES.items():
         for topic in topics:
-            offsets = await committed(settings, stage, topic)
+            offsets = await committed_offsets(settings, stage, topic)
             done.setdefault(stage, {})[topic] = {str(p): at for p, at in offsets.items() if at >= 0}
-    partitions = declared(settings)[0].partitions
+    partitions = declared_topics(settings)[0].partitions
     cluster = await cluster_of(settings)
     return DumpHeader(version("urltree"), time.time(), cluster, settings.prefix, partitions, done)
 
 
 async def _rows(settings: Settings, client: AIOKafkaConsumer) -> AsyncIterator[ConsumerRecord]:
-    names = [topic.name for topic in declared(settings) if topic.role == "changelog"]
+    names = [topic.name for topic in declared_topics(settings) if topic.role == "changelog"]
     places = [place for name in names for place in await partitions(client, name)]
     ranges = await full_ranges(client, places)
     async for record in read_records(client, ranges):
@@ -98,7 +98,7 @@ async def _waiting(
         yield record
 
 
-def _stored(settings: Settings, record: ConsumerRecord) -> DumpRecord:
+def _dump_record(settings: Settings, record: ConsumerRecord) -> DumpRecord:
     return DumpRecord(
         record.topic.removeprefix(settings.prefix),
         record.partition,

@@ -22,12 +22,12 @@ from agents.commands.state.dump import SOURCES, WHOLE, cluster_of
 from agents.commands.state.file import DumpHeader, DumpReader, DumpRecord
 from agents.commands.topics import check_topics
 from agents.kafka.client import consumer, full_ranges, partitions, producer
-from agents.kafka.groups import rewind, workers
+from agents.kafka.groups import count_workers, rewind
 from agents.kafka.partitions import partition_of
 from agents.kafka.tables.live_keys import live_keys
 from agents.settings.feeds import MIB
 from agents.settings.job import Settings, SettingsError
-from agents.settings.topics_file import declared
+from agents.settings.topics_file import declared_topics
 from models import feed as feeds
 from models.headers import ORIGIN, header
 from models.origin import Origin
@@ -68,7 +68,7 @@ async def restore(
     if not is_back:
         wanted |= {topic for stage in stages for topic in SOURCES[stage]}
     await _check_empty(settings, _changelogs(settings, stages) | (wanted & {WHOLE}))
-    counts = await _write(settings, _placed(made, count, (s for s in file if s.topic in wanted)))
+    counts = await _write(settings, _place(made, count, (s for s in file if s.topic in wanted)))
     gone = await _rewind(settings, made, stages) if is_back else {}
     return Restored(dict(counts), is_back, gone)
 
@@ -77,7 +77,7 @@ async def _check_topics(settings: Settings, made: DumpHeader, *, repartition: bo
     problems = await check_topics(settings)
     if problems:
         raise SettingsError(f"{problems[0]}; run `python -m agents topics apply` first")
-    count = declared(settings)[0].partitions
+    count = declared_topics(settings)[0].partitions
     if count != made.partitions and not repartition:
         raise SettingsError(
             f"the dump has {made.partitions} partitions, but the topics have {count}; pass "
@@ -89,7 +89,7 @@ async def _check_topics(settings: Settings, made: DumpHeader, *, repartition: bo
 
 async def _check_idle(settings: Settings, stages: Collection[str]) -> None:
     for stage in stages:
-        if running := await workers(settings, stage):
+        if running := await count_workers(settings, stage):
             raise SettingsError(
                 f"{stage} has {running} running worker(s): stop them, and wait for longer than "
                 f"their session_seconds ({settings.session_seconds:g})"
@@ -115,11 +115,11 @@ async def _places(
 
 
 def _changelogs(settings: Settings, stages: Collection[str]) -> set[str]:
-    names = {t.name.removeprefix(settings.prefix) for t in declared(settings)}
+    names = {t.name.removeprefix(settings.prefix) for t in declared_topics(settings)}
     return {n for n in names for stage in stages if n.startswith(f"urltree-{stage}-")}
 
 
-def _placed(made: DumpHeader, count: int, records: Iterator[DumpRecord]) -> Iterator[DumpRecord]:
+def _place(made: DumpHeader, count: int, records: Iterator[DumpRecord]) -> Iterator[DumpRecord]:
     """Yield the records as they will be written: with new partitions and first origins."""
     for stored in records:
         headers = stored.headers
@@ -127,12 +127,12 @@ def _placed(made: DumpHeader, count: int, records: Iterator[DumpRecord]) -> Iter
             topic = made.prefix + stored.topic
             origin = Origin(topic, stored.partition, stored.offset)
             headers = (*headers, (ORIGIN, str(origin).encode()))
-        belongs = _belongs_to(stored)
+        belongs = _owner_of(stored)
         partition = stored.partition % count if belongs is None else partition_of(belongs, count)
         yield stored._replace(headers=headers, partition=partition)
 
 
-def _belongs_to(stored: DumpRecord) -> bytes | None:
+def _owner_of(stored: DumpRecord) -> bytes | None:
     """Return the domain or site of a record. It is the key of a page with another key."""
     key = stored.key
     if key is None:

@@ -27,14 +27,14 @@ async def live_keys(
 ) -> AsyncGenerator[tuple[TopicPartition, bytes], None]:
     """Yield the live keys of these partitions, in byte order within each partition."""
     for place in places:
-        with TemporaryDirectory() as folder, closing(_opened(Path(folder, "keys"))) as live:
+        with TemporaryDirectory() as folder, closing(_open_table(Path(folder, "keys"))) as live:
             async for record in read_records(client, await full_ranges(client, [place])):
                 live.execute(_DELETED if record.value is None else _WRITTEN, (record.key,))
             for (key,) in live.execute("SELECT key FROM live"):
                 yield place, key
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _open_table(path: Path) -> sqlite3.Connection:
     """Open a temporary table of keys. Its transaction is never committed: the file is not kept."""
     live = sqlite3.connect(path)
     live.execute("PRAGMA journal_mode = OFF")
