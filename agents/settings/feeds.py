@@ -93,7 +93,7 @@ class FeedSettings(BaseModel):
     )
     total_seconds: float = Field(60, gt=0, description="Seconds for a whole request.")
     max_header_bytes: int = Field(
-        32 * 1024, gt=0, description="Largest size of the headers of a response, in bytes."
+        32 * 1024, gt=0, description="Largest headers of a response, in bytes."
     )
     max_redirects: int = Field(
         10, ge=0, le=20, description="Redirects that are followed for a page or a feed."

@@ -134,12 +134,15 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
         16 * MIB, gt=0, description="RocksDB block cache of each partition of a table, in bytes."
     )
     in_flight: int = Field(
-        500, gt=0, description="Records that a worker processes or waits to be confirmed, at most."
+        500,
+        gt=0,
+        description="Largest number of records in flight: begun, but not yet confirmed by Kafka.",
     )
     in_flight_bytes: int = Field(
         32 * MIB,
         gt=0,
-        description="Size of the records in flight and of the records sent for them, in bytes.",
+        description="Largest size of the records in flight, and of the records sent for them, in "
+        "bytes.",
     )
 
     commit_seconds: float = Field(2.0, gt=0, description="Seconds between two commits of offsets.")

@@ -85,10 +85,12 @@ class Metrics:
         )
         self.pages = self._counter("pages", "Pages that were fetched and published.")
         self.fetch_troubles = self._counter(
-            "fetch_troubles", "Failed requests for pages, by trouble.", "trouble"
+            "fetch_troubles", "Failed requests for pages, by kind of error.", "trouble"
         )
         self.walls = self._counter(
-            "walls", "Responses that show a wall instead of the page, by wall.", "wall"
+            "walls",
+            "Responses that show a consent form or a challenge instead of the page, by kind.",
+            "wall",
         )
         self.parked = self._counter(
             "parked", "Pages sent to the end of fetches because their host is not due soon."
@@ -99,7 +101,7 @@ class Metrics:
         self.robots_fetches = self._counter("robots_fetches", "Requests for a robots.txt.")
         self.polls = self._counter("polls", "Polls of feeds, by result.", "result")
         self.poll_troubles = self._counter(
-            "poll_troubles", "Failed polls of feeds, by trouble.", "trouble"
+            "poll_troubles", "Failed polls of feeds, by kind of error.", "trouble"
         )
         self.items = self._counter("items", "New items that were sent to fetches.")
         self.items_skipped = self._counter(

@@ -95,7 +95,7 @@ def test_a_page_at_fault_is_a_dead_letter_with_its_bytes_and_its_reason(
 def test_a_record_under_another_key_or_partition_is_put_under_its_domain(
     job: Settings, publish: Publish, read_all: ReadAll, key: bytes | None
 ) -> None:
-    """librdkafka places keys by CRC32, and some producers send none; a domain has one tree."""
+    """Librdkafka places keys by CRC32, and some producers send none; a domain has one tree."""
     misplaced = (partition_of(b"example.org", PARTITIONS) + 1) % PARTITIONS
     placed = misplaced if key is None else crc32(key) % PARTITIONS
     if key == b"example.org" and placed == partition_of(key, PARTITIONS):
