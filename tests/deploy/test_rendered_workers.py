@@ -99,7 +99,7 @@ def test_the_job_of_topics_does_nothing_twice(node: Node, record: Record) -> Non
     """It runs again at each upgrade, beside workers."""
     job = node.command("Job", JOB)
     assert job.run() == 0, job.log()
-    assert job.log() == "every topic is as declared\n"
+    assert job.log() == "All topics are as declared.\n"
     record(
         "issue 7 row 3: the Job of topics as rendered ends with 0, before workers and beside them"
     )
