@@ -56,7 +56,7 @@ TABLES: dict[tuple[str, str], Callable[[], str]] = {
 
 @pytest.mark.parametrize(("document", "name"), TABLES)
 def test_a_table_of_the_reference_is_what_the_code_says(document: str, name: str) -> None:
-    """Whoever changes a topic, record, setting or metric writes its table anew."""
+    """A change of a topic, record, setting or metric changes its table in the documents."""
     text = (ROOT / document).read_text()
     begin, end = f"<!-- {name}: made from the code -->\n", "<!-- end -->"
     before, begun, rest = text.partition(begin)
