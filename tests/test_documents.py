@@ -10,6 +10,7 @@ import asyncio
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,6 +70,15 @@ def test_metrics_and_settings_that_are_named_exist(document: str) -> None:
     assert set(re.findall(r"\bURLTREE_[A-Z_]+", TEXTS[document])) <= settings | {FILE}
 
 
+def test_log_events_that_the_runbook_quotes_exist() -> None:
+    """An operator who searches the log for a quoted event finds it."""
+    text = " ".join((ROOT / "docs" / "operations.md").read_text().split())
+    quoted = re.findall(r"log (?:has|line) `([^`=]+)`", text)
+    assert len(quoted) > 3
+    code = "".join(path.read_text() for path in (ROOT / "agents").rglob("*.py"))
+    assert [event for event in quoted if event not in code and event != "KafkaError"] == []
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_topics_that_are_named_exist(document: str) -> None:
     """A changelog is named in full, as in topics.yaml."""
@@ -90,6 +100,14 @@ def test_commands_that_are_shown_exist_with_their_options(program: str, document
         path = next((path for path in known if f"{program} {line} ".startswith(f"{path} ")), None)
         assert path is not None, f"{program} {line}"
         assert set(re.findall(r"(?<=\s)--[a-z-]+", line.partition("#")[0])) <= known[path], line
+
+
+def test_every_extra_is_documented() -> None:
+    """docs/library.md has a table of the extras, without the one for developers."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    introduction = TEXTS[LIBRARY].partition("## API")[0]
+    found = re.findall(r"^\| `([^`]+)` \|", introduction, re.MULTILINE)
+    assert set(found) == set(project["optional-dependencies"]) - {"dev"}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
