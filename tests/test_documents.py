@@ -139,6 +139,20 @@ def test_paths_that_are_named_exist(document: str) -> None:
     assert list(_missing_paths((ROOT / document).read_text())) == []
 
 
+def test_every_decision_is_listed_and_has_its_three_parts() -> None:
+    """The index of docs/decisions lists the numbered records; each has context and evidence."""
+    folder = ROOT / "docs" / "decisions"
+    records = sorted(path for path in folder.glob("*.md") if path.name != "README.md")
+    listed = re.findall(
+        r"^- \[[^]]+\]\(([^)]+)\)$", (folder / "README.md").read_text(), re.MULTILINE
+    )
+    assert listed == [path.name for path in records]
+    assert [int(path.name[:4]) for path in records] == [*range(1, len(records) + 1)]
+    for path in records:
+        headings = re.findall(r"^## (.+)$", path.read_text(), re.MULTILINE)
+        assert headings == ["Context", "Decision", "Evidence"], path.name
+
+
 def test_a_path_that_does_not_exist_is_found() -> None:
     """The search for paths reads full paths, folders, patterns, and bare names after a path."""
     text = "`urltree/page.py`, `extractor.py`, `absent.py`; `urltree/attic/`, `urltree/*.py`"
