@@ -185,6 +185,13 @@ def test_the_readme_shows_code_that_runs() -> None:
     assert ran.stdout.splitlines() == expected
 
 
+def test_the_readme_shows_the_summary_that_make_run_prints() -> None:
+    """The heading of the summary in the README is the one of the demo."""
+    summary = re.findall(r"^```\n(.+)\n +[0-9]", TEXTS["README.md"], re.MULTILINE)
+    assert summary
+    assert f'"{summary[0]}"' in (ROOT / "demo" / "__main__.py").read_text()
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_python_example_compiles(document: str) -> None:
     """Examples that need Kafka are valid Python."""
