@@ -23,7 +23,7 @@ from urltree.output.extraction import Extraction
 from urltree.page import PageError
 from urltree.reading.source import Source, check
 from urltree.site.spool import Spool
-from urltree.site.state_directory import State
+from urltree.site.state_directory import StateDirectory
 
 IN_FLIGHT = 128 << 20  # characters of HTML that are read ahead
 PAGE = 4096  # of them at least for each page
@@ -44,7 +44,7 @@ class Jobs:
     ) -> None:
         self._scheme = scheme
         self._two_pass = options["two_pass"]
-        self._state = State(state)
+        self._state = StateDirectory(state)
         self._load: Counter[int] = Counter(dict.fromkeys(range(jobs), 0))
         self._job_of: dict[str, int] = {}
         self._waiting: deque[tuple[int, Future[Any]]] = deque()
@@ -149,12 +149,12 @@ class _Job:
 
 def _start(state: Path | None, options: Mapping[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _Job.extractor = Extractor(**options, state=State(state, is_member=True))
+    _Job.extractor = Extractor(**options, state=StateDirectory(state, is_member=True))
     _Job.spool = Spool()
 
 
 def _extract(page: Source, origin: str) -> list[Extraction]:
-    said = _Job.extractor.speak(_Job.extractor.learn(page, origin))
+    said = _Job.extractor.extraction(_Job.extractor.learn(page, origin))
     return [said, *_Job.extractor.revisions()]
 
 
@@ -166,7 +166,7 @@ def _learn(page: Source, origin: str) -> list[Extraction]:
 def _judge_next() -> list[Extraction]:
     if _Job.spooled is None:
         _Job.spooled = iter(_Job.spool)
-    return [_Job.extractor.speak(_Job.extractor.judge_again(next(_Job.spooled)))]
+    return [_Job.extractor.extraction(_Job.extractor.judge_again(next(_Job.spooled)))]
 
 
 def _close() -> None:

@@ -1,6 +1,6 @@
 """Why a heuristic says what it says of a page: its verdicts, and all that they stand on.
 
-    rows of the site ──▶ LearnedDomain ──▶ the page, as if it came now ──▶ Explanation
+    rows of the site ──▶ Site ──▶ the page, as if it came now ──▶ Explanation
 
 The decision is made by the heuristic itself; here is only looked at what it saw (issue 6).
 """
@@ -16,8 +16,8 @@ from urltree.heuristics.boilerplate import Kind
 from urltree.heuristics.evidence import Evidence
 from urltree.heuristics.evidence.page import Page
 from urltree.heuristics.evidence.parameters import Parameters
-from urltree.heuristics.protocol import Heuristic, Judgement
-from urltree.site.site import LearnedDomain
+from urltree.heuristics.protocol import Heuristic, Verdict
+from urltree.site.site import Site
 from urltree.tree.path_statistics import PathStatistics
 from urltree.tree.url_tree import Node
 
@@ -68,7 +68,7 @@ class Explanation:
 
     document: Document
     heuristic: str
-    judgement: Judgement
+    verdict: Verdict
     nodes: tuple[NodeCounts, ...]
     words: tuple[int, ...]
     linked: tuple[float, ...]
@@ -78,7 +78,7 @@ class Explanation:
 
     def kind(self, position: int) -> Kind | None:
         """Why a block is boilerplate; None where the heuristic knows no kinds."""
-        kinds = self.judgement.kinds
+        kinds = self.verdict.kinds
         return None if kinds is None else Kind(kinds[position])
 
 
@@ -95,10 +95,10 @@ def explain(
     Raises:
         RowError: a row of a version that this release does not know.
     """
-    site = LearnedDomain(heuristic, None)
+    site = Site(heuristic, None)
     site.rebuild([row for row in rows if row[0] != document.key_bytes])
     leaf = site.tree.insert(document.key_bytes, document.branch, document.distinct_hashes())
-    judgement = heuristic.judge(document, leaf, site.paths)
+    verdict = heuristic.judge(document, leaf, site.paths)
     if isinstance(heuristic, Evidence):
         page = heuristic.look_at(document, leaf, site.paths)
         alone = heuristic.look_at(document, leaf, PathStatistics()).main
@@ -109,7 +109,7 @@ def explain(
     return Explanation(
         document,
         heuristic.name,
-        judgement,
+        verdict,
         _nodes(document, leaf),
         tuple(page.words),
         tuple(page.linked),

@@ -10,9 +10,9 @@ from urltree.address.url_key import UrlKey
 from urltree.document import Document, FoundMetadata, kept_text
 from urltree.enrich.metadata import language_of
 from urltree.heuristics.boilerplate import Kind
+from urltree.heuristics.protocol import Verdict
 from urltree.output.markdown import markdown as as_markdown
 from urltree.page import Page, PageError, Reason
-from urltree.site.row import Verdict
 
 # content has no reason; nor has a kind that a later release stored
 _LABELS = {kind.value: kind.label for kind in Kind if kind}
