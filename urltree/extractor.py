@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from inspect import Parameter, Signature, signature
 from os import PathLike
+from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, cast
 
 from urltree.address.url_key import KeyScheme
@@ -64,7 +65,7 @@ class Extractor(Options):
         options = Options(**{each.name: getattr(self, each.name) for each in fields(Options)})
         if self.two_pass:
             options = replace(options, eviction=None, revise=False)
-        self.scheme: KeyScheme = self.key_scheme()
+        self.scheme = KeyScheme.load(_read_rules(self.rules), self.query)
         blocks: Blocks = "all" if self.boilerplate else "none"
         self._pipeline = Pipeline(options, blocks, url_required=False)
         self._revisions: list[Extraction] = []
@@ -206,6 +207,15 @@ class Extractor(Options):
             stored.delete_first_pages(opened.dropped)
             stored.site = opened.site
         return stored.site
+
+
+def _read_rules(path: str | PathLike[str] | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"rules: cannot read {path}: {error}") from error
 
 
 def _extract_all(extractor: Extractor, pages: Iterable[Source]) -> Iterator[Extraction]:

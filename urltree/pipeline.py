@@ -22,7 +22,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar, get_args
 
 from urltree.address.url_key import KeyScheme, Query, UrlKey
@@ -114,20 +113,6 @@ class Options:
         if self.metadata:
             require()
         require_extractor(self.single_page)
-
-    def key_scheme(self) -> KeyScheme:
-        """Return the key scheme of `rules` and `query`.
-
-        Raises:
-            ValueError: the rules cannot be read, or are wrong.
-        """
-        if self.rules is None:
-            return KeyScheme.load(None, self.query)
-        try:
-            rules = Path(self.rules).read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"rules: cannot read {self.rules}: {error}") from error
-        return KeyScheme.load(rules, self.query)
 
 
 def help_of(option: str) -> str:

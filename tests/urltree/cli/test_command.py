@@ -155,7 +155,7 @@ def test_processes_change_nothing(tmp_path: Path, options: list[str]) -> None:
         ),
         (["-", "--rules", "none.yaml"], 2, "rules: cannot read none.yaml"),
         (["-", "--jobs", "0"], 2, "--jobs"),
-        (["a", "b", "--url", "https://example.org"], 2, "--url is for one page"),
+        (["a", "b", "--url", "https://example.org"], 2, "--url needs exactly one page"),
         (["--nonsense"], 2, "No such option"),
         (["-", "--fail-on-error"], 1, "1 errors (malformed 1)"),
     ],
