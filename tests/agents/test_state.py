@@ -19,10 +19,10 @@ from agents.kafka.groups import rewind
 from agents.kafka.partitions import partition_of
 from agents.normalize import Normalize
 from agents.settings.job import Settings, SettingsError
+from deploy.tools.reference import stages
 from tests.agents.learned import SITES, declare, page, pages, records, rows, values
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import started, work
-from tests.reference import stages
 
 HEADER = DumpHeader("0.1.0", 0.0, "a-cluster", "", PARTITIONS)
 ROW = DumpRecord(

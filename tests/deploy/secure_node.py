@@ -20,8 +20,9 @@ from tests.job.harness import READS, Job
 from tests.job.kafka_records import run
 from tests.secure_kafka import SecureKafka, running_securely
 
-# TLS, SCRAM-SHA-512 and all four stages
-VALUES = "keda"
+# Mutual TLS, SCRAM-SHA-512 and all four stages
+VALUES = "everything"
+PREFIX = "text-"  # `kafka.prefix` of that set
 _SASL_SSL = 9093  # of `kafka.brokers` there
 
 
@@ -40,7 +41,7 @@ def secure_node(directory: Path, objects: list[dict[str, Any]]) -> Iterator[tupl
         doors = {_SASL_SSL: port, port: port}  # the second is what the broker says of itself
         node = Node(directory / "node", objects, _secrets(kafka), doors)
         try:
-            yield node, Job(kafka.plain, "", directory / "job")
+            yield node, Job(kafka.plain, PREFIX, directory / "job")
         finally:
             node.end()
 
@@ -49,7 +50,11 @@ def _secrets(kafka: SecureKafka) -> Secrets:
     """What the goldens refer to."""
     return {
         "kafka-ca": {"ca.crt": kafka.ca_file.read_bytes()},
-        "urltree-kafka": {"password": kafka.password_file.read_bytes()},
+        "urltree-kafka": {"sasl": kafka.password_file.read_bytes()},
+        "urltree-tls": {
+            "tls.crt": kafka.cert_file.read_bytes(),
+            "tls.key": kafka.key_file.read_bytes(),
+        },
     }
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from deploy.tools.chart import CHART, NEWEST, OLDEST, SETS, VALUES
 from tests.conftest import Record
-from tests.deploy.chart import CHART, NEWEST, OLDEST, SETS, VALUES
 from tests.deploy.conftest import FindTool, Render
 from tests.deploy.schemas import write_schemas
 

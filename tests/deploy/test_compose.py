@@ -21,7 +21,7 @@ from demo.child import Child
 from demo.kafka import answers
 from demo.kafka_install import install
 from demo.ports import free_ports
-from tests.deploy.chart import CHART, ROOT
+from deploy.tools.chart import CHART, ROOT
 from tests.job.harness import wait_until
 from tests.job.kafka_records import run
 

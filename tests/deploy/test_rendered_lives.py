@@ -14,9 +14,10 @@ import yaml
 from agents.commands.topics import apply
 from agents.kafka.tables.table import row_key
 from agents.settings.job import Settings
+from deploy.tools.chart import RELEASE
 from tests.agents.workers import work
 from tests.conftest import Record
-from tests.deploy.chart import RELEASE, objects
+from tests.deploy.chart import objects
 from tests.deploy.conftest import Render
 from tests.deploy.kubelet import Node
 from tests.deploy.pod import Pod

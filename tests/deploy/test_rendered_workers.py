@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from deploy.tools.chart import RELEASE
 from tests.conftest import Record
-from tests.deploy.chart import RELEASE, objects
+from tests.deploy.chart import objects
 from tests.deploy.kubelet import Node
 from tests.deploy.pod import Pod
 from tests.deploy.secure_node import VALUES, secure_node

@@ -8,8 +8,9 @@ import subprocess
 import pytest
 import yaml
 
+from deploy.tools.chart import NEWEST, ROOT, VALUES
 from tests.agents.runbook import shown
-from tests.deploy.chart import NEWEST, ROOT, VALUES, objects
+from tests.deploy.chart import objects
 from tests.deploy.conftest import FindTool
 from tests.deploy.release import claims_of
 
@@ -21,14 +22,14 @@ PLACE = ("POD", "urltree-round-trip")
 @pytest.mark.parametrize("line", [line for line in LINES if line.startswith("kubectl ")])
 def test_kubectl_is_given_what_the_chart_makes(line: str) -> None:
     """Each object that is named is one of the chart's, with every stage and KEDA on."""
-    made = {(o["kind"].lower(), o["metadata"]["name"]) for o in objects("keda")}
+    made = {(o["kind"].lower(), o["metadata"]["name"]) for o in objects("everything")}
     made |= {("pod", f"{name}-{n}") for kind, name in made if kind == "statefulset" for n in (0, 1)}
     words = shlex.split(line.replace("exec -i ", "exec "))
     kinds = {"exec": ("pod", 2), "logs": ("pod", 2), "rollout": (words[3], 4)}
     kind, at = kinds.get(words[1], (words[2], 3))
     if words[at] == "--selector":
         wanted = dict(pair.split("=") for pair in words[at + 1].split(","))
-        claims = [claim for found in objects("keda") for claim in claims_of(found)]
+        claims = [claim for found in objects("everything") for claim in claims_of(found)]
         labels = [claim["metadata"]["labels"] for claim in claims]
         assert any(wanted.items() <= found.items() for found in labels)
     elif words[at] not in PLACE:

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from deploy.tools.chart import render
 from tests.conftest import Record
-from tests.deploy.chart import render
 from tests.deploy.conftest import FindTool
 
 pytestmark = pytest.mark.deploy

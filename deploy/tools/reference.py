@@ -1,4 +1,7 @@
-"""The tables of the reference, made from the code that they describe."""
+"""The tables of the reference documentation, made from the code that they describe.
+
+`deploy/tools/generate.py` writes them into docs/.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,12 @@ from agents.poll import Poll
 from agents.settings.job import PREFIX, Settings
 from agents.stage import MakeStage, Stage
 from agents.telemetry.health import Health
+from deploy.tools.chart import ROOT
 from urltree.cli import main as urltree
-
-ROOT = Path(__file__).parent.parent
 
 
 def topics() -> str:
-    """Every topic of topics.yaml; what all share stands in the first row."""
+    """Return a table of all topics in topics.yaml; its first row has what all of them share."""
     file = yaml.safe_load((ROOT / "topics.yaml").read_text())
     shared = file["defaults"]
     rows = [("*all*", "", "", f"{shared['partitions']} partitions, {_config(shared)}")]
@@ -32,15 +34,14 @@ def topics() -> str:
     return _table(("topic", "role", "key", "config"), rows)
 
 
-def record(name: str) -> str:
-    """The fields of a record, from its JSON Schema."""
-    schema = orjson.loads((ROOT / "models" / "schemas" / f"{name}.json").read_bytes())
-    rows = list(_fields(schema, ""))
+def record(schema: bytes) -> str:
+    """Return the table of a record's fields, from its JSON Schema."""
+    rows = list(_fields(orjson.loads(schema), ""))
     return _table(("field", "", "what"), rows)
 
 
 def settings() -> str:
-    """Every setting of the job."""
+    """Return a table of all settings of the job."""
     rows = [
         (_code(name), _code(PREFIX + name.upper()), _default(field), field.description or "")
         for name, field in Settings.model_fields.items()
@@ -49,7 +50,10 @@ def settings() -> str:
 
 
 def metrics() -> str:
-    """Every metric of a worker, and which stage has it; those of any process aside."""
+    """Return a table of a worker's own metrics and the stages that have each of them.
+
+    Metrics that the Prometheus client adds to every process are left out.
+    """
     found: dict[str, tuple[str, str, list[str]]] = {}
     for stage in stages():
         Health(stage, "127.0.0.1", 0)
@@ -66,19 +70,23 @@ def metrics() -> str:
 
 
 def stages() -> list[Stage]:
-    """Every stage, not started."""
+    """Return all stages, not started."""
     defaults = Settings.model_validate({"contact": "https://example.org/crawler"})
     makes: tuple[MakeStage, ...] = (Poll, Fetch, Normalize, Extract)
     return [make(defaults, _never) for make in makes]
 
 
 def tables() -> set[str]:
-    """The names of all tables."""
+    """Return the names of all tables of the job."""
     return {name for stage in stages() for name in stage.app.tables}
 
 
 def commands(program: str) -> str:
-    """Every command of a program with its options."""
+    """Return a list of all commands of a program with their options.
+
+    Args:
+        program: `urltree` or `python -m agents`.
+    """
     sections = []
     for path, command in walk(program):
         arguments = " ".join(
@@ -94,17 +102,17 @@ def commands(program: str) -> str:
 
 
 def walk(program: str) -> Iterator[tuple[str, click.Command]]:
-    """Every command below a program, by the words that call it."""
+    """Yield each command of a program with the words that call it."""
     yield from _walk(program, {"urltree": urltree, "python -m agents": agents}[program])
 
 
 def _walk(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
     if isinstance(command, click.Group):
-        context = click.Context(command)  # asked, for a group may load what it is asked for
+        context = click.Context(command)  # a group may import a command only when it is asked
         for name in command.list_commands(context):
             child = command.get_command(context, name)
-            assert child is not None
-            yield from _walk(f"{path} {name}", child)
+            if child is not None:
+                yield from _walk(f"{path} {name}", child)
     else:
         yield path, command
 
