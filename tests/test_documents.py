@@ -32,7 +32,10 @@ from urltree.site.row import ROW_VERSION
 from urltree.site.seen import Step
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = ["README.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [
+    *("README.md", "CONTRIBUTING.md"),
+    *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md")),
+]
 TEXTS = {name: (ROOT / name).read_text() for name in DOCUMENTS}
 JOB, LIBRARY = "docs/job.md", "docs/library.md"
 
