@@ -27,7 +27,7 @@ from urltree.html.tokenizer import tokenize
 from urltree.output.extraction import clean_text
 from urltree.page import Page
 from urltree.site.row import Row
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Site
 from urltree.tree.window import Eviction
 
 PAGES = 440
@@ -60,13 +60,13 @@ def beside(pages: Sequence[Page], laps: Laps) -> None:
 
 def _round(pages: Sequence[Page], laps: Laps) -> None:
     reset_caches()
-    scheme, domains = KeyScheme(), dict[str, LearnedDomain]()
+    scheme, domains = KeyScheme(), dict[str, Site]()
     for page in pages:
         _others(page, laps)
         document = _document(page, scheme, laps)
         learned = domains.get(document.domain)
         if learned is None:
-            learned = domains[document.domain] = LearnedDomain(heuristic(DEFAULT), Eviction())
+            learned = domains[document.domain] = Site(heuristic(DEFAULT), Eviction())
         laps.start()
         lesson = learned.learn(document, None)
         laps.lap(PARTS[3])

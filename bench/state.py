@@ -26,7 +26,7 @@ from urltree.document import Document
 from urltree.heuristics.registry import DEFAULT, heuristic
 from urltree.html.tokenizer import tokenize
 from urltree.page import Page
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Site
 
 CEILING = 2.0  # MB of rows for 1,000 documents
 PAPER = 6.5  # MB of trees for 1,000 documents (paper, section 7)
@@ -83,13 +83,13 @@ def _store(directory: Path) -> Store:
 
 def _store_rows(pages: Pages, store: Store) -> Stored:
     """Learn each page that is no duplicate, and put its row."""
-    scheme, learned, size = KeyScheme(), dict[str, LearnedDomain](), 0
+    scheme, learned, size = KeyScheme(), dict[str, Site](), 0
     ids: dict[str, int] = {}
     rows = 0
     for number, page in enumerate(pages):
         document = _document(page, scheme, number)
         domain = document.domain
-        of = learned.setdefault(domain, LearnedDomain(heuristic(DEFAULT), None))
+        of = learned.setdefault(domain, Site(heuristic(DEFAULT), None))
         if document.key_bytes in of.tree:
             continue
         row = of.learn(document, None).row
@@ -125,7 +125,7 @@ def _trees(store: Store, stored: Stored) -> tuple[int, int]:
     tracemalloc.start()
     trees = []
     for domain in stored.documents:
-        learned = LearnedDomain(heuristic(DEFAULT), None)
+        learned = Site(heuristic(DEFAULT), None)
         learned.rebuild(_rows(store, domain))
         trees.append(learned)
     gc.collect()

@@ -8,7 +8,7 @@ from typing import Any
 from models.record import SCHEMA, malformed, read, write
 from urltree.address.url import normalise
 from urltree.document import Document
-from urltree.site.seen import Step
+from urltree.site.deduplication import Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ from urltree.heuristics.boilerplate import Kind as Boilerplate
 from urltree.heuristics.registry import NAMES
 from urltree.html.tokenizer import TOKENIZER_VERSION
 from urltree.page import Reason
+from urltree.site.deduplication import Step
 from urltree.site.row import ROW_VERSION
-from urltree.site.seen import Step
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [

@@ -28,7 +28,7 @@ from models.command import is_command
 from urltree.heuristics.registry import heuristic
 from urltree.page import PageError
 from urltree.site.row import Row, RowError
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Site
 from urltree.tree.url_tree import Node
 
 
@@ -74,7 +74,7 @@ async def look(settings: Settings, domain: str, blocks: int) -> View:
         SettingsError: rows of a release that this one does not know.
     """
     async with consumer(settings) as client:
-        learned = LearnedDomain(heuristic(settings.heuristic), settings.eviction)
+        learned = Site(heuristic(settings.heuristic), settings.eviction)
         try:
             rows = await _rows(settings, client, domain)
             learned.rebuild(rows.items())

@@ -8,6 +8,7 @@ worker can read: `URLTREE_SASL_PASSWORD_FILE=…`.
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import Literal, Self
 
@@ -22,15 +23,17 @@ from pydantic_settings import (
 from agents.settings.feeds import MIB, FeedSettings
 from agents.settings.kafka import KafkaSettings
 from urltree.address.url_key import Query
-from urltree.enrich.fallback import SinglePage, require_extractor
-from urltree.enrich.metadata import require
-from urltree.heuristics.registry import DEFAULT, heuristic
+from urltree.enrich.fallback import SinglePage
 from urltree.page import microseconds
+from urltree.pipeline import EVICTION, Options, help_of
 from urltree.site.revisits import Revisits
 from urltree.tree.window import DAY, Eviction
 
 PREFIX = "URLTREE_"
 FILE = "URLTREE_SETTINGS"
+DEFAULT = Options()
+
+_PIPELINE = tuple(each.name for each in fields(Options) if each.name != "eviction")
 
 
 class SettingsError(Exception):
@@ -59,26 +62,25 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
     )
     data_dir: Path = Field(Path("data"), description="Where a worker keeps its tables on disk.")
 
-    heuristic: str = Field(DEFAULT, description="Decides what is boilerplate.")
+    heuristic: str = Field(DEFAULT.heuristic, description=help_of("heuristic"))
     evict: bool = Field(default=True, description="Whether old documents leave the tree.")
-    max_documents: int = Field(10_000, description="Documents that a domain keeps at most.")
-    max_age_days: float = Field(14, description="Documents older than that leave.")
-    keep: int = Field(100, description="The most recent documents that always stay.")
-    revise: bool = Field(default=True, description="Whether first pages are judged again.")
+    max_documents: int = Field(
+        EVICTION.max_documents, description="Documents that a domain keeps at most."
+    )
+    max_age_days: float = Field(
+        EVICTION.max_age / DAY, description="Documents older than that leave."
+    )
+    keep: int = Field(EVICTION.keep, description="The most recent documents that always stay.")
+    revise: bool = Field(default=True, description=help_of("revise"))
     blocks: Literal["none", "content", "all"] = Field(
         "none", description="Which blocks clean-text lists beside the text."
     )
-    markdown: bool = Field(default=False, description="Whether clean-text has Markdown, too.")
-    metadata: bool = Field(
-        default=False, description="Whether date, author, description and language are looked for."
-    )
-
-    single_page: SinglePage = Field("none", description="Extractor asked about first pages.")
-    revisits: Revisits = Field("drop", description="Whether a changed page supersedes its former.")
-    query: Query = Field(
-        "known-noise", description="What a URL key loses of a query where no rule applies."
-    )
-    rules: Path | None = Field(None, description="YAML file of your own rules for queries.")
+    markdown: bool = Field(DEFAULT.markdown, description=help_of("markdown"))
+    metadata: bool = Field(DEFAULT.metadata, description=help_of("metadata"))
+    single_page: SinglePage = Field(DEFAULT.single_page, description=help_of("single_page"))
+    revisits: Revisits = Field(DEFAULT.revisits, description=help_of("revisits"))
+    query: Query = Field(DEFAULT.query, description=help_of("query"))
+    rules: Path | None = Field(None, description=help_of("rules"))
     shared_hosts: Path | None = Field(
         None, description="File of hosts whose subdomains are sites of their own, one a line."
     )
@@ -152,11 +154,7 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        heuristic(self.heuristic)
-        _ = self.eviction
-        if self.metadata:
-            require()
-        require_extractor(self.single_page)
+        self.pipeline.check()
         if self.rules_since is not None:
             microseconds(self.rules_since)
         return self
@@ -167,6 +165,14 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
         if not self.evict:
             return None
         return Eviction(self.max_documents, int(self.max_age_days * DAY), self.keep)
+
+    @property
+    def pipeline(self) -> Options:
+        """Options of the pipeline."""
+        return Options(
+            eviction=self.eviction,
+            **{name: getattr(self, name) for name in _PIPELINE},
+        )
 
     def topic(self, name: str) -> str:
         """A topic's name with the prefix."""

@@ -18,7 +18,7 @@ from prometheus_client import (
 from urltree.document import Document
 from urltree.enrich.fallback import agreement
 from urltree.page import Reason
-from urltree.site.lesson import Kind, Lesson
+from urltree.site.site import Learned, Relation
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each, which nothing here reads
 
@@ -96,12 +96,12 @@ class Metrics:
             registry=self.registry,
         )
 
-    def learned(self, document: Document, lesson: Lesson) -> None:
+    def learned(self, document: Document, learned: Learned) -> None:
         """Count a document that was judged, and what was said of it."""
         self.documents.inc()
-        if lesson.kind is Kind.REPLAY:
+        if learned.relation is Relation.REPLAY:
             self.replays.inc()
-        dropped = lesson.verdict.boilerplate
+        dropped = learned.verdict.boilerplate
         shared = agreement(document, dropped)
         if shared is not None:
             self.agreement.observe(shared)

@@ -22,7 +22,7 @@ from urltree.heuristics.registry import heuristic
 from urltree.html.tokenizer import tokenize
 from urltree.reading import Reader
 from urltree.reading.source import check
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Site
 from urltree.tree.window import DAY, Eviction
 from urltree_evaluation.metrics.sequences import compare
 from urltree_evaluation.metrics.words import words
@@ -70,11 +70,9 @@ def variants() -> tuple[str, ...]:
 def follow(file: Path) -> SiteF1:
     """Read a site's stream from its first page to its last; duplicates are left out."""
     scheme, seen = KeyScheme(), set[str]()
-    whole = LearnedDomain(HEURISTICS["strict"], None)
+    whole = Site(HEURISTICS["strict"], None)
     windows = [
-        LearnedDomain(HEURISTICS[name], evicted)
-        for name in EVICTED
-        for evicted in EVICTIONS.values()
+        Site(HEURISTICS[name], evicted) for name in EVICTED for evicted in EVICTIONS.values()
     ]
     scores: list[list[float]] = []
     learned: list[tuple[Document, list[str]]] = []
@@ -96,9 +94,7 @@ def follow(file: Path) -> SiteF1:
     return SiteF1(site, variants(), np.array(scores, dtype=np.float32).T)
 
 
-def _verdicts(
-    document: Document, whole: LearnedDomain, windows: list[LearnedDomain]
-) -> Iterator[Verdict]:
+def _verdicts(document: Document, whole: Site, windows: list[Site]) -> Iterator[Verdict]:
     """What each variant says of a page, in the order of `variants`."""
     whole.learn(document, None)
     leaf = whole.tree.leaf(document.key_bytes)

@@ -21,7 +21,7 @@ from tests.agents.records import Publish, Run, Sent
 from tests.agents.workers import PATIENCE
 from urltree.output.extraction import Extraction
 from urltree.page import Page
-from urltree.site.seen import Step
+from urltree.site.deduplication import Step
 
 DOMAIN = b"example.org"
 URL = "http://example.org/a"

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-import agents.extract
+import urltree.pipeline
 from agents.settings.job import Settings
 from models import raw_html
 from tests.agents.records import Publish, ReadAll, Sent
@@ -52,7 +52,7 @@ def test_a_page_that_cannot_be_revised_stops_no_other(
             raise ArithmeticError
         return document
 
-    monkeypatch.setattr(agents.extract, "unpack", fragile)
+    monkeypatch.setattr(urltree.pipeline, "unpack", fragile)
     publish(*(page(number) for number in range(1, ENOUGH + 3)))
     work(job)
     texts = read_all("clean-text")

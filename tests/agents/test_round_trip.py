@@ -18,7 +18,7 @@ from tests.agents.test_forget import TABLES, kept
 from tests.agents.workers import BOTH, PATIENCE, idle, started, work
 from tests.agents.workers import run as run_scenario
 from urltree.document import Document
-from urltree.site.row import Verdict
+from urltree.heuristics.protocol import Verdict
 
 pytestmark = pytest.mark.kafka
 

@@ -55,7 +55,7 @@ def test_a_misspelt_name_in_the_file_is_refused(
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("heuristic", "best", "no heuristic 'best'"),
+        ("heuristic", "best", "heuristic: 'best' does not exist"),
         ("in_flight", "many", "in_flight: Input should be a valid integer"),
         ("security", "SASL_SSL", "sasl_username and sasl_password should be set"),
         ("oauth_token_url", "http://id.example.org/token", "should be an https address"),

@@ -13,7 +13,8 @@ from demo.sites.sample import NO_PAGES
 from urltree.address.url_key import KeyScheme
 from urltree.html.tokenizer import tokenize
 from urltree.page import Page
-from urltree.site.seen import Seen, Step, duplicate_step
+from urltree.site.deduplication import Step, duplicate_step
+from urltree.site.seen import Seen
 
 DIGEST = "1061e8b444df4cb3"
 

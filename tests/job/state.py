@@ -18,7 +18,7 @@ from tests.urltree.path_recount import of_rows, sums
 from urltree.document import Document
 from urltree.heuristics.registry import heuristic
 from urltree.site.row import Row
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Site
 from urltree.tree.window import REFERENCE, Eviction
 
 Rows = dict[int, dict[bytes, bytes]]  # by partition, then by key
@@ -128,7 +128,7 @@ def assert_trees_equal_recount(job: Job, rows: Rows, eviction: Eviction | None) 
             window = _window(times, eviction)
             kept = {key: row for key, row in rows[partition].items() if key[:-16] == domain}
             assert window <= kept.keys(), f"{domain!r}: rows of the window are missing"
-            learned = LearnedDomain(heuristic("strict"), eviction)
+            learned = Site(heuristic("strict"), eviction)
             stale = learned.rebuild((id_of(key), row) for key, row in kept.items())
             outside = {id_of(key) for key in kept.keys() - window}
             assert set(stale) == outside, f"{domain!r}: the rebuild does not enforce the window"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from urltree.document import Document
 from urltree.html.blocks import Element, TextBlock
 from urltree.html.tokenizer import TOKENIZER_VERSION, tokenize
+from urltree.site.row import Row
 from urltree.tree.url_tree import Node
 
 DOMAIN = "example.org"
@@ -84,3 +85,8 @@ def nodes(root: Node) -> Mapping[tuple[str, ...], tuple[int, dict[int, int]]]:
         found[branch] = (node.support, dict(node.counts()))
         waiting += [((*branch, name), child) for name, child in node.children.items()]
     return found
+
+
+def decoded(stored: bytes | None) -> Row | None:
+    """Return the row of stored bytes, None if there are none."""
+    return None if stored is None else Row.decode(stored)

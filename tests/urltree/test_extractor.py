@@ -232,7 +232,7 @@ def test_what_two_passes_said_is_said_again(tmp_path: Path) -> None:
 
 def test_an_interrupted_page_leaves_its_domain_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C in the middle of learning: the tree is made anew from the rows."""
-    from urltree.site.site import LearnedDomain  # noqa: PLC0415 - the place that is interrupted
+    from urltree.site.site import Site  # noqa: PLC0415 - the place that is interrupted
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -241,7 +241,7 @@ def test_an_interrupted_page_leaves_its_domain_whole(monkeypatch: pytest.MonkeyP
         for page in site(3):
             extractor.extract(page)
         with monkeypatch.context() as interrupted:
-            interrupted.setattr(LearnedDomain, "_evict", interrupt)
+            interrupted.setattr(Site, "_evict", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 extractor.extract(site(4)[3])
         after = extractor.extract(site(5)[4])

@@ -36,7 +36,7 @@ from models.clean_text import origin_of
 from models.command import is_command
 from models.dead_letter import DeadLetter
 from models.headers import ORIGIN, header
-from urltree.site.seen import Step
+from urltree.site.deduplication import Step
 
 _PAUSE = 1.0  # seconds between two looks
 

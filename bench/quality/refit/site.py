@@ -18,7 +18,7 @@ from urltree.heuristics.evidence import Evidence
 from urltree.heuristics.evidence.names import Said
 from urltree.heuristics.evidence.parameters import Parameters
 from urltree.html.tokenizer import tokenize
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Site
 from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.corpus import CorpusPage
 from urltree_evaluation.extractors.urltree_ import as_page
@@ -53,7 +53,7 @@ class Judged:
 
 
 @dataclass(slots=True)
-class Site:
+class RefitSite:
     """A site to fit on, or to measure on.
 
     Attributes:
@@ -71,7 +71,7 @@ class Site:
         names = setting.names()
         what = setting.numbers, tuple(map(names.of, self.tokens))
         if what not in self.known:
-            domain = LearnedDomain(Evidence(setting.numbers, names), None)
+            domain = Site(Evidence(setting.numbers, names), None)
             self.known[what] = fmean(
                 page.f1(verdict.boilerplate)
                 for page in self.pages
@@ -88,7 +88,7 @@ class Site:
 
 
 @lru_cache(maxsize=64)
-def site(file: Path, pages: int = PAGES) -> Site:
+def site(file: Path, pages: int = PAGES) -> RefitSite:
     """The first pages of a stream; scored are those of row 1, with the record's title given."""
     scheme, seen, found = KeyScheme(), set[str](), list[Judged]()
     tokens = set[tuple[str, ...]]()
@@ -102,7 +102,7 @@ def site(file: Path, pages: int = PAGES) -> Site:
         blocks = [words(block.text) for block in document.blocks] if gold is not None else []
         found.append(Judged(document, gold, blocks))
     tokens |= {tuple(token for token in together if token[0] != "#") for together in tokens}
-    return Site(found, tuple(sorted(tokens)))
+    return RefitSite(found, tuple(sorted(tokens)))
 
 
 def macro(files: Iterable[Path], setting: Setting, pages: int = PAGES) -> float:

@@ -148,10 +148,14 @@ def test_processes_change_nothing(tmp_path: Path, options: list[str]) -> None:
     [
         (["none.html"], 1, "none.html: there is no such file"),
         (["-", "-o", "/none/out"], 1, "/none/out: No such file"),
-        (["-", "--heuristic", "lenient"], 2, "no heuristic 'lenient'; there are evidence, strict"),
+        (
+            ["-", "--heuristic", "lenient"],
+            2,
+            "heuristic: 'lenient' does not exist; use one of evidence, strict",
+        ),
         (["-", "--rules", "none.yaml"], 2, "rules: cannot read none.yaml"),
         (["-", "--jobs", "0"], 2, "--jobs"),
-        (["a", "b", "--url", "https://example.org"], 2, "--url is for one page"),
+        (["a", "b", "--url", "https://example.org"], 2, "--url needs exactly one page"),
         (["--nonsense"], 2, "No such option"),
         (["-", "--fail-on-error"], 1, "1 errors (malformed 1)"),
     ],

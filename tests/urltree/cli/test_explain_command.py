@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from tests.urltree.listings import HOST, NAMES, article, front, headline, lead
 from urltree import Extractor, extract
 from urltree.cli import main
-from urltree.site.state_directory import State
+from urltree.site.state_directory import StateDirectory
 
 COMMENTS = "<div class=comments><p>It should have been the other bridge, as I said.</p></div>"
 SITE = [(f"{HOST}/{name}", article(name, COMMENTS)) for name in NAMES[:8]]
@@ -122,7 +122,7 @@ def test_below_the_table_stands_what_holds_for_the_page(state: Path) -> None:
 def test_a_state_stays_as_it_is(state: Path) -> None:
     """To the byte, while another process has it, and nothing is added."""
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files(state)}
-    owner = State(state)
+    owner = StateDirectory(state)
     explained(NEXT, "--state", state)
     explain(SITE[0][0], "--state", state)
     owner.close()
@@ -179,7 +179,7 @@ def test_without_rich_there_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
         (("https://example.org/",), 2, "curl -L URL | urltree explain - --url URL"),
         (("https://example.org/", "--state", "{state}"), 1, "holds no page of the key"),
         (("-", "--state", "missing"), 1, "missing: there is no state"),
-        (("-", "--heuristic", "none"), 2, "no heuristic 'none'"),
+        (("-", "--heuristic", "none"), 2, "heuristic: 'none' does not exist"),
         (("{page}", "--url", "https://"), 1, "'https://' is no absolute URL"),
         (("-",), 1, "html: is empty"),
         (("missing.html",), 1, "missing.html: there is no such file"),

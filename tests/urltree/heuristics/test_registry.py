@@ -7,7 +7,7 @@ from array import array
 import pytest
 
 from tests.urltree.builders import document
-from urltree.heuristics.protocol import Judgement
+from urltree.heuristics.protocol import Verdict
 from urltree.heuristics.registry import DEFAULT, NAMES, heuristic
 from urltree.tree.path_statistics import PathStatistics
 from urltree.tree.url_tree import Node, UrlTree
@@ -29,7 +29,7 @@ def leaf_of(*, support: int, at_domain: int) -> Node:
     return leaf
 
 
-def judge(name: str, hashes: list[int], leaf: Node) -> Judgement:
+def judge(name: str, hashes: list[int], leaf: Node) -> Verdict:
     """What a heuristic says of a document of these blocks, the paths of its domain unknown."""
     return heuristic(name).judge(document(1, hashes), leaf, PathStatistics())
 
@@ -51,9 +51,9 @@ def judge(name: str, hashes: list[int], leaf: Node) -> Judgement:
 )
 def test_the_node_that_judges(name: str, support: int, at_domain: int, depth: int) -> None:
     """The first with enough support from the leaf rootward, else the root."""
-    judgement = judge(name, [], leaf_of(support=support, at_domain=at_domain))
-    assert judgement.depth == depth
-    assert judgement.support == (support if depth else at_domain)
+    verdict = judge(name, [], leaf_of(support=support, at_domain=at_domain))
+    assert verdict.depth == depth
+    assert verdict.support == (support if depth else at_domain)
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_a_block_is_boilerplate_where_it_occurs_more_often_than_c_max(
     name: str, at_domain: int, boilerplate: tuple[bool, ...]
 ) -> None:
     """Block 9 stands in 2 documents of the domain, 1 of them at the leaf."""
-    judgement = judge(name, [1, 9, 1], leaf_of(support=5, at_domain=at_domain))
-    assert judgement.boilerplate == boilerplate
-    at_leaf = judgement.depth == 1
-    assert judgement.counts == ((5, 1, 5) if at_leaf else (at_domain, 2, at_domain))
+    verdict = judge(name, [1, 9, 1], leaf_of(support=5, at_domain=at_domain))
+    assert verdict.boilerplate == boilerplate
+    at_leaf = verdict.depth == 1
+    assert verdict.counts == ((5, 1, 5) if at_leaf else (at_domain, 2, at_domain))
 
 
 def test_a_first_page_has_nothing_but_content() -> None:
@@ -84,8 +84,8 @@ def test_a_first_page_has_nothing_but_content() -> None:
 @pytest.mark.parametrize("name", PAPERS)
 def test_the_papers_heuristics_know_neither_kinds_nor_paths(name: str) -> None:
     """So that their rows are as they have always been."""
-    judgement = judge(name, [1, 9], leaf_of(support=5, at_domain=9))
-    assert (judgement.kinds, judgement.paths) == (None, None)
+    verdict = judge(name, [1, 9], leaf_of(support=5, at_domain=9))
+    assert (verdict.kinds, verdict.contribution) == (None, None)
 
 
 @pytest.mark.parametrize("name", [*NAMES, "strict-support-1", "relaxed-at-domain-1000"])
@@ -115,6 +115,6 @@ def test_the_papers_four_are_there() -> None:
 )
 def test_an_unknown_name_is_refused_with_those_that_are_known(name: str) -> None:
     """In one sentence."""
-    with pytest.raises(ValueError, match="there are evidence, strict, ") as refused:
+    with pytest.raises(ValueError, match="use one of evidence, strict, ") as refused:
         heuristic(name)
     assert repr(name) in str(refused.value)

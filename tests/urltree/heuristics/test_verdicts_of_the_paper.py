@@ -26,7 +26,7 @@ from urltree.document import Document
 from urltree.heuristics.registry import heuristic
 from urltree.html.tokenizer import tokenize
 from urltree.page import Page
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Site
 from urltree.tree.window import DAY, Eviction
 
 STREAMS = Path(__file__).parents[4] / "shared" / "data" / "streams"
@@ -68,7 +68,7 @@ def test_real_sites_get_the_verdicts_of_the_paper(
 def compare(documents: list[Document], eviction: Eviction | None) -> tuple[int, list[str]]:
     """Verdicts compared, and what differs: the heuristic and the document of each."""
     compared, differing = 0, []
-    domains = {name: LearnedDomain(heuristic(name), eviction) for name in PAPERS}
+    domains = {name: Site(heuristic(name), eviction) for name in PAPERS}
     for each, expected in zip(documents, said_in_the_paper(documents, eviction), strict=True):
         for name, domain in domains.items():
             said = domain.learn(each, None).verdict.boilerplate

@@ -8,10 +8,10 @@ import pytest
 
 from tests.urltree.builders import document, text_block
 from urltree.document import Document
+from urltree.heuristics.protocol import Verdict
 from urltree.html.blocks import Element
 from urltree.output.extraction import ExtractedBlock, clean_text, failure
 from urltree.page import Page, PageError, Reason
-from urltree.site.row import Verdict
 
 VERDICT = Verdict("strict", 3, 1, 5, (True, False, False, False), (5, 1, 1, 2))
 

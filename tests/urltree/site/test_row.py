@@ -134,7 +134,7 @@ def test_a_second_verdict_stands_between_kinds_and_paths() -> None:
     pinned = bytes.fromhex(f"01 0100 a6 {PINNED_HEAD} {second} {PINNED_PATHS}")
     assert row.encode() == pinned
     assert Row.decode(pinned) == row
-    assert row.said == revised
+    assert row.last_verdict == revised
 
 
 @pytest.mark.parametrize(
@@ -195,5 +195,7 @@ def test_random_bytes_are_refused(stored: bytes) -> None:
 @pytest.mark.parametrize("version", [0, ROW_VERSION + 1, 255])
 def test_an_unknown_version_is_named(version: int) -> None:
     """So that whoever rolled back a deploy knows why it stopped."""
-    with pytest.raises(RowError, match=f"row of version {version:02x}, expected {ROW_VERSION}"):
+    with pytest.raises(
+        RowError, match=f"row: its version is {version:02x}, .* version {ROW_VERSION};"
+    ):
         Row.decode(bytes([version]) + PINNED[1:])

@@ -13,13 +13,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.urltree.builders import document, nodes, text_block
+from tests.urltree.builders import decoded, document, nodes, text_block
 from tests.urltree.recount import Recount, Said
 from urltree.document import Document
 from urltree.heuristics.registry import heuristic
 from urltree.html.tokenizer import TOKENIZER_VERSION
-from urltree.site.lesson import Kind, Lesson
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Learned, Relation, Site
 from urltree.tree.url_tree import SMALL
 from urltree.tree.window import DAY, Eviction
 
@@ -46,7 +45,7 @@ class DomainInTheJob(RuleBasedStateMachine):
         """Nothing is stored."""
         self.eviction = eviction
         self.twin = Recount(eviction, N_MIN)
-        self.domain = LearnedDomain(STRICT, eviction)
+        self.domain = Site(STRICT, eviction)
         self.memory = self.domain.memory
         self.rows: dict[bytes, bytes] = {}
         self.copies = 0
@@ -77,7 +76,7 @@ class DomainInTheJob(RuleBasedStateMachine):
         """The row is put again as it is, and nothing is evicted."""
         before = dict(self.rows)
         lesson = self.deliver(self.stored_page(data))
-        assert (lesson.kind, lesson.evicted, self.rows) == (Kind.REPLAY, (), before)
+        assert (lesson.relation, lesson.evicted, self.rows) == (Relation.REPLAY, (), before)
 
     @precondition(lambda self: self.rows)
     @rule(data=st.data(), hashes=hashes)
@@ -91,7 +90,7 @@ class DomainInTheJob(RuleBasedStateMachine):
         """From its rows in any order."""
         rows = list(self.rows.items())
         random.Random(seed).shuffle(rows)
-        self.domain = LearnedDomain(STRICT, self.eviction)
+        self.domain = Site(STRICT, self.eviction)
         for stale in self.domain.rebuild(rows):
             del self.rows[stale]
         if self.twin.known:  # until then what was in flight during an upgrade is replayed
@@ -148,9 +147,9 @@ class DomainInTheJob(RuleBasedStateMachine):
         known = {**self.twin.known, **self.twin.foreign}
         return known[data.draw(st.sampled_from(sorted(known)))].document
 
-    def deliver(self, page: Document) -> Lesson:
+    def deliver(self, page: Document) -> Learned:
         """Learn a page and do what the lesson says."""
-        lesson = self.domain.learn(page, self.rows.get(page.key_bytes))
+        lesson = self.domain.learn(page, decoded(self.rows.get(page.key_bytes)))
         self.rows[page.key_bytes] = lesson.row
         for document_id in lesson.evicted:
             del self.rows[document_id]

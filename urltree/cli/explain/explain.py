@@ -25,18 +25,15 @@ from urltree.cli.explain.json_lines import write_json_lines
 from urltree.cli.explain.stored import write_row
 from urltree.cli.explain.table import write_table
 from urltree.document import Document
-from urltree.extractor import MAX_BYTES
 from urltree.heuristics.registry import DEFAULT, NAMES, heuristic
-from urltree.html.tokenizer import tokenize
 from urltree.output.explanation import explain as explained
 from urltree.page import PageError
+from urltree.pipeline import Options, Pipeline
 from urltree.reading import InputError, Reader
-from urltree.reading.admission import admit
 from urltree.reading.source import check
 from urltree.reading.stream import STDIN
-from urltree.site.lone_page import lone_document
 from urltree.site.row import Row, RowError
-from urltree.site.state_directory import State, StateError
+from urltree.site.state_directory import StateDirectory, StateError
 
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _PIPED = "the HTML of a page is needed to see its blocks: curl -L URL | urltree explain - --url URL"
@@ -76,7 +73,11 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter an option
             click.echo(f"{_PIPED} --state {state}", err=True)
             return
         document = _document(page, url, scheme)
-        rows = {} if state is None else State(state, is_member=True).load(document.domain).rows
+        rows = (
+            {}
+            if state is None
+            else StateDirectory(state, is_member=True).load(document.domain).rows
+        )
         write = write_table if format_ == "table" else write_json_lines
         write(explained(decides, document, rows.items()))
 
@@ -94,12 +95,9 @@ def _document(name: str, url: str | None, scheme: KeyScheme) -> Document:
     if len(sources) != 1:
         raise InputError(f"{name}: should be one page, has {'several' if sources else 'none'}")
     page, origin = check(sources[0], "explain/0/0")
-    admit(page, MAX_BYTES, url_required=False)
-    if not page.final_url:
-        return lone_document(page, origin)
-    tokens = tokenize(page.html, page.content_type)
-    key = scheme.key(page.final_url, lambda: page.title or tokens.title)
-    return Document.of(page, key, tokens, origin)
+    pipeline = Pipeline(Options(), url_required=False)
+    pipeline.admit(page)
+    return pipeline.document(page, origin, scheme)
 
 
 def _stored(scheme: KeyScheme, url: str, directory: Path) -> Row:
@@ -110,7 +108,9 @@ def _stored(scheme: KeyScheme, url: str, directory: Path) -> Row:
         StateError: there is no row.
     """
     key = scheme.key(url, lambda: None)
-    stored = State(directory, is_member=True).load(key.domain).rows.get(bytes.fromhex(key.id))
+    stored = (
+        StateDirectory(directory, is_member=True).load(key.domain).rows.get(bytes.fromhex(key.id))
+    )
     if stored is None:
         raise StateError(f"{directory}: holds no page of the key {key.key}")
     return Row.decode(stored)

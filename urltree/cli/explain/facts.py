@@ -12,7 +12,7 @@ _NAMES = 2  # of an element
 
 def reason(said: Explanation, position: int) -> str | None:
     """Why a block is boilerplate: the paper's heuristics know repetition alone."""
-    if not said.judgement.boilerplate[position]:
+    if not said.verdict.boilerplate[position]:
         return None
     kind = said.kind(position)
     return kind.label if kind else "repeated"
@@ -30,7 +30,7 @@ def nodes(said: Explanation) -> list[NodeCounts]:
     return [
         node
         for depth, node in enumerate(said.nodes)
-        if node.support > 1 or depth in (0, said.judgement.depth)
+        if node.support > 1 or depth in (0, said.verdict.depth)
     ]
 
 

@@ -17,7 +17,7 @@ def write_json_lines(said: Explanation) -> None:
     for position, block in enumerate(said.document.blocks):
         record = {
             "position": position,
-            "verdict": "boilerplate" if said.judgement.boilerplate[position] else "content",
+            "verdict": "boilerplate" if said.verdict.boilerplate[position] else "content",
             "reason": facts.reason(said, position),
             "where": facts.place(said, position),
             "counts": [counted for counted, _ in facts.counts(said, position)],
@@ -32,14 +32,14 @@ def write_json_lines(said: Explanation) -> None:
 def _page_record(said: Explanation) -> dict[str, Any]:
     main = said.main
     kept, dropped = facts.words(said)
-    kind = said.judgement.page_kind
+    kind = said.verdict.page_kind
     return {
         "url": said.document.url,
         "domain": said.document.domain,
         "heuristic": said.heuristic,
         "page_kind": kind and kind.label,
         "nodes": [{"node": name, "support": support} for name, support, _ in facts.nodes(said)],
-        "judged_at": said.nodes[said.judgement.depth].name,
+        "judged_at": said.nodes[said.verdict.depth].name,
         "title_block": said.title,
         "main": main and facts.path(said, main.element),
         "main_votes": main and main.votes,

@@ -27,7 +27,7 @@ def write_row(url: str, row: Row, *, as_json: bool) -> None:
 
 
 def _record(url: str, row: Row) -> dict[str, Any]:
-    said = row.said
+    said = row.last_verdict
     reasons = Counter(
         Kind(kind).label if kind else "repeated"
         for kind, is_boilerplate in zip(

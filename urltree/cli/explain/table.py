@@ -33,7 +33,7 @@ def write_table(said: Explanation) -> None:
         table.add_column(name, justify="right" if is_number else "left", no_wrap=True)
     table.add_column("path", overflow="fold")
     table.add_column("text", overflow="fold")
-    for position, is_boilerplate in enumerate(said.judgement.boilerplate):
+    for position, is_boilerplate in enumerate(said.verdict.boilerplate):
         cells = map(Text, _cells(said, position))  # no markup in what pages say
         table.add_row(*cells, style="dim" if is_boilerplate else "bold")
     Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False).print(table)
@@ -56,11 +56,11 @@ def _cells(said: Explanation, position: int) -> tuple[str, ...]:
 
 def _summary(said: Explanation) -> Iterator[tuple[str, str]]:
     kept, dropped = facts.words(said)
-    judgement, kind = said.judgement, said.judgement.page_kind
+    verdict, kind = said.verdict, said.verdict.page_kind
     yield "page", safe(said.document.url or "without URL") + (f", {kind.label}" if kind else "")
     nodes = ", ".join(f"{name} {support:,}" for name, support, _ in facts.nodes(said))
     yield "counts", f"documents with the block / all, at {safe(nodes)}"
-    node = said.nodes[judgement.depth]
+    node = said.nodes[verdict.depth]
     yield "judged", f"by {said.heuristic} at {safe(node.name)}, {node.support:,} documents"
     if said.title is not None:
         text = shortened(said.document.blocks[said.title].text, _TEXT)

@@ -29,7 +29,7 @@ from urltree.page import PageError
 from urltree.reading import InputError, Reader
 from urltree.reading.stream import STDIN
 from urltree.site.row import Row, RowError
-from urltree.site.state_directory import State, StateError
+from urltree.site.state_directory import StateDirectory, StateError
 from urltree.tree.window import DAY, Eviction
 
 _OF_ANY_AGE = Eviction(max_age=100_000 * DAY)  # a crawl's pages are from all years
@@ -83,7 +83,7 @@ def _learn(inputs: tuple[str, ...], rules: str | None, base_url: str | None, sta
 
 
 def _domains(directory: Path) -> Iterator[tuple[str, list[Sample]]]:
-    state = State(directory)
+    state = StateDirectory(directory)
     try:
         for domain in state.domains():
             rows = state.load(domain).rows

@@ -16,7 +16,7 @@ from urltree.heuristics.evidence.names import Names
 from urltree.heuristics.evidence.page import Page
 from urltree.heuristics.evidence.parameters import Parameters
 from urltree.heuristics.page_kind import PageKind
-from urltree.heuristics.protocol import Judgement
+from urltree.heuristics.protocol import Verdict
 from urltree.tree.path_statistics import Contribution, PathStatistics
 from urltree.tree.url_tree import Node
 
@@ -62,7 +62,7 @@ class Evidence:
         self._without = without
         self._pieces = [piece for name, piece in PIECES.items() if name != without]
 
-    def judge(self, document: Document, leaf: Node, paths: PathStatistics) -> Judgement:
+    def judge(self, document: Document, leaf: Node, paths: PathStatistics) -> Verdict:
         """Judge each block of a document; see `Heuristic`."""
         page = self.look_at(document, leaf, paths)
         kinds = self._kinds(page, paths)
@@ -77,14 +77,16 @@ class Evidence:
         can_be_wrong = page.title is None or page_kind is PageKind.LISTING
         if can_be_wrong and page.kept(kinds) < self._numbers.least_words:
             kinds = bytearray(Kind.SITE_WIDE if found else 0 for found in page.repeated)
-        return Judgement(
+        return Verdict(
+            self.name,
+            self.version,
             0,
             page.root.support,
             tuple(map(bool, kinds)),
             tuple(page.counts),
             bytes(kinds),
-            _contribution(page),
             page_kind,
+            contribution=_contribution(page),
         )
 
     def look_at(

@@ -12,8 +12,8 @@ from urltree.enrich.fallback import CHECKED, FIRST, agreement, asked
 from urltree.enrich.fallback.alignment import aligned
 from urltree.enrich.fallback.asking import MAX_HTML, text_of
 from urltree.html.blocks import TextBlock, block_hash
+from urltree.html.tokenizer import tokenize
 from urltree.page import Page
-from urltree.site.lone_page import lone_document
 
 NEWS = "The ferry to the island will sail twice a day from spring on, the harbour master says."
 REMARK = "You are all wrong about the ferry, and I have said so in this place for many years now."
@@ -27,7 +27,7 @@ def block(text: str) -> TextBlock:
 def a_document(html: str) -> tuple[Document, Page]:
     """Of a page without address."""
     page = Page(url=None, html=html)
-    return lone_document(page, "pages/0/0"), page
+    return Document.without_url(page, tokenize(html), "pages/0/0"), page
 
 
 def test_a_block_is_vouched_for_where_its_letters_stand_in_the_text() -> None:

@@ -14,9 +14,9 @@ from models import clean_text as clean_texts
 from models import document as documents
 from urltree import Extraction, Extractor
 from urltree.document import FoundMetadata
+from urltree.heuristics.protocol import Verdict
 from urltree.output.extraction import clean_text
 from urltree.page import Page
-from urltree.site.row import Verdict
 
 PAGE: dict[str, Any] = {
     "url": "https://example.org/ferry",
@@ -61,7 +61,7 @@ def test_the_job_says_what_the_library_says() -> None:
         assert document.metadata == replace(FOUND, language=None)
         arrived = documents.decode(documents.encode(document))
         said = clean_texts.encode(clean_text(arrived, verdict))
-        assert said == clean_texts.encode(extractor.speak(learned))
+        assert said == clean_texts.encode(extractor.extraction(learned))
     assert list(orjson.loads(said))[-1] == "metadata"
     assert orjson.loads(said)["metadata"] == FOUND.to_record()
 

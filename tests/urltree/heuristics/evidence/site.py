@@ -8,7 +8,7 @@ from random import Random
 from tests.urltree.builders import of_html
 from urltree.heuristics.boilerplate import Kind
 from urltree.heuristics.registry import heuristic
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Site
 
 SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
 
@@ -43,7 +43,7 @@ def kinds(html: str, past: Iterable[str] = (), without: str | None = None) -> di
         without: a piece of evidence to leave out.
     """
     name = f"evidence-without-{without}" if without else "evidence"
-    domain = LearnedDomain(heuristic(name), None)
+    domain = Site(heuristic(name), None)
     for number, former in enumerate(past):
         domain.learn(of_html(number, former), None)
     document = of_html(2**31, html)

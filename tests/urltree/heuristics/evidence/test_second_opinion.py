@@ -9,7 +9,7 @@ from tests.urltree.builders import of_html
 from tests.urltree.heuristics.evidence.site import said
 from urltree.document import Document
 from urltree.heuristics.registry import heuristic
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Site
 
 
 def news(number: int) -> str:
@@ -32,15 +32,15 @@ def vouched(page: Document, texts: Iterable[str]) -> Document:
     return replace(page, vouched="".join("01"[block.text in held] for block in page.blocks))
 
 
-def kept(domain: LearnedDomain, page: Document) -> list[str]:
+def kept(domain: Site, page: Document) -> list[str]:
     """The blocks that are content."""
     verdicts = domain.learn(page, None).verdict.boilerplate
     return [block.text for block, dropped in zip(page.blocks, verdicts, strict=True) if not dropped]
 
 
-def a_domain() -> LearnedDomain:
+def a_domain() -> Site:
     """One of which nothing is known."""
-    return LearnedDomain(heuristic("evidence"), None)
+    return Site(heuristic("evidence"), None)
 
 
 def test_it_is_believed_where_it_shares_less_than_half() -> None:
