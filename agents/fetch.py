@@ -22,7 +22,7 @@ from faust.types.tuples import Message
 
 from agents.app import make_table
 from agents.fetching.hosts import Hosts
-from agents.fetching.jobs import Job
+from agents.fetching.jobs import FetchJob
 from agents.fetching.service import Fetching
 from agents.kafka.delivery import Delivery, OnFailure, Work
 from agents.settings.contact import contact
@@ -79,7 +79,7 @@ class Fetch(Stage):
         domain = self.domain_of(wanted.target)
         self.check_place(domain, message)
         await self.fetching.start()
-        job = Job(work, origin, wanted, domain, asyncio.get_running_loop().create_future())
+        job = FetchJob(work, origin, wanted, domain, asyncio.get_running_loop().create_future())
         work.wait_for(job.future)
         await self.fetching.add(job)
 
@@ -99,7 +99,7 @@ class Fetch(Stage):
         """
         return self.schemes.domain(url)
 
-    async def publish(self, job: Job, page: Page) -> None:
+    async def publish(self, job: FetchJob, page: Page) -> None:
         """Send a page to raw-html, and wait until Kafka has it.
 
         Its bytes are not counted as the record's, which may wait for those before it: they are
@@ -119,7 +119,7 @@ class Fetch(Stage):
         except MessageSizeTooLargeError as error:
             raise PageError(Reason.TOO_LARGE, f"raw-html: {error}") from error
 
-    async def send_again(self, job: Job, wanted: Wanted, domain: str) -> None:
+    async def send_again(self, job: FetchJob, wanted: Wanted, domain: str) -> None:
         """Send a page to `fetches`, to be fetched later or by another.
 
         Raises:
@@ -128,15 +128,15 @@ class Fetch(Stage):
         headers = [(ORIGIN, job.origin.encode())]
         await self.send(job.work, "fetches", self.key(domain), fetches.encode(wanted), headers)
 
-    async def refuse(self, job: Job, reason: Reason, text: str) -> None:
+    async def refuse(self, job: FetchJob, reason: Reason, text: str) -> None:
         """Send the record to the dead letters."""
         await self.dead_letter(job.work, job.origin, reason, text)
 
-    async def is_mine(self, job: Job) -> bool:
+    async def is_mine(self, job: FetchJob) -> bool:
         """Whether its partition is still this worker's."""
         return await self.is_ours(job.work.message)
 
-    def moved(self) -> None:
+    def report_progress(self) -> None:
         """A request begins or has ended."""
         self.delivery.moved()
 

@@ -6,7 +6,7 @@
 
 The polls themselves are made by a service beside this agent (`agents.polling`): a task of Faust's
 cannot write a table, so what it finds comes back through poll-outcomes. Decides nothing:
-`urltree.crawl.decisions.poll.polling` does.
+`urltree.crawl.decisions.poll.transition` does.
 
 Also an outcome that is not applied puts its rows again, as every replay here does: after kill -9
 RocksDB is ahead of the changelog. The items of a removed feed count as seen, they are its site's.
@@ -22,7 +22,7 @@ from faust.types.tuples import Message
 
 from agents.app import make_table
 from agents.kafka.delivery import OnFailure, Work
-from agents.polling.feed_rows import FeedRows, feed_key
+from agents.polling.feed_tables import FeedTables, feed_key
 from agents.polling.service import Polling
 from agents.settings.contact import contact
 from agents.settings.job import Settings
@@ -30,13 +30,12 @@ from agents.settings.schemes import Schemes
 from agents.stage import Stage
 from models import feed as feeds
 from models import poll_outcome as outcomes
-from urltree.crawl.decisions.poll.following import added_again
-from urltree.crawl.decisions.poll.interval import Rules
-from urltree.crawl.decisions.poll.outcome import Outcome
-from urltree.crawl.decisions.poll.polling import after, first, is_next
-from urltree.crawl.decisions.poll.schedule import Key
+from urltree.crawl.decisions.poll.feed_state import FeedState, add_again, new_feed_state
+from urltree.crawl.decisions.poll.interval import PollRules
+from urltree.crawl.decisions.poll.outcome import PollOutcome
+from urltree.crawl.decisions.poll.schedule import FeedKey
 from urltree.crawl.decisions.poll.seen_items import is_sweep_due
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.transition import apply_outcome, is_expected_outcome
 from urltree.page import PageError, Reason
 
 
@@ -61,11 +60,11 @@ class Poll(Stage):
         contact(settings)
         super().__init__(settings, on_failure)
         self._clock = clock
-        self._rules = Rules(
+        self._rules = PollRules(
             settings.interval_min, settings.interval_max, settings.quarantine_errors
         )
         self._schemes = Schemes(settings)
-        self.rows = FeedRows(
+        self.rows = FeedTables(
             make_table(self.app, "feed_state"),
             make_table(self.app, "seen_items"),
             settings.seen_days,
@@ -106,9 +105,9 @@ class Poll(Stage):
         self._schemes.domain(url)
         now, state = self._clock(), self.rows.get(key)
         if state is None:
-            state = first(url, site, now, feed.title, feed.meta)
+            state = new_feed_state(url, site, now, feed.title, feed.meta)
         else:
-            state = added_again(state, now, feed.title, feed.meta)
+            state = add_again(state, now, feed.title, feed.meta)
         await self.rows.put(key, state, work)
         self.polling.put(key, state)
 
@@ -117,8 +116,8 @@ class Poll(Stage):
         self.check_place(outcome.site, message)
         key = feed_key(message.partition, outcome.site, outcome.feed)
         state = self.rows.get(key)
-        if state is not None and is_next(state, outcome):
-            state = after(state, outcome, self._rules)
+        if state is not None and is_expected_outcome(state, outcome):
+            state = apply_outcome(state, outcome, self._rules)
         else:
             self.metrics.stale_outcomes.inc()
         await self.rows.see(message.partition, outcome, work)
@@ -127,7 +126,9 @@ class Poll(Stage):
             await self.rows.put(key, state, work)
         self.polling.applied(key, outcome, state)
 
-    async def _swept(self, key: Key, state: FeedState, outcome: Outcome, work: Work) -> FeedState:
+    async def _swept(
+        self, key: FeedKey, state: FeedState, outcome: PollOutcome, work: Work
+    ) -> FeedState:
         """The state once the site's expired items are deleted, where that is due."""
         if not is_sweep_due(state, outcome.at):
             return state

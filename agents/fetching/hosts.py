@@ -14,7 +14,7 @@ import xxhash
 from agents.kafka.delivery import Work
 from agents.kafka.tables.table import Table, key_of, prefix_of
 from agents.memory import Memory
-from urltree.crawl.decisions.host.host import HostState
+from urltree.crawl.decisions.host.host_state import HostState
 from urltree.crawl.decisions.host.robots import Robots
 
 _STATES = 16 * 1024 * 1024  # bytes of them in memory

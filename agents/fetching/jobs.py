@@ -15,7 +15,7 @@ from urltree.page import Page, Reason
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class FetchJob:
     """A page to be fetched.
 
     Attributes:
@@ -62,25 +62,25 @@ def _host_of(url: str) -> str:
     return normalise(url).netloc
 
 
-class Outlet(Protocol):
+class FetchStage(Protocol):
     """What fetching needs of its stage."""
 
     def domain_of(self, url: str) -> str:
         """Registrable domain. Raises PageError(bad-url)."""
 
-    async def is_mine(self, job: Job) -> bool:
+    async def is_mine(self, job: FetchJob) -> bool:
         """Whether its partition is still this worker's."""
 
-    async def publish(self, job: Job, page: Page) -> None:
+    async def publish(self, job: FetchJob, page: Page) -> None:
         """Send a page to raw-html, and wait until it is confirmed."""
 
-    async def send_again(self, job: Job, fetch: Fetch, domain: str) -> None:
+    async def send_again(self, job: FetchJob, fetch: Fetch, domain: str) -> None:
         """Send a page to `fetches`, to be fetched later or by another."""
 
-    async def refuse(self, job: Job, reason: Reason, text: str) -> None:
+    async def refuse(self, job: FetchJob, reason: Reason, text: str) -> None:
         """Send the record to the dead letters."""
 
-    def moved(self) -> None:
+    def report_progress(self) -> None:
         """A request begins or has ended: the worker is not stalled."""
 
     def is_full(self) -> bool:

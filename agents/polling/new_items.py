@@ -11,21 +11,21 @@ from dataclasses import replace
 
 from aiokafka.structs import RecordMetadata
 
-from agents.polling.asking import Asked
-from agents.polling.feed_rows import FeedRows
+from agents.polling.feed_request import PolledFeed
+from agents.polling.feed_tables import FeedTables
 from agents.settings.schemes import Schemes
 from agents.stage import Stage
 from agents.telemetry.logs import log
 from models import fetch as fetches
 from models.fetch import Fetch
-from urltree.crawl.decisions.feed.item import Item
-from urltree.crawl.decisions.poll.outcome import Outcome
-from urltree.crawl.decisions.poll.seen_items import look
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.feed.item import FeedItem
+from urltree.crawl.decisions.poll.feed_state import FeedState
+from urltree.crawl.decisions.poll.outcome import PollOutcome
+from urltree.crawl.decisions.poll.seen_items import find_new_items
 from urltree.page import PageError
 
 
-class NewItems:
+class NewItemSender:
     """The way of a worker's new items to `fetches`.
 
     Args:
@@ -34,25 +34,29 @@ class NewItems:
         schemes: say to which domain a page belongs.
     """
 
-    def __init__(self, stage: Stage, rows: FeedRows, schemes: Schemes) -> None:
+    def __init__(self, stage: Stage, rows: FeedTables, schemes: Schemes) -> None:
         self._stage = stage
         self._rows = rows
         self._schemes = schemes
 
-    async def send(self, partition: int, state: FeedState, asked: Asked) -> Outcome:
+    async def send(self, partition: int, state: FeedState, asked: PolledFeed) -> PollOutcome:
         """Send new items, oldest first; the outcome with all of them, once Kafka has the new.
 
         Raises:
             KafkaError: it does not take them; the outcome must not be stored.
         """
         site = state.site
-        seen, new = look(asked.items, lambda item: self._rows.is_known(partition, site, item))
+        seen, new = find_new_items(
+            asked.items, lambda item: self._rows.is_known(partition, site, item)
+        )
         confirmed = [sent for item in new if (sent := await self._send(state, item)) is not None]
         await asyncio.gather(*confirmed)
         self._stage.metrics.items.inc(len(confirmed))
         return replace(asked.outcome, items=seen)
 
-    async def _send(self, state: FeedState, item: Item) -> asyncio.Future[RecordMetadata] | None:
+    async def _send(
+        self, state: FeedState, item: FeedItem
+    ) -> asyncio.Future[RecordMetadata] | None:
         """Queue a page for its domain's owner; None where its link is no page's."""
         fetch = Fetch(
             url=item.link,

@@ -23,9 +23,9 @@ from typing import Self
 
 from pebble import ProcessExpired, ProcessPool
 
-from urltree.crawl.decisions.answer import Trouble, WebError
 from urltree.crawl.decisions.feed import parsing
 from urltree.crawl.decisions.feed.parsing import ParsedFeed
+from urltree.crawl.decisions.response import Trouble, WebError
 
 MEMORY = 1024**3  # bytes of address space; feeds of 10 MiB took 400 MiB at most
 TASKS = 1_000  # feeds after which a child is replaced, whatever it may have leaked
@@ -79,7 +79,7 @@ class Parsers:
         await asyncio.gather(*self._ending)
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
-        """As `urltree.crawl.decisions.feed.parsing.parse`, in another process.
+        """As `urltree.crawl.decisions.feed.parsing.parse_feed`, in another process.
 
         Raises:
             WebError: `not-a-feed`; `too-slow`; `too-large` where it takes too much memory, or
@@ -145,7 +145,7 @@ def _parse(
 ) -> ParsedFeed | WebError:
     """In the child: the feed's fault is returned, so that all that is raised is a fault of ours."""
     try:
-        return parsing.parse(body, content_type, url, max_items=max_items)
+        return parsing.parse_feed(body, content_type, url, max_items=max_items)
     except WebError as error:
         return error
     except MemoryError:

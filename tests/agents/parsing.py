@@ -11,7 +11,7 @@ import pytest
 
 from agents.polling.parsers import Parsers
 from tests.agents.limits import GUARD
-from urltree.crawl.decisions.answer import Trouble, WebError
+from urltree.crawl.decisions.response import Trouble, WebError
 
 FEED = "https://news.example.org/feed.xml"
 

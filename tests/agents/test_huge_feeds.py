@@ -11,7 +11,7 @@ from agents.polling.parsers import Parsers
 from tests.agents.limits import GUARD
 from tests.agents.parsing import FEED, JSON, children, is_well, rss, run
 from tests.conftest import Record
-from urltree.crawl.decisions.answer import Trouble, WebError
+from urltree.crawl.decisions.response import Trouble, WebError
 
 BOUNDED = {
     "100,000 items": lambda: rss(100_000),

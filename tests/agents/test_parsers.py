@@ -16,7 +16,7 @@ import pytest
 from agents.polling.parsers import Parsers
 from tests.agents.limits import GUARD
 from tests.agents.parsing import FEED, GREEDY, SLOW, SMALL, children, is_well, run, trouble
-from urltree.crawl.decisions.answer import Trouble
+from urltree.crawl.decisions.response import Trouble
 
 MIB = 1024**2
 

@@ -146,7 +146,7 @@ def test_a_worker_goes_on_where_the_one_before_stopped(job: Settings, read_all: 
                 await follow(job)
                 before = await polled(stage, 1)
             async with polling(job, server, clock) as stage:
-                await until(lambda: len(stage.polling._turns) == 1)
+                await until(lambda: len(stage.polling._queue) == 1)
                 assert state_of(stage) == before
                 assert len(server.requests) == 1
                 clock.ahead += ANOTHER_POLL

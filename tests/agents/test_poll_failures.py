@@ -28,8 +28,8 @@ from tests.agents.followed import (
 )
 from tests.agents.records import PARTITIONS, ReadAll
 from tests.agents.workers import run, until
-from urltree.crawl.decisions.poll.outcome import Outcome, Result, SeenItem
-from urltree.crawl.decisions.poll.state import Status
+from urltree.crawl.decisions.poll.feed_state import FeedStatus
+from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollResult
 
 pytestmark = pytest.mark.kafka
 
@@ -78,13 +78,13 @@ def test_a_feed_that_is_gone_is_asked_no_more_until_it_is_added_again(job: Setti
         async with serving() as server, polling(job, server, clock) as stage:
             server.put(f"{HOST}/rss", status=410)
             await follow(job)
-            assert (await polled(stage, 1)).status is Status.GONE
+            assert (await polled(stage, 1)).status is FeedStatus.GONE
             clock.ahead += 30 * DAY
             await asyncio.sleep(1.5)
             assert len(server.requests) == 1
             server.put(f"{HOST}/rss", rss("a"))
             await follow(job)
-            assert (await polled(stage, 2)).status is Status.ACTIVE
+            assert (await polled(stage, 2)).status is FeedStatus.ACTIVE
 
     run(scenario())
 
@@ -155,14 +155,14 @@ def test_an_outcome_that_comes_late_changes_no_state(job: Settings, read_all: Re
 
     Or it is a replay, and the disk was ahead of the changelog: the row is put again as it is.
     """
-    late = Outcome(
+    late = PollOutcome(
         site=SITE,
         feed=FEED,
         sequence=1,
         at=1.0,
-        result=Result.ITEMS,
+        result=PollResult.ITEMS,
         etag="late",
-        items=(SeenItem(b"l" * 16, None, is_new=True),),
+        items=(PolledItem(b"l" * 16, None, is_new=True),),
     )
 
     async def scenario() -> None:
@@ -192,15 +192,15 @@ def test_an_error_of_our_own_in_one_poll_stops_no_other(
         async with serving() as server, polling(job, server, Clock()) as stage:
             for name in ("rss", "sport"):
                 server.put(f"{HOST}/{name}", rss(name))
-            await until(lambda: stage.polling._asking is not None)
-            ask = stage.polling._asking.ask
+            await until(lambda: stage.polling._requester is not None)
+            ask = stage.polling._requester.request
 
             async def failing(state: Any) -> Any:
                 if state.feed == FEED:
                     raise ValueError("a bug")
                 return await ask(state)
 
-            monkeypatch.setattr(stage.polling._asking, "ask", failing)
+            monkeypatch.setattr(stage.polling._requester, "request", failing)
             await follow(job)
             await follow(job, f"http://{HOST}/sport")
             state = await polled(stage, 1)

@@ -10,15 +10,15 @@ import pytest
 
 from agents.kafka.transport import Consumer
 from agents.poll import Poll
-from agents.polling.asking import Asked
+from agents.polling.feed_request import PolledFeed
 from agents.settings.job import Settings
 from models.feed import Feed
 from tests.agents.feed_server import Clock, reaching, rss, serving
 from tests.agents.followed import ANOTHER_POLL, HOST, follow, polled, polling, publish, titles
 from tests.agents.records import ReadAll
 from tests.agents.workers import is_ready, run, started, until
-from urltree.crawl.decisions.poll.outcome import Result
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState
+from urltree.crawl.decisions.poll.outcome import PollResult
 
 pytestmark = pytest.mark.kafka
 
@@ -33,7 +33,7 @@ def job(job: Settings, tmp_path: Path) -> Settings:
 
 def answered(stage: Poll) -> int:
     """Polls of a worker whose outcome is in Kafka."""
-    return int(sum(stage.metrics.polls.labels(str(result))._value.get() for result in Result))
+    return int(sum(stage.metrics.polls.labels(str(result))._value.get() for result in PollResult))
 
 
 async def polled_by_all(times: int, *stages: Poll) -> None:
@@ -70,12 +70,12 @@ def test_feeds_are_shared_and_taken_over(job: Settings, read_all: ReadAll) -> No
                 await polled_by_all(1, one)
                 async with started(second, make) as [two]:
                     await until(lambda: is_ready(one) and is_ready(two))
-                    await until(lambda: 0 < len(one.polling._turns) < len(SITES))
-                    await until(lambda: len(one.polling._turns) + len(two.polling._turns) == 24)
+                    await until(lambda: 0 < len(one.polling._queue) < len(SITES))
+                    await until(lambda: len(one.polling._queue) + len(two.polling._queue) == 24)
                     clock.ahead += ANOTHER_POLL
                     await polled_by_all(2, one, two)
-                    await until(lambda: answered(two) == len(two.polling._turns))
-                await until(lambda: len(one.polling._turns) == len(SITES))
+                    await until(lambda: answered(two) == len(two.polling._queue))
+                await until(lambda: len(one.polling._queue) == len(SITES))
                 clock.ahead += ANOTHER_POLL
                 await polled_by_all(3, one)
             assert len(server.requests) == 3 * len(SITES)
@@ -118,17 +118,17 @@ def test_what_is_answered_after_the_session_was_lost_is_asked_again(
     async def scenario() -> None:
         async with serving() as server, polling(job, server, Clock()) as stage:
             server.put(f"{HOST}/rss", rss("a"))
-            await until(lambda: stage.polling._asking is not None)
-            ask, is_lost = stage.polling._asking.ask, asyncio.Event()
+            await until(lambda: stage.polling._requester is not None)
+            ask, is_lost = stage.polling._requester.request, asyncio.Event()
 
-            async def slow(state: FeedState) -> Asked:
+            async def slow(state: FeedState) -> PolledFeed:
                 asked = await ask(state)
                 if not is_lost.is_set():
                     monkeypatch.setattr(Consumer, "has_session", False)
                     is_lost.set()
                 return asked
 
-            stage.polling._asking.ask = slow
+            stage.polling._requester.request = slow
             await follow(job)
             await is_lost.wait()
             await asyncio.sleep(1)

@@ -18,10 +18,10 @@ from agents.polling.parsers import Parsers
 from agents.settings.contact import contact
 from agents.settings.job import Settings, load
 from models.feed import Feed, decode
-from urltree.crawl.decisions.answer import WebError
-from urltree.crawl.decisions.feed.address import address
-from urltree.crawl.decisions.feed.discovery import Candidate
-from urltree.crawl.web.client import Client
+from urltree.crawl.decisions.feed.address import feed_address
+from urltree.crawl.decisions.feed.discovery import FeedCandidate
+from urltree.crawl.decisions.response import WebError
+from urltree.crawl.web.client import WebClient
 from urltree.page import PageError
 
 
@@ -36,7 +36,7 @@ class Report:
     """
 
     added: list[tuple[Feed, bool]] = field(default_factory=list)
-    others: list[Candidate] = field(default_factory=list)
+    others: list[FeedCandidate] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
@@ -62,12 +62,12 @@ class Report:
 
 async def find(
     settings: Settings, urls: Sequence[str], report: Report, *, everything: bool
-) -> list[Candidate]:
+) -> list[FeedCandidate]:
     """Ask for the feeds of addresses; what fails and what else there is goes to the report."""
-    feeds: dict[str, Candidate] = {}
-    others: dict[str, Candidate] = {}
+    feeds: dict[str, FeedCandidate] = {}
+    others: dict[str, FeedCandidate] = {}
     parsers = Parsers(1, settings.parse_seconds, settings.max_feed_items)
-    async with Client(settings.client) as web, parsers as parsing:
+    async with WebClient(settings.client) as web, parsers as parsing:
         look = Look(settings, web, parsing)
         for url in urls:
             try:
@@ -111,7 +111,7 @@ def add_command(  # noqa: PLR0913 - a command line
     urls = list(dict.fromkeys(_address(text) for text in addresses))
     make = partial(_feed, Sites(settings), site=site, title=title, meta=meta)
     as_given = [
-        make(Candidate(url)) for url in urls
+        make(FeedCandidate(url)) for url in urls
     ]  # what is wrong is said before anybody is asked
     if no_check:
         feeds = as_given
@@ -132,14 +132,14 @@ def add_command(  # noqa: PLR0913 - a command line
 
 def _address(text: str) -> str:
     try:
-        return address(text)
+        return feed_address(text)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
 
 def _feed(
     sites: Sites,
-    candidate: Candidate,
+    candidate: FeedCandidate,
     *,
     site: str | None,
     title: str | None,

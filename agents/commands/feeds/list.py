@@ -22,11 +22,11 @@ from rich.text import Text
 from agents.commands.dead_letters.view import safe
 from agents.commands.feeds.followed import followed_by, places
 from agents.kafka.client import consumer, read, whole
-from agents.polling.feed_rows import feed_key
+from agents.polling.feed_tables import feed_key
 from agents.settings.job import Settings, SettingsError, load
 from models.feed import Feed
-from urltree.crawl.decisions.durations import DAY, HOUR, MINUTE
-from urltree.crawl.decisions.poll.state import FeedState, StateError, Status
+from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStateError, FeedStatus
+from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE
 
 NEW = "new"  # followed, not polled yet
 _CHANGELOG = "urltree-poll-feed_state-changelog"
@@ -76,7 +76,9 @@ async def look(settings: Settings, site: str | None = None) -> Iterator[Row]:
 
 @click.command("list")
 @click.option("--site", help="Only of this site.")
-@click.option("--status", type=click.Choice([NEW, *(s.value for s in Status)]), help="Only these.")
+@click.option(
+    "--status", type=click.Choice([NEW, *(s.value for s in FeedStatus)]), help="Only these."
+)
 @click.option("--errors", is_flag=True, help="Only those whose last poll failed.")
 @click.option("--limit", type=click.IntRange(1), help="So many; 1000 by default, all as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line, one for each feed.")
@@ -103,7 +105,7 @@ def list_command(
 def _state(row: bytes | None) -> FeedState | None:
     try:
         return None if row is None else FeedState.decode(row)
-    except StateError as error:
+    except FeedStateError as error:
         raise SettingsError(str(error)) from None
 
 
@@ -116,7 +118,7 @@ def _as_json(row: Row, now: float) -> dict[str, Any]:
             "url": state.url,
             "last_poll": _time(state.last_poll),
             "last_success": _time(state.last_success),
-            "next_due": None if state.status is Status.GONE else _time(state.next_due),
+            "next_due": None if state.status is FeedStatus.GONE else _time(state.next_due),
             "interval": state.interval,
             "items_a_day": row.items_a_day(now),
             "items": state.items,
@@ -158,7 +160,7 @@ def _cells(row: Row, now: float) -> tuple[str, ...]:
     return (
         row.status,
         "" if state.last_success is None else span(now - state.last_success),
-        "" if state.status is Status.GONE else span(state.next_due - now),
+        "" if state.status is FeedStatus.GONE else span(state.next_due - now),
         span(state.interval),
         "" if a_day is None else f"{a_day:.1f}",
         "\n".join(lines),

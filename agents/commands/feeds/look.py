@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from agents.settings.job import Settings
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.decisions.feed.discovery import Candidate, common, feeds_of
+from urltree.crawl.decisions.feed.discovery import FeedCandidate, common_feeds, find_feeds
 from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
-from urltree.crawl.web.redirects import target
+from urltree.crawl.decisions.response import Response, Trouble, WebError
+from urltree.crawl.web.redirects import redirect_target
 
 
 class Web(Protocol):
-    """Asks for an address (`urltree.crawl.web.client.Client`)."""
+    """Asks for an address (`urltree.crawl.web.client.WebClient`)."""
 
     async def get(
         self,
@@ -30,7 +30,7 @@ class Web(Protocol):
         *,
         max_bytes: int,
         wants: Callable[[int, Mapping[str, str]], bool] = ...,
-    ) -> Answer:
+    ) -> Response:
         """One request."""
 
 
@@ -49,8 +49,8 @@ class Found(NamedTuple):
         others: named by the page, not asked.
     """
 
-    feeds: tuple[Candidate, ...]
-    others: tuple[Candidate, ...] = ()
+    feeds: tuple[FeedCandidate, ...]
+    others: tuple[FeedCandidate, ...] = ()
 
 
 class Look:
@@ -74,42 +74,42 @@ class Look:
         except WebError as error:
             if error.trouble is not Trouble.NOT_A_FEED:
                 raise
-        named = feeds_of(answer.body, answer.url, answer.headers.get("content-type"))
+        named = find_feeds(answer.body, answer.url, answer.headers.get("content-type"))
         found = await self._first(named, everything=everything)
         if not found.feeds:
-            found = await self._first(common(answer.url), everything=False)
+            found = await self._first(common_feeds(answer.url), everything=False)
             found = Found(found.feeds)
         if not found.feeds:
             raise WebError(Trouble.NOT_A_FEED, "neither a feed nor a page that leads to one")
         return found
 
-    async def _first(self, candidates: Iterable[Candidate], *, everything: bool) -> Found:
+    async def _first(self, candidates: Iterable[FeedCandidate], *, everything: bool) -> Found:
         """The first that is a feed, and those after it; or every one."""
         left = list(candidates)
-        feeds: dict[str, Candidate] = {}
+        feeds: dict[str, FeedCandidate] = {}
         while left and (everything or not feeds):
             candidate = left.pop(0)
             try:
                 feed = await self._read(*await self._ask(candidate.url))
             except WebError:
                 continue
-            feeds.setdefault(feed.url, Candidate(feed.url, feed.title or candidate.title))
+            feeds.setdefault(feed.url, FeedCandidate(feed.url, feed.title or candidate.title))
         return Found(tuple(feeds.values()), tuple(left))
 
-    async def _read(self, name: str, answer: Answer) -> Candidate:
+    async def _read(self, name: str, answer: Response) -> FeedCandidate:
         parsed = await self._parsing.parse(
             answer.body, answer.headers.get("content-type"), answer.url
         )
-        return Candidate(name, parsed.title)
+        return FeedCandidate(name, parsed.title)
 
-    async def _ask(self, url: str) -> tuple[str, Answer]:
+    async def _ask(self, url: str) -> tuple[str, Response]:
         """The answer behind redirects, and the address that permanent ones alone lead to."""
         name, is_permanent = url, True
         for _ in range(self._settings.max_redirects + 1):
             answer = await self._get(url)
             if not answer.is_redirect:
                 break
-            url = target(answer)
+            url = redirect_target(answer)
             is_permanent = is_permanent and answer.is_permanent
             name = url if is_permanent else name
         else:
@@ -118,7 +118,7 @@ class Look:
             raise WebError(Trouble.STATUS, f"HTTP status {answer.status}")
         return name, answer
 
-    async def _get(self, url: str) -> Answer:
+    async def _get(self, url: str) -> Response:
         if self._has_asked:
             await asyncio.sleep(self._settings.host_pause)
         self._has_asked = True

@@ -12,7 +12,7 @@ from agents.commands.dead_letters.view import safe
 from agents.commands.feeds.followed import Sites, followed, unfollow
 from agents.settings.job import load
 from models.feed import Feed
-from urltree.crawl.decisions.feed.address import address
+from urltree.crawl.decisions.feed.address import feed_address
 
 
 @click.command("remove")
@@ -53,7 +53,7 @@ def remove_command(*, feeds: tuple[str, ...], site: str | None, yes: bool, as_js
 def _names(text: str) -> set[str]:
     """Under which a feed may be followed: as it was typed, for others write records too."""
     try:
-        return {text, address(text)}
+        return {text, feed_address(text)}
     except ValueError:
         return {text}
 

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 _FREE = 256 * 1024  # nearly all pages; nobody waits below it
 
 
-class Share:
+class BodyShare:
     """Of one body in the budget."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: BodyBudget) -> None:
         self._budget = budget
 
     async def hold(self, size: int) -> None:
@@ -24,7 +24,7 @@ class Share:
         await self._budget.hold(self, size)
 
 
-class Budget:
+class BodyBudget:
     """Lets bodies grow while all of them together are within `max_bytes`.
 
     The eldest may always grow, so that one body at least comes to its end: the bound is
@@ -33,13 +33,13 @@ class Budget:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._sizes: dict[Share, int] = {}  # eldest first
+        self._sizes: dict[BodyShare, int] = {}  # eldest first
         self._freed = asyncio.Event()
 
     @contextmanager
-    def share(self) -> Iterator[Share]:
+    def share(self) -> Iterator[BodyShare]:
         """A body, from its first byte to its last."""
-        share = Share(self)
+        share = BodyShare(self)
         self._sizes[share] = 0
         try:
             yield share
@@ -48,7 +48,7 @@ class Budget:
             self._freed.set()
             self._freed = asyncio.Event()
 
-    async def hold(self, share: Share, size: int) -> None:
+    async def hold(self, share: BodyShare, size: int) -> None:
         """See `Share.hold`."""
         self._sizes[share] = size
         while size > _FREE and self._is_over() and share is not next(iter(self._sizes)):

@@ -25,15 +25,15 @@ from typing import Self
 import aiohttp
 from yarl import URL
 
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.web.budget import Budget
-from urltree.crawl.web.connect_to import Resolver
-from urltree.crawl.web.decoding import Body
+from urltree.crawl.decisions.response import Response, Trouble, WebError
+from urltree.crawl.web.budget import BodyBudget
+from urltree.crawl.web.connection import BoundedConnection
+from urltree.crawl.web.decoding import BodyDecoder
 from urltree.crawl.web.failures import web_error
 from urltree.crawl.web.guard import Connecting, Guard
 from urltree.crawl.web.options import ClientOptions
-from urltree.crawl.web.redirects import absolute
-from urltree.crawl.web.wire import Wire
+from urltree.crawl.web.redirects import request_url
+from urltree.crawl.web.resolver import Resolver
 
 _PIECE = 64 * 1024
 _BODIES = 32 * 1024 * 1024  # held at once by all requests; issue 4 allows 100 MB above idle
@@ -42,15 +42,15 @@ _KEPT_SECONDS = 5  # beyond the pause of a host, and 55 polls a second hold 275 
 _DNS_SECONDS = 60
 _CONTROL = dict.fromkeys([*range(32), 127])
 
-Wants = Callable[[int, Mapping[str, str]], bool]
+WantsBody = Callable[[int, Mapping[str, str]], bool]
 
 
-def always(status: int, headers: Mapping[str, str]) -> bool:  # noqa: ARG001 - the shape of `Wants`
+def want_every_body(status: int, headers: Mapping[str, str]) -> bool:  # noqa: ARG001 - the shape of `Wants`
     """Want every body."""
     return True
 
 
-class Client:
+class WebClient:
     """A worker's connections to the web; an async context manager.
 
     Args:
@@ -62,7 +62,7 @@ class Client:
         self._guard = Guard(options.allow_networks)
         self._tls = ssl.create_default_context(cafile=options.ca_file)
         self._session: aiohttp.ClientSession | None = None
-        self._bodies = Budget(_BODIES)
+        self._bodies = BodyBudget(_BODIES)
 
     async def __aenter__(self) -> Self:
         options = self._options
@@ -74,7 +74,7 @@ class Client:
             ssl=self._tls,
             socket_factory=self._guard.socket,
         )
-        connector._factory = Wire.maker(asyncio.get_running_loop())  # noqa: SLF001
+        connector._factory = BoundedConnection.maker(asyncio.get_running_loop())  # noqa: SLF001
         self._session = aiohttp.ClientSession(
             connector=connector,
             headers={"User-Agent": user_agent(options.contact), "Accept-Encoding": "gzip"},
@@ -106,8 +106,8 @@ class Client:
         headers: Mapping[str, str] = {},
         *,
         max_bytes: int,
-        wants: Wants = always,
-    ) -> Answer:
+        wants: WantsBody = want_every_body,
+    ) -> Response:
         """Ask once; a redirect or an error status is an answer too.
 
         Args:
@@ -119,7 +119,7 @@ class Client:
         Raises:
             WebError: there is no answer.
         """
-        address = URL(absolute(url), encoded=True)
+        address = URL(request_url(url), encoded=True)
         with self._guard.watch() as connecting:
             try:
                 async with _within(self._options.total_seconds, "no complete answer"):
@@ -130,8 +130,8 @@ class Client:
                 raise web_error(error, connecting) from error
 
     async def _ask(
-        self, url: str, address: URL, headers: Mapping[str, str], max_bytes: int, wants: Wants
-    ) -> Answer:
+        self, url: str, address: URL, headers: Mapping[str, str], max_bytes: int, wants: WantsBody
+    ) -> Response:
         if self._session is None:
             raise RuntimeError("the client was not entered")
         began = monotonic()
@@ -144,14 +144,14 @@ class Client:
             body = b""
             if wants(response.status, found):
                 body = await self._read(response, found, max_bytes)
-            return Answer(url, response.status, found, body, seconds)
+            return Response(url, response.status, found, body, seconds)
         finally:
             _drop(response)
 
     async def _read(
         self, response: aiohttp.ClientResponse, headers: Mapping[str, str], max_bytes: int
     ) -> bytes:
-        body = Body(headers.get("content-encoding", ""), max_bytes)
+        body = BodyDecoder(headers.get("content-encoding", ""), max_bytes)
         protocol = response.connection.protocol if response.connection else None
         with self._bodies.share() as share:
             async for piece in response.content.iter_chunked(_PIECE):

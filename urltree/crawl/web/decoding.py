@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from io import BytesIO
 
-from urltree.crawl.decisions.answer import Trouble, WebError
+from urltree.crawl.decisions.response import Trouble, WebError
 
 _PLAIN = frozenset({"", "identity"})
 _ENCODINGS = _PLAIN | {"gzip", "x-gzip", "deflate"}
@@ -21,7 +21,7 @@ _OVERHEAD = 64 * 1024
 _MAX_MEMBERS = 1_000  # an empty one costs 20 bytes of traffic and 15 µs
 
 
-class Body:
+class BodyDecoder:
     """Takes a body piece by piece.
 
     Args:

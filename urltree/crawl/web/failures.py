@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import aiohttp
 from aiohttp.http_exceptions import LineTooLong
 
-from urltree.crawl.decisions.answer import Trouble, WebError
+from urltree.crawl.decisions.response import Trouble, WebError
 from urltree.crawl.web.guard import Connecting
 
 _TOO_MANY_HEADERS = "Too many headers"  # BadHttpMessage says it in words alone

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import can_ada
 
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 
-def target(answer: Answer) -> str:
+def redirect_target(answer: Response) -> str:
     """Give the absolute http or https URL that a redirect points to, without its fragment.
 
     Raises:
@@ -16,10 +16,10 @@ def target(answer: Answer) -> str:
     location = answer.headers.get("location", "").strip()
     if not location:
         raise WebError(Trouble.REDIRECT, f"status {answer.status} without a Location")
-    return absolute(location, answer.url)
+    return request_url(location, answer.url)
 
 
-def absolute(url: str, base: str | None = None) -> str:
+def request_url(url: str, base: str | None = None) -> str:
     """Read a URL as browsers do (WHATWG URL), and write it as it goes out.
 
     Escapes and parameters stay as they are; what may not stand in a request is escaped, a host is

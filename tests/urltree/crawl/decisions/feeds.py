@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from urltree.crawl.decisions.feed.parsing import ParsedFeed, parse
+from urltree.crawl.decisions.feed.parsing import ParsedFeed, parse_feed
 
 FEED = "https://news.example.org/blog/feed.xml"
 RSS_ITEM = "<item><link>https://news.example.org/1</link></item>"
@@ -13,7 +13,7 @@ RSS_ITEM = "<item><link>https://news.example.org/1</link></item>"
 def parsed(body: str | bytes, content_type: str | None = None, max_items: int = 100) -> ParsedFeed:
     """Parse a body as the answer of FEED."""
     body = body.encode() if isinstance(body, str) else body
-    return parse(body, content_type, FEED, max_items=max_items)
+    return parse_feed(body, content_type, FEED, max_items=max_items)
 
 
 def rss(*items: str, channel: str = "", attributes: str = "") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from urltree.crawl.decisions.feed.address import address
+from urltree.crawl.decisions.feed.address import feed_address
 
 
 @pytest.mark.parametrize(
@@ -25,8 +25,8 @@ from urltree.crawl.decisions.feed.address import address
 )
 def test_an_address_has_one_spelling(text: str, expected: str) -> None:
     """What a person types becomes what a browser would ask for; once more changes nothing."""
-    assert address(text) == expected
-    assert address(expected) == expected
+    assert feed_address(text) == expected
+    assert feed_address(expected) == expected
 
 
 @pytest.mark.parametrize(
@@ -40,5 +40,5 @@ def test_an_address_has_one_spelling(text: str, expected: str) -> None:
 def test_what_is_no_address_of_the_web_is_refused(text: str) -> None:
     """One sentence says so, however long the text."""
     with pytest.raises(ValueError, match=r"is no http|has a name|has more") as refused:
-        address(text)
+        feed_address(text)
     assert len(str(refused.value)) < 400

@@ -15,9 +15,9 @@ from tests.urltree.crawl.decisions.polls import (
     poll,
     polled,
 )
-from urltree.crawl.decisions.answer import Trouble
-from urltree.crawl.decisions.poll.outcome import Result
-from urltree.crawl.decisions.poll.state import FeedState, Status
+from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStatus
+from urltree.crawl.decisions.poll.outcome import PollResult
+from urltree.crawl.decisions.response import Trouble
 
 HOURLY = polled(*every(2 * HOUR))  # asked each hour
 
@@ -36,7 +36,7 @@ def test_each_error_doubles_the_wait_up_to_half_a_day(errors: int, expected: flo
     """From the feed's own interval on, a tenth more or less."""
     state = failed(HOURLY, errors)
     assert wait(state) == pytest.approx(expected, rel=0.1)
-    assert (state.errors, state.status) == (errors, Status.ACTIVE)
+    assert (state.errors, state.status) == (errors, FeedStatus.ACTIVE)
 
 
 def test_a_feed_that_never_worked_backs_off_from_the_shortest_interval() -> None:
@@ -53,15 +53,15 @@ def test_a_thousand_errors_overflow_nothing() -> None:
 def test_twenty_errors_in_a_row_are_quarantine_with_a_probe_a_day() -> None:
     """The setting quarantine_errors."""
     state = failed(HOURLY, RULES.quarantine_errors)
-    assert state.status is Status.QUARANTINED
+    assert state.status is FeedStatus.QUARANTINED
     assert wait(state) == pytest.approx(DAY, rel=0.1)
 
 
-@pytest.mark.parametrize("result", [Result.ITEMS, Result.UNCHANGED])
-def test_one_success_ends_it_all(result: Result) -> None:
+@pytest.mark.parametrize("result", [PollResult.ITEMS, PollResult.UNCHANGED])
+def test_one_success_ends_it_all(result: PollResult) -> None:
     """Also quarantine."""
     state = poll(failed(HOURLY, 25, trouble=Trouble.DNS, message="no such name"), result)
-    assert (state.status, state.errors) == (Status.ACTIVE, 0)
+    assert (state.status, state.errors) == (FeedStatus.ACTIVE, 0)
     assert (state.trouble, state.message) == (None, None)
     assert wait(state) <= RULES.interval_max
 
@@ -87,4 +87,4 @@ def test_trouble_is_told_with_the_state() -> None:
 
 def test_a_feed_that_is_gone_is_asked_no_more() -> None:
     """410, at once."""
-    assert poll(HOURLY, Result.GONE).status is Status.GONE
+    assert poll(HOURLY, PollResult.GONE).status is FeedStatus.GONE

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.urltree.crawl.decisions.polls import DAY
-from urltree.crawl.decisions.poll.caching import max_age, retry_after
+from urltree.crawl.decisions.caching import max_age, retry_after
 
 NINE = 784_111_777.0  # Sun, 06 Nov 1994 08:49:37 GMT, the date of RFC 9110's examples
 DATE = "Sun, 06 Nov 1994 08:49:37 GMT"

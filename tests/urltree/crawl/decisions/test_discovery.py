@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from urltree.crawl.decisions.feed.discovery import MAX_CANDIDATES, Candidate, common, feeds_of
+from urltree.crawl.decisions.feed.discovery import (
+    MAX_CANDIDATES,
+    FeedCandidate,
+    common_feeds,
+    find_feeds,
+)
 
 BASE = "https://example.org/blog/"
 
@@ -20,7 +25,7 @@ def links(*attributes: str) -> bytes:
 
 def urls(html: bytes, base: str = BASE) -> list[str]:
     """Addresses that are found, in their order."""
-    return [found.url for found in feeds_of(html, base)]
+    return [found.url for found in find_feeds(html, base)]
 
 
 def test_feeds_come_in_the_order_of_the_page_and_comments_last() -> None:
@@ -31,11 +36,11 @@ def test_feeds_come_in_the_order_of_the_page_and_comments_last() -> None:
         'rel="alternate" type="application/rss+xml" title="T » Feed" href="/feed/"',
         'rel="alternate" type="application/atom+xml" href="atom"',
     )
-    assert feeds_of(html, BASE) == (
-        Candidate("https://example.org/feed/", "T » Feed"),
-        Candidate("https://example.org/blog/atom"),
-        Candidate("https://example.org/a/", "T » Comments"),
-        Candidate("https://example.org/comments/feed/"),
+    assert find_feeds(html, BASE) == (
+        FeedCandidate("https://example.org/feed/", "T » Feed"),
+        FeedCandidate("https://example.org/blog/atom"),
+        FeedCandidate("https://example.org/a/", "T » Comments"),
+        FeedCandidate("https://example.org/comments/feed/"),
     )
 
 
@@ -113,4 +118,6 @@ def test_a_page_has_only_so_many_feeds() -> None:
 
 def test_common_places_are_those_of_the_site() -> None:
     """They begin at its root, wherever the page lies."""
-    assert common("https://example.org/blog/?x=1")[0] == Candidate("https://example.org/feed")
+    assert common_feeds("https://example.org/blog/?x=1")[0] == FeedCandidate(
+        "https://example.org/feed"
+    )

@@ -20,8 +20,8 @@ import pytest
 
 from agents.polling.parsers import Parsers
 from tests.conftest import Record
-from urltree.crawl.decisions.answer import WebError
-from urltree.crawl.decisions.feed.parsing import ParsedFeed, parse
+from urltree.crawl.decisions.feed.parsing import ParsedFeed, parse_feed
+from urltree.crawl.decisions.response import WebError
 
 URL = "http://127.0.0.1:8097/tests/feed.xml"  # as in that suite, whose links are relative to it
 MAX_ITEMS = 1_000
@@ -78,7 +78,7 @@ def _figures(read: Callable[[bytes], ParsedFeed], files: dict[str, bytes]) -> di
 
 def test_each_file_is_a_feed_or_none(files: dict[str, bytes], record: Record) -> None:
     """Ill-formed, in odd encodings, with hostile markup: 2,235 feeds and 13 that are none."""
-    figures = _figures(lambda body: parse(body, None, URL, max_items=MAX_ITEMS), files)
+    figures = _figures(lambda body: parse_feed(body, None, URL, max_items=MAX_ITEMS), files)
     record(f"row 4: test files of feedparser {version('feedparser')}: {figures}")
     assert figures["files"] > FEWEST
     assert figures["feeds"] > 0.99 * figures["files"]
@@ -95,7 +95,7 @@ def test_a_process_reads_them_as_well(files: dict[str, bytes]) -> None:
             }
         return _figures(lambda body: _given(found[body]), files)
 
-    direct = _figures(lambda body: parse(body, None, URL, max_items=MAX_ITEMS), files)
+    direct = _figures(lambda body: parse_feed(body, None, URL, max_items=MAX_ITEMS), files)
     assert asyncio.run(read_all()) == direct
 
 

@@ -18,9 +18,9 @@ from tests.urltree.crawl.decisions.polls import (
     poll,
     polled,
 )
-from urltree.crawl.decisions.poll.interval import interval, jittered, not_skipped
-from urltree.crawl.decisions.poll.outcome import Result
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState
+from urltree.crawl.decisions.poll.interval import add_jitter, poll_interval, skip_forbidden_hours
+from urltree.crawl.decisions.poll.outcome import PollResult
 
 MIDNIGHT = NOW - 8 * HOUR
 
@@ -57,7 +57,7 @@ MIDNIGHT = NOW - 8 * HOUR
 )
 def test_the_interval_is(state: FeedState, expected: float) -> None:
     """As the table of issue 4 says."""
-    assert interval(state, RULES) == pytest.approx(expected)
+    assert poll_interval(state, RULES) == pytest.approx(expected)
 
 
 def test_half_the_list_never_passes_between_two_polls() -> None:
@@ -65,7 +65,7 @@ def test_half_the_list_never_passes_between_two_polls() -> None:
     burst = every(6 * MINUTE, 11)
     state = polled(*burst)
     slow = replace(state, gaps=(3 * DAY,) * 20)
-    assert interval(slow, RULES) == pytest.approx(30 * MINUTE)
+    assert poll_interval(slow, RULES) == pytest.approx(30 * MINUTE)
 
 
 def test_who_has_been_silent_for_a_week_replaces_no_list() -> None:
@@ -84,9 +84,11 @@ def test_the_window_shrinks_at_once_and_doubles_in_a_day() -> None:
     """The morning after a quiet night is as busy as the morning before."""
     busy = polled(*every(10 * MINUTE, 13))
     quiet = replace(busy, window=100 * HOUR)
-    assert poll(quiet, Result.ITEMS, items=every(10 * MINUTE, 13)).window == pytest.approx(2 * HOUR)
+    assert poll(quiet, PollResult.ITEMS, items=every(10 * MINUTE, 13)).window == pytest.approx(
+        2 * HOUR
+    )
     later = NOW + 12 * HOUR
-    relaxed = poll(busy, Result.ITEMS, items=every(5 * HOUR, 13, later), at=later)
+    relaxed = poll(busy, PollResult.ITEMS, items=every(5 * HOUR, 13, later), at=later)
     assert relaxed.window == pytest.approx(2 * HOUR * 2**0.5)
 
 
@@ -95,7 +97,7 @@ def test_a_list_that_comes_out_at_once_lasts_until_the_next() -> None:
     state = polled(*(item(NOW - DAY, str(number)) for number in range(10)))
     assert state.window is None
     again = tuple(item(NOW + DAY, str(number)) for number in range(10))
-    state = poll(state, Result.ITEMS, items=again, at=NOW + DAY + 60)
+    state = poll(state, PollResult.ITEMS, items=again, at=NOW + DAY + 60)
     assert (state.gaps, state.window, state.interval) == ((DAY + 60,), DAY + 60, 6 * HOUR)
 
 
@@ -106,7 +108,7 @@ def test_a_list_without_dates_lasts_as_its_share_of_new_items_lets_expect() -> N
     assert state.window is None
     seen = [replace(old, is_new=False) for old in undated[:8]]
     newer = (item(None, "x"), item(None, "y"), *seen)
-    assert poll(state, Result.ITEMS, items=newer, at=NOW + 2 * HOUR).window == 10 * HOUR
+    assert poll(state, PollResult.ITEMS, items=newer, at=NOW + 2 * HOUR).window == 10 * HOUR
 
 
 @pytest.mark.parametrize(
@@ -122,7 +124,7 @@ def test_a_list_without_dates_lasts_as_its_share_of_new_items_lets_expect() -> N
 def test_the_time_when_first_seen_stands_for_that_of_an_item(time: float | None) -> None:
     """It is new now, so it came out since the last poll."""
     state = polled(item(NOW - HOUR))
-    state = poll(state, Result.ITEMS, items=(item(time, "new"),), at=NOW + HOUR)
+    state = poll(state, PollResult.ITEMS, items=(item(time, "new"),), at=NOW + HOUR)
     assert (state.newest, state.gaps) == (NOW + HOUR, (2 * HOUR,))
 
 
@@ -142,7 +144,7 @@ def test_the_last_twenty_gaps_are_kept_newest_first() -> None:
     """New ones push out old ones."""
     state = polled(*every(HOUR, 30))
     assert state.gaps == (HOUR,) * 20
-    state = poll(state, Result.ITEMS, items=(item(NOW + 60),), at=NOW + 120)
+    state = poll(state, PollResult.ITEMS, items=(item(NOW + 60),), at=NOW + 120)
     assert state.gaps == (60.0, *(HOUR,) * 19)
 
 
@@ -150,21 +152,21 @@ def test_an_item_that_was_seen_before_counts_once() -> None:
     """The list repeats it in each poll."""
     state = polled(*every(HOUR, 3))
     old = tuple(replace(seen, is_new=False) for seen in every(HOUR, 3))
-    again = poll(state, Result.ITEMS, items=old)
+    again = poll(state, PollResult.ITEMS, items=old)
     assert (again.gaps, again.newest, again.items) == (state.gaps, state.newest, 3)
 
 
 def test_jitter_is_a_tenth_at_most_and_differs_from_poll_to_poll() -> None:
     """But it is always the same for the same poll."""
-    waits = [jittered(HOUR, feed(sequence=sequence)) for sequence in range(100)]
-    assert waits == [jittered(HOUR, feed(sequence=sequence)) for sequence in range(100)]
+    waits = [add_jitter(HOUR, feed(sequence=sequence)) for sequence in range(100)]
+    assert waits == [add_jitter(HOUR, feed(sequence=sequence)) for sequence in range(100)]
     assert len(set(waits)) == 100
     assert 0.9 * HOUR <= min(waits) < 0.92 * HOUR < 1.08 * HOUR < max(waits) <= 1.1 * HOUR
 
 
 def test_jitter_never_falls_below_what_was_asked_for() -> None:
     """A poll just before max-age ends would get the old answer once more."""
-    waits = [jittered(HOUR, feed(sequence=sequence), at_least=HOUR) for sequence in range(100)]
+    waits = [add_jitter(HOUR, feed(sequence=sequence), at_least=HOUR) for sequence in range(100)]
     assert min(waits) >= HOUR
     assert len(set(waits)) == 100
 
@@ -186,4 +188,4 @@ def test_hours_and_days_that_a_feed_skips_are_not_asked_in(
 ) -> None:
     """RSS's skipHours and skipDays, in UTC; Monday is 0."""
     state = feed(skip_hours=tuple(hours), skip_days=tuple(days))
-    assert not_skipped(NOW, state) == NOW + wait * HOUR
+    assert skip_forbidden_hours(NOW, state) == NOW + wait * HOUR

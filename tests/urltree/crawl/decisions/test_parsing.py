@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.urltree.crawl.decisions.feeds import atom, json, parsed, rss
-from urltree.crawl.decisions.answer import Trouble, WebError
-from urltree.crawl.decisions.feed.item import Item
+from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.feed.parsing import ParsedFeed
+from urltree.crawl.decisions.response import Trouble, WebError
 
 DAY = "2024-01-01T10:00:00+00:00"
-ITEM = Item("https://news.example.org/blog/1", "One & two", "<p>First</p>", DAY)
+ITEM = FeedItem("https://news.example.org/blog/1", "One & two", "<p>First</p>", DAY)
 
 RSS = rss(
     "<title>One &amp;amp; two</title><link>/blog/1</link>"
@@ -149,9 +149,9 @@ def test_xml_base_is_nested() -> None:
     """Each is relative to the one outside it (XML Base, section 4)."""
     entry = '<link xml:base="c/" href="1"/>'
     assert parsed(atom(entry, attributes='xml:base="https://b.org/"')).items == (
-        Item("https://b.org/c/1"),
+        FeedItem("https://b.org/c/1"),
     )
-    assert parsed(atom(entry)).items == (Item("https://news.example.org/blog/c/1"),)
+    assert parsed(atom(entry)).items == (FeedItem("https://news.example.org/blog/c/1"),)
 
 
 def test_the_link_of_a_json_item_may_be_elsewhere() -> None:

@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urltree.crawl.decisions.poll.schedule import Key, Schedule
+from urltree.crawl.decisions.poll.schedule import FeedKey, Schedule
 
 A, B, C = (0, b"a"), (0, b"b"), (1, b"a")
 
@@ -66,7 +66,7 @@ _STEPS = st.one_of(
 def test_a_schedule_does_what_a_dict_does(steps: list[tuple[object, ...]]) -> None:
     """Whatever is put, moved, removed and taken out, in whatever order."""
     schedule = Schedule()
-    model: dict[Key, float] = {}
+    model: dict[FeedKey, float] = {}
     for name, *arguments in steps:
         out = getattr(schedule, str(name))(*arguments)
         match name, arguments:

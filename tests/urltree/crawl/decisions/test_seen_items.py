@@ -8,31 +8,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urltree.crawl.decisions.feed.item import Item
-from urltree.crawl.decisions.poll.outcome import SeenItem
+from urltree.crawl.decisions.feed.item import FeedItem
+from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStateError
+from urltree.crawl.decisions.poll.outcome import PolledItem
 from urltree.crawl.decisions.poll.seen_items import (
-    Seen,
+    SeenItemRow,
+    find_new_items,
     is_reading_due,
     is_sweep_due,
-    look,
-    oldest_first,
-    row_after,
+    sort_oldest_first,
+    update_row,
 )
-from urltree.crawl.decisions.poll.state import FeedState, StateError
 
 DAY = 86_400.0
 DAYS = 60.0
-OLD = SeenItem(b"h" * 16, None, is_new=False)
-NEW = SeenItem(b"h" * 16, None, is_new=True)
+OLD = PolledItem(b"h" * 16, None, is_new=False)
+NEW = PolledItem(b"h" * 16, None, is_new=True)
 STATE = FeedState(site="example.org", feed="https://example.org/rss", url="https://example.org/rss")
 
 
-def item(name: str, published: str | None = None) -> Item:
+def item(name: str, published: str | None = None) -> FeedItem:
     """An item with its own address."""
-    return Item(f"https://example.org/{name}", name, None, published)
+    return FeedItem(f"https://example.org/{name}", name, None, published)
 
 
-def names(items: list[Item]) -> str:
+def names(items: list[FeedItem]) -> str:
     """Their titles in one word."""
     return "".join(str(found.title) for found in items)
 
@@ -40,41 +40,41 @@ def names(items: list[Item]) -> str:
 def test_the_row_is_pinned() -> None:
     """State in Kafka outlives every release."""
     row = bytes.fromhex("3ff00000000000004000000000000000")
-    assert Seen(1.0, 2.0).encode() == row
-    assert Seen.decode(row) == Seen(1.0, 2.0)
+    assert SeenItemRow(1.0, 2.0).encode() == row
+    assert SeenItemRow.decode(row) == SeenItemRow(1.0, 2.0)
 
 
 @pytest.mark.parametrize("row", [b"", b"x" * 15, b"x" * 17])
 def test_a_row_of_another_length_is_another_version(row: bytes) -> None:
     """Ours to mend: the worker ends."""
-    with pytest.raises(StateError):
-        Seen.decode(row)
+    with pytest.raises(FeedStateError):
+        SeenItemRow.decode(row)
 
 
 def test_a_row_is_written_again_only_in_the_second_half_of_its_life() -> None:
     """An item that stays in its feed costs a write in 30 days, not one a poll."""
-    row = Seen(0.0, 0.0)
-    assert row_after(None, NEW, 5.0, DAYS) == Seen(5.0, 5.0)
-    assert row_after(row, OLD, 30 * DAY, DAYS) is None
-    assert row_after(row, OLD, 30 * DAY + 1, DAYS) == Seen(0.0, 30 * DAY + 1)
+    row = SeenItemRow(0.0, 0.0)
+    assert update_row(None, NEW, 5.0, DAYS) == SeenItemRow(5.0, 5.0)
+    assert update_row(row, OLD, 30 * DAY, DAYS) is None
+    assert update_row(row, OLD, 30 * DAY + 1, DAYS) == SeenItemRow(0.0, 30 * DAY + 1)
 
 
 def test_a_replay_puts_the_row_that_is_there() -> None:
     """The disk may be ahead of the changelog; an old record does not turn time back."""
-    assert row_after(Seen(5.0, 5.0), NEW, 5.0, DAYS) == Seen(5.0, 5.0)
-    assert row_after(Seen(5.0, 9.0), NEW, 5.0, DAYS) == Seen(5.0, 9.0)
+    assert update_row(SeenItemRow(5.0, 5.0), NEW, 5.0, DAYS) == SeenItemRow(5.0, 5.0)
+    assert update_row(SeenItemRow(5.0, 9.0), NEW, 5.0, DAYS) == SeenItemRow(5.0, 9.0)
 
 
 @given(st.lists(st.integers(0, 40 * 24), max_size=200))
 def test_an_item_that_is_polled_is_never_forgotten_while_it_is_there(hours: list[int]) -> None:
     """And is so within 30 to 60 days after it has gone."""
-    row = Seen(0.0, 0.0)
+    row = SeenItemRow(0.0, 0.0)
     now = 0.0
     for gap in hours:
         if gap * 3_600 > 29 * DAY:
             continue
         now += gap * 3_600
-        row = row_after(row, OLD, now, DAYS) or row
+        row = update_row(row, OLD, now, DAYS) or row
         assert not row.is_past(now, DAYS)
     assert not row.is_past(now + 29 * DAY, DAYS)
     assert row.is_past(now + 60 * DAY + 1, DAYS)
@@ -83,7 +83,7 @@ def test_an_item_that_is_polled_is_never_forgotten_while_it_is_there(hours: list
 def test_each_hash_comes_once_in_the_feeds_order() -> None:
     """What is new is told apart from what the site has shown."""
     items = [item("c"), item("b"), item("c"), item("a")]
-    seen, new = look(items, lambda name: name == item("b").hash)
+    seen, new = find_new_items(items, lambda name: name == item("b").hash)
     assert [found.hash for found in seen] == [item(name).hash for name in "cba"]
     assert [found.is_new for found in seen] == [True, False, True]
     assert names(new) == "ac"
@@ -104,7 +104,7 @@ def test_the_oldest_comes_first(dates: tuple[str | None, ...], order: str) -> No
         item(name, day and f"2026-01-0{day}T00:00:00+00:00")
         for name, day in zip("abc", dates, strict=True)
     ]
-    assert names(oldest_first(items)) == order
+    assert names(sort_oldest_first(items)) == order
 
 
 def test_the_same_body_is_read_once_a_day() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from urltree.crawl.decisions.host.walls import MAX_WALL, shipped, wall
+from urltree.crawl.decisions.host.walls import MAX_WALL, find_wall, load_walls
 
 ARTICLE = (
     b"<p>The council voted on Tuesday to close the bridge for repairs until the autumn.</p>" * 20
@@ -46,13 +46,13 @@ WALLS = [
 @pytest.mark.parametrize(("name", "status", "headers", "html"), WALLS)
 def test_a_wall_is_named(name: str, status: int, headers: dict[str, str], html: bytes) -> None:
     """By what it sends, in any case of letters."""
-    assert wall(status, headers, html) == name
-    assert wall(status, headers, html.upper()) == name
+    assert find_wall(status, headers, html) == name
+    assert find_wall(status, headers, html.upper()) == name
 
 
 def test_every_shipped_wall_is_met_by_a_test() -> None:
     """None is a guess that nobody has tried."""
-    assert {name for name, *_ in WALLS} == {found.name for found in shipped()}
+    assert {name for name, *_ in WALLS} == {found.name for found in load_walls()}
 
 
 @pytest.mark.parametrize(("name", "status", "headers", "html"), WALLS)
@@ -64,7 +64,7 @@ def test_an_article_that_shows_a_walls_marks_is_an_article(
 ) -> None:
     """Answered with 200 by the same server, with the wall's own code quoted in it."""
     kept = {key: value for key, value in headers.items() if key == "server"}
-    assert wall(200, kept, b"<html><body>" + ARTICLE + html) is None
+    assert find_wall(200, kept, b"<html><body>" + ARTICLE + html) is None
 
 
 @pytest.mark.parametrize("html", [b"<p>short", ARTICLE, b"<title>Just a moment...</title>"])
@@ -72,14 +72,14 @@ def test_an_article_that_shows_a_walls_marks_is_an_article(
 def test_an_answer_of_a_protected_site_is_no_wall(status: int, html: bytes) -> None:
     """Its server may well be Cloudflare, and its pages carry the vendors' scripts."""
     scripts = b"<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script>"
-    assert wall(status, {"server": "cloudflare", "cf-ray": "8"}, html + scripts) is None
-    assert wall(200, {"x-datadome": "protected"}, html) is None
+    assert find_wall(status, {"server": "cloudflare", "cf-ray": "8"}, html + scripts) is None
+    assert find_wall(200, {"x-datadome": "protected"}, html) is None
 
 
 def test_an_article_behind_a_consent_banner_is_an_article() -> None:
     """Its script is in the head of thousands of them."""
     head = b"<head><script src='https://cdn.privacy-mgmt.com/unified/a.js'></script></head>"
-    assert wall(200, {}, head + ARTICLE) is None
+    assert find_wall(200, {}, head + ARTICLE) is None
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_an_article_behind_a_consent_banner_is_an_article() -> None:
 )
 def test_other_redirects_are_no_walls(location: str) -> None:
     """The host decides, no other part of the address."""
-    assert wall(302, {"location": location}, b"") is None
+    assert find_wall(302, {"location": location}, b"") is None
 
 
 @pytest.mark.parametrize(
@@ -96,4 +96,4 @@ def test_other_redirects_are_no_walls(location: str) -> None:
 )
 def test_no_page_takes_long(html: bytes) -> None:
     """It ends, whatever is repeated."""
-    assert wall(200, {"server": "ddos-guard"}, html) is None
+    assert find_wall(200, {"server": "ddos-guard"}, html) is None

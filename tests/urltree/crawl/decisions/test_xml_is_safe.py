@@ -11,8 +11,8 @@ import feedparser
 import pytest
 
 from tests.urltree.crawl.decisions.feeds import RSS_ITEM, parsed
-from urltree.crawl.decisions.answer import WebError
-from urltree.crawl.decisions.feed.parsing import parse
+from urltree.crawl.decisions.feed.parsing import parse_feed
+from urltree.crawl.decisions.response import WebError
 
 INSIDE = "what stands in a file"
 
@@ -107,8 +107,8 @@ def test_an_address_of_a_feed_or_its_charset_is_not_opened(
 ) -> None:
     """What stands beside the body reaches nothing either."""
     body = feed("").encode()
-    assert parse(body, f"text/xml; charset={secret}", address, max_items=9).title == "t"
-    assert parse(body, f'text/xml; charset="{address}"', str(secret), max_items=9).title == "t"
+    assert parse_feed(body, f"text/xml; charset={secret}", address, max_items=9).title == "t"
+    assert parse_feed(body, f'text/xml; charset="{address}"', str(secret), max_items=9).title == "t"
     assert not somebody_came(server)
 
 

@@ -11,10 +11,10 @@ import pytest
 from agents.settings.job import Settings
 from tests.agents.limits import OF_ANSWERS
 from tests.urltree.crawl.web.misbehaving import Misbehaving, running
-from urltree.crawl.decisions.answer import Answer
-from urltree.crawl.web.client import Client
+from urltree.crawl.decisions.response import Response
+from urltree.crawl.web.client import WebClient
 
-Ask = Callable[..., list[Answer]]
+Ask = Callable[..., list[Response]]
 
 MAX_BYTES = 1_000_000
 
@@ -36,10 +36,10 @@ def settings(server: Misbehaving) -> Settings:
 def ask(settings: Settings) -> Ask:
     """Asks one URL after the other with one client; options are those of `Client.get`."""
 
-    def run(*urls: str, change: dict[str, Any] | None = None, **options: Any) -> list[Answer]:
-        async def ask_all() -> list[Answer]:
+    def run(*urls: str, change: dict[str, Any] | None = None, **options: Any) -> list[Response]:
+        async def ask_all() -> list[Response]:
             changed = settings.model_copy(update=change or {})
-            async with Client(changed.client) as client:
+            async with WebClient(changed.client) as client:
                 return [
                     await client.get(url, **({"max_bytes": MAX_BYTES} | options)) for url in urls
                 ]

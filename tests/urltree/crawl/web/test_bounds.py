@@ -24,8 +24,8 @@ from tests.agents.limits import GUARD, OF_ANSWERS
 from tests.conftest import Record
 from tests.urltree.crawl.web.answers import ANSWERS
 from tests.urltree.crawl.web.misbehaving import Misbehaving
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.web.client import Client
+from urltree.crawl.decisions.response import Response, Trouble, WebError
+from urltree.crawl.web.client import WebClient
 
 CPU_SECONDS = 60.0  # for an answer of 5 KB; milliseconds are usual, and some clocks count a stop
 
@@ -74,7 +74,7 @@ def test_memory_stays_below_100_mb_above_idle(apart: Settings, path: str, record
     """With the limits of a worker, 10 MB a body (issue 4, row 1)."""
 
     async def run() -> None:
-        async with Client(apart.client) as client:
+        async with WebClient(apart.client) as client:
             with pytest.raises(WebError):
                 await client.get(f"https://any.example/{path}", max_bytes=10 * MIB)
 
@@ -88,7 +88,7 @@ def test_ten_bombs_at_once_stay_below_100_mb(apart: Settings) -> None:
     """Each is let go as soon as it is too large: 2 MB of body each here."""
 
     async def run() -> list[object]:
-        async with Client(apart.client) as client:
+        async with WebClient(apart.client) as client:
             asked = (client.get(f"http://b{n}.example/bomb", max_bytes=2 * MIB) for n in range(10))
             return await asyncio.gather(*asked, return_exceptions=True)
 
@@ -104,9 +104,9 @@ def test_forty_bodies_of_5_mb_that_hang_stay_below_100_mb_together(
     """They would be 210 MB; meanwhile small pages come as ever, and the large go on hanging."""
 
     async def run() -> None:
-        async with asyncio.timeout(GUARD), Client(apart.client) as client:
+        async with asyncio.timeout(GUARD), WebClient(apart.client) as client:
 
-            async def get(host: str, path: str) -> Answer:
+            async def get(host: str, path: str) -> Response:
                 return await client.get(f"http://{host}.example/{path}", max_bytes=10 * MIB)
 
             much = [asyncio.create_task(get(f"m{n}", "much-then-hang")) for n in range(40)]
@@ -164,7 +164,7 @@ def test_any_bytes_are_an_answer_or_a_web_error(server: Misbehaving, settings: S
     errors: list[object] = []
     troubles: set[Trouble] = set()
     loop.set_exception_handler(lambda _, context: errors.append(context))
-    client = loop.run_until_complete(Client(settings.client).__aenter__())
+    client = loop.run_until_complete(WebClient(settings.client).__aenter__())
 
     @effort(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.binary() | st.lists(_LINES).map(b"\r\n".join) | damaged())
@@ -177,7 +177,7 @@ def test_any_bytes_are_an_answer_or_a_web_error(server: Misbehaving, settings: S
         except WebError as error:
             troubles.add(error.trouble)
         else:
-            assert isinstance(answer, Answer)
+            assert isinstance(answer, Response)
             assert len(answer.body) <= 1_000
             assert 200 <= answer.status <= 599
         assert process_time() - began < CPU_SECONDS

@@ -9,9 +9,9 @@ from tests.agents.limits import GUARD
 from tests.urltree.crawl.web.answers import ANSWERS, HTML
 from tests.urltree.crawl.web.conftest import MAX_BYTES, Ask
 from tests.urltree.crawl.web.misbehaving import Misbehaving
-from urltree.crawl.decisions.answer import Trouble, WebError
+from urltree.crawl.decisions.response import Trouble, WebError
 from urltree.crawl.web import client as clients
-from urltree.crawl.web.client import Client
+from urltree.crawl.web.client import WebClient
 
 SHORT = {"header_seconds": 1.0, "read_seconds": 1.0, "total_seconds": 1.5}
 NO_CONNECTION = {Trouble.DNS: {"connect_to": ()}, Trouble.CONNECT: {"connect_seconds": 0.7}}
@@ -72,7 +72,7 @@ def test_what_never_ends_is_ended(settings: Settings) -> None:
     async def all_of_them() -> list[object]:
         async with (
             asyncio.timeout(GUARD),
-            Client(settings.model_copy(update=SHORT).client) as client,
+            WebClient(settings.model_copy(update=SHORT).client) as client,
         ):
             asked = (client.get(url, max_bytes=MAX_BYTES) for url in urls)
             return await asyncio.gather(*asked, return_exceptions=True)
@@ -203,7 +203,7 @@ def test_a_slow_host_delays_no_other(settings: Settings, server: Misbehaving) ->
         return sum(request.host.startswith("slow-") for request in server.requests)
 
     async def both() -> None:
-        async with asyncio.timeout(GUARD), Client(settings.client) as client:
+        async with asyncio.timeout(GUARD), WebClient(settings.client) as client:
 
             async def get(host: str, path: str) -> None:
                 await client.get(f"http://{host}.example/{path}", max_bytes=MAX_BYTES)
@@ -224,7 +224,7 @@ def test_nothing_but_a_web_error_escapes_from_all_of_them_at_once(settings: Sett
     """An answer or a WebError each."""
 
     async def all_of_them() -> list[object]:
-        async with Client(settings.client) as client:
+        async with WebClient(settings.client) as client:
             asked = (
                 client.get(f"http://h{n}.example/{path}", max_bytes=MAX_BYTES)
                 for n, path in enumerate(ANSWERS)

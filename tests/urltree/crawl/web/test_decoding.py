@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urltree.crawl.decisions.answer import Trouble, WebError
-from urltree.crawl.web.decoding import Body
+from urltree.crawl.decisions.response import Trouble, WebError
+from urltree.crawl.web.decoding import BodyDecoder
 
 TEXT = b"All of it, " * 200
 
@@ -31,7 +31,7 @@ CODINGS: dict[str, Callable[[bytes], bytes]] = {
 
 def decoded(coded: bytes, encoding: str = "gzip", size: int = 7, max_bytes: int = 10_000) -> bytes:
     """Decode in pieces of `size` bytes."""
-    body = Body(encoding, max_bytes)
+    body = BodyDecoder(encoding, max_bytes)
     for start in range(0, len(coded), size):
         body.feed(coded[start : start + size])
     return body.whole()

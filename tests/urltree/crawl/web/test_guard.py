@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.urltree.crawl.web.conftest import Ask
 from tests.urltree.crawl.web.misbehaving import Misbehaving
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 from urltree.crawl.web.guard import Guard, is_public
 
 NOTHING_ALLOWED: dict[str, Any] = {"allow_networks": ()}
@@ -177,5 +177,5 @@ def test_of_a_name_with_several_addresses_only_the_allowed_are_tried(
 
 def test_an_answer_from_a_public_name_is_an_answer(ask: Ask) -> None:
     """The guard is in the way of nobody else: the same server, allowed."""
-    answers: list[Answer] = ask("http://any.example/page", "https://any.example/page")
+    answers: list[Response] = ask("http://any.example/page", "https://any.example/page")
     assert [answer.status for answer in answers] == [200, 200]

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from tests.urltree.crawl.web.conftest import Ask
 from tests.urltree.crawl.web.misbehaving import Misbehaving
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.web.redirects import absolute, target
+from urltree.crawl.decisions.response import Response, Trouble, WebError
+from urltree.crawl.web.redirects import redirect_target, request_url
 
 
-def redirecting(location: str, url: str = "http://a.example/b/c?d") -> Answer:
+def redirecting(location: str, url: str = "http://a.example/b/c?d") -> Response:
     """An answer that points there."""
-    return Answer(url, 302, {"location": location}, b"", 0.1)
+    return Response(url, 302, {"location": location}, b"", 0.1)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def redirecting(location: str, url: str = "http://a.example/b/c?d") -> Answer:
 )
 def test_a_location_is_read_as_browsers_do(location: str, url: str) -> None:
     """Relative, without scheme, not ASCII, in disguise."""
-    assert target(redirecting(location)) == url
+    assert redirect_target(redirecting(location)) == url
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_location_is_read_as_browsers_do(location: str, url: str) -> None:
 def test_what_is_no_web_address_is_not_followed(location: str) -> None:
     """Final: the same answer would come again."""
     with pytest.raises(WebError) as raised:
-        target(redirecting(location))
+        redirect_target(redirecting(location))
     assert raised.value.trouble is Trouble.REDIRECT
     assert not raised.value.trouble.is_transient
 
@@ -56,14 +56,14 @@ def test_what_is_no_web_address_is_not_followed(location: str) -> None:
 def test_a_redirect_without_location_says_so() -> None:
     """A 302 alone points nowhere."""
     with pytest.raises(WebError, match="302 without a Location"):
-        target(Answer("http://a.example/", 302, {}, b"", 0.1))
+        redirect_target(Response("http://a.example/", 302, {}, b"", 0.1))
 
 
 @given(st.text())
 def test_whatever_a_location_is_the_target_is_a_web_address_or_trouble(location: str) -> None:
     """And one that stays as it is when it is read again."""
     try:
-        url = target(redirecting(location))
+        url = redirect_target(redirecting(location))
     except WebError as error:
         assert error.trouble is Trouble.REDIRECT  # noqa: PT017
     else:
@@ -71,7 +71,7 @@ def test_whatever_a_location_is_the_target_is_a_web_address_or_trouble(location:
         assert url.isascii()
         assert url.isprintable()
         assert " " not in url
-        assert absolute(url) == url
+        assert request_url(url) == url
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_whatever_a_location_is_the_target_is_a_web_address_or_trouble(location:
 def test_what_a_server_sends_as_location_arrives(ask: Ask, path: str, url: str) -> None:
     """Through HTTP, byte by byte."""
     (answer,) = ask(f"http://any.example/{path}")
-    assert target(answer) == url
+    assert redirect_target(answer) == url
 
 
 @pytest.mark.parametrize("path", ["redirect-file", "redirect-odd", "redirect-empty"])
@@ -96,7 +96,7 @@ def test_a_redirect_to_a_file_or_to_nothing_is_trouble(ask: Ask, path: str) -> N
     """Issue 4, row 1."""
     (answer,) = ask(f"http://any.example/{path}")
     with pytest.raises(WebError) as raised:
-        target(answer)
+        redirect_target(answer)
     assert raised.value.trouble is Trouble.REDIRECT
 
 
@@ -107,6 +107,6 @@ def test_a_redirect_to_a_private_address_is_refused(
     """Each hop is a request of its own, past the same guard."""
     (answer,) = ask(f"http://any.example/{path}")
     with pytest.raises(WebError) as raised:
-        ask(target(answer))
+        ask(redirect_target(answer))
     assert raised.value.trouble is Trouble.REFUSED_ADDRESS
     assert server.private_connections == 0

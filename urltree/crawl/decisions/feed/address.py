@@ -20,7 +20,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def address(text: str) -> str:
+def feed_address(text: str) -> str:
     """An absolute http or https URL without fragment; https where the text has no scheme.
 
     Raises:

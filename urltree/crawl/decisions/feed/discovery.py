@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
-from urltree.crawl.decisions.feed.address import address
+from urltree.crawl.decisions.feed.address import feed_address
 from urltree.html.encoding import decode
 from urltree.html.parser import parse
 from urltree.page import PageError
@@ -46,7 +46,7 @@ _COMMENTS = re.compile(r"\bcomments?\b|\bkommentare\b|\bcommentaires\b", re.IGNO
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FeedCandidate:
     """What may be a feed.
 
     Attributes:
@@ -63,7 +63,9 @@ class Candidate:
         return bool(_COMMENTS.search(self.url) or _COMMENTS.search(self.title or ""))
 
 
-def feeds_of(html: bytes, base_url: str, content_type: str | None = None) -> tuple[Candidate, ...]:
+def find_feeds(
+    html: bytes, base_url: str, content_type: str | None = None
+) -> tuple[FeedCandidate, ...]:
     """The feeds that a page names, the most likely main one first; each address once.
 
     Args:
@@ -83,9 +85,9 @@ def feeds_of(html: bytes, base_url: str, content_type: str | None = None) -> tup
     return tuple(reversed(once.values()))[:MAX_CANDIDATES]
 
 
-def common(base_url: str) -> tuple[Candidate, ...]:
+def common_feeds(base_url: str) -> tuple[FeedCandidate, ...]:
     """Where feeds often are on a site that names none, the most usual place first."""
-    return tuple(Candidate(urljoin(base_url, path)) for path in COMMON_PATHS)
+    return tuple(FeedCandidate(urljoin(base_url, path)) for path in COMMON_PATHS)
 
 
 class _Links:
@@ -132,10 +134,10 @@ def _title(attributes: Mapping[str, str]) -> str | None:
     return " ".join(attributes.get("title", "").split()) or None
 
 
-def _absolute(base: str, links: Iterable[tuple[str, str | None]]) -> Iterable[Candidate]:
+def _absolute(base: str, links: Iterable[tuple[str, str | None]]) -> Iterable[FeedCandidate]:
     """Those that are http addresses."""
     for href, title in links:
         try:
-            yield Candidate(address(urljoin(base, href)), title)
+            yield FeedCandidate(feed_address(urljoin(base, href)), title)
         except ValueError:
             continue

@@ -15,7 +15,7 @@ _VERSION = b"\1"  # first byte hashed: another way to normalise is another versi
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class FeedItem:
     """An item as its feed says it.
 
     Attributes:

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 import can_ada
 
 from urltree.address.url import MAX_URL
-from urltree.crawl.decisions.feed.item import Item
+from urltree.crawl.decisions.feed.item import FeedItem
 
 MAX_TITLE = 4 * 1024  # bytes as UTF-8; a title travels with each page, a feed's stays in its state
 MAX_DESCRIPTION = 64 * 1024  # bytes as UTF-8: a feed may carry whole books in it
@@ -34,7 +34,7 @@ class ParsedFeed:
     """
 
     title: str | None = None
-    items: tuple[Item, ...] = ()
+    items: tuple[FeedItem, ...] = ()
     ttl: float | None = None
     skip_hours: tuple[int, ...] = ()
     skip_days: tuple[int, ...] = ()
@@ -42,9 +42,9 @@ class ParsedFeed:
     skipped: int = 0
 
 
-def first_items(
-    entries: list[Any], max_items: int, item: Callable[[Any], Item | None]
-) -> tuple[tuple[Item, ...], int]:
+def convert_entries(
+    entries: list[Any], max_items: int, item: Callable[[Any], FeedItem | None]
+) -> tuple[tuple[FeedItem, ...], int]:
     """Items of a feed's first entries, and how many of these have no link.
 
     Args:
@@ -57,7 +57,7 @@ def first_items(
     return linked, len(items) - len(linked)
 
 
-def bounded(text: Any, size: int) -> str | None:
+def truncate_text(text: Any, size: int) -> str | None:
     """Text of at most so many bytes as UTF-8; None where there is none.
 
     Surrogates, which `&#xD800;` in a feed makes, have no UTF-8: they become U+FFFD.
@@ -67,7 +67,7 @@ def bounded(text: Any, size: int) -> str | None:
     return _SURROGATE.sub("\ufffd", text).encode()[:size].decode(errors="ignore")
 
 
-def link(text: Any, base: str | None) -> str | None:
+def absolute_link(text: Any, base: str | None) -> str | None:
     """The http or https URL that a browser would ask, None where it is none.
 
     Args:
@@ -84,7 +84,7 @@ def link(text: Any, base: str | None) -> str | None:
     return url if parsed.protocol in _SCHEMES and len(url) <= MAX_URL else None
 
 
-def stamp(moment: datetime) -> str | None:
+def format_time(moment: datetime) -> str | None:
     """RFC 3339 in UTC, to the second; None before 1970, and in 9999, which stands for never.
 
     Args:

@@ -5,14 +5,14 @@ A hostile body may take long, or much memory: `agents.polling.parsers` bounds bo
 
 from __future__ import annotations
 
-from urltree.crawl.decisions.answer import Trouble, WebError
 from urltree.crawl.decisions.feed import json_feed, xml_feed
 from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
+from urltree.crawl.decisions.response import Trouble, WebError
 
-__all__ = ["ParsedFeed", "parse"]
+__all__ = ["ParsedFeed", "parse_feed"]
 
 
-def parse(body: bytes, content_type: str | None, url: str, *, max_items: int) -> ParsedFeed:
+def parse_feed(body: bytes, content_type: str | None, url: str, *, max_items: int) -> ParsedFeed:
     """Read a feed; damage alone is no error, a damaged feed gives what it has.
 
     Args:
@@ -27,5 +27,5 @@ def parse(body: bytes, content_type: str | None, url: str, *, max_items: int) ->
     if not body.strip():
         raise WebError(Trouble.NOT_A_FEED, "is empty")
     if json_feed.is_json(body):
-        return json_feed.parse(body, url, max_items=max_items)
-    return xml_feed.parse(body, content_type, url, max_items=max_items)
+        return json_feed.parse_json_feed(body, url, max_items=max_items)
+    return xml_feed.parse_xml_feed(body, content_type, url, max_items=max_items)

@@ -14,39 +14,41 @@ from typing import Any
 
 import feedparser
 
-from urltree.crawl.decisions.answer import Trouble, WebError
-from urltree.crawl.decisions.feed import pauses, xml_bytes
-from urltree.crawl.decisions.feed.item import Item
+from urltree.crawl.decisions.feed import polling_hints, xml_repair
+from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.feed.parsed_feed import (
     MAX_DESCRIPTION,
     MAX_TITLE,
     ParsedFeed,
-    bounded,
-    first_items,
-    link,
-    stamp,
+    absolute_link,
+    convert_entries,
+    format_time,
+    truncate_text,
 )
+from urltree.crawl.decisions.response import Trouble, WebError
 
 _DATES = ("published_parsed", "created_parsed", "updated_parsed")
 
 
-def parse(body: bytes, content_type: str | None, url: str, *, max_items: int) -> ParsedFeed:
-    """Read an XML feed; see `urltree.crawl.decisions.feed.parsing.parse`."""
-    body, charset = xml_bytes.encoded(body, content_type)
-    if xml_bytes.is_page(body):
+def parse_xml_feed(
+    body: bytes, content_type: str | None, url: str, *, max_items: int
+) -> ParsedFeed:
+    """Read an XML feed; see `urltree.crawl.decisions.feed.parsing.parse_feed`."""
+    body, charset = xml_repair.find_encoding(body, content_type)
+    if xml_repair.is_html_page(body):
         raise WebError(Trouble.NOT_A_FEED, "an HTML page")
-    short = xml_bytes.shortened(body, max_items)
-    found = _read(xml_bytes.mended(short), charset)
+    short = xml_repair.cut_surplus_items(body, max_items)
+    found = _read(xml_repair.replace_invalid_references(short), charset)
     if not found.get("version") and not found["entries"]:
         raise WebError(Trouble.NOT_A_FEED, "no RSS, Atom, RDF, CDF or JSON feed")
     entries, feed = found["entries"], found["feed"]
-    items, skipped = first_items(entries, max_items, lambda entry: _item(entry, url))
+    items, skipped = convert_entries(entries, max_items, lambda entry: _item(entry, url))
     return ParsedFeed(
         title=_title(feed),
         items=items,
-        ttl=pauses.ttl(feed),
-        skip_hours=pauses.skip_hours(short),
-        skip_days=pauses.skip_days(short),
+        ttl=polling_hints.read_ttl(feed),
+        skip_hours=polling_hints.read_skip_hours(short),
+        skip_days=polling_hints.read_skip_days(short),
         truncated=len(entries) > max_items or len(short) < len(body),
         skipped=skipped,
     )
@@ -59,7 +61,7 @@ def _read(body: bytes, charset: str | None) -> Any:
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001 - whatever a parser of hostile text may raise
-        body = xml_bytes.bare(body)
+        body = xml_repair.remove_failing_tags(body)
     try:
         return _feedparser(body, charset)
     except MemoryError:
@@ -78,14 +80,14 @@ def _feedparser(body: bytes, charset: str | None) -> Any:
     )
 
 
-def _item(entry: Any, url: str) -> Item | None:
+def _item(entry: Any, url: str) -> FeedItem | None:
     address = _link(entry, url)
     if address is None:
         return None
-    return Item(
+    return FeedItem(
         link=address,
         title=_title(entry),
-        description=bounded(entry.get("summary"), MAX_DESCRIPTION),
+        description=truncate_text(entry.get("summary"), MAX_DESCRIPTION),
         published=_date(entry),
     )
 
@@ -95,7 +97,7 @@ def _title(titled: Any) -> str | None:
     title = titled.get("title")
     detail = titled.get("title_detail") or {}
     is_html = isinstance(title, str) and detail.get("type") == "text/html"
-    return bounded(html.unescape(title) if is_html else title, MAX_TITLE)
+    return truncate_text(html.unescape(title) if is_html else title, MAX_TITLE)
 
 
 def _link(entry: Any, url: str) -> str | None:
@@ -105,14 +107,14 @@ def _link(entry: Any, url: str) -> str | None:
     politeness of all the sites would be owed. A guid counts only as it stands: most are numbers.
     Feedparser has resolved xml:base; what is still relative is so to the feed.
     """
-    origin = link(entry.get("feedburner_origlink"), None)
+    origin = absolute_link(entry.get("feedburner_origlink"), None)
     if origin is not None:
         return origin
-    found = link(entry.get("link"), None if entry.get("guidislink") else url)
+    found = absolute_link(entry.get("link"), None if entry.get("guidislink") else url)
     if found is not None:
         return found
     alternates = (each for each in entry.get("links", ()) if each.get("rel") == "alternate")
-    return next(filter(None, (link(each.get("href"), url) for each in alternates)), None)
+    return next(filter(None, (absolute_link(each.get("href"), url) for each in alternates)), None)
 
 
 def _date(entry: Any) -> str | None:
@@ -125,6 +127,6 @@ def _date(entry: Any) -> str | None:
             moment = datetime(*parsed[:6])  # noqa: DTZ001 - in UTC, as `stamp` has it
         except ValueError:
             continue
-        if (text := stamp(moment)) is not None:
+        if (text := format_time(moment)) is not None:
             return text
     return None

@@ -28,9 +28,9 @@ class HostQueues(Generic[T]):
         self._queues: dict[str, deque[T]] = {}
         self._busy: set[str] = set()
         self._rests: dict[str, float] = {}  # host → no token of it before
-        # (turn, number, host); it counts only where `_turns` has its number
+        # (turn, number, host); it counts only where `_entries` has its number
         self._heap: list[tuple[float, int, str]] = []
-        self._turns: dict[str, int] = {}
+        self._entries: dict[str, int] = {}
         self._numbers = count()
         self._forget_at = _FORGET
 
@@ -65,11 +65,11 @@ class HostQueues(Generic[T]):
         """One token of each host whose turn has come; such a host is busy until `done`."""
         taken: list[tuple[str, T]] = []
         while at_most is None or len(taken) < at_most:
-            turn = self.next_at()
-            if turn is None or turn > now:
+            at = self.next_at()
+            if at is None or at > now:
                 break
             host = heappop(self._heap)[2]
-            del self._turns[host]
+            del self._entries[host]
             taken.append((host, self._pop(host)))
             self._busy.add(host)
         self._forget(now)
@@ -92,16 +92,16 @@ class HostQueues(Generic[T]):
     def next_at(self) -> float | None:
         """When `take` gives something; None where all hosts are busy or nothing waits."""
         while self._heap:
-            turn, number, host = self._heap[0]
-            if self._turns.get(host) == number:
-                return turn
+            at, number, host = self._heap[0]
+            if self._entries.get(host) == number:
+                return at
             heappop(self._heap)
         return None
 
     def overdue(self, now: float) -> int:
         """Hosts whose turn has come and that nobody has taken."""
         return sum(
-            turn <= now and self._turns.get(host) == number for turn, number, host in self._heap
+            at <= now and self._entries.get(host) == number for at, number, host in self._heap
         )
 
     def expected(self, host: str, now: float, pause: float) -> float:
@@ -111,7 +111,7 @@ class HostQueues(Generic[T]):
 
     def withdraw(self, host: str) -> list[T]:
         """Take out all that waits for a host, in its order."""
-        self._turns.pop(host, None)
+        self._entries.pop(host, None)
         return list(self._queues.pop(host, ()))
 
     def clear(self) -> None:
@@ -120,7 +120,7 @@ class HostQueues(Generic[T]):
         self._busy.clear()
         self._rests.clear()
         self._heap.clear()
-        self._turns.clear()
+        self._entries.clear()
 
     def _pop(self, host: str) -> T:
         queue = self._queues[host]
@@ -132,7 +132,7 @@ class HostQueues(Generic[T]):
     def _schedule(self, host: str, at: float) -> None:
         if host in self._busy:
             return
-        number = self._turns[host] = next(self._numbers)
+        number = self._entries[host] = next(self._numbers)
         heappush(self._heap, (max(at, self._rests.get(host, at)), number, host))
 
     def _forget(self, now: float) -> None:

@@ -12,23 +12,23 @@ from urllib.parse import urlsplit
 
 from protego import Protego
 
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.decisions.host.host import RobotsText
+from urltree.crawl.decisions.host.host_state import RobotsText
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 
-TOKEN = "urltree"  # noqa: S105 - our product token in User-agent lines (2.2.1)
+PRODUCT_TOKEN = "urltree"  # noqa: S105 - our product token in User-agent lines (2.2.1)
 MAX_BYTES = 500 * 1024  # what has to be read of it at least (2.5)
 MAX_REDIRECTS = 5  # that have to be followed at least (2.3.1.2)
 
 _NONE = 404  # stands for every answer that says that there are no rules
 
 
-def address(url: str) -> str:
+def robots_url(url: str) -> str:
     """Where the robots.txt of a page lies."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/robots.txt"
 
 
-def read(came: Answer | WebError, until: float) -> RobotsText | str:
+def interpret_robots(came: Response | WebError, until: float) -> RobotsText | str:
     """What holds of an answer until then; or in words, why nothing is allowed for now."""
     if isinstance(came, WebError):
         if came.trouble is Trouble.REDIRECT:
@@ -54,12 +54,12 @@ class Robots:
 
     def allows(self, url: str) -> bool:
         """Whether we may ask for a page."""
-        return self._rules is None or self._rules.can_fetch(url, TOKEN)
+        return self._rules is None or self._rules.can_fetch(url, PRODUCT_TOKEN)
 
     @property
     def crawl_delay(self) -> float | None:
         """Seconds between two requests that it asks for; not of the RFC, and widespread."""
-        return None if self._rules is None else self._rules.crawl_delay(TOKEN)
+        return None if self._rules is None else self._rules.crawl_delay(PRODUCT_TOKEN)
 
 
 def _text(body: bytes) -> str:

@@ -61,7 +61,7 @@ class Wall:
         )
 
 
-def wall(status: int, headers: Mapping[str, str], html: bytes) -> str | None:
+def find_wall(status: int, headers: Mapping[str, str], html: bytes) -> str | None:
     """The name of the wall that an answer is, None for what is none.
 
     Args:
@@ -70,11 +70,11 @@ def wall(status: int, headers: Mapping[str, str], html: bytes) -> str | None:
         html: its body, of which MAX_WALL bytes count.
     """
     lower = html[:MAX_WALL].lower()
-    return next((w.name for w in shipped() if w.is_met(status, headers, lower)), None)
+    return next((w.name for w in load_walls() if w.is_met(status, headers, lower)), None)
 
 
 @cache
-def shipped() -> tuple[Wall, ...]:
+def load_walls() -> tuple[Wall, ...]:
     """The walls of walls.yaml."""
     text = files("urltree.crawl.decisions.host").joinpath("walls.yaml").read_text("utf-8")
     return tuple(_wall(entry) for entry in yaml.safe_load(text))

@@ -24,14 +24,18 @@ from itertools import pairwise
 from math import exp2, inf
 from statistics import median
 
-from urltree.crawl.decisions.chance import chance_of
-from urltree.crawl.decisions.durations import DAY, HOUR
-from urltree.crawl.decisions.poll.outcome import Outcome
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState
+from urltree.crawl.decisions.poll.outcome import PollOutcome
+from urltree.crawl.decisions.timing import DAY, HOUR, stable_fraction
 
 GAPS = 20  # that are kept of a feed
 JITTER = 0.1
 EARLIEST = 631_152_000.0  # 1990: an item that is older than the web has a clock never set
+
+BACKOFF_MAX = DAY / 2  # seconds
+PROBE = DAY
+
+_DOUBLINGS = 30  # beyond any cap, and no float overflows
 
 SILENT = 7 * DAY  # no list of who says nothing for so long is about to be replaced
 
@@ -40,7 +44,7 @@ _THURSDAY = 3  # 1 January 1970; Monday is 0
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class PollRules:
     """What a user decides about polls (`agents.settings.feeds`).
 
     Attributes:
@@ -57,7 +61,7 @@ class Rules:
         return max(self.interval_min, min(seconds, self.interval_max))
 
 
-def interval(state: FeedState, rules: Rules) -> float:
+def poll_interval(state: FeedState, rules: PollRules) -> float:
     """Seconds until the next poll of a feed that works; see the head of this file.
 
     A feed that never had an item gives no reason to hurry: interval_max.
@@ -67,10 +71,10 @@ def interval(state: FeedState, rules: Rules) -> float:
     silence = state.last_poll - state.newest
     usual = median(state.gaps) if state.gaps else 0.0
     wanted = max(usual / 2, silence / 10, state.floor)
-    return rules.clamp(min(wanted, turnover(state, state.last_poll) / 2))
+    return rules.clamp(min(wanted, turnover_seconds(state, state.last_poll) / 2))
 
 
-def turnover(state: FeedState, now: float) -> float:
+def turnover_seconds(state: FeedState, now: float) -> float:
     """Seconds in which items can fall out of the feed's list; infinity where nothing is to fear.
 
     Who has been silent for a week is not about to replace a whole list: blogs that were imported
@@ -81,13 +85,13 @@ def turnover(state: FeedState, now: float) -> float:
     return state.window
 
 
-def floor(outcome: Outcome, rules: Rules) -> float:
+def publisher_floor(outcome: PollOutcome, rules: PollRules) -> float:
     """Seconds that the publisher asks for, at most interval_max; `no-cache` beats any max-age."""
     asked = [outcome.ttl or 0.0, 0.0 if outcome.no_cache else outcome.max_age or 0.0]
     return min(max(0.0, *asked), rules.interval_max)
 
 
-def published(state: FeedState, outcome: Outcome) -> list[float]:
+def publication_times(state: FeedState, outcome: PollOutcome) -> list[float]:
     """When the items came out that this poll has found, in order, each time once.
 
     Of the first poll all items count. Later only new ones do, and what is new came out since the
@@ -105,7 +109,7 @@ def published(state: FeedState, outcome: Outcome) -> list[float]:
     return sorted(times)
 
 
-def gaps(state: FeedState, times: Iterable[float]) -> tuple[float, ...]:
+def update_gaps(state: FeedState, times: Iterable[float]) -> tuple[float, ...]:
     """The feed's gaps with those before `times` (rising), newest first, at most `GAPS`."""
     later = [time for time in times if state.newest is None or time > state.newest]
     known = later if state.newest is None else [state.newest, *later]
@@ -113,7 +117,7 @@ def gaps(state: FeedState, times: Iterable[float]) -> tuple[float, ...]:
     return (*reversed(found), *state.gaps)[:GAPS]
 
 
-def window(state: FeedState, outcome: Outcome) -> float | None:
+def update_window(state: FeedState, outcome: PollOutcome) -> float | None:
     """Seconds that the feed's list spans at its busiest; what was known where it tells nothing.
 
     It shrinks at once and at most doubles in a day: a night's long list is not the morning's.
@@ -125,7 +129,7 @@ def window(state: FeedState, outcome: Outcome) -> float | None:
     return min(span, state.window * exp2(min(days, _ANY)))
 
 
-def _span(state: FeedState, outcome: Outcome) -> float | None:
+def _span(state: FeedState, outcome: PollOutcome) -> float | None:
     """Seconds that this one list spans; None where it does not show, or all came out at once.
 
     Dates say it: three quarters of the list are measured, for some feeds pin old items. A list
@@ -141,7 +145,7 @@ def _span(state: FeedState, outcome: Outcome) -> float | None:
     return None
 
 
-def _dates(outcome: Outcome) -> list[float | None]:
+def _dates(outcome: PollOutcome) -> list[float | None]:
     """The items' dates; None for those that cannot be: in the future, before `EARLIEST`.
 
     Where all have the same time of day they are bare days, and say nothing of hours. (Who really
@@ -156,18 +160,18 @@ def _dates(outcome: Outcome) -> list[float | None]:
     return [None] * len(dates) if are_days else dates
 
 
-def chance(state: FeedState, sequence: int = 0) -> float:
+def feed_fraction(state: FeedState, sequence: int = 0) -> float:
     """A number from 0 to 1 that is always the same for this feed and poll."""
-    return chance_of(f"{state.site} {state.feed} {sequence}")
+    return stable_fraction(f"{state.site} {state.feed} {sequence}")
 
 
-def jittered(seconds: float, state: FeedState, at_least: float = 0.0) -> float:
+def add_jitter(seconds: float, state: FeedState, at_least: float = 0.0) -> float:
     """Some seconds more or less, by this feed and poll; thrown back where it would be too few."""
-    moved = seconds * (1 + JITTER * (2 * chance(state, state.sequence) - 1))
+    moved = seconds * (1 + JITTER * (2 * feed_fraction(state, state.sequence) - 1))
     return max(moved, 2 * at_least - moved)
 
 
-def not_skipped(due: float, state: FeedState) -> float:
+def skip_forbidden_hours(due: float, state: FeedState) -> float:
     """The first time from `due` on, in steps of an hour, that skipHours and skipDays allow.
 
     Hours and days are in UTC. Who forbids the whole week is not obeyed.
@@ -179,3 +183,21 @@ def not_skipped(due: float, state: FeedState) -> float:
         if hour not in state.skip_hours and day not in state.skip_days:
             return time
     return due
+
+
+def backoff_seconds(state: FeedState, retry_after: float | None, rules: PollRules) -> float:
+    """Seconds until a feed is tried again whose `errors` count the one just made.
+
+    Args:
+        state: `interval` is that of its last success, 0 before the first.
+        retry_after: seconds, None where the server said nothing.
+        rules: the user's.
+    """
+    usual = rules.clamp(state.interval)
+    if state.errors >= rules.quarantine_errors:
+        wait = max(usual, PROBE)
+    else:
+        doubled = usual * 2.0 ** min(state.errors - 1, _DOUBLINGS)
+        wait = max(usual, min(doubled, BACKOFF_MAX))
+    later = 1 + JITTER * feed_fraction(state, state.sequence)  # never before it was asked for
+    return max(add_jitter(wait, state, at_least=rules.interval_min), (retry_after or 0.0) * later)

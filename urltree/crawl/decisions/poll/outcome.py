@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from urltree.crawl.decisions.answer import Trouble
+from urltree.crawl.decisions.response import Trouble
 
 
-class Result(StrEnum):
+class PollResult(StrEnum):
     """How a poll ended."""
 
     ITEMS = "items"  # 200, parsed
@@ -22,7 +22,7 @@ class Result(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SeenItem:
+class PolledItem:
     """An item in the feed's window.
 
     Attributes:
@@ -37,7 +37,7 @@ class SeenItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class PollOutcome:
     """Of one poll.
 
     Attributes:
@@ -61,7 +61,7 @@ class Outcome:
     feed: str
     sequence: int
     at: float
-    result: Result
+    result: PollResult
     status: int | None = None
     trouble: Trouble | None = None
     message: str | None = None
@@ -76,5 +76,5 @@ class Outcome:
     ttl: float | None = None
     skip_hours: tuple[int, ...] = ()
     skip_days: tuple[int, ...] = ()
-    items: tuple[SeenItem, ...] = ()
+    items: tuple[PolledItem, ...] = ()
     seconds: float = 0.0

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from heapq import heapify, heappop, heappush
 
-Key = tuple[int, bytes]  # partition, key of the feed's row
+FeedKey = tuple[int, bytes]  # partition, key of the feed's row
 
 _FEW = 64  # stale entries that are not worth a new heap
 
@@ -21,13 +21,13 @@ class Schedule:
     """Keys and when they are due, seconds since 1970."""
 
     def __init__(self) -> None:
-        self._when: dict[Key, float] = {}
-        self._heap: list[tuple[float, Key]] = []
+        self._when: dict[FeedKey, float] = {}
+        self._heap: list[tuple[float, FeedKey]] = []
 
     def __len__(self) -> int:
         return len(self._when)
 
-    def put(self, key: Key, due: float) -> None:
+    def put(self, key: FeedKey, due: float) -> None:
         """Set when a key is due; infinity means never, and takes it out."""
         if math.isinf(due):
             self.remove(key)
@@ -36,12 +36,12 @@ class Schedule:
         heappush(self._heap, (due, key))
         self._compact()
 
-    def remove(self, key: Key) -> None:
+    def remove(self, key: FeedKey) -> None:
         """Take a key out, if it is there."""
         self._when.pop(key, None)
         self._compact()
 
-    def pop(self, now: float) -> list[Key]:
+    def pop(self, now: float) -> list[FeedKey]:
         """Take out all keys that are due, the longest due first."""
         due = []
         while (at := self.next_due()) is not None and at <= now:
@@ -61,7 +61,7 @@ class Schedule:
         self._when.clear()
         self._heap.clear()
 
-    def _holds(self, entry: tuple[float, Key]) -> bool:
+    def _holds(self, entry: tuple[float, FeedKey]) -> bool:
         due, key = entry
         return self._when.get(key) == due
 

@@ -15,17 +15,17 @@ import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from urltree.crawl.decisions.durations import DAY
-from urltree.crawl.decisions.feed.item import Item
-from urltree.crawl.decisions.poll.outcome import SeenItem
-from urltree.crawl.decisions.poll.state import FeedState, StateError
+from urltree.crawl.decisions.feed.item import FeedItem
+from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStateError
+from urltree.crawl.decisions.poll.outcome import PolledItem
+from urltree.crawl.decisions.timing import DAY
 from urltree.page import microseconds
 
 _ROW = struct.Struct(">dd")  # another length is another version
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenItemRow:
     """When an item was first and last seen, seconds since 1970."""
 
     first: float
@@ -36,14 +36,14 @@ class Seen:
         return _ROW.pack(self.first, self.last)
 
     @classmethod
-    def decode(cls, row: bytes) -> Seen:
+    def decode(cls, row: bytes) -> SeenItemRow:
         """Read a row.
 
         Raises:
             StateError: it is of a release that this one does not know, or damaged.
         """
         if len(row) != _ROW.size:
-            raise StateError(f"seen_items: a row of {len(row)} bytes, should have {_ROW.size}")
+            raise FeedStateError(f"seen_items: a row of {len(row)} bytes, should have {_ROW.size}")
         return cls(*_ROW.unpack(row))
 
     def is_past(self, now: float, days: float) -> bool:
@@ -51,22 +51,24 @@ class Seen:
         return now - self.last > days * DAY
 
 
-def row_after(row: Seen | None, item: SeenItem, at: float, days: float) -> Seen | None:
+def update_row(
+    row: SeenItemRow | None, item: PolledItem, at: float, days: float
+) -> SeenItemRow | None:
     """The row to be put for an item that a poll at `at` has found; None: it stays as it is.
 
     A new item's row is put also where it is there: of a replay, whose first write the changelog
     may lack.
     """
     if row is None:
-        return Seen(at, at)
+        return SeenItemRow(at, at)
     if item.is_new or at - row.last > days / 2 * DAY:
-        return Seen(min(row.first, at), max(row.last, at))
+        return SeenItemRow(min(row.first, at), max(row.last, at))
     return None
 
 
-def look(
-    items: Iterable[Item], is_known: Callable[[bytes], bool]
-) -> tuple[tuple[SeenItem, ...], list[Item]]:
+def find_new_items(
+    items: Iterable[FeedItem], is_known: Callable[[bytes], bool]
+) -> tuple[tuple[PolledItem, ...], list[FeedItem]]:
     """What a feed's items are to its site.
 
     Args:
@@ -76,23 +78,25 @@ def look(
     Returns:
         All of them, each hash once, in the same order; and the new ones, oldest first.
     """
-    found: dict[bytes, Item] = {}
+    found: dict[bytes, FeedItem] = {}
     for item in items:
         found.setdefault(item.hash, item)
-    seen = tuple(SeenItem(name, time_of(item), not is_known(name)) for name, item in found.items())
-    return seen, oldest_first([found[item.hash] for item in seen if item.is_new])
+    seen = tuple(
+        PolledItem(name, item_time(item), not is_known(name)) for name, item in found.items()
+    )
+    return seen, sort_oldest_first([found[item.hash] for item in seen if item.is_new])
 
 
-def oldest_first(items: Sequence[Item]) -> list[Item]:
+def sort_oldest_first(items: Sequence[FeedItem]) -> list[FeedItem]:
     """By their dates where all have one; else from the end of the feed to its beginning."""
     upwards = list(reversed(items))
-    times = {id(item): time for item in upwards if (time := time_of(item)) is not None}
+    times = {id(item): time for item in upwards if (time := item_time(item)) is not None}
     if len(times) < len(upwards):
         return upwards
     return sorted(upwards, key=lambda item: times[id(item)])
 
 
-def time_of(item: Item) -> float | None:
+def item_time(item: FeedItem) -> float | None:
     """Seconds since 1970 of an item's date, None where it has none."""
     return None if item.published is None else microseconds(item.published) / 1_000_000
 

@@ -4,8 +4,7 @@
             ╰ moved_to ╯            304, 410, trouble
 
 A redirect to a host that was just asked waits for its pause, as every request does.
-It decides nothing about the next poll: `urltree.crawl.decisions.poll.polling.after` does so from
-the outcome.
+It decides nothing about the next poll: `urltree.crawl.decisions.poll.transition` does.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ import xxhash
 
 from agents.polling.parsers import Parsers
 from agents.settings.feeds import FeedSettings
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.decisions.feed.item import Item
-from urltree.crawl.decisions.poll.caching import max_age, retry_after
-from urltree.crawl.decisions.poll.outcome import Outcome, Result
-from urltree.crawl.decisions.poll.polling import headers
+from urltree.crawl.decisions.caching import max_age, retry_after
+from urltree.crawl.decisions.feed.item import FeedItem
+from urltree.crawl.decisions.poll.feed_state import FeedState
+from urltree.crawl.decisions.poll.outcome import PollOutcome, PollResult
 from urltree.crawl.decisions.poll.seen_items import is_reading_due
-from urltree.crawl.decisions.poll.state import FeedState
-from urltree.crawl.web.client import Client
-from urltree.crawl.web.redirects import target
+from urltree.crawl.decisions.poll.transition import conditional_headers
+from urltree.crawl.decisions.response import Response, Trouble, WebError
+from urltree.crawl.web.client import WebClient
+from urltree.crawl.web.redirects import redirect_target
 
 _ACCEPT = {
     "Accept": "application/atom+xml, application/rss+xml, application/feed+json, "
@@ -36,22 +35,22 @@ _ACCEPT = {
 }
 
 
-class Asked(NamedTuple):
+class PolledFeed(NamedTuple):
     """What came of a poll: the outcome, its items still to be looked up, and the items."""
 
-    outcome: Outcome
-    items: tuple[Item, ...] = ()
+    outcome: PollOutcome
+    items: tuple[FeedItem, ...] = ()
 
 
-class Reached(NamedTuple):
+class FinalResponse(NamedTuple):
     """Where redirects ended."""
 
-    answer: Answer
+    answer: Response
     moved_to: str | None
     seconds: float
 
 
-class Asking:
+class FeedRequester:
     """Asks for feeds.
 
     Args:
@@ -62,7 +61,11 @@ class Asking:
     """
 
     def __init__(
-        self, client: Client, parsers: Parsers, settings: FeedSettings, clock: Callable[[], float]
+        self,
+        client: WebClient,
+        parsers: Parsers,
+        settings: FeedSettings,
+        clock: Callable[[], float],
     ) -> None:
         self._client = client
         self._parsers = parsers
@@ -70,23 +73,23 @@ class Asking:
         self._politeness = settings.politeness
         self._clock = clock
 
-    async def ask(self, state: FeedState) -> Asked:
+    async def request(self, state: FeedState) -> PolledFeed:
         """Poll a feed once; a server's trouble is an outcome too."""
         started = self._clock()
-        sent = headers(state, started)
+        sent = conditional_headers(state, started)
         try:
             reached = await self._follow(state.url, {**_ACCEPT, **sent})
         except WebError as error:
             at = self._clock()  # its host rests for as long as after an answer that was so slow
-            outcome = failed(state, at, error.message, error.trouble)
-            return Asked(replace(outcome, seconds=max(0.0, at - started)))
+            outcome = failed_outcome(state, at, error.message, error.trouble)
+            return PolledFeed(replace(outcome, seconds=max(0.0, at - started)))
         answer = reached.answer
-        outcome = Outcome(
+        outcome = PollOutcome(
             site=state.site,
             feed=state.feed,
             sequence=state.sequence + 1,
             at=self._clock(),
-            result=Result.UNCHANGED,
+            result=PollResult.UNCHANGED,
             status=answer.status,
             moved_to=reached.moved_to,
             seconds=reached.seconds,
@@ -94,10 +97,10 @@ class Asking:
         try:
             return await self._read(state, sent, answer, outcome)
         except WebError as error:
-            return Asked(
+            return PolledFeed(
                 replace(
                     outcome,
-                    result=Result.FAILED,
+                    result=PollResult.FAILED,
                     trouble=error.trouble,
                     message=error.message,
                     moved_to=None,
@@ -105,7 +108,7 @@ class Asking:
                 )
             )
 
-    async def _follow(self, url: str, sent: Mapping[str, str]) -> Reached:
+    async def _follow(self, url: str, sent: Mapping[str, str]) -> FinalResponse:
         asked, moved_to, seconds, is_permanent = [url], None, 0.0, True
         while True:
             answer = await self._client.get(
@@ -113,8 +116,8 @@ class Asking:
             )
             seconds = max(seconds, answer.seconds)
             if not answer.is_redirect:
-                return Reached(answer, moved_to, seconds)
-            to = target(answer)
+                return FinalResponse(answer, moved_to, seconds)
+            to = redirect_target(answer)
             is_permanent = is_permanent and answer.is_permanent
             moved_to = to if is_permanent else moved_to
             if to in asked:
@@ -128,13 +131,13 @@ class Asking:
             asked.append(to)
 
     async def _read(
-        self, state: FeedState, sent: Mapping[str, str], answer: Answer, outcome: Outcome
-    ) -> Asked:
+        self, state: FeedState, sent: Mapping[str, str], answer: Response, outcome: PollOutcome
+    ) -> PolledFeed:
         if answer.status == 410:
             gone = replace(outcome, trouble=Trouble.STATUS, message="status 410: gone")
-            return Asked(replace(gone, result=Result.GONE))
+            return PolledFeed(replace(gone, result=PollResult.GONE))
         if answer.status == 304 and sent:
-            return Asked(outcome)
+            return PolledFeed(outcome)
         if answer.status != 200:
             raise WebError(Trouble.STATUS, f"status {answer.status}{_uncalled(answer)}")
         age, no_cache = max_age(answer.headers)
@@ -147,13 +150,13 @@ class Asking:
             no_cache=no_cache,
         )
         if outcome.body_hash == state.body_hash and not is_reading_due(state, sent, outcome.at):
-            return Asked(outcome)
+            return PolledFeed(outcome)
         content_type = answer.headers.get("content-type")
         feed = await self._parsers.parse(answer.body, content_type, answer.url)
-        return Asked(
+        return PolledFeed(
             replace(
                 outcome,
-                result=Result.ITEMS,
+                result=PollResult.ITEMS,
                 title=feed.title,
                 ttl=feed.ttl,
                 skip_hours=feed.skip_hours,
@@ -163,14 +166,16 @@ class Asking:
         )
 
 
-def failed(state: FeedState, at: float, message: str, trouble: Trouble | None = None) -> Outcome:
+def failed_outcome(
+    state: FeedState, at: float, message: str, trouble: Trouble | None = None
+) -> PollOutcome:
     """The outcome of a poll without an answer; without trouble, it is our own fault."""
-    return Outcome(
+    return PollOutcome(
         site=state.site,
         feed=state.feed,
         sequence=state.sequence + 1,
         at=at,
-        result=Result.FAILED,
+        result=PollResult.FAILED,
         trouble=trouble,
         message=message,
     )
@@ -181,7 +186,7 @@ def _is_a_feed(status: int, _headers: Mapping[str, str]) -> bool:
     return status == 200
 
 
-def _uncalled(answer: Answer) -> str:
+def _uncalled(answer: Response) -> str:
     return ", though the request had no condition" if answer.status == 304 else ""
 
 

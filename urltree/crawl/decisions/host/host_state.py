@@ -18,12 +18,10 @@ from typing import Any
 import orjson
 import zstandard
 
-from urltree.crawl.decisions.answer import Answer, WebError
-from urltree.crawl.decisions.chance import chance_of
-from urltree.crawl.decisions.durations import DAY, HOUR, MINUTE
-from urltree.crawl.decisions.poll.state import StateError
+from urltree.crawl.decisions.response import Response, WebError
+from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE, stable_fraction
 
-HOST_VERSION = 1
+HOST_STATE_VERSION = 1
 
 _FIRST, _LONGEST = MINUTE, 6 * HOUR
 _FIRST_ROBOTS, _LONGEST_ROBOTS = 5 * MINUTE, DAY
@@ -35,6 +33,10 @@ _BRIEF = 5.0  # seconds: a partition is not taken over sooner
 _JITTER = 0.25  # of the wait, so that hosts of one server do not come back together
 
 _MAX_ROW = 4 * 1024 * 1024  # of JSON: two robots.txt of 500 KiB, escaped
+
+
+class HostStateError(Exception):
+    """A stored row that this release cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ class HostState:
         return self != same or self.next_at - now > _BRIEF
 
     @property
-    def turn(self) -> float:
+    def next_request_at(self) -> float:
         """When it may be asked."""
         return max(self.next_at, self.backoff_until)
 
@@ -116,33 +118,35 @@ class HostState:
 
     def is_forgotten(self, now: float) -> bool:
         """Whether its row says nothing any more."""
-        return now - max(self.turn, *(r.until for r in self.robots.values()), 0.0) > _KEPT
+        return (
+            now - max(self.next_request_at, *(r.until for r in self.robots.values()), 0.0) > _KEPT
+        )
 
     def encode(self) -> bytes:
         """The row: its version, then zstd of JSON."""
-        return bytes([HOST_VERSION]) + zstandard.compress(orjson.dumps(asdict(self)))
+        return bytes([HOST_STATE_VERSION]) + zstandard.compress(orjson.dumps(asdict(self)))
 
     @classmethod
     def decode(cls, row: bytes) -> HostState:
         """Read a row.
 
         Raises:
-            StateError: it is of a release that this one does not know, or damaged.
+            HostStateError: it is of a release that this one does not know, or damaged.
         """
         try:
-            if row[0] != HOST_VERSION:
+            if row[0] != HOST_STATE_VERSION:
                 raise ValueError(f"version {row[0]}")  # noqa: TRY301
             text = zstandard.decompress(row[1:], max_output_size=_MAX_ROW)
             fields: dict[str, Any] = orjson.loads(text)
             robots = {scheme: RobotsText(**r) for scheme, r in fields.pop("robots").items()}
             return cls(**fields, robots=robots)
         except (ValueError, KeyError, TypeError, IndexError, zstandard.ZstdError) as error:
-            raise StateError(f"host_state: {error}") from None
+            raise HostStateError(f"host_state: {error}") from None
 
 
-def after(  # noqa: PLR0913 - what is known of a request, each by its name
+def update_after_response(  # noqa: PLR0913 - what is known of a request, each by its name
     host: HostState,
-    came: Answer | WebError,
+    came: Response | WebError,
     now: float,
     rules: Politeness,
     *,
@@ -157,7 +161,7 @@ def after(  # noqa: PLR0913 - what is known of a request, each by its name
         came: of the request.
         now: when it ended.
         rules: of politeness.
-        retry_after: seconds that the answer asks for (`urltree.crawl.decisions.poll.caching`).
+        retry_after: seconds that the answer asks for (`urltree.crawl.decisions.caching`).
         crawl_delay: seconds that its robots.txt asks for.
         took: seconds of a request without an answer; its host may be at it still.
     """
@@ -179,7 +183,9 @@ def after(  # noqa: PLR0913 - what is known of a request, each by its name
     return replace(rested, errors=0, failing_since=None, trouble=None, backoff_until=0.0)
 
 
-def after_robots(host: HostState, scheme: str, came: RobotsText | str, now: float) -> HostState:
+def update_after_robots(
+    host: HostState, scheme: str, came: RobotsText | str, now: float
+) -> HostState:
     """The host once its robots.txt is known; or the words that say why it is not."""
     if isinstance(came, RobotsText):
         return replace(host, robots={**host.robots, scheme: came})
@@ -211,4 +217,4 @@ def _failed(  # noqa: PLR0913
 
 def _jitter(key: str, count: int) -> float:
     """1 to 1 + _JITTER; chance, but the same for the same."""
-    return 1.0 + _JITTER * chance_of(f"{count} {key}")
+    return 1.0 + _JITTER * stable_fraction(f"{count} {key}")

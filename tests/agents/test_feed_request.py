@@ -9,20 +9,19 @@ from typing import Any
 
 import pytest
 
-from agents.polling import asking
-from agents.polling.asking import Asked, Asking, host_of
+from agents.polling import feed_request
+from agents.polling.feed_request import FeedRequester, PolledFeed, host_of
 from agents.settings.job import Settings
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.decisions.feed.item import Item
+from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
-from urltree.crawl.decisions.poll.outcome import Result
-from urltree.crawl.decisions.poll.polling import first
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState, new_feed_state
+from urltree.crawl.decisions.poll.outcome import PollResult
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 NOW = 1_800_000_000.0  # 15 January 2027, 08:00 UTC
 URL = "https://a.example/rss"
-ITEM = Item("https://a.example/1", "One")
-STATE = first(URL, "a.example", NOW)
+ITEM = FeedItem("https://a.example/1", "One")
+STATE = new_feed_state(URL, "a.example", NOW)
 SETTINGS = Settings(contact="https://example.org/crawler", max_redirects=3)
 
 
@@ -33,15 +32,15 @@ class Web:
         self.answers = answers
         self.asked: list[tuple[str, Mapping[str, str]]] = []
 
-    async def get(self, url: str, headers: Mapping[str, str], **limits: Any) -> Answer:
-        """As `urltree.crawl.web.client.Client.get`."""
+    async def get(self, url: str, headers: Mapping[str, str], **limits: Any) -> Response:
+        """As `urltree.crawl.web.client.WebClient.get`."""
         self.asked.append((url, headers))
         found = self.answers[url]
         if isinstance(found, WebError):
             raise found
         status, named, body = found
         wanted = limits["wants"](status, named)
-        return Answer(url, status, named, body if wanted else b"", 0.5)
+        return Response(url, status, named, body if wanted else b"", 0.5)
 
 
 class Parser:
@@ -59,12 +58,12 @@ class Parser:
 
 def ask(
     answers: Mapping[str, Any], state: FeedState = STATE, now: float = NOW, **settings: Any
-) -> tuple[Asked, Web, Parser]:
+) -> tuple[PolledFeed, Web, Parser]:
     """One poll."""
     web, parser = Web(answers), Parser()
     limits = SETTINGS.model_copy(update={"host_pause": 0.0, "latency_factor": 0.0, **settings})
-    asker = Asking(web, parser, limits, lambda: now)  # type: ignore[arg-type]
-    return asyncio.run(asker.ask(state)), web, parser
+    requester = FeedRequester(web, parser, limits, lambda: now)  # type: ignore[arg-type]
+    return asyncio.run(requester.request(state)), web, parser
 
 
 def to(url: str, status: int = 301) -> tuple[int, Mapping[str, str], bytes]:
@@ -79,7 +78,7 @@ def test_an_answer_becomes_an_outcome_with_its_validators_and_items() -> None:
     """A plain request: nothing is known of the feed yet."""
     asked, web, _ = ask({URL: FOUND})
     outcome = asked.outcome
-    assert (outcome.result, outcome.sequence, outcome.at) == (Result.ITEMS, 1, NOW)
+    assert (outcome.result, outcome.sequence, outcome.at) == (PollResult.ITEMS, 1, NOW)
     assert (outcome.etag, outcome.last_modified, outcome.max_age) == ('"1"', "yesterday", 60.0)
     assert (outcome.title, asked.items) == ("News", (ITEM,))
     assert set(web.asked[0][1]) == {"Accept"}
@@ -123,7 +122,7 @@ def test_a_host_has_its_pause_also_within_one_poll(monkeypatch: pytest.MonkeyPat
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
 
-    monkeypatch.setattr(asking.asyncio, "sleep", sleep)
+    monkeypatch.setattr(feed_request.asyncio, "sleep", sleep)
     ask({URL: to("/new"), "https://a.example/new": FOUND}, host_pause=7.0)
     assert pauses == [7.0]
     ask({URL: to("https://b.example/"), "https://b.example/": FOUND}, host_pause=7.0)
@@ -135,32 +134,32 @@ def test_the_same_body_is_parsed_once_a_day() -> None:
     asked, *_ = ask({URL: FOUND})
     state = replace(STATE, body_hash=asked.outcome.body_hash, last_poll=NOW)
     asked, _, parser = ask({URL: FOUND}, state, NOW + 3_600)
-    assert (asked.outcome.result, parser.times) == (Result.UNCHANGED, 0)
+    assert (asked.outcome.result, parser.times) == (PollResult.UNCHANGED, 0)
     asked, _, parser = ask({URL: FOUND}, state, NOW + 86_400)
-    assert (asked.outcome.result, parser.times) == (Result.ITEMS, 1)
+    assert (asked.outcome.result, parser.times) == (PollResult.ITEMS, 1)
 
 
 def test_not_modified_is_an_answer_to_a_condition_alone() -> None:
     """A server that says so to everybody is broken."""
     known = replace(STATE, etag='"1"', unconditional_at=NOW, sequence=4)
     asked, web, _ = ask({URL: (304, {}, b"")}, known)
-    assert (asked.outcome.result, asked.outcome.sequence) == (Result.UNCHANGED, 5)
+    assert (asked.outcome.result, asked.outcome.sequence) == (PollResult.UNCHANGED, 5)
     assert web.asked[0][1]["If-None-Match"] == '"1"'
     asked, *_ = ask({URL: (304, {}, b"")})
-    assert (asked.outcome.result, asked.outcome.trouble) == (Result.FAILED, Trouble.STATUS)
+    assert (asked.outcome.result, asked.outcome.trouble) == (PollResult.FAILED, Trouble.STATUS)
 
 
 @pytest.mark.parametrize(
     ("answer", "result", "trouble"),
     [
-        (WebError(Trouble.DNS, "no such name"), Result.FAILED, Trouble.DNS),
-        ((410, {}, b""), Result.GONE, Trouble.STATUS),
-        ((503, {"retry-after": "9"}, b""), Result.FAILED, Trouble.STATUS),
-        ((301, {}, b""), Result.FAILED, Trouble.STATUS),
-        ((200, {}, b"a page"), Result.FAILED, Trouble.NOT_A_FEED),
+        (WebError(Trouble.DNS, "no such name"), PollResult.FAILED, Trouble.DNS),
+        ((410, {}, b""), PollResult.GONE, Trouble.STATUS),
+        ((503, {"retry-after": "9"}, b""), PollResult.FAILED, Trouble.STATUS),
+        ((301, {}, b""), PollResult.FAILED, Trouble.STATUS),
+        ((200, {}, b"a page"), PollResult.FAILED, Trouble.NOT_A_FEED),
     ],
 )
-def test_trouble_has_its_class(answer: Any, result: Result, trouble: Trouble) -> None:
+def test_trouble_has_its_class(answer: Any, result: PollResult, trouble: Trouble) -> None:
     """And what the server asks for."""
     outcome = ask({URL: answer})[0].outcome
     assert (outcome.result, outcome.trouble) == (result, trouble)

@@ -12,70 +12,52 @@ Each step is a function from a state to the next one; `_STEPS` says which follow
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
-from urltree.crawl.decisions.durations import DAY
-from urltree.crawl.decisions.poll.backoff import PROBE, backoff
+from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStatus
 from urltree.crawl.decisions.poll.interval import (
-    Rules,
-    chance,
-    floor,
-    gaps,
-    interval,
-    jittered,
-    not_skipped,
-    published,
-    turnover,
-    window,
+    PROBE,
+    PollRules,
+    add_jitter,
+    backoff_seconds,
+    feed_fraction,
+    poll_interval,
+    publication_times,
+    publisher_floor,
+    skip_forbidden_hours,
+    turnover_seconds,
+    update_gaps,
+    update_window,
 )
-from urltree.crawl.decisions.poll.outcome import Outcome, Result
-from urltree.crawl.decisions.poll.state import FeedState, Status
+from urltree.crawl.decisions.poll.outcome import PollOutcome, PollResult
+from urltree.crawl.decisions.timing import DAY
 
 KEPT_AFTER = 7 * DAY  # a permanent redirect that has lasted for so long is the feed's address
 
 _TRUSTED_MIN = 3_600.0  # seconds
 
 
-def first(
-    feed: str,
-    site: str,
-    now: float,
-    title: str | None = None,
-    meta: Mapping[str, str] = {},
-) -> FeedState:
-    """The state of a feed that was just added: due at once.
-
-    Args:
-        feed: its URL.
-        site: its registrable domain.
-        now: seconds since 1970.
-        title: for people, until the feed says its own.
-        meta: the user's own strings.
-    """
-    return FeedState(site=site, feed=feed, url=feed, title=title, meta=dict(meta), next_due=now)
-
-
-def headers(state: FeedState, now: float) -> dict[str, str]:
+def conditional_headers(state: FeedState, now: float) -> dict[str, str]:
     """The headers that make a request conditional; none where a plain one is due.
 
     Some servers say 304 for ever. So nobody is believed for longer than a day, nor for as long as
     the feed's list takes to be replaced: no item falls out of it behind a wrong 304.
     """
-    trusted = min(DAY, max(_TRUSTED_MIN, turnover(state, now) - state.interval))
+    trusted = min(DAY, max(_TRUSTED_MIN, turnover_seconds(state, now) - state.interval))
     if state.unconditional_at is None or now - state.unconditional_at >= trusted:
         return {}
     named = {"If-None-Match": state.etag, "If-Modified-Since": state.last_modified}
     return {name: value for name, value in named.items() if value is not None}
 
 
-def is_next(state: FeedState, outcome: Outcome) -> bool:
+def is_expected_outcome(state: FeedState, outcome: PollOutcome) -> bool:
     """Whether an outcome is of the poll that this state was waiting for; else it is stale."""
     same = (state.site, state.feed) == (outcome.site, outcome.feed)
     return same and outcome.sequence == state.sequence + 1
 
 
-def after(state: FeedState, outcome: Outcome, rules: Rules) -> FeedState:
+def apply_outcome(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
     """The state after a poll. Its `next_due` is always later than the poll."""
     state = replace(state, sequence=outcome.sequence, last_poll=outcome.at)
     for step in _STEPS[outcome.result]:
@@ -83,30 +65,30 @@ def after(state: FeedState, outcome: Outcome, rules: Rules) -> FeedState:
     return state
 
 
-def overdue(state: FeedState, now: float) -> float:
+def due_after_takeover(state: FeedState, now: float) -> float:
     """When a feed is to be polled that a worker has just taken over; infinity for a gone one.
 
     After an outage all feeds are due. Those overdue by more than their interval are spread over
     one: each has a phase of its own, and waits for the next time that has it. Another rebalance
     changes nothing of that.
     """
-    if state.status is Status.GONE:
+    if state.status is FeedStatus.GONE:
         return math.inf
     if state.interval <= 0 or now - state.next_due <= state.interval:
         return state.next_due
-    phase = chance(state) * state.interval
+    phase = feed_fraction(state) * state.interval
     rounds = math.ceil((now - phase) / state.interval)
     return max(now, phase + rounds * state.interval)
 
 
-def _rhythm_learned(state: FeedState, outcome: Outcome, rules: Rules) -> FeedState:
-    times = published(state, outcome)
+def _rhythm_learned(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
+    times = publication_times(state, outcome)
     return replace(
         state,
-        gaps=gaps(state, times),
+        gaps=update_gaps(state, times),
         newest=max([*times, *([] if state.newest is None else [state.newest])], default=None),
-        window=window(state, outcome),
-        floor=floor(outcome, rules),
+        window=update_window(state, outcome),
+        floor=publisher_floor(outcome, rules),
         skip_hours=outcome.skip_hours,
         skip_days=outcome.skip_days,
         title=outcome.title or state.title,
@@ -114,7 +96,7 @@ def _rhythm_learned(state: FeedState, outcome: Outcome, rules: Rules) -> FeedSta
     )
 
 
-def _validators_replaced(state: FeedState, outcome: Outcome, rules: Rules) -> FeedState:  # noqa: ARG001
+def _validators_replaced(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
     return replace(
         state,
         etag=outcome.etag,
@@ -124,7 +106,7 @@ def _validators_replaced(state: FeedState, outcome: Outcome, rules: Rules) -> Fe
     )
 
 
-def _validators_kept(state: FeedState, outcome: Outcome, rules: Rules) -> FeedState:  # noqa: ARG001
+def _validators_kept(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
     """A 304 says no more than that; the same body may come with other validators."""
     if outcome.status == 304:
         return state
@@ -136,7 +118,7 @@ def _validators_kept(state: FeedState, outcome: Outcome, rules: Rules) -> FeedSt
     )
 
 
-def _moved(state: FeedState, outcome: Outcome, rules: Rules) -> FeedState:  # noqa: ARG001
+def _moved(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
     """Keep a permanent redirect that each poll of seven days has seen; to https at once.
 
     A poll without it forgets it: sites that were down for a day have sent everybody to a page of
@@ -153,48 +135,48 @@ def _moved(state: FeedState, outcome: Outcome, rules: Rules) -> FeedState:  # no
     return replace(state, redirect=to, redirect_since=outcome.at if since is None else since)
 
 
-def _succeeded(state: FeedState, outcome: Outcome, rules: Rules) -> FeedState:
-    wait = interval(state, rules)
+def _succeeded(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
+    wait = poll_interval(state, rules)
     at_least = max(rules.interval_min, min(wait, state.floor))
-    due = outcome.at + min(jittered(wait, state, at_least), rules.interval_max)
+    due = outcome.at + min(add_jitter(wait, state, at_least), rules.interval_max)
     return replace(
         state,
-        status=Status.ACTIVE,
+        status=FeedStatus.ACTIVE,
         errors=0,
         trouble=None,
         message=None,
         last_success=outcome.at,
         interval=wait,
-        next_due=not_skipped(due, state),
+        next_due=skip_forbidden_hours(due, state),
     )
 
 
-def _failed(state: FeedState, outcome: Outcome, rules: Rules) -> FeedState:
+def _failed(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
     state = replace(
         state, errors=state.errors + 1, trouble=outcome.trouble, message=outcome.message
     )
     is_hopeless = state.errors >= rules.quarantine_errors
-    due = outcome.at + backoff(state, outcome.retry_after, rules)
+    due = outcome.at + backoff_seconds(state, outcome.retry_after, rules)
     return replace(
         state,
-        status=Status.QUARANTINED if is_hopeless else state.status,
-        next_due=not_skipped(due, state),
+        status=FeedStatus.QUARANTINED if is_hopeless else state.status,
+        next_due=skip_forbidden_hours(due, state),
     )
 
 
-def _gone(state: FeedState, outcome: Outcome, rules: Rules) -> FeedState:
+def _gone(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
     state = _failed(state, outcome, rules)
-    return replace(state, status=Status.GONE, next_due=outcome.at + PROBE)
+    return replace(state, status=FeedStatus.GONE, next_due=outcome.at + PROBE)
 
 
 def _secure(url: str) -> str:
     return "https:" + url.removeprefix("http:") if url.startswith("http:") else url
 
 
-_Step = Callable[[FeedState, Outcome, Rules], FeedState]
-_STEPS: dict[Result, tuple[_Step, ...]] = {
-    Result.ITEMS: (_rhythm_learned, _validators_replaced, _moved, _succeeded),
-    Result.UNCHANGED: (_validators_kept, _moved, _succeeded),
-    Result.FAILED: (_failed,),
-    Result.GONE: (_gone,),
+_Step = Callable[[FeedState, PollOutcome, PollRules], FeedState]
+_STEPS: dict[PollResult, tuple[_Step, ...]] = {
+    PollResult.ITEMS: (_rhythm_learned, _validators_replaced, _moved, _succeeded),
+    PollResult.UNCHANGED: (_validators_kept, _moved, _succeeded),
+    PollResult.FAILED: (_failed,),
+    PollResult.GONE: (_gone,),
 }

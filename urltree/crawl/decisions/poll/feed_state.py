@@ -5,21 +5,22 @@ Stored as JSON with a version: state in Kafka outlives every release, and `feeds
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
 import orjson
 
-STATE_VERSION = 1
+FEED_STATE_VERSION = 1
 
 
-class StateError(Exception):
+class FeedStateError(Exception):
     """A row that this release cannot read: ours, no feed's fault."""
 
 
-class Status(StrEnum):
+class FeedStatus(StrEnum):
     """Whether, and how, a feed is polled."""
 
     ACTIVE = "active"
@@ -79,14 +80,14 @@ class FeedState:
     last_success: float | None = None
     unconditional_at: float | None = None
     items: int = 0
-    status: Status = Status.ACTIVE
+    status: FeedStatus = FeedStatus.ACTIVE
     sequence: int = 0
     swept_at: float | None = None
 
     def encode(self) -> bytes:
         """The row."""
         own = {one.name: getattr(self, one.name) for one in fields(self)}
-        return orjson.dumps({"version": STATE_VERSION, **own})
+        return orjson.dumps({"version": FEED_STATE_VERSION, **own})
 
     @classmethod
     def decode(cls, row: bytes) -> FeedState:
@@ -97,11 +98,57 @@ class FeedState:
         """
         try:
             fields: dict[str, Any] = orjson.loads(row)
-            if fields.pop("version") != STATE_VERSION:
-                raise ValueError(f"a version other than {STATE_VERSION}")  # noqa: TRY301
+            if fields.pop("version") != FEED_STATE_VERSION:
+                raise ValueError(f"a version other than {FEED_STATE_VERSION}")  # noqa: TRY301
             for name in ("gaps", "skip_hours", "skip_days"):
                 fields[name] = tuple(fields[name])
-            fields["status"] = Status(fields["status"])
+            fields["status"] = FeedStatus(fields["status"])
             return cls(**fields)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StateError(f"feed_state: {error}") from None
+            raise FeedStateError(f"feed_state: {error}") from None
+
+
+def new_feed_state(
+    feed: str,
+    site: str,
+    now: float,
+    title: str | None = None,
+    meta: Mapping[str, str] = {},
+) -> FeedState:
+    """The state of a feed that was just added: due at once.
+
+    Args:
+        feed: its URL.
+        site: its registrable domain.
+        now: seconds since 1970.
+        title: for people, until the feed says its own.
+        meta: the user's own strings.
+    """
+    return FeedState(site=site, feed=feed, url=feed, title=title, meta=dict(meta), next_due=now)
+
+
+def add_again(
+    state: FeedState, now: float, title: str | None, meta: Mapping[str, str]
+) -> FeedState:
+    """The state of a feed that was there: it goes on, with what its user says of it now.
+
+    One that was given up, gone or quarantined, is followed again and due at once: whoever adds it
+    knows better.
+
+    Args:
+        state: so far.
+        now: seconds since 1970.
+        title: for people; None leaves the one that is there.
+        meta: the user's own strings, instead of those before.
+    """
+    state = replace(state, title=title or state.title, meta=dict(meta))
+    if state.status is FeedStatus.ACTIVE:
+        return state
+    return replace(
+        state, status=FeedStatus.ACTIVE, errors=0, trouble=None, message=None, next_due=now
+    )
+
+
+def due_time(state: FeedState | None) -> float:
+    """When a feed is to be polled; never, where nobody follows it or it is gone."""
+    return math.inf if state is None or state.status is FeedStatus.GONE else state.next_due

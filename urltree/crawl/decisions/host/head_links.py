@@ -31,7 +31,7 @@ _ATTRIBUTE = re.compile(
 )
 
 
-def links(page: bytes, url: str) -> tuple[str | None, str | None]:
+def find_head_links(page: bytes, url: str) -> tuple[str | None, str | None]:
     """The canonical and the AMP link of a page, absolute; None where it has none.
 
     Args:

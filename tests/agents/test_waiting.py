@@ -10,12 +10,11 @@ from typing import Any, cast
 import pytest
 
 from agents.fetching.hosts import Hosts
-from agents.fetching.jobs import Job
-from agents.fetching.lot import Lot
-from agents.fetching.placing import Places
+from agents.fetching.jobs import FetchJob
+from agents.fetching.waiting import ParkedPages, WaitingPages
 from agents.telemetry.metrics import Metrics
 from models.fetch import Fetch
-from urltree.crawl.decisions.host.host import HOUR, HostState
+from urltree.crawl.decisions.host.host_state import HOUR, HostState
 from urltree.page import PageError, Reason
 
 PARK = 60.0
@@ -39,13 +38,13 @@ class FakeWork:
 
 
 @dataclass
-class FakeOutlet:
+class FakeStage:
     """Remembers what was sent again."""
 
     sent: list[Fetch] = field(default_factory=list)
     full: bool = False
 
-    async def send_again(self, job: Job, fetch: Fetch, domain: str) -> None:  # noqa: ARG002
+    async def send_again(self, job: FetchJob, fetch: Fetch, domain: str) -> None:  # noqa: ARG002
         """Remember it."""
         self.sent.append(fetch)
 
@@ -69,24 +68,24 @@ class Waiting:
 
     def __init__(self) -> None:
         self.now = 1_000.0
-        self.outlet = FakeOutlet()
+        self.stage = FakeStage()
         self.hosts = Hosts(cast("Any", FakeTable()))
-        self.places = Places(
+        self.places = WaitingPages(
             self.hosts,
-            cast("Any", self.outlet),
+            cast("Any", self.stage),
             Metrics(),
             PARK,
             lambda _: EACH,
             lambda: self.now,
         )
 
-    async def add(self, count: int = 1, **fields: Any) -> list[Job]:
+    async def add(self, count: int = 1, **fields: Any) -> list[FetchJob]:
         """Place so many pages of one host."""
         loop = asyncio.get_running_loop()
         work = cast("Any", FakeWork())
         url = "http://news.example/{}"
         fetches = [Fetch(url=url.format(n), **fields) for n in range(count)]
-        jobs = [Job(work, "", f, "news.example", loop.create_future()) for f in fetches]
+        jobs = [FetchJob(work, "", f, "news.example", loop.create_future()) for f in fetches]
         for job in jobs:
             await self.places.place(job)
         return jobs
@@ -96,9 +95,9 @@ class Waiting:
         state = HostState(host="news.example", **fields)
         await self.hosts.put(3, "news.example", state, self.now, cast("Any", FakeWork()))
 
-    async def left(self) -> list[Job]:
+    async def left(self) -> list[FetchJob]:
         """What leaves the lot, placed anew."""
-        jobs = self.places.leave_lot()
+        jobs = self.places.take_due()
         for job in jobs:
             await self.places.place(job)
         return jobs
@@ -120,7 +119,7 @@ def test_pages_wait_in_their_hosts_queue_as_far_as_they_are_served_soon() -> Non
         waiting.now += PARK
         assert len(await waiting.left()) == 9
         assert waiting.places.queues.waiting("news.example") == 9
-        assert not waiting.outlet.sent
+        assert not waiting.stage.sent
 
     run(scenario())
 
@@ -136,7 +135,7 @@ def test_a_page_whose_turn_is_far_off_is_sent_again_with_its_time() -> None:
         assert not await waiting.left()
         waiting.now += 1
         assert await waiting.left() == [job]
-        assert waiting.outlet.sent == [replace(job.fetch, not_before=5_000.0)]
+        assert waiting.stage.sent == [replace(job.fetch, not_before=5_000.0)]
         assert job.future.done()
 
     run(scenario())
@@ -147,13 +146,13 @@ def test_a_full_window_makes_room_earlier() -> None:
 
     async def scenario() -> None:
         waiting = Waiting()
-        waiting.outlet.full = True
+        waiting.stage.full = True
         await waiting.add(not_before=5_000.0)
         waiting.now += 5.0
         assert not await waiting.left()
         waiting.now += 5.0
         assert len(await waiting.left()) == 1
-        assert len(waiting.outlet.sent) == 1
+        assert len(waiting.stage.sent) == 1
 
     run(scenario())
 
@@ -211,7 +210,7 @@ def test_nothing_waits_in_a_worker_that_stops() -> None:
         waiting = Waiting()
         waiting.places.is_closed = True
         (job,) = await waiting.add(not_before=7.0)
-        assert waiting.outlet.sent == [job.fetch]
+        assert waiting.stage.sent == [job.fetch]
         assert job.future.done()
 
     run(scenario())
@@ -219,7 +218,7 @@ def test_nothing_waits_in_a_worker_that_stops() -> None:
 
 def test_the_lot_gives_the_far_ones_in_their_order() -> None:
     """And the near ones in that of their times."""
-    lot: Lot[str] = Lot(60.0)
+    lot: ParkedPages[str] = ParkedPages(60.0)
     lot.park("a", 0.0)
     lot.park("b", 1.0)
     lot.wait("c", 30.0)

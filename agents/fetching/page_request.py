@@ -6,7 +6,7 @@
           │ yes
     ask the page ──▶ what the host is like now ──▶ page, redirect, fault, or come again
 
-Decides nothing: `urltree.crawl.decisions.host.host`, `.robots` and `.landing` do.
+Decides nothing: `urltree.crawl.decisions.host.host_state`, `.robots` and `.landing` do.
 """
 
 from __future__ import annotations
@@ -14,36 +14,41 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from agents.fetching.hosts import Hosts
-from agents.fetching.jobs import Job, Outlet
+from agents.fetching.jobs import FetchJob, FetchStage
 from agents.settings.job import Settings
 from agents.telemetry.metrics import Metrics
 from models.fetch import Fetch
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.decisions.durations import DAY
-from urltree.crawl.decisions.host import landing, robots
-from urltree.crawl.decisions.host.host import HostState, RobotsText, after, after_robots
-from urltree.crawl.decisions.host.landing import ComeAgainError, WallError
+from urltree.crawl.decisions.caching import retry_after
+from urltree.crawl.decisions.host import page_response, robots
+from urltree.crawl.decisions.host.host_state import (
+    HostState,
+    RobotsText,
+    update_after_response,
+    update_after_robots,
+)
+from urltree.crawl.decisions.host.page_response import TryLaterError, WallError
 from urltree.crawl.decisions.host.robots import Robots
-from urltree.crawl.decisions.poll.caching import retry_after
-from urltree.crawl.web.client import Client, Wants, always
-from urltree.crawl.web.redirects import target
+from urltree.crawl.decisions.response import Response, Trouble, WebError
+from urltree.crawl.decisions.timing import DAY
+from urltree.crawl.web.client import WantsBody, WebClient, want_every_body
+from urltree.crawl.web.redirects import redirect_target
 from urltree.page import Page, PageError, Reason, microseconds
 
 _MAX_ROBOTS = 8 * robots.MAX_BYTES  # what is longer is no robots.txt; of this, a part is read
 
 
-class NotOursError(Exception):
+class PartitionLostError(Exception):
     """The page's partition is another worker's by now."""
 
 
-class Visiting:
+class PageRequester:
     """Asks hosts, one request a visit.
 
     Args:
         settings: of the job.
         client: to ask with.
         hosts: what is known of them.
-        outlet: says whether a page is still this worker's.
+        stage: says whether a page is still this worker's.
         metrics: counted here.
         clock: seconds since 1970.
     """
@@ -51,9 +56,9 @@ class Visiting:
     def __init__(  # noqa: PLR0913, PLR0917
         self,
         settings: Settings,
-        client: Client,
+        client: WebClient,
         hosts: Hosts,
-        outlet: Outlet,
+        stage: FetchStage,
         metrics: Metrics,
         clock: Callable[[], float],
     ) -> None:
@@ -62,10 +67,10 @@ class Visiting:
         self._hosts = hosts
         self._metrics = metrics
         self._clock = clock
-        self._outlet = outlet
+        self._stage = stage
         self.politeness = settings.politeness
 
-    async def visit(self, job: Job) -> Page | str | None:
+    async def request(self, job: FetchJob) -> Page | str | None:
         """Make one request for a job, or none where it is forbidden.
 
         Returns:
@@ -87,13 +92,13 @@ class Visiting:
         came = await self._get(
             job,
             job.fetch.target,
-            landing.HEADERS,
+            page_response.REQUEST_HEADERS,
             self._settings.max_page_bytes,
-            landing.wants,
+            page_response.wants_body,
         )
         now = self._clock()
         asked = None if isinstance(came, WebError) else retry_after(came.headers, now)
-        changed = after(
+        changed = update_after_response(
             state,
             came,
             now,
@@ -105,72 +110,74 @@ class Visiting:
         await self._keep(job, changed, now)
         return self._landed(job, came, now)
 
-    def seconds_each(self, job: Job) -> float:
+    def seconds_each(self, job: FetchJob) -> float:
         """Seconds that a page of this host takes, its pause included."""
         state = self._hosts.get(job.partition, job.domain, job.host)
         rules = self._hosts.robots(job.partition, state, job.scheme, self._clock())
         delay = None if rules is None else rules.crawl_delay
         return state.latency + self.politeness.after(state.latency, delay)
 
-    def _landed(self, job: Job, came: Answer | WebError, now: float) -> Page | str:
+    def _landed(self, job: FetchJob, came: Response | WebError, now: float) -> Page | str:
         try:
             if isinstance(came, WebError):
                 raise came
-            landing.check(came)
+            page_response.check_response(came)
             if came.is_redirect:
-                return target(came)
-            return landing.page(came, _told(job.fetch), now, self._settings.max_page_bytes)
+                return redirect_target(came)
+            return page_response.make_page(
+                came, _told(job.fetch), now, self._settings.max_page_bytes
+            )
         except WebError as error:
             self._metrics.fetch_troubles.labels(error.trouble).inc()
-            raise landing.of_trouble(error) from error
+            raise page_response.error_for_trouble(error) from error
         except WallError as error:
             self._metrics.walls.labels(error.wall).inc()
             raise
 
     async def _get(
-        self, job: Job, url: str, headers: Mapping[str, str], max_bytes: int, wants: Wants
-    ) -> Answer | WebError:
-        if not await self._outlet.is_mine(job):
-            raise NotOursError
-        self._outlet.moved()
+        self, job: FetchJob, url: str, headers: Mapping[str, str], max_bytes: int, wants: WantsBody
+    ) -> Response | WebError:
+        if not await self._stage.is_mine(job):
+            raise PartitionLostError
+        self._stage.report_progress()
         try:
             return await self._client.get(url, headers, max_bytes=max_bytes, wants=wants)
         except WebError as error:
             return error
 
-    async def _ask_robots(self, job: Job, state: HostState) -> None:
+    async def _ask_robots(self, job: FetchJob, state: HostState) -> None:
         came = await self._follow_robots(job)
         now = self._clock()
-        found = robots.read(came, now + self._settings.robots_days * DAY)
+        found = robots.interpret_robots(came, now + self._settings.robots_days * DAY)
         if isinstance(found, RobotsText):
             delay = Robots(found).crawl_delay
-            changed = after(state, came, now, self.politeness, crawl_delay=delay)
-            await self._keep(job, after_robots(changed, job.scheme, found, now), now)
+            changed = update_after_response(state, came, now, self.politeness, crawl_delay=delay)
+            await self._keep(job, update_after_robots(changed, job.scheme, found, now), now)
             return
         if isinstance(came, WebError):
             self._metrics.fetch_troubles.labels(came.trouble).inc()
             if came.trouble is Trouble.REFUSED_ADDRESS:
-                raise landing.of_trouble(came)
-        await self._keep(job, after_robots(state, job.scheme, found, now), now)
+                raise page_response.error_for_trouble(came)
+        await self._keep(job, update_after_robots(state, job.scheme, found, now), now)
         reason = Reason.UNREACHABLE if isinstance(came, WebError) else Reason.ROBOTS
-        raise ComeAgainError(f"robots.txt: {found}", reason)
+        raise TryLaterError(f"robots.txt: {found}", reason)
 
-    async def _follow_robots(self, job: Job) -> Answer | WebError:
-        url = robots.address(job.fetch.target)
+    async def _follow_robots(self, job: FetchJob) -> Response | WebError:
+        url = robots.robots_url(job.fetch.target)
         for _ in range(robots.MAX_REDIRECTS + 1):
             self._metrics.robots_fetches.inc()
-            came = await self._get(job, url, {}, _MAX_ROBOTS, always)
+            came = await self._get(job, url, {}, _MAX_ROBOTS, want_every_body)
             if isinstance(came, WebError) or not came.is_redirect:
                 return came
             try:
-                url = target(came)
+                url = redirect_target(came)
             except WebError as error:
                 return error
         return WebError(Trouble.REDIRECT, f"more than {robots.MAX_REDIRECTS} redirects")
 
-    async def _keep(self, job: Job, state: HostState, now: float) -> None:
-        if not await self._outlet.is_mine(job):
-            raise NotOursError
+    async def _keep(self, job: FetchJob, state: HostState, now: float) -> None:
+        if not await self._stage.is_mine(job):
+            raise PartitionLostError
         await self._hosts.put(job.partition, job.domain, state, now, job.work)
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from urltree.crawl.decisions.durations import DAY, HOUR, MINUTE
+from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE
 
 _PERIODS = {
     "hourly": HOUR,
@@ -28,7 +28,7 @@ _HOUR = re.compile(rb"<hour\s*>\s*(\d{1,2})\s*</", re.IGNORECASE)
 _DAY_NAME = re.compile(rb"<day\s*>\s*([a-z]{6,9})\s*</", re.IGNORECASE)
 
 
-def ttl(feed: Mapping[str, Any]) -> float | None:
+def read_ttl(feed: Mapping[str, Any]) -> float | None:
     """Seconds; the longer one where a feed says both. Bounded by whoever heeds it."""
     minutes = _number(feed.get("ttl"))
     period = _PERIODS.get(str(feed.get("sy_updateperiod")).strip().lower())
@@ -38,13 +38,13 @@ def ttl(feed: Mapping[str, Any]) -> float | None:
     return max(asked, default=None)
 
 
-def skip_hours(body: bytes) -> tuple[int, ...]:
+def read_skip_hours(body: bytes) -> tuple[int, ...]:
     """0 to 23; some feeds say 24 for midnight. None where that leaves no hour."""
     hours = {int(hour) % 24 for hour in _listed(body, _SKIP_HOURS, _HOUR) if int(hour) <= 24}
     return tuple(sorted(hours)) if len(hours) < 24 else ()
 
 
-def skip_days(body: bytes) -> tuple[int, ...]:
+def read_skip_days(body: bytes) -> tuple[int, ...]:
     """0 = Monday. None where that leaves no day."""
     names = {name.decode().lower() for name in _listed(body, _SKIP_DAYS, _DAY_NAME)}
     days = tuple(day for day, name in enumerate(_DAYS) if name in names)

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.decisions.host.links import links
-from urltree.crawl.decisions.host.walls import wall
+from urltree.crawl.decisions.host.head_links import find_head_links
+from urltree.crawl.decisions.host.walls import find_wall
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 from urltree.page import MAX_META_BYTES, Page, PageError, Reason
 from urltree.reading.admission import admit, may_be_html
 
-HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"}
+REQUEST_HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"}
 
 # Headers that say something of the page: its age, its language, what its site wishes.
 _KEPT = ("last-modified", "etag", "content-language", "x-robots-tag", "date", "link")
@@ -31,7 +31,7 @@ _REASONS = {
 }
 
 
-class ComeAgainError(Exception):
+class TryLaterError(Exception):
     """There is no page now, and may be one later.
 
     Args:
@@ -58,20 +58,20 @@ class WallError(PageError):
         self.wall = wall
 
 
-def wants(status: int, headers: Mapping[str, str]) -> bool:
+def wants_body(status: int, headers: Mapping[str, str]) -> bool:
     """Whether the body is read: a page's, and that of an error which may be a wall."""
     return may_be_html(headers.get("content-type")) and (200 <= status < 300 or status >= 400)
 
 
-def of_trouble(error: WebError) -> PageError | ComeAgainError:
+def error_for_trouble(error: WebError) -> PageError | TryLaterError:
     """What it means that there is no answer."""
     message = f"{error.trouble}: {error.message}"
     if error.trouble.is_transient:
-        return ComeAgainError(message)
+        return TryLaterError(message)
     return PageError(_REASONS.get(error.trouble, Reason.UNREACHABLE), message)
 
 
-def check(answer: Answer) -> None:
+def check_response(answer: Response) -> None:
     """Refuse what is neither a page nor a redirect that may lead to one.
 
     Raises:
@@ -79,18 +79,18 @@ def check(answer: Answer) -> None:
         PageError: http-status.
         ComeAgainError: it may be one later.
     """
-    found = wall(answer.status, answer.headers, answer.body)
+    found = find_wall(answer.status, answer.headers, answer.body)
     if found is not None:
         raise WallError(found, answer.status)
     if answer.is_redirect:
         return
     if answer.status in _TRANSIENT or answer.status >= 500:
-        raise ComeAgainError(f"status {answer.status}")
+        raise TryLaterError(f"status {answer.status}")
     if not 200 <= answer.status < 300:
         raise PageError(Reason.HTTP_STATUS, f"status: {answer.status} is no success")
 
 
-def page(answer: Answer, told: Page, now: float, max_bytes: int) -> Page:
+def make_page(answer: Response, told: Page, now: float, max_bytes: int) -> Page:
     """The page that an answer is, admitted as the main job admits it.
 
     Args:
@@ -109,7 +109,7 @@ def page(answer: Answer, told: Page, now: float, max_bytes: int) -> Page:
         response_url=answer.url if answer.url != told.url else None,
         content_type=answer.headers.get("content-type"),
         status=answer.status,
-        fetched_at=rfc3339(now),
+        fetched_at=format_rfc3339(now),
         redirects=told.redirects[:-1],
         meta=_with_ours(told.meta, answer),
     )
@@ -119,14 +119,14 @@ def page(answer: Answer, told: Page, now: float, max_bytes: int) -> Page:
     return found
 
 
-def rfc3339(time: float) -> str:
+def format_rfc3339(time: float) -> str:
     """Seconds since 1970 as text, in UTC, with microseconds."""
     return datetime.fromtimestamp(time, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
-def _with_ours(meta: Mapping[str, str], answer: Answer) -> dict[str, str]:
+def _with_ours(meta: Mapping[str, str], answer: Response) -> dict[str, str]:
     """The user's strings, and ours as far as there is room: his come back untouched."""
-    canonical, amp = links(answer.body, answer.url)
+    canonical, amp = find_head_links(answer.body, answer.url)
     ours = {"link.canonical": canonical, "link.amp": amp}
     ours |= {f"http.{name}": answer.headers.get(name) for name in _KEPT}
     found = dict(meta)

@@ -59,7 +59,7 @@ class WebError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """An HTTP response to one request; redirects are answers too, nobody has followed them.
 
     Attributes:

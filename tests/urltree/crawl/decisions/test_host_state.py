@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.decisions.host.host import (
+from urltree.crawl.decisions.host.host_state import (
     DAY,
     HOUR,
     MINUTE,
     HostState,
+    HostStateError,
     Politeness,
     RobotsText,
-    after,
-    after_robots,
     retry_at,
+    update_after_response,
+    update_after_robots,
 )
-from urltree.crawl.decisions.poll.state import StateError
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 NOW = 1_000_000.0
 RULES = Politeness(pause=1.0, pause_max=60.0, latency_factor=2.0)
@@ -24,16 +24,16 @@ HOST = HostState(host="news.example")
 TIMEOUT = WebError(Trouble.TIMEOUT, "no headers in 20 s")
 
 
-def answer(status: int, seconds: float = 0.1) -> Answer:
+def answer(status: int, seconds: float = 0.1) -> Response:
     """An answer without a body."""
-    return Answer("https://news.example/", status, {}, b"", seconds)
+    return Response("https://news.example/", status, {}, b"", seconds)
 
 
-def failed(times: int, came: Answer | WebError = TIMEOUT) -> HostState:
+def failed(times: int, came: Response | WebError = TIMEOUT) -> HostState:
     """A host that has failed so many times, one second after another."""
     host = HOST
     for number in range(times):
-        host = after(host, came, NOW + number, RULES)
+        host = update_after_response(host, came, NOW + number, RULES)
     return host
 
 
@@ -45,14 +45,14 @@ def test_a_host_rests_as_long_as_its_slowest_wish(
     latency: float, crawl_delay: float | None, pause: float
 ) -> None:
     """The setting, its latency or its Crawl-delay; never longer than the other setting."""
-    host = after(HOST, answer(200, latency), NOW, RULES, crawl_delay=crawl_delay)
-    assert host.turn == NOW + pause
+    host = update_after_response(HOST, answer(200, latency), NOW, RULES, crawl_delay=crawl_delay)
+    assert host.next_request_at == NOW + pause
     assert host.latency == latency
 
 
 def test_a_host_that_did_not_answer_in_time_rests_as_after_a_slow_answer() -> None:
     """It may still be at work on what was asked."""
-    assert after(HOST, TIMEOUT, NOW, RULES, took=20.0).turn == NOW + 40.0
+    assert update_after_response(HOST, TIMEOUT, NOW, RULES, took=20.0).next_request_at == NOW + 40.0
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -66,13 +66,16 @@ def test_a_host_that_asks_for_rest_gets_it_at_once(status: int) -> None:
 
 def test_retry_after_is_obeyed_up_to_a_bound() -> None:
     """To the second; a host cannot ask for a year."""
-    asked = after(HOST, answer(503), NOW, RULES, retry_after=7.0)
-    assert asked.turn == NOW + 7.0
-    assert after(HOST, answer(503), NOW, RULES, retry_after=365 * DAY).turn == NOW + 6 * HOUR
+    asked = update_after_response(HOST, answer(503), NOW, RULES, retry_after=7.0)
+    assert asked.next_request_at == NOW + 7.0
+    assert (
+        update_after_response(HOST, answer(503), NOW, RULES, retry_after=365 * DAY).next_request_at
+        == NOW + 6 * HOUR
+    )
 
 
 @pytest.mark.parametrize("came", [TIMEOUT, answer(500)])
-def test_trouble_is_the_hosts_when_it_is_the_third_in_a_row(came: Answer | WebError) -> None:
+def test_trouble_is_the_hosts_when_it_is_the_third_in_a_row(came: Response | WebError) -> None:
     """Two may be chance; from the third on pages wait."""
     assert failed(2, came).backoff_until == 0.0
     assert failed(3, came).backoff_until >= NOW + MINUTE
@@ -86,23 +89,23 @@ def test_trouble_that_is_final_is_not_the_hosts() -> None:
 
 def test_an_answer_ends_all_trouble() -> None:
     """Also a 404: the host is there."""
-    host = after(failed(5), answer(404), NOW + HOUR, RULES)
+    host = update_after_response(failed(5), answer(404), NOW + HOUR, RULES)
     assert (host.errors, host.failing_since, host.trouble, host.backoff_until) == (0, None, None, 0)
 
 
 def test_a_host_without_robots_txt_is_left_alone_for_longer() -> None:
     """Five minutes, doubling to a day; what it answered is kept in words."""
-    host = after_robots(HOST, "https", "status 503", NOW)
+    host = update_after_robots(HOST, "https", "status 503", NOW)
     assert NOW + 5 * MINUTE <= host.backoff_until <= NOW + 6.25 * MINUTE
     assert host.trouble == "robots.txt: status 503"
     for _ in range(12):
-        host = after_robots(host, "https", "status 503", NOW)
+        host = update_after_robots(host, "https", "status 503", NOW)
     assert host.backoff_until == NOW + DAY
 
 
 def test_robots_txt_holds_for_its_scheme_until_it_expires() -> None:
     """The two ports of a host are two authorities."""
-    host = after_robots(HOST, "https", RobotsText(200, NOW + DAY, "User-agent: *"), NOW)
+    host = update_after_robots(HOST, "https", RobotsText(200, NOW + DAY, "User-agent: *"), NOW)
     assert host.robots_at("https", NOW) is not None
     assert host.robots_at("http", NOW) is None
     assert host.robots_at("https", NOW + DAY) is None
@@ -110,7 +113,7 @@ def test_robots_txt_holds_for_its_scheme_until_it_expires() -> None:
 
 def test_a_host_is_given_up_when_it_has_failed_for_long() -> None:
     """And tried again when its back-off is over, so that it can come back."""
-    host = after(failed(9), TIMEOUT, NOW + 7 * HOUR, RULES)
+    host = update_after_response(failed(9), TIMEOUT, NOW + 7 * HOUR, RULES)
     assert host.is_given_up(NOW + 7 * HOUR)
     assert not host.is_given_up(host.backoff_until)
     assert not failed(9).is_given_up(NOW + HOUR)
@@ -153,15 +156,15 @@ def test_rows_of_this_version_are_read_for_ever() -> None:
 @pytest.mark.parametrize("row", [b"", b"\x02", b"\x01{}", HOST.encode()[:-3]])
 def test_a_row_that_cannot_be_read_is_our_fault(row: bytes) -> None:
     """It is no page's, so the worker ends."""
-    with pytest.raises(StateError):
+    with pytest.raises(HostStateError):
         HostState.decode(row)
 
 
 def test_a_row_of_which_nothing_holds_any_more_is_forgotten() -> None:
     """30 days after its last request, and not while its robots.txt is valid."""
-    host = after(HOST, answer(200), NOW, RULES)
+    host = update_after_response(HOST, answer(200), NOW, RULES)
     assert not host.is_forgotten(NOW + 29 * DAY)
     assert host.is_forgotten(NOW + 31 * DAY)
-    assert not after_robots(host, "https", RobotsText(404, NOW + 9 * DAY), NOW).is_forgotten(
+    assert not update_after_robots(host, "https", RobotsText(404, NOW + 9 * DAY), NOW).is_forgotten(
         NOW + 31 * DAY
     )

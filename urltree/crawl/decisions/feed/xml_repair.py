@@ -34,7 +34,7 @@ _FAILING = re.compile(
 )
 
 
-def encoded(body: bytes, content_type: str | None) -> tuple[bytes, str | None]:
+def find_encoding(body: bytes, content_type: str | None) -> tuple[bytes, str | None]:
     """A body, and the name of its encoding where something outside its XML tells it.
 
     A byte order mark beats every declaration (RFC 7303, section 3.3). Of the media type the
@@ -51,12 +51,12 @@ def encoded(body: bytes, content_type: str | None) -> tuple[bytes, str | None]:
     return body, charset
 
 
-def is_page(body: bytes) -> bool:
+def is_html_page(body: bytes) -> bool:
     """Whether it is HTML: feedparser takes 20 s for one of 8 MB, to find nothing."""
     return bool(_PAGE.search(body, 0, 1_024)) and not _ROOT.search(body)
 
 
-def shortened(body: bytes, max_items: int) -> bytes:
+def cut_surplus_items(body: bytes, max_items: int) -> bytes:
     """The body without the items after the first so many; what follows the last one stays.
 
     Only items named like the first one count. Where such a name stands in a comment or CDATA the
@@ -75,12 +75,12 @@ def shortened(body: bytes, max_items: int) -> bytes:
     return body[: surplus.start()] + (body[end:] if end else b"")
 
 
-def mended(body: bytes) -> bytes:
+def replace_invalid_references(body: bytes) -> bytes:
     """The body without references to what is no character: one of them is an exception."""
     return _REFERENCE.sub(_character, body)
 
 
-def bare(body: bytes) -> bytes:
+def remove_failing_tags(body: bytes) -> bytes:
     """The body without what feedparser fails on; items need none of it."""
     return _FAILING.sub(b"", body)
 

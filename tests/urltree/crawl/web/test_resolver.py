@@ -6,7 +6,7 @@ import pytest
 
 from tests.urltree.crawl.web.conftest import Ask
 from tests.urltree.crawl.web.misbehaving import Misbehaving
-from urltree.crawl.web.connect_to import Resolver
+from urltree.crawl.web.resolver import Resolver
 
 
 def resolved(host: str, port: int, *rules: str) -> tuple[str, int]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from email.utils import mktime_tz, parsedate_tz
 
-from urltree.crawl.decisions.durations import DAY
+from urltree.crawl.decisions.timing import DAY
 
 RETRY_AFTER_MAX = DAY  # who asks for more is asked again tomorrow
 

@@ -20,7 +20,7 @@ from aiohttp.http import HttpProcessingError
 MAX_BESIDE = 256 * 1024  # bytes; an answer may have as many more as its body has
 
 
-class Wire(ResponseHandler):
+class BoundedConnection(ResponseHandler):
     """A connection that ends where more comes beside a body than the body itself."""
 
     _came = 0
