@@ -1,15 +1,16 @@
-"""poll: follows feeds, and keeps what is known of them. Keyed by site.
+"""Stage poll: follows feeds and stores their states. Its records are keyed by site.
 
-    feeds ─────────▶ added: a row; removed: none ──────────▶ feed_state
-    poll-outcomes ─▶ of the poll that the row waits for? ──▶ feed_state, seen_items
-                       └ stale: dropped, counted
+    feeds ─────────▶ feed added: write its row; removed: delete it ─────▶ feed_state
+    poll-outcomes ─▶ outcome of the poll that the row expects? ─────────▶ feed_state, seen_items
+                       └ no: stale, dropped and counted
 
-The polls themselves are made by a service beside this agent (`agents.polling`): a task of Faust's
-cannot write a table, so what it finds comes back through poll-outcomes. Decides nothing:
-`urltree.crawl.decisions.poll.transition` does.
+A service beside this agent makes the polls (`agents.polling`). It cannot write tables, because only
+Faust's agents can, so its results return through poll-outcomes. The decisions are in
+`urltree.crawl.decisions.poll.transition`.
 
-Also an outcome that is not applied puts its rows again, as every replay here does: after kill -9
-RocksDB is ahead of the changelog. The items of a removed feed count as seen, they are its site's.
+A stale outcome rewrites its rows too, as every replay does here: after kill -9 RocksDB is ahead of
+the changelog. The items of a removed feed are still stored as seen, because they belong to its
+site.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ class Poll(Stage):
     """The stage from feeds to fetches.
 
     Args:
-        settings: of the job.
-        on_failure: called when the worker cannot go on.
-        clock: seconds since 1970.
+        settings: settings of the job.
+        on_failure: called when the worker cannot continue.
+        clock: returns seconds since 1970.
     """
 
     name = "poll"
@@ -74,10 +75,10 @@ class Poll(Stage):
         self.app.before_stop = self.polling.stop
 
     async def process(self, message: Message, origin: str, work: Work) -> None:  # noqa: ARG002
-        """Follow a feed, follow it no more, or apply what its poll has found.
+        """Follow a feed, stop following it, or apply the outcome of its poll.
 
         Raises:
-            PageError: the record's fault.
+            PageError: the record is invalid.
         """
         if message.topic == self.settings.topic("feeds"):
             await self._follow(message, work)
@@ -85,17 +86,21 @@ class Poll(Stage):
             await self._apply(message, work)
 
     def drop(self, partition: int, domain: str) -> None:
-        """Nothing of a site is kept in memory but when its feeds are due, which the rows say."""
+        """Do nothing: the only values in memory are due times, which are also in the rows."""
 
     def clear(self) -> None:
-        """Partitions move: what is being polled is another's."""
+        """Cancel all polls before the partitions move to other workers."""
         self.polling.clear()
 
     async def _follow(self, message: Message, work: Work) -> None:
         site, url = feeds.split_key(message.key)
         to = self.key(site)
         if message.partition != to.partition:
-            raise PageError(Reason.MISPLACED, f"{site}: not in its site's partition")
+            raise PageError(
+                Reason.MISPLACED,
+                f"the record of site {site} is in partition {message.partition} instead of "
+                f"{to.partition}; send it with the site as its key",
+            )
         key = feed_key(to.partition, site, url)
         if message.value is None:
             await self.rows.delete(key, work)
@@ -129,7 +134,7 @@ class Poll(Stage):
     async def _swept(
         self, key: FeedKey, state: FeedState, outcome: PollOutcome, work: Work
     ) -> FeedState:
-        """The state once the site's expired items are deleted, where that is due."""
+        """Return the state after deleting the site's expired items, if that is due."""
         if not is_sweep_due(state, outcome.at):
             return state
         self.metrics.evicted.inc(await self.rows.sweep(key[0], state.site, outcome.at, work))

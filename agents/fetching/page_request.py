@@ -1,12 +1,12 @@
-"""One turn of a host: a request for its robots.txt, or for a page that it allows.
+"""One request to a host: for its robots.txt, or for a page that it allows.
 
-    robots.txt known? ──no──▶ ask it, the page comes with the host's next turn
+    robots.txt known? ──no──▶ request it; the page follows with the host's next request
           │ yes
     allowed? ──no──▶ dead letter
           │ yes
-    ask the page ──▶ what the host is like now ──▶ page, redirect, fault, or come again
+    request the page ──▶ update the host's state ──▶ page, redirect, final error, or retry
 
-Decides nothing: `urltree.crawl.decisions.host.host_state`, `.robots` and `.landing` do.
+The decisions are in `urltree.crawl.decisions.host`: `host_state`, `robots`, `page_response`.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ from urltree.crawl.web.client import WantsBody, WebClient, want_every_body
 from urltree.crawl.web.redirects import redirect_target
 from urltree.page import Page, PageError, Reason, microseconds
 
-_MAX_ROBOTS = 8 * robots.MAX_BYTES  # what is longer is no robots.txt; of this, a part is read
+_MAX_ROBOTS = 8 * robots.MAX_BYTES  # download limit; only the first MAX_BYTES are parsed
 
 
 class PartitionLostError(Exception):
-    """The page's partition is another worker's by now."""
+    """The partition of the page belongs to another worker by now."""
 
 
 class PageRequester:
-    """Asks hosts, one request a visit.
+    """Sends requests to hosts, one at a time.
 
     Args:
-        settings: of the job.
-        client: to ask with.
-        hosts: what is known of them.
-        stage: says whether a page is still this worker's.
-        metrics: counted here.
-        clock: seconds since 1970.
+        settings: settings of the job.
+        client: HTTP client.
+        hosts: states of the hosts.
+        stage: tells whether a page still belongs to this worker.
+        metrics: metrics to count in.
+        clock: returns seconds since 1970.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -71,15 +71,16 @@ class PageRequester:
         self.politeness = settings.politeness
 
     async def request(self, job: FetchJob) -> Page | str | None:
-        """Make one request for a job, or none where it is forbidden.
+        """Make one request for a page, or none if robots.txt forbids it.
 
         Returns:
-            The page; or the address that it was redirected to; or None: its robots.txt was asked.
+            The page; or the address to which it was redirected; or None if robots.txt was
+            requested.
 
         Raises:
-            PageError: it is final.
-            ComeAgainError: it is not.
-            NotOursError: nothing is to become of it here.
+            PageError: the error is final.
+            TryLaterError: the request may succeed later.
+            PartitionLostError: the page must not be processed further in this worker.
         """
         state = self._hosts.get(job.partition, job.domain, job.host)
         rules = self._hosts.robots(job.partition, state, job.scheme, self._clock())
@@ -87,7 +88,9 @@ class PageRequester:
             await self._ask_robots(job, state)
             return None
         if not rules.allows(job.fetch.target):
-            raise PageError(Reason.ROBOTS, f"robots.txt of {state.host} forbids it")
+            raise PageError(
+                Reason.ROBOTS, f"robots.txt of host {state.host} does not allow this page"
+            )
         began = self._clock()
         came = await self._get(
             job,
@@ -111,7 +114,7 @@ class PageRequester:
         return self._landed(job, came, now)
 
     def seconds_each(self, job: FetchJob) -> float:
-        """Seconds that a page of this host takes, its pause included."""
+        """Return the seconds that a page of this host takes, including the pause."""
         state = self._hosts.get(job.partition, job.domain, job.host)
         rules = self._hosts.robots(job.partition, state, job.scheme, self._clock())
         delay = None if rules is None else rules.crawl_delay
@@ -173,7 +176,10 @@ class PageRequester:
                 url = redirect_target(came)
             except WebError as error:
                 return error
-        return WebError(Trouble.REDIRECT, f"more than {robots.MAX_REDIRECTS} redirects")
+        return WebError(
+            Trouble.REDIRECT,
+            f"the request was redirected more than {robots.MAX_REDIRECTS} times",
+        )
 
     async def _keep(self, job: FetchJob, state: HostState, now: float) -> None:
         if not await self._stage.is_mine(job):
@@ -182,7 +188,7 @@ class PageRequester:
 
 
 def _told(fetch: Fetch) -> Page:
-    """What a page's feed says of it."""
+    """Return a page with the fields from its feed, without HTML."""
     return Page(
         url=fetch.url,
         html=b"",
@@ -196,7 +202,10 @@ def _told(fetch: Fetch) -> Page:
 
 
 def _time(stamp: str | None) -> str | None:
-    """A time that readers of raw-html take; a page is not lost for its feed's calendar."""
+    """Return a time that readers of raw-html accept; None for an invalid one.
+
+    An invalid date in the feed must not cost the page.
+    """
     try:
         microseconds(stamp or "")
     except ValueError:

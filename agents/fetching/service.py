@@ -1,13 +1,15 @@
-"""Fetches pages, each host at its own pace.
+"""The service of `fetch`: requests pages, each host at its own pace.
 
-    record ──▶ place ──▶ its host's queue ──▶ its turn: visiting.py ──▶ published
-                 │             ▲    │                    ├──▶ redirected: placed again, or sent on
-                 │ far off     │    │ slower than        ├──▶ come again: sent to `fetches` again
-                 └───▶ lot ────┘◀───┘ expected           └──▶ dead letter
+    record ──▶ place ──▶ host's queue ──▶ host ready: page_request.py ──▶ published
+                 │           ▲    │                     ├──▶ redirected: placed again, or sent on
+                 │ much      │    │ slower than         ├──▶ retry: sent to `fetches` again
+                 │ later     │    │ expected            └──▶ dead letter
+                 └──▶ parked ┘◀───┘
                         └──▶ sent to `fetches` again, to wait there
 
-A record stays in work for a minute or two at most, so that what is committed keeps up. Whoever
-wants to stop sends the rest again and has committed everything; who crashes fetches it again.
+A record stays in work for a minute or two at most, so that the committed offsets keep up. A worker
+that stops sends its other pages to `fetches` again and has then committed all its records. After a
+crash the pages in work are fetched again.
 """
 
 from __future__ import annotations
@@ -30,19 +32,19 @@ from urltree.crawl.decisions.host.page_response import TryLaterError
 from urltree.crawl.web.client import WebClient
 from urltree.page import Page, PageError, Reason
 
-_TICK = 1.0  # seconds; what else changes wakes the loop
-_DRAIN = 3.0  # seconds that requests have to end in before they are cancelled
+_TICK = 1.0  # longest wait in seconds; events wake the loop earlier
+_DRAIN = 3.0  # seconds that requests have to end before they are cancelled
 
 
 class Fetching:
-    """The pages of a worker.
+    """Requests the pages of a worker.
 
     Args:
-        settings: of the job.
-        hosts: what is known of them.
-        stage: where pages go.
-        metrics: counted here.
-        clock: seconds since 1970.
+        settings: settings of the job.
+        hosts: states of the hosts.
+        stage: the actions for finished pages.
+        metrics: metrics to count in.
+        clock: returns seconds since 1970.
     """
 
     def __init__(
@@ -69,19 +71,19 @@ class Fetching:
         self._loop: asyncio.Task[None] | None = None
         queues = self._waiting.queues
         metrics.gauge("hosts", "Hosts for which pages wait.", lambda: sum(1 for _ in queues))
-        late = "Hosts whose turn has come and that nobody asks yet."
+        late = "Hosts that are ready for a request and wait for a free slot."
         metrics.gauge("hosts_overdue", late, lambda: queues.overdue(clock()))
         metrics.gauge("queued", "Pages in this worker's memory.", lambda: len(self._jobs))
 
     async def start(self) -> None:
-        """Begin, unless that has been done."""
+        """Start the service, unless it runs already."""
         if self._loop is None:
             await self._client.__aenter__()
             self._loop = asyncio.create_task(self._run())
             self._loop.add_done_callback(self._end_if_failed)
 
     async def stop(self) -> None:
-        """Ask nobody any more."""
+        """Cancel all requests and stop."""
         self.clear()
         if self._loop is not None:
             self._loop.cancel()
@@ -90,10 +92,10 @@ class Fetching:
             self._loop = None
 
     async def add(self, job: FetchJob) -> None:
-        """Take a page; its future is done when nothing more becomes of it here.
+        """Accept a page. Its future is done when the page is finished here.
 
         Raises:
-            PageError: its host has not answered for hours.
+            PageError: its host has failed for hours.
         """
         self._jobs.add(job)
         job.future.add_done_callback(lambda _: self._jobs.discard(job))
@@ -106,7 +108,7 @@ class Fetching:
         self._wake.set()
 
     async def drain(self) -> None:
-        """Let requests end that do so soon, and send all other pages again."""
+        """Wait for requests that end soon, and send all other pages to `fetches` again."""
         self._waiting.is_closed = True
         if self._requests:
             await asyncio.wait(self._requests, timeout=_DRAIN)
@@ -117,7 +119,7 @@ class Fetching:
         self._waiting.clear()
 
     def clear(self) -> None:
-        """Drop everything: it is another's, and nothing more becomes of it here."""
+        """Drop all pages: they belong to another worker now."""
         self._cancel()
         self._jobs.clear()
         self._waiting.clear()
@@ -168,7 +170,7 @@ class Fetching:
             self._stage.fail(error)
 
     async def _serve_host(self, host: str, job: FetchJob) -> None:
-        """One turn of a host; where it is cancelled, its host is another's, and is not freed."""
+        """Make one request to a host. If it is cancelled, the host belongs to another worker."""
         try:
             await self._request(host, job)
         except PartitionLostError:
@@ -196,7 +198,12 @@ class Fetching:
             raise
         except Exception as error:
             job.errors += 1
-            log.error("unexpected", origin=job.origin, tries=job.errors, exc_info=error)
+            log.error(
+                "unexpected error while fetching a page",
+                origin=job.origin,
+                tries=job.errors,
+                exc_info=error,
+            )
             if job.errors > 1:
                 raise PageError(Reason.INTERNAL, repr(error)) from error
             self._metrics.retries.inc()
@@ -210,9 +217,9 @@ class Fetching:
     async def _redirect(self, job: FetchJob, url: str) -> None:
         fetch, most = job.fetch, self._settings.max_redirects
         if url in (fetch.url, *fetch.redirects):
-            raise PageError(Reason.REDIRECT, f"a loop, back to {url}")
+            raise PageError(Reason.REDIRECT, f"redirect loop: back to {url}")
         if len(fetch.redirects) >= most:
-            raise PageError(Reason.REDIRECT, f"more than {most} redirects")
+            raise PageError(Reason.REDIRECT, f"the page was redirected more than {most} times")
         try:
             domain = self._stage.domain_of(url)
         except PageError as error:
@@ -229,7 +236,9 @@ class Fetching:
     async def _again(self, host: str, job: FetchJob, error: TryLaterError) -> None:
         now, attempt = self._clock(), job.fetch.attempt + 1
         if attempt >= self._settings.fetch_attempts:
-            raise PageError(error.reason, f"{error.message}, the last of {attempt} attempts")
+            raise PageError(
+                error.reason, f"given up after {attempt} attempts; the last one: {error.message}"
+            )
         state = self._hosts.get(job.partition, job.domain, host)
         backs_off = state.backoff_until > now
         later = state.backoff_until if backs_off else retry_at(job.fetch.url, attempt, now)
@@ -239,7 +248,7 @@ class Fetching:
 
     async def _place(self, job: FetchJob) -> None:
         try:
-            # meanwhile it may have been sent again, by `drain`
+            # `drain` may have sent the page again meanwhile
             if await self._stage.is_mine(job) and not job.future.done():
                 await self._waiting.place(job)
         except PageError as error:

@@ -1,10 +1,10 @@
-"""Where a page waits: in its host's queue, or in the lot.
+"""The places where pages wait: their hosts' queues, or the parked pages.
 
-    its turn comes within park_seconds    the host's queue; in the lot until its not-before
-    later                                 the lot for park_seconds, then `fetches` again
+    ready within park_seconds    the host's queue; a page with a later not-before is parked
+    ready later                  parked for park_seconds, then sent to `fetches` again
 
-What is in a queue is looked at again after each turn of its host: a host that has become slow, or
-backs off, has more in its queue than it can serve in that time.
+A host's queue is checked again after each of its requests: a host that has become slow, or backs
+off, may have more pages in its queue than it can serve in that time.
 """
 
 from __future__ import annotations
@@ -24,15 +24,20 @@ from urltree.page import PageError, Reason
 
 T = TypeVar("T")
 
-_LEAST = 1 / 6  # of park_seconds: records of a full window do not go round faster than that
-_SLACK = 1.5  # times park_seconds, before a queue is spread anew
+_LEAST = 1 / 6  # share of park_seconds for which far pages stay even if the worker is full
+_SLACK = 1.5  # times park_seconds; a queue with a longer wait is emptied and placed again
 
 
 class ParkedPages(Generic[T]):
-    """Pages that wait. Times are seconds since 1970.
+    """Pages that are not in a host's queue, so that they delay no others.
+
+        soon   ready within `park_seconds`: they stay until they are ready
+        far    ready later: they stay for `park_seconds`, in the order in which they came
+
+    The far ones may be taken out earlier if the worker is full. Times are seconds since 1970.
 
     Args:
-        seconds: that a far one stays.
+        seconds: time for which a far page stays.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -45,32 +50,32 @@ class ParkedPages(Generic[T]):
         return len(self._soon) + len(self._far)
 
     def wait(self, page: T, until: float) -> None:
-        """Keep one whose time is near."""
+        """Park a page that will be ready soon."""
         heappush(self._soon, (until, next(self._numbers), page))
 
     def park(self, page: T, now: float) -> None:
-        """Keep one whose time is far off."""
+        """Park a page that will be ready much later."""
         self._far.append((now, page))
 
     def due(self, now: float) -> Iterator[T]:
-        """Take out those whose time has come."""
+        """Remove and yield the pages that are ready."""
         while self._soon and self._soon[0][0] <= now:
             yield heappop(self._soon)[2]
 
     def parked_before(self, time: float) -> Iterator[T]:
-        """Take out the far ones that came before a time, the first one first."""
+        """Remove and yield the far pages that were parked before a time, the first one first."""
         while self._far and self._far[0][0] <= time:
             yield self._far.popleft()[1]
 
     def next_at(self) -> float | None:
-        """When the next one is to leave."""
+        """Return when the next page must be taken out."""
         times = [self._soon[0][0]] if self._soon else []
         if self._far:
             times.append(self._far[0][0] + self._seconds)
         return min(times, default=None)
 
     def empty(self) -> list[T]:
-        """Take out all."""
+        """Remove and return all pages."""
         pages = [page for _, _, page in self._soon] + [page for _, page in self._far]
         self._soon.clear()
         self._far.clear()
@@ -81,16 +86,16 @@ class WaitingPages:
     """All pages that wait in a worker.
 
     Args:
-        hosts: what is known of them.
-        stage: where pages go that do not stay.
-        metrics: counted here.
-        seconds: `park_seconds`.
-        seconds_each: that a page of its host takes.
-        clock: seconds since 1970.
+        hosts: states of the hosts.
+        stage: the actions for pages that leave.
+        metrics: metrics to count in.
+        seconds: setting `park_seconds`.
+        seconds_each: returns the seconds that each page of a job's host takes.
+        clock: returns seconds since 1970.
 
     Attributes:
-        queues: of the hosts.
-        is_closed: nothing waits here any more, all is sent again.
+        queues: queues of the hosts.
+        is_closed: whether the worker stops, so that pages are sent to `fetches` again.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -116,7 +121,7 @@ class WaitingPages:
         """Put a page where it waits.
 
         Raises:
-            PageError: its host has not answered for hours.
+            PageError: its host has failed for hours.
         """
         if self.is_closed:
             await self._send_again(job, job.fetch.not_before)
@@ -125,7 +130,10 @@ class WaitingPages:
         host, fetch = job.host, job.fetch
         state = self._hosts.get(job.partition, job.domain, host)
         if state.is_given_up(now):
-            raise PageError(Reason.UNREACHABLE, f"{host} has failed for hours: {state.trouble}")
+            raise PageError(
+                Reason.UNREACHABLE,
+                f"host {host} has failed for hours, the last time with: {state.trouble}",
+            )
         expected = self.queues.expected(host, now, self._seconds_each(job))
         turn = max(fetch.not_before, state.next_request_at, expected)
         if turn - now > (self._seconds / 2 if job.is_parked else self._seconds):
@@ -137,13 +145,13 @@ class WaitingPages:
             self.queues.add(host, job, now)
 
     def take_due(self) -> list[FetchJob]:
-        """Take out of the lot what is to be placed now."""
+        """Take out the parked pages that must be placed now."""
         now = self._clock()
         stay = self._seconds * (_LEAST if self._stage.is_full() else 1.0)
         return [*self._parked.due(now), *self._parked.parked_before(now - stay)]
 
     def overflow(self, host: str, job: FetchJob) -> list[FetchJob]:
-        """Take out of a host's queue, where it has more than it can serve in time."""
+        """Take all pages out of a host's queue if it has more than it can serve in time."""
         now = self._clock()
         expected = self.queues.expected(host, now, self._seconds_each(job))
         if self.queues.waiting(host) and expected - now > _SLACK * self._seconds:
@@ -151,11 +159,11 @@ class WaitingPages:
         return []
 
     def next_at(self) -> float | None:
-        """When a page is to leave the lot."""
+        """Return when a parked page must be taken out."""
         return self._parked.next_at()
 
     def clear(self) -> None:
-        """Forget all of it."""
+        """Remove all pages."""
         self.queues.clear()
         self._parked.empty()
 

@@ -1,11 +1,11 @@
-"""Where each feed of a worker stands between two polls.
+"""The position of each feed of a worker between two polls.
 
-    ┌▶ schedule ──due──▶ host's queue ──its turn──▶ poll ──▶ outcome on its way ──applied─┐
-    │                                                 │                │                  │
-    └───────────────────────◀── nothing came of it ───┴────── lost ────┘◀─────────────────┘
+    ┌▶ schedule ──due──▶ host's queue ──host ready──▶ poll ──▶ outcome sent ──applied──┐
+    │                                                  │            │                  │
+    └──────────────────◀── no outcome, or not ours ────┴─── lost ───┘◀─────────────────┘
 
-A feed is in one of these places only, so that nobody polls it twice at once. An outcome that does
-not come back, for it was lost in a rebalance, is waited for no longer than `LOST`.
+A feed is in exactly one of these places, so it is never polled twice at the same time. An outcome
+that was lost in a rebalance is awaited for `LOST_AFTER` at most.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import takewhile
 from urltree.crawl.decisions.host.host_queues import HostQueues
 from urltree.crawl.decisions.poll.schedule import FeedKey, Schedule
 
-LOST_AFTER = 60.0  # seconds; an outcome takes 0.2 s
+LOST_AFTER = 60.0  # seconds; an outcome usually takes 0.2 s
 
 
 @dataclass(slots=True)
@@ -24,8 +24,8 @@ class PendingPoll:
     """A feed that has left the schedule.
 
     Attributes:
-        host: in whose queue it waits, or that is busy with it.
-        sequence: that the outcome of its poll will have; None until it begins.
+        host: host in whose queue the feed waits, or that is busy with it.
+        sequence: sequence of the poll's outcome; None until the poll begins.
     """
 
     host: str
@@ -33,63 +33,68 @@ class PendingPoll:
 
 
 class FeedQueue:
-    """The feeds of a worker's partitions. Times are seconds since 1970."""
+    """The feeds of a worker's partitions. Times are seconds since 1970 unless noted."""
 
     def __init__(self) -> None:
         self._schedule = Schedule()
         self._hosts: HostQueues[FeedKey] = HostQueues()
         self._pending: dict[FeedKey, PendingPoll] = {}
-        self._sent: dict[FeedKey, float] = {}  # in the order of the times
+        self._sent: dict[FeedKey, float] = {}  # ordered by time
 
     def __len__(self) -> int:
-        """Feeds that are followed."""
+        """Return the number of feeds that are followed."""
         return len(self._schedule) + len(self._pending)
 
     @property
     def overdue(self) -> int:
-        """Feeds that are due and wait for their host's turn."""
+        """Number of feeds that are due and wait for their host."""
         return len(self._hosts)
 
     def put(self, key: FeedKey, due: float) -> None:
-        """Set when a feed is due; one that is in work comes back by itself."""
+        """Set when a feed is due; ignored while the feed is being polled."""
         if key not in self._pending:
             self._schedule.put(key, due)
 
     def remove(self, key: FeedKey) -> None:
-        """Poll a feed no more; one that is in work is found without its row."""
+        """Remove a feed from the schedule. A poll in progress ends when it finds no row."""
         self._schedule.remove(key)
 
     def pop(self, now: float) -> list[FeedKey]:
-        """Take out what is due; each is to be queued, or put back."""
+        """Remove and return the feeds that are due; the caller queues them or puts them back."""
         return self._schedule.pop(now)
 
     def queue(self, key: FeedKey, host: str, now: float) -> None:
-        """Let a feed wait for its host's turn."""
+        """Let a feed wait for its host."""
         if key in self._pending:
             return
         self._pending[key] = PendingPoll(host)
         self._hosts.add(host, key, now)
 
     def take_ready(self, now: float, at_most: int) -> list[FeedKey]:
-        """Feeds whose turn has come, one a host."""
+        """Return feeds whose hosts are ready, at most one for each host."""
         return [key for _, key in self._hosts.take(now, at_most)] if at_most > 0 else []
 
     def begin(self, key: FeedKey, sequence: int) -> None:
-        """A poll begins, whose outcome will have this sequence."""
+        """Record that a poll begins, and the sequence of its outcome."""
         self._pending[key].sequence = sequence
 
     def mark_sent(self, key: FeedKey, now: float) -> None:
-        """The outcome of a poll is on its way; `now` and that of `lost` are monotonic seconds."""
+        """Record that the outcome of a poll was sent.
+
+        Args:
+            key: key of the feed.
+            now: monotonic seconds, as in `find_lost`.
+        """
         self._sent.pop(key, None)
         self._sent[key] = now
 
     def is_waiting_for(self, key: FeedKey, sequence: int) -> bool:
-        """Whether the outcome of this poll is waited for."""
+        """Return whether the outcome of this poll is awaited."""
         pending = self._pending.get(key)
         return pending is not None and pending.sequence == sequence
 
     def put_back(self, key: FeedKey, due: float, host_next_at: float) -> None:
-        """A poll is over, or came to nothing: the feed is due again then, its host is free."""
+        """End a poll, with or without result: schedule the feed again and free its host."""
         pending = self._pending.pop(key, None)
         self._sent.pop(key, None)
         if pending is not None:
@@ -97,13 +102,13 @@ class FeedQueue:
         self._schedule.put(key, due)
 
     def find_lost(self, now: float) -> list[FeedKey]:
-        """Feeds whose outcome did not come back."""
+        """Return the feeds whose outcome did not come back."""
         return [
             key for key, _ in takewhile(lambda sent: now - sent[1] > LOST_AFTER, self._sent.items())
         ]
 
     def next_at(self, *, has_room: bool) -> float | None:
-        """When there is something to do.
+        """Return when to look again for feeds that are due or ready.
 
         Args:
             has_room: whether another poll may begin.
@@ -112,7 +117,7 @@ class FeedQueue:
         return min((time for time in times if time is not None), default=None)
 
     def clear(self) -> None:
-        """Partitions move: all is read anew."""
+        """Remove all feeds, because the partitions move."""
         self._schedule.clear()
         self._hosts.clear()
         self._pending.clear()

@@ -1,10 +1,11 @@
-"""Asks for one feed: the request, its redirects, its body; gives what came of it.
+"""One poll of a feed: the request, its redirects and its body; returns the outcome.
 
     url ──▶ 301 ──▶ 301 ──▶ 302 ──▶ 200 ──▶ same body? ──▶ parser ──▶ items
             ╰ moved_to ╯            304, 410, trouble
 
-A redirect to a host that was just asked waits for its pause, as every request does.
-It decides nothing about the next poll: `urltree.crawl.decisions.poll.transition` does.
+A redirect to a host that was just requested waits for that host's pause, like every request.
+
+What an outcome changes is decided in `urltree.crawl.decisions.poll.transition`.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ _ACCEPT = {
 
 
 class PolledFeed(NamedTuple):
-    """What came of a poll: the outcome, its items still to be looked up, and the items."""
+    """The outcome of a poll without its items, and the items, which are still to be looked up."""
 
     outcome: PollOutcome
     items: tuple[FeedItem, ...] = ()
 
 
 class FinalResponse(NamedTuple):
-    """Where redirects ended."""
+    """The response at the end of the redirects."""
 
     answer: Response
     moved_to: str | None
@@ -51,13 +52,13 @@ class FinalResponse(NamedTuple):
 
 
 class FeedRequester:
-    """Asks for feeds.
+    """Requests feeds.
 
     Args:
-        client: the way to the web.
-        parsers: of what comes back.
+        client: HTTP client.
+        parsers: parsers of feeds.
         settings: limits of a feed.
-        clock: seconds since 1970.
+        clock: returns seconds since 1970.
     """
 
     def __init__(
@@ -74,13 +75,13 @@ class FeedRequester:
         self._clock = clock
 
     async def request(self, state: FeedState) -> PolledFeed:
-        """Poll a feed once; a server's trouble is an outcome too."""
+        """Poll a feed once. A failed request is an outcome too."""
         started = self._clock()
         sent = conditional_headers(state, started)
         try:
             reached = await self._follow(state.url, {**_ACCEPT, **sent})
         except WebError as error:
-            at = self._clock()  # its host rests for as long as after an answer that was so slow
+            at = self._clock()  # the failed request counts like a response with this latency
             outcome = failed_outcome(state, at, error.message, error.trouble)
             return PolledFeed(replace(outcome, seconds=max(0.0, at - started)))
         answer = reached.answer
@@ -121,10 +122,11 @@ class FeedRequester:
             is_permanent = is_permanent and answer.is_permanent
             moved_to = to if is_permanent else moved_to
             if to in asked:
-                raise WebError(Trouble.REDIRECT, f"a loop: {to[:200]} comes again")
+                raise WebError(Trouble.REDIRECT, f"redirect loop: back to {to[:200]}")
             if len(asked) > self._settings.max_redirects:
                 raise WebError(
-                    Trouble.REDIRECT, f"more than {self._settings.max_redirects} redirects"
+                    Trouble.REDIRECT,
+                    f"the request was redirected more than {self._settings.max_redirects} times",
                 )
             if host_of(to) in map(host_of, asked):
                 await asyncio.sleep(self._politeness.after(answer.seconds))
@@ -134,12 +136,16 @@ class FeedRequester:
         self, state: FeedState, sent: Mapping[str, str], answer: Response, outcome: PollOutcome
     ) -> PolledFeed:
         if answer.status == 410:
-            gone = replace(outcome, trouble=Trouble.STATUS, message="status 410: gone")
+            gone = replace(
+                outcome, trouble=Trouble.STATUS, message="the response has status 410: gone"
+            )
             return PolledFeed(replace(gone, result=PollResult.GONE))
         if answer.status == 304 and sent:
             return PolledFeed(outcome)
         if answer.status != 200:
-            raise WebError(Trouble.STATUS, f"status {answer.status}{_uncalled(answer)}")
+            raise WebError(
+                Trouble.STATUS, f"the response has status {answer.status}{_unexpected_304(answer)}"
+            )
         age, no_cache = max_age(answer.headers)
         outcome = replace(
             outcome,
@@ -169,7 +175,14 @@ class FeedRequester:
 def failed_outcome(
     state: FeedState, at: float, message: str, trouble: Trouble | None = None
 ) -> PollOutcome:
-    """The outcome of a poll without an answer; without trouble, it is our own fault."""
+    """Return the outcome of a poll without response.
+
+    Args:
+        state: state of the feed.
+        at: time of the failure, seconds since 1970.
+        message: explanation for people.
+        trouble: class of the failure; None for an error of ours.
+    """
     return PollOutcome(
         site=state.site,
         feed=state.feed,
@@ -182,18 +195,18 @@ def failed_outcome(
 
 
 def _is_a_feed(status: int, _headers: Mapping[str, str]) -> bool:
-    """Whatever its Content-Type says: feeds come as text/html and text/plain."""
+    """Want the body of every 200, because feeds are also sent as text/html and text/plain."""
     return status == 200
 
 
-def _uncalled(answer: Response) -> str:
-    return ", though the request had no condition" if answer.status == 304 else ""
+def _unexpected_304(answer: Response) -> str:
+    return ", although the request was unconditional" if answer.status == 304 else ""
 
 
 def host_of(url: str) -> str:
-    """Whose turn it must be: as in the URL, lower case, with its port where it is not the usual."""
+    """Return the host of a URL, in lower case, with its port unless it is the default."""
     try:
         host: str = can_ada.parse(url).host
     except ValueError:
-        return url  # to be refused when it is asked
+        return url  # the request will fail
     return host

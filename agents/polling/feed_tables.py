@@ -1,4 +1,4 @@
-"""The two tables of `poll`: what is known of each feed, and which items its site has shown.
+"""The two tables of `poll`: the state of each feed, and the items that its site has shown.
 
 feed_state   site NUL xxh3_128(feed)   `urltree.crawl.decisions.poll.feed_state.FeedState`
 seen_items   site NUL item hash        `urltree.crawl.decisions.poll.seen_items.SeenItemRow`
@@ -20,14 +20,14 @@ from urltree.crawl.decisions.poll.seen_items import SeenItemRow, update_row
 
 
 class FeedRow(NamedTuple):
-    """A feed with the key under which it is stored and scheduled."""
+    """A feed's state with the key under which it is stored and scheduled."""
 
     key: FeedKey
     state: FeedState
 
 
 def feed_key(partition: int, site: str, feed: str) -> FeedKey:
-    """The partition of a feed's row, and its key there."""
+    """Return the partition and the key of a feed's row."""
     return partition, key_of(site, xxhash.xxh3_128_digest(feed.encode()))
 
 
@@ -35,8 +35,9 @@ class FeedTables:
     """Reads and writes both tables.
 
     Args:
-        states, seen: the tables.
-        days: an item is forgotten so long after it was last seen.
+        states: table `feed_state`.
+        seen: table `seen_items`.
+        days: time after which an item that is no longer seen is forgotten.
     """
 
     def __init__(self, states: Table, seen: Table, days: float) -> None:
@@ -45,34 +46,34 @@ class FeedTables:
         self._days = days
 
     def get(self, key: FeedKey) -> FeedState | None:
-        """What is known of a feed, None where it is not followed.
+        """Return the state of a feed; None if it is not followed.
 
         Raises:
-            StateError: the row cannot be read.
+            FeedStateError: the row cannot be read.
         """
         row = self._states.get(*key)
         return None if row is None else FeedState.decode(row)
 
     def pages(self, partition: int) -> Iterator[list[FeedRow]]:
-        """All feeds of a partition, in lists; see `Table.pages`."""
+        """Iterate over all feeds of a partition, in lists; see `Table.pages`."""
         for page in self._states.pages(partition, b""):
             yield [FeedRow((partition, key), FeedState.decode(row)) for key, row in page]
 
     async def put(self, key: FeedKey, state: FeedState, work: Work) -> None:
-        """Put what is known of a feed now."""
+        """Write the state of a feed."""
         row = state.encode()
         work.wait_for(await self._states.put(*key, row), len(row))
 
     async def delete(self, key: FeedKey, work: Work) -> None:
-        """Forget a feed; what its site has shown stays until it expires."""
+        """Delete the state of a feed. The items of its site stay until they expire."""
         work.wait_for(await self._states.delete(*key))
 
     def is_known(self, partition: int, site: str, item: bytes) -> bool:
-        """Whether an item of that hash was seen at that site."""
+        """Return whether a site has shown an item with this hash."""
         return self._seen.get(partition, key_of(site, item)) is not None
 
     async def see(self, partition: int, outcome: PollOutcome, work: Work) -> None:
-        """Note which items a poll has found."""
+        """Record the items that a poll has found."""
         for item in outcome.items:
             key = key_of(outcome.site, item.hash)
             row = self._seen.get(partition, key)
@@ -83,7 +84,7 @@ class FeedTables:
                 work.wait_for(await self._seen.put(partition, key, after.encode()))
 
     async def sweep(self, partition: int, site: str, now: float, work: Work) -> int:
-        """Delete what a site has not shown for long; gives the number of rows."""
+        """Delete the expired items of a site; return their number."""
         rows = self._seen.scan(partition, prefix_of(site))
         past = [key for key, row in rows if SeenItemRow.decode(row).is_past(now, self._days)]
         for key in past:

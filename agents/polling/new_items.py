@@ -1,7 +1,8 @@
-"""Sends what is new in a feed to `fetches`; the rest its site has shown before.
+"""Sends the new items of a feed to `fetches`.
 
-Two feeds of a site on two hosts, polled at the same moment, may both send an item: to remember
-what is on its way would lose it where that poll then fails. Downstream it is the same document.
+Two feeds of a site on two hosts that are polled at the same moment may both send the same item. To
+remember items in flight would lose an item whose poll then fails. Downstream both are the same
+document.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from urltree.page import PageError
 
 
 class NewItemSender:
-    """The way of a worker's new items to `fetches`.
+    """Sends the new items of a worker's feeds to `fetches`.
 
     Args:
-        stage: whose worker it is.
-        rows: of what sites have shown; read only.
-        schemes: say to which domain a page belongs.
+        stage: stage of the worker.
+        rows: tables of the stage, read only.
+        schemes: determine the domain of a page.
     """
 
     def __init__(self, stage: Stage, rows: FeedTables, schemes: Schemes) -> None:
@@ -40,10 +41,13 @@ class NewItemSender:
         self._schemes = schemes
 
     async def send(self, partition: int, state: FeedState, asked: PolledFeed) -> PollOutcome:
-        """Send new items, oldest first; the outcome with all of them, once Kafka has the new.
+        """Send the new items, oldest first, and wait for Kafka's confirmation.
+
+        Returns:
+            The outcome with all items.
 
         Raises:
-            KafkaError: it does not take them; the outcome must not be stored.
+            KafkaError: Kafka does not accept them; then the outcome must not be stored.
         """
         site = state.site
         seen, new = find_new_items(
@@ -57,7 +61,7 @@ class NewItemSender:
     async def _send(
         self, state: FeedState, item: FeedItem
     ) -> asyncio.Future[RecordMetadata] | None:
-        """Queue a page for its domain's owner; None where its link is no page's."""
+        """Send a page to the partition of its domain; return None if its link is not usable."""
         fetch = Fetch(
             url=item.link,
             feed=state.feed,
@@ -72,7 +76,12 @@ class NewItemSender:
             to = self._stage.key(self._schemes.domain(item.link))
         except PageError as error:
             self._stage.metrics.items_skipped.inc()
-            log.debug("an item is skipped", feed=state.feed, link=item.link, why=error.message)
+            log.debug(
+                "skipped a feed item whose page cannot be fetched",
+                feed=state.feed,
+                link=item.link,
+                why=error.message,
+            )
             return None
         topic = self._stage.settings.topic("fetches")
         future: asyncio.Future[RecordMetadata] = await self._stage.app.producer.deliver(

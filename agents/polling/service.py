@@ -1,12 +1,13 @@
-"""The service of `poll`: asks each feed when it is due, as many at once as the settings say.
+"""The service of `poll`: polls each feed when it is due, several at a time.
 
-    due ──▶ its host's turn ──▶ asked ──▶ new items in fetches ──▶ confirmed ──▶ outcome ──▶ agent
-                                                                                   ▲
-                                  validators stand in it alone: lost before here, ─┘
-                                  the poll is made again, and its items come again
+    due ──▶ host ready ──▶ request ──▶ new items in fetches ──▶ confirmed ──▶ outcome ──▶ agent
+                                                                                 ▲
+                        only the outcome contains the validators: if the poll ───┘
+                        is lost before, it is repeated and finds the same items
 
-Writes no table: the agent does, when the outcome has gone through Kafka. Reads both, while the
-partitions are this worker's; when they move, every poll is cancelled and all feeds are read anew.
+The service writes no table; the agent does when it receives the outcome through Kafka. The service
+reads both tables while the partitions belong to this worker. When they move, it cancels every poll
+and reads all feeds again.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from urltree.crawl.decisions.poll.schedule import FeedKey
 from urltree.crawl.decisions.poll.transition import due_after_takeover
 from urltree.crawl.web.client import WebClient
 
-_MAX_WAIT = 0.5  # seconds between two looks at what is due, at most
-_MIN_WAIT = 0.02  # and at least, unless something has happened
-_SLICE = 200  # rows that are read before others have their turn: 20 µs each
+_MAX_WAIT = 0.5  # longest time in seconds between two checks of the schedule
+_MIN_WAIT = 0.02  # shortest time in seconds, unless an event wakes the service
+_SLICE = 200  # rows that are read before other tasks may run; a row takes 20 µs
 
-_MESSAGE = 500  # characters of an error of ours that are kept
+_MESSAGE = 500  # characters of an unexpected error that are stored
 
 _TOO_MANY = 429
 
@@ -44,10 +45,10 @@ class Polling:
     """Polls the feeds of a worker.
 
     Args:
-        stage: whose worker it is.
-        rows: of its feeds; read only.
-        schemes: say to which domain a page belongs.
-        clock: seconds since 1970.
+        stage: stage of the worker.
+        rows: tables of the stage, read only.
+        schemes: determine the domain of a page.
+        clock: returns seconds since 1970.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Polling:
         self._clock = clock
         self._politeness = stage.settings.politeness
         self._queue = FeedQueue()
-        self._generation: int | None = None  # of the group, in which the feeds were read
+        self._generation: int | None = None  # group generation in which the feeds were read
         self._polls: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._requester: FeedRequester | None = None
@@ -70,7 +71,7 @@ class Polling:
         gauge("feeds_overdue", "Feeds that wait for their host.", lambda: self._queue.overdue)
 
     async def run(self) -> None:
-        """Poll until the worker stops; does not end by itself, the worker ends with it."""
+        """Poll until the worker stops. If this fails, the worker ends."""
         self._task = asyncio.current_task()
         settings = self._stage.settings
         parsers = Parsers(settings.parsers, settings.parse_seconds, settings.max_feed_items)
@@ -81,34 +82,40 @@ class Polling:
                     await self._start_due_polls()
                     await self._wait()
                 await self._cancel()
-        except Exception as error:  # noqa: BLE001 - whatever it is, nobody would poll any more
+        except Exception as error:  # noqa: BLE001 - after any error the worker would not poll
             self._stage.fail(error)
 
     async def stop(self) -> None:
-        """Cancel what is being polled, and wait for the end of it."""
+        """Cancel all polls and wait for their end."""
         await self._cancel()
         self._wake.set()
         if self._task is not None:
             await asyncio.wait({self._task})
 
     def clear(self) -> None:
-        """Partitions move: cancel all polls, and forget what is due when."""
+        """Cancel all polls and forget the schedule, because the partitions move."""
         self._generation = None
         self._queue.clear()
         for poll in self._polls:
             poll.cancel()
 
     def put(self, key: FeedKey, state: FeedState) -> None:
-        """A feed was added."""
+        """Schedule a feed that was added."""
         self._queue.put(key, due_time(state))
         self._wake.set()
 
     def remove(self, key: FeedKey) -> None:
-        """A feed is not followed any more."""
+        """Stop polling a feed that was removed."""
         self._queue.remove(key)
 
     def applied(self, key: FeedKey, outcome: PollOutcome, state: FeedState | None) -> None:
-        """An outcome went through Kafka; the state is the feed's, None if it was removed."""
+        """Schedule the next poll after an outcome was applied.
+
+        Args:
+            key: key of the feed.
+            outcome: outcome that came through Kafka.
+            state: new state of the feed; None if it was removed.
+        """
         now = self._clock()
         due = due_time(state)
         host_next_at = now + self._politeness.after(outcome.seconds)
@@ -129,7 +136,7 @@ class Polling:
             return
         now = self._clock()
         for key in self._queue.find_lost(monotonic()):
-            log.warning("an outcome did not come back, its feed is polled again", key=key)
+            log.warning("poll outcome did not come back; polling its feed again", key=key)
             self._queue.put_back(key, now, now)
         await self._queue_due(now)
         for key in self._queue.take_ready(now, self._room):
@@ -154,7 +161,7 @@ class Polling:
         return self._stage.settings.polls_at_once - len(self._polls)
 
     def _may_poll(self) -> bool:
-        """Whether the tables are there and nobody else can own their partitions yet."""
+        """Return whether the tables are complete and the partitions still belong to this worker."""
         app = self._app
         return bool(
             app.started
@@ -164,7 +171,7 @@ class Polling:
         )
 
     async def _read_feeds(self, generation: int) -> bool:
-        """Schedule all feeds of this worker's partitions; whether they still are its."""
+        """Schedule all feeds of this worker's partitions; return whether it still owns them."""
         self.clear()
         topic = self._stage.settings.topic("feeds")
         for tp in self._app.consumer.assignment():
@@ -178,7 +185,7 @@ class Polling:
                 if not self._may_poll() or generation != self._app.consumer_generation_id:
                     return False
         self._generation = generation
-        log.info("feeds are read", feeds=len(self._queue))
+        log.info("read the feeds of all assigned partitions", feeds=len(self._queue))
         return True
 
     async def _queue_due(self, now: float) -> None:
@@ -207,7 +214,7 @@ class Polling:
         await asyncio.gather(*self._polls, return_exceptions=True)
 
     async def _poll(self, key: FeedKey, generation: int) -> None:
-        """One poll, from its request to its outcome in Kafka."""
+        """Make one poll, from its request to its outcome in Kafka."""
         now = self._clock()
         state = self._rows.get(key)
         if state is None or due_time(state) > now:
@@ -225,9 +232,12 @@ class Polling:
         self._count(outcome)
 
     async def _outcome(self, key: FeedKey, state: FeedState, generation: int) -> PollOutcome | None:
-        """What came of a poll, its new items safe in `fetches`; None: the feed may be another's."""
+        """Return the outcome of a poll after Kafka has confirmed its new items.
+
+        Return None if the feed may belong to another worker by now.
+        """
         if self._requester is None:
-            raise RuntimeError("polls before it runs")
+            raise RuntimeError("the polling service is not running")
         try:
             asked = await self._requester.request(state)
             if self._generation != generation or not self._may_poll():
@@ -235,8 +245,8 @@ class Polling:
             return await self._sender.send(key[0], state, asked)
         except OURS:
             raise
-        except Exception as error:  # noqa: BLE001 - one feed never stops another
-            log.error("unexpected", feed=state.feed, exc_info=error)
+        except Exception as error:  # noqa: BLE001 - one feed must not stop the others
+            log.error("unexpected error while polling a feed", feed=state.feed, exc_info=error)
             return failed_outcome(state, self._clock(), f"internal: {error!r}"[:_MESSAGE])
 
     def _count(self, outcome: PollOutcome) -> None:

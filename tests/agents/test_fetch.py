@@ -132,7 +132,9 @@ def test_attempts_come_to_an_end(job: Settings, publish: Publish, read_all: Read
     publish(wanted(f"{NEWS}/a"))
     fetch(job, pages, fetch_attempts=3)
     assert pages.times("news.example/a") == 3
-    assert letters(read_all) == [("unreachable", "status 503, the last of 3 attempts")]
+    assert letters(read_all) == [
+        ("unreachable", "given up after 3 attempts; the last one: status 503")
+    ]
 
 
 def test_without_an_answer_to_robots_txt_no_page_is_asked(
@@ -147,7 +149,7 @@ def test_without_an_answer_to_robots_txt_no_page_is_asked(
     stage = fetch(job, pages)
     assert {path for _, path in pages.asked} == {"/robots.txt"}
     assert sorted(letters(read_all)) == [
-        ("robots", f"robots.txt: status {status}, the last of 6 attempts")
+        ("robots", f"given up after 6 attempts; the last one: robots.txt: status {status}")
         for status in (429, 500, 503)
     ]
     assert stage.metrics.robots_fetches._value.get() == 3
@@ -192,7 +194,7 @@ def test_redirects_come_to_an_end(job: Settings, publish: Publish, read_all: Rea
         pages.put(f"news.example/{number}", redirect(f"/{number + 1}"))
     publish(wanted(f"{NEWS}/0"))
     fetch(job, pages, max_redirects=3)
-    assert letters(read_all) == [("redirect", "more than 3 redirects")]
+    assert letters(read_all) == [("redirect", "the page was redirected more than 3 times")]
 
 
 def test_a_private_address_is_refused(job: Settings, publish: Publish, read_all: ReadAll) -> None:

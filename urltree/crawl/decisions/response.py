@@ -1,4 +1,4 @@
-"""What came of asking an address once: an answer, or trouble."""
+"""The result of one HTTP request: a response, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -8,28 +8,34 @@ from enum import StrEnum
 
 
 class Trouble(StrEnum):
-    """Why there is no answer; kept in a feed's state, counted, and written to dead letters."""
+    """Why a request failed.
+
+    The value is stored in the feed's state, counted in metrics and written to dead letters.
+    """
 
     DNS = "dns"  # the name does not resolve
-    CONNECT = "connect"  # refused, reset, or not in time
+    CONNECT = "connect"  # refused, reset, or timed out
     TLS = "tls"
-    TIMEOUT = "timeout"  # headers, body, or all of it took too long
+    TIMEOUT = "timeout"  # headers, body, or the whole response took too long
     PROTOCOL = "protocol"  # not HTTP, or HTTP/0.9
-    TRUNCATED = "truncated"  # fewer bytes, chunks or compressed bytes than promised
-    ENCODING = "encoding"  # Content-Encoding that we did not ask for, or bytes that are not it
-    TOO_LARGE = "too-large"  # body after decompression
+    TRUNCATED = "truncated"  # the body, or its compressed data, ends too early
+    ENCODING = "encoding"  # unsupported Content-Encoding, or invalid compressed data
+    TOO_LARGE = "too-large"  # the decompressed body exceeds its limit
     HEADERS_TOO_LARGE = "headers-too-large"
     REFUSED_ADDRESS = (
-        "refused-address"  # resolves to a private address, see `urltree.crawl.web.guard`
+        "refused-address"  # the name resolves to a private address (`urltree.crawl.web.guard`)
     )
-    REDIRECT = "redirect"  # a loop, too many of them, or to what is no http address
-    STATUS = "status"  # answered, with an error status
+    REDIRECT = "redirect"  # a loop, too many redirects, or a target that is not an HTTP URL
+    STATUS = "status"  # the response has an error status
     NOT_A_FEED = "not-a-feed"
-    TOO_SLOW = "too-slow"  # parsing took longer than it may
+    TOO_SLOW = "too-slow"  # parsing exceeded its time limit
 
     @property
     def is_transient(self) -> bool:
-        """Whether the same request may well succeed later. STATUS: depends on the status."""
+        """Whether the same request may succeed later.
+
+        For STATUS this depends on the status code.
+        """
         return self not in _FINAL
 
 
@@ -42,11 +48,11 @@ _FINAL = frozenset(
 
 
 class WebError(Exception):
-    """There is no answer.
+    """A request without a usable response.
 
     Args:
-        trouble: its class.
-        message: for a person, with the figure that was exceeded.
+        trouble: class of the failure.
+        message: explanation for people, with the limit that was exceeded.
     """
 
     def __init__(self, trouble: Trouble, message: str) -> None:
@@ -60,13 +66,13 @@ class WebError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An HTTP response to one request; redirects are answers too, nobody has followed them.
+    """The HTTP response to one request. Redirects are returned as responses and are not followed.
 
     Attributes:
-        url: that was asked.
-        headers: names in lower case; what came several times is joined by ", ".
-        body: decompressed; empty where it was not wanted (`urltree.crawl.web.client.get`).
-        seconds: from the request to its headers: the host's latency.
+        url: address that was requested.
+        headers: header fields by lower-case name; repeated fields are joined by ", ".
+        body: decompressed body; empty if the caller did not want it (`urltree.crawl.web.client`).
+        seconds: latency: time from the request until the headers were complete.
     """
 
     url: str
@@ -77,10 +83,10 @@ class Response:
 
     @property
     def is_redirect(self) -> bool:
-        """Whether it points elsewhere."""
+        """Whether the response is a redirect with a Location header."""
         return self.status in (301, 302, 303, 307, 308) and "location" in self.headers
 
     @property
     def is_permanent(self) -> bool:
-        """Whether it says that the address has changed for good."""
+        """Whether the status declares a permanent change of address."""
         return self.status in (301, 308)

@@ -72,7 +72,7 @@ def _figures(read: Callable[[bytes], ParsedFeed], files: dict[str, bytes]) -> di
             figures["feeds"] += 1
             figures["items"] += len(feed.items)
             figures["items without a link"] += feed.skipped
-    assert set(refused.values()) <= {"no RSS, Atom, RDF, CDF or JSON feed"}, refused
+    assert set(refused.values()) <= {"the body is not an RSS, Atom, RDF, CDF or JSON feed"}, refused
     return figures
 
 

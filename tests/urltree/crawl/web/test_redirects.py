@@ -55,7 +55,7 @@ def test_what_is_no_web_address_is_not_followed(location: str) -> None:
 
 def test_a_redirect_without_location_says_so() -> None:
     """A 302 alone points nowhere."""
-    with pytest.raises(WebError, match="302 without a Location"):
+    with pytest.raises(WebError, match="status 302, but no Location header"):
         redirect_target(Response("http://a.example/", 302, {}, b"", 0.1))
 
 

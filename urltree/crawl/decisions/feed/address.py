@@ -1,9 +1,10 @@
-"""The address of a feed as a person wrote it, in the one spelling under which it is followed.
+"""The address of a feed: one normalised spelling of the URL that a person typed.
 
     " Example.org:443/a b "   https://example.org/a%20b
 
-What browsers would send, no more (WHATWG URL): case of the host, IDN as punycode, default port,
-dot segments, spaces. Escapes and the query stay verbatim, for servers tell them apart.
+Only what browsers change too is changed (WHATWG URL): the case of the host, IDN to punycode, the
+default port, dot segments, spaces. Percent escapes and the query stay as typed, because servers may
+treat other spellings as other resources.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def feed_address(text: str) -> str:
-    """An absolute http or https URL without fragment; https where the text has no scheme.
+    """Return the absolute http or https URL of a feed, without fragment.
+
+    A text without scheme becomes an https URL.
 
     Raises:
-        ValueError: it is none, has a password, or is too long.
+        ValueError: the text is not a URL, contains a user name or password, or is too long.
     """
     shown = text.strip()
     shown = shown if len(shown) <= 200 else shown[:200] + "…"
@@ -35,14 +38,19 @@ def feed_address(text: str) -> str:
         url: str = parsed.href
         normalise(url)
     except (ValueError, PageError):
-        raise ValueError(f"{shown!r} is no http or https address") from None
+        raise ValueError(f"{shown!r} is not an http or https URL") from None
     if parsed.username or parsed.password:
-        raise ValueError(f"{shown!r} has a name or password, which every page would carry along")
+        raise ValueError(
+            f"{shown!r} contains a user name or password; remove it, because the feed's URL is "
+            "stored with every page"
+        )
     if len(url) > MAX_URL:
-        raise ValueError(f"{shown!r} has more than {MAX_URL} characters")
+        raise ValueError(
+            f"{shown!r} is too long: {len(url)} characters, at most {MAX_URL} are allowed"
+        )
     return url
 
 
 def _plain(scheme: re.Match[str]) -> str:
-    """`feed:` before an address is nothing, `feed://` means http."""
+    """Return the replacement of a `feed` scheme: nothing for `feed:`, http for `feed://`."""
     return "" if ":" in scheme[0] else "http"

@@ -1,11 +1,11 @@
-"""Autodiscovery: where a site's page says that its feeds are, and where else they may be.
+"""Feed autodiscovery: find the feeds that a web page links to, and guess where others may be.
 
-    <link rel="alternate" type="application/rss+xml">    what the page says, in its order,
+    <link rel="alternate" type="application/rss+xml">    declared by the page, in its order,
                                                          feeds of comments last
-    <a href="/blog/feed/">                               what looks like a feed's address
-    /feed, /rss.xml, …                                   common places, to be tried politely
+    <a href="/blog/feed/">                               links that look like feeds
+    /feed, /rss.xml, …                                   common paths, tried one by one
 
-The first is the rule that browsers agreed on (RSS Advisory Board, "RSS Autodiscovery"; RFC 4287
+The first rule is the one that browsers agreed on (RSS Advisory Board, "RSS Autodiscovery"; RFC 4287
 for Atom; JSON Feed 1.1, "Discovery").
 """
 
@@ -21,14 +21,14 @@ from urltree.html.encoding import decode
 from urltree.html.parser import parse
 from urltree.page import PageError
 
-MAX_CANDIDATES = 100  # of a page
+MAX_CANDIDATES = 100  # feeds per page
 
 COMMON_PATHS = (
     *("/feed", "/rss.xml", "/atom.xml", "/index.xml", "/feed.xml", "/rss", "/feed.json"),
     *("/feeds/posts/default", "/?feed=rss2"),
 )
 
-# `application/json` is none of them: WordPress links its API by it.
+# Without `application/json`: WordPress uses that type for links to its API.
 _TYPES = frozenset(
     {
         *("application/rss+xml", "application/atom+xml", "application/rdf+xml"),
@@ -47,11 +47,11 @@ _COMMENTS = re.compile(r"\bcomments?\b|\bkommentare\b|\bcommentaires\b", re.IGNO
 
 @dataclass(frozen=True, slots=True)
 class FeedCandidate:
-    """What may be a feed.
+    """An address that may be a feed.
 
     Attributes:
-        url: absolute.
-        title: as the page says it.
+        url: absolute URL.
+        title: title that the page gives the link; None without one.
     """
 
     url: str
@@ -59,19 +59,19 @@ class FeedCandidate:
 
     @property
     def is_of_comments(self) -> bool:
-        """Whether it holds what readers say, not the pages of the site."""
+        """Whether the feed seems to contain readers' comments instead of pages of the site."""
         return bool(_COMMENTS.search(self.url) or _COMMENTS.search(self.title or ""))
 
 
 def find_feeds(
     html: bytes, base_url: str, content_type: str | None = None
 ) -> tuple[FeedCandidate, ...]:
-    """The feeds that a page names, the most likely main one first; each address once.
+    """Return the feeds that a page links to, the most likely main feed first, without duplicates.
 
     Args:
-        html: of the page.
-        base_url: its address, to which its links are relative unless it has a <base>.
-        content_type: the header, whose charset counts.
+        html: the page.
+        base_url: address of the page; its links are relative to it unless it has a <base> element.
+        content_type: Content-Type header, used for its charset.
     """
     links = _Links()
     try:
@@ -86,12 +86,12 @@ def find_feeds(
 
 
 def common_feeds(base_url: str) -> tuple[FeedCandidate, ...]:
-    """Where feeds often are on a site that names none, the most usual place first."""
+    """Return common feed addresses of a site, the most usual first, for a page that names none."""
     return tuple(FeedCandidate(urljoin(base_url, path)) for path in COMMON_PATHS)
 
 
 class _Links:
-    """Collects links while a page is parsed: href and title, as they stand there."""
+    """Parser target that collects the links of a page: href and title, unchanged."""
 
     def __init__(self) -> None:
         self.base: str | None = None
@@ -135,7 +135,7 @@ def _title(attributes: Mapping[str, str]) -> str | None:
 
 
 def _absolute(base: str, links: Iterable[tuple[str, str | None]]) -> Iterable[FeedCandidate]:
-    """Those that are http addresses."""
+    """Yield the links that are http or https URLs, as absolute URLs."""
     for href, title in links:
         try:
             yield FeedCandidate(feed_address(urljoin(base, href)), title)

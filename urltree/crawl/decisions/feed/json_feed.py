@@ -1,4 +1,4 @@
-"""JSON Feed, versions 1 and 1.1 (https://www.jsonfeed.org/version/1.1/)."""
+"""Parser for JSON Feed, versions 1 and 1.1 (https://www.jsonfeed.org/version/1.1/)."""
 
 from __future__ import annotations
 
@@ -24,21 +24,24 @@ _VERSION = "jsonfeed.org/version/1"
 
 
 def is_json(body: bytes) -> bool:
-    """Whether a body is a JSON object: no XML begins so, and content types are often wrong."""
+    """Return whether a body begins like a JSON object.
+
+    Content types are often wrong, and no XML document begins with a brace.
+    """
     return body[:64].removeprefix(_BOM).lstrip().startswith(b"{")
 
 
 def parse_json_feed(body: bytes, url: str, *, max_items: int) -> ParsedFeed:
-    """Read a JSON Feed; see `urltree.crawl.decisions.feed.parsing.parse_feed`."""
+    """Parse a JSON Feed; see `urltree.crawl.decisions.feed.parsing.parse_feed`."""
     try:
         feed = orjson.loads(body.removeprefix(_BOM))
     except orjson.JSONDecodeError as error:
-        if "memory" in error.msg:  # as orjson says it
+        if "memory" in error.msg:  # orjson has no class of its own for this error
             raise MemoryError from error
-        raise WebError(Trouble.NOT_A_FEED, f"no JSON: {error}") from None
+        raise WebError(Trouble.NOT_A_FEED, f"the body is not valid JSON: {error}") from None
     entries = feed.get("items")
     if _VERSION not in str(feed.get("version")) or not isinstance(entries, list):
-        raise WebError(Trouble.NOT_A_FEED, "JSON, but no JSON Feed")
+        raise WebError(Trouble.NOT_A_FEED, "the body is JSON, but not a JSON Feed")
     items, skipped = convert_entries(entries, max_items, lambda entry: _item(entry, url))
     return ParsedFeed(
         title=truncate_text(feed.get("title"), MAX_TITLE),
@@ -49,7 +52,10 @@ def parse_json_feed(body: bytes, url: str, *, max_items: int) -> ParsedFeed:
 
 
 def _item(entry: Any, url: str) -> FeedItem | None:
-    """`url` is the permalink; `external_url` stands in for it, then an id that is an address."""
+    """Return the item of an entry, or None if it has no link.
+
+    The link is `url`; without it `external_url`, then an `id` that is an absolute URL.
+    """
     if not isinstance(entry, dict):
         return None
     address = (
@@ -69,7 +75,7 @@ def _item(entry: Any, url: str) -> FeedItem | None:
 
 
 def _date(text: Any) -> str | None:
-    """RFC 3339, as the specification asks for; anything else is no date."""
+    """Return an RFC 3339 date, which the specification requires; None for any other text."""
     try:
         return format_time(datetime.fromisoformat(text.strip().upper()))
     except (AttributeError, ValueError):

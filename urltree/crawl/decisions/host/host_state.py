@@ -1,12 +1,12 @@
-"""A host, and when it may be asked again: a row of the table `host_state`.
+"""The state of a host, and when the next request to it may be sent: a row of table `host_state`.
 
-    answered          rests: the largest of setting, k times latency and Crawl-delay, capped
-    429, 503          backs off at once: Retry-After, else 1 min doubling to 6 h
-    trouble, 5xx      backs off from the third in a row on: a dead host with 10,000 pages waiting
-                      costs three timeouts, not 10,000
-    no robots.txt     (5xx, 429, unreachable) 5 min doubling to a day: all of it is denied meanwhile
+    response         pause: the largest of setting, k times latency and Crawl-delay, up to a maximum
+    429, 503         back off at once: Retry-After, else 1 min, doubled up to 6 h
+    trouble, 5xx     back off from the third failure in a row: a dead host with 10,000 waiting pages
+                     costs three timeouts instead of 10,000
+    no robots.txt    (5xx, 429, unreachable) 5 min, doubled up to a day; no page is requested
 
-While a host backs off its pages wait, and it is no failure of theirs.
+While a host backs off, its pages wait. This does not count as a failed attempt of the pages.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ HOST_STATE_VERSION = 1
 
 _FIRST, _LONGEST = MINUTE, 6 * HOUR
 _FIRST_ROBOTS, _LONGEST_ROBOTS = 5 * MINUTE, DAY
-_TOLERATED = 2  # troubles in a row that say nothing of the host yet
-_FIRST_RETRY, _RETRY_FACTOR = MINUTE, 4.0  # a page's own: 1, 4, 16, 64, 256 min
-_GIVE_UP = 6 * HOUR  # as long as a page's own tries take
+_TOLERATED = 2  # failures in a row without back-off
+_FIRST_RETRY, _RETRY_FACTOR = MINUTE, 4.0  # retries of a page after 1, 4, 16, 64, 256 min
+_GIVE_UP = 6 * HOUR  # the time that all attempts of a page take
 _KEPT = 30 * DAY
-_BRIEF = 5.0  # seconds: a partition is not taken over sooner
-_JITTER = 0.25  # of the wait, so that hosts of one server do not come back together
+_BRIEF = 5.0  # seconds; no partition is taken over within a shorter time
+_JITTER = 0.25  # share of the wait; separates the hosts of one server
 
-_MAX_ROW = 4 * 1024 * 1024  # of JSON: two robots.txt of 500 KiB, escaped
+_MAX_ROW = 4 * 1024 * 1024  # bytes of JSON: two robots.txt of 500 KiB with escapes
 
 
 class HostStateError(Exception):
-    """A stored row that this release cannot read."""
+    """A stored row of a host that this release cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Politeness:
-    """How long a host rests (`agents.settings.feeds`).
+    """Limits on the request rate of a host (`agents.settings.feeds`).
 
     Attributes:
-        pause: seconds between two requests, at least.
-        pause_max: and at most, whatever latency or Crawl-delay say.
-        latency_factor: times what the last answer took.
+        pause: minimum seconds between two requests.
+        pause_max: maximum pause in seconds that latency or Crawl-delay can cause.
+        latency_factor: pause per second of the last response's latency.
     """
 
     pause: float
@@ -54,18 +54,23 @@ class Politeness:
     latency_factor: float
 
     def after(self, latency: float, crawl_delay: float | None = None) -> float:
-        """Seconds until the next request."""
+        """Return the seconds to wait until the next request.
+
+        Args:
+            latency: seconds that the last response took.
+            crawl_delay: seconds that robots.txt asks for; None if it does not.
+        """
         wished = max(self.latency_factor * latency, crawl_delay or 0.0)
         return max(self.pause, min(wished, self.pause_max))
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsText:
-    """What a host has answered for robots.txt.
+    """The response of a host to a request for robots.txt.
 
     Attributes:
-        status: 200: the body counts; 4xx: everything is allowed (RFC 9309, 2.3.1.3).
-        until: when it is to be asked again.
+        status: 200: the body applies; 4xx: everything is allowed (RFC 9309, 2.3.1.3).
+        until: expiry, seconds since 1970.
         body: at most 500 KiB.
     """
 
@@ -76,15 +81,17 @@ class RobotsText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostState:
-    """Of one host. Times are seconds since 1970.
+    """The state of one host. Times are seconds since 1970.
 
     Attributes:
-        host: as in a URL: lower case, with its port where that is not the default.
-        next_at: no request before.
-        backoff_until: no request before, for it has failed or asked for it; 0 where not.
-        errors: failures in a row; failing_since: the first of them; trouble: the last in words.
-        latency: seconds that the last answer took.
-        robots: by scheme, for a host's two ports are two authorities (RFC 9309, 2.3).
+        host: host as in a URL: lower case, with its port unless it is the default.
+        next_at: end of the pause after the last request.
+        backoff_until: end of the back-off; 0 without one.
+        errors: failures in a row.
+        failing_since: time of the first failure in a row; None without one.
+        trouble: description of the last failure; None after a success.
+        latency: seconds that the last response took.
+        robots: robots.txt by scheme, because http and https of a host are separate (RFC 9309, 2.3).
     """
 
     host: str
@@ -97,41 +104,44 @@ class HostState:
     robots: Mapping[str, RobotsText] = field(default_factory=dict)
 
     def differs(self, stored: HostState, now: float) -> bool:
-        """Whether it says something that another owner must know; a pause of seconds is none."""
+        """Return whether the state must be stored, because the partition's next owner needs it.
+
+        A changed latency, or a pause of a few seconds, need not be stored.
+        """
         same = replace(stored, next_at=self.next_at, latency=self.latency)
         return self != same or self.next_at - now > _BRIEF
 
     @property
     def next_request_at(self) -> float:
-        """When it may be asked."""
+        """Time from which a request may be sent, seconds since 1970."""
         return max(self.next_at, self.backoff_until)
 
     def robots_at(self, scheme: str, now: float) -> RobotsText | None:
-        """What holds of its robots.txt; None: it is to be asked."""
+        """Return the robots.txt that is valid at `now`; None if it must be requested."""
         found = self.robots.get(scheme)
         return found if found is not None and now < found.until else None
 
     def is_given_up(self, now: float) -> bool:
-        """Whether it has failed for so long that nobody waits for it any more."""
+        """Return whether the host has failed for so long that no page waits for it any more."""
         since = self.failing_since
         return since is not None and now - since > _GIVE_UP and now < self.backoff_until
 
     def is_forgotten(self, now: float) -> bool:
-        """Whether its row says nothing any more."""
+        """Return whether the state has expired, so that its row can be deleted."""
         return (
             now - max(self.next_request_at, *(r.until for r in self.robots.values()), 0.0) > _KEPT
         )
 
     def encode(self) -> bytes:
-        """The row: its version, then zstd of JSON."""
+        """Return the bytes of the row: its version, then JSON compressed by zstd."""
         return bytes([HOST_STATE_VERSION]) + zstandard.compress(orjson.dumps(asdict(self)))
 
     @classmethod
     def decode(cls, row: bytes) -> HostState:
-        """Read a row.
+        """Read the bytes of a row.
 
         Raises:
-            HostStateError: it is of a release that this one does not know, or damaged.
+            HostStateError: the row is damaged, or was written by another release.
         """
         try:
             if row[0] != HOST_STATE_VERSION:
@@ -141,10 +151,10 @@ class HostState:
             robots = {scheme: RobotsText(**r) for scheme, r in fields.pop("robots").items()}
             return cls(**fields, robots=robots)
         except (ValueError, KeyError, TypeError, IndexError, zstandard.ZstdError) as error:
-            raise HostStateError(f"host_state: {error}") from None
+            raise HostStateError(f"a row of table host_state cannot be read: {error}") from None
 
 
-def update_after_response(  # noqa: PLR0913 - what is known of a request, each by its name
+def update_after_response(  # noqa: PLR0913 - the properties of a request, passed by name
     host: HostState,
     came: Response | WebError,
     now: float,
@@ -154,16 +164,16 @@ def update_after_response(  # noqa: PLR0913 - what is known of a request, each b
     crawl_delay: float | None = None,
     took: float = 0.0,
 ) -> HostState:
-    """The host once it has answered, or has not.
+    """Return the state of a host after a request.
 
     Args:
-        host: before.
-        came: of the request.
-        now: when it ended.
-        rules: of politeness.
-        retry_after: seconds that the answer asks for (`urltree.crawl.decisions.caching`).
-        crawl_delay: seconds that its robots.txt asks for.
-        took: seconds of a request without an answer; its host may be at it still.
+        host: state before the request.
+        came: result of the request.
+        now: time at which the request ended.
+        rules: limits on the request rate.
+        retry_after: seconds that the response asks for (`urltree.crawl.decisions.caching`).
+        crawl_delay: seconds that the host's robots.txt asks for.
+        took: duration of a request without response; the host may still be busy with it.
     """
     if isinstance(came, WebError):
         rested = replace(host, next_at=now + rules.after(max(host.latency, took), crawl_delay))
@@ -186,14 +196,21 @@ def update_after_response(  # noqa: PLR0913 - what is known of a request, each b
 def update_after_robots(
     host: HostState, scheme: str, came: RobotsText | str, now: float
 ) -> HostState:
-    """The host once its robots.txt is known; or the words that say why it is not."""
+    """Return the state of a host after a request for robots.txt.
+
+    Args:
+        host: state before the request.
+        scheme: of the robots.txt.
+        came: robots.txt, or the description of the failure.
+        now: time at which the request ended.
+    """
     if isinstance(came, RobotsText):
         return replace(host, robots={**host.robots, scheme: came})
     return _failed(host, now, f"robots.txt: {came}", first=_FIRST_ROBOTS, longest=_LONGEST_ROBOTS)
 
 
 def retry_at(url: str, attempt: int, now: float) -> float:
-    """When a page that has failed so many times is tried again."""
+    """Return when to try a page again that has failed `attempt` times."""
     wait = min(_FIRST_RETRY * _RETRY_FACTOR ** min(attempt - 1, 10), _LONGEST)
     return now + wait * _jitter(url, attempt)
 
@@ -216,5 +233,5 @@ def _failed(  # noqa: PLR0913
 
 
 def _jitter(key: str, count: int) -> float:
-    """1 to 1 + _JITTER; chance, but the same for the same."""
+    """Return a factor from 1 to 1 + _JITTER that depends only on key and count."""
     return 1.0 + _JITTER * stable_fraction(f"{count} {key}")

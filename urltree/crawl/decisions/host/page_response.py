@@ -1,9 +1,9 @@
-"""What an answer to a request for a page means: a page, a fault of the page, or come again.
+"""The meaning of the response to a page request: a page, a fault of the page, or a retry.
 
-2xx, may be HTML      a page, with what its headers and its head say of it
-a wall (walls.py)     final: published, it would be the site's text
-408, 425, 429, 5xx    may succeed later
-any other status      final
+2xx, may be HTML      a page, with metadata from its headers and its head
+a wall (walls.py)     final error; if it was published, it would become text of the site
+408, 425, 429, 5xx    error that may pass: retry later
+any other status      final error
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from urltree.reading.admission import admit, may_be_html
 
 REQUEST_HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"}
 
-# Headers that say something of the page: its age, its language, what its site wishes.
+# Headers that describe the page: its age, its language, the wishes of its site.
 _KEPT = ("last-modified", "etag", "content-language", "x-robots-tag", "date", "link")
 _TRANSIENT = (408, 425, 429)
 _REASONS = {
@@ -32,11 +32,11 @@ _REASONS = {
 
 
 class TryLaterError(Exception):
-    """There is no page now, and may be one later.
+    """A request without a page that may succeed later.
 
     Args:
-        message: for a person.
-        reason: of the dead letter, when it was tried often enough.
+        message: explanation for people.
+        reason: reason of the dead letter after the last attempt.
     """
 
     def __init__(self, message: str, reason: Reason = Reason.UNREACHABLE) -> None:
@@ -46,25 +46,27 @@ class TryLaterError(Exception):
 
 
 class WallError(PageError):
-    """A wall stands in for the page.
+    """A wall instead of the page: a robot test or a demand for consent (`walls.py`).
 
     Args:
-        wall: its name.
-        status: of the answer.
+        wall: name of the wall.
+        status: status of the response.
     """
 
     def __init__(self, wall: str, status: int) -> None:
-        super().__init__(Reason.WALL, f"{wall}, status {status}")
+        super().__init__(
+            Reason.WALL, f"the response is the wall {wall!r} instead of the page (status {status})"
+        )
         self.wall = wall
 
 
 def wants_body(status: int, headers: Mapping[str, str]) -> bool:
-    """Whether the body is read: a page's, and that of an error which may be a wall."""
+    """Return whether to read the body: that of a page, or of an error that may be a wall."""
     return may_be_html(headers.get("content-type")) and (200 <= status < 300 or status >= 400)
 
 
 def error_for_trouble(error: WebError) -> PageError | TryLaterError:
-    """What it means that there is no answer."""
+    """Return the error of a page whose request had no response."""
     message = f"{error.trouble}: {error.message}"
     if error.trouble.is_transient:
         return TryLaterError(message)
@@ -72,12 +74,12 @@ def error_for_trouble(error: WebError) -> PageError | TryLaterError:
 
 
 def check_response(answer: Response) -> None:
-    """Refuse what is neither a page nor a redirect that may lead to one.
+    """Raise an error unless the response is a page or a redirect.
 
     Raises:
-        WallError: a wall.
-        PageError: http-status.
-        ComeAgainError: it may be one later.
+        WallError: the response is a wall.
+        PageError: `http-status`.
+        TryLaterError: the request may succeed later.
     """
     found = find_wall(answer.status, answer.headers, answer.body)
     if found is not None:
@@ -87,18 +89,18 @@ def check_response(answer: Response) -> None:
     if answer.status in _TRANSIENT or answer.status >= 500:
         raise TryLaterError(f"status {answer.status}")
     if not 200 <= answer.status < 300:
-        raise PageError(Reason.HTTP_STATUS, f"status: {answer.status} is no success")
+        raise PageError(Reason.HTTP_STATUS, f"the response has status {answer.status}")
 
 
 def make_page(answer: Response, told: Page, now: float, max_bytes: int) -> Page:
-    """The page that an answer is, admitted as the main job admits it.
+    """Return the page in a response, admitted by the same rules as in stage `normalize`.
 
     Args:
-        answer: that `check` lets pass.
-        told: what its feed says of it; `redirects` has all addresses after the first, the last is
-            the one that has answered.
-        now: when the answer was complete.
-        max_bytes: of a page.
+        answer: response that passed `check_response`.
+        told: page with the fields from its feed; `redirects` are all addresses after the first, and
+            the last of them is the address of the response.
+        now: time at which the response was complete.
+        max_bytes: maximum size of a page.
 
     Raises:
         PageError: empty, too-large, not-html.
@@ -113,19 +115,22 @@ def make_page(answer: Response, told: Page, now: float, max_bytes: int) -> Page:
         redirects=told.redirects[:-1],
         meta=_with_ours(told.meta, answer),
     )
-    if not may_be_html(found.content_type):  # its body was not read
-        raise PageError(Reason.NOT_HTML, f"content_type: {found.content_type} is no HTML")
+    if not may_be_html(found.content_type):  # then the body was not read
+        raise PageError(Reason.NOT_HTML, f"content_type: {found.content_type} is not HTML")
     admit(found, max_bytes)
     return found
 
 
 def format_rfc3339(time: float) -> str:
-    """Seconds since 1970 as text, in UTC, with microseconds."""
+    """Format seconds since 1970 as text in UTC, with microseconds."""
     return datetime.fromtimestamp(time, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def _with_ours(meta: Mapping[str, str], answer: Response) -> dict[str, str]:
-    """The user's strings, and ours as far as there is room: his come back untouched."""
+    """Return the user's metadata, and ours as far as there is room.
+
+    The user's entries are unchanged.
+    """
     canonical, amp = find_head_links(answer.body, answer.url)
     ours = {"link.canonical": canonical, "link.amp": amp}
     ours |= {f"http.{name}": answer.headers.get(name) for name in _KEPT}

@@ -1,6 +1,7 @@
-"""What is kept of a feed between two polls: a row of the table `feed_state`.
+"""The state of a feed between two polls: a row of table `feed_state`.
 
-Stored as JSON with a version: state in Kafka outlives every release, and `feeds list` reads it.
+It is stored as JSON with a version, because rows in Kafka outlive releases. `feeds list` reads it
+too.
 """
 
 from __future__ import annotations
@@ -17,42 +18,46 @@ FEED_STATE_VERSION = 1
 
 
 class FeedStateError(Exception):
-    """A row that this release cannot read: ours, no feed's fault."""
+    """A stored row of a feed or of its items that this release cannot read."""
 
 
 class FeedStatus(StrEnum):
-    """Whether, and how, a feed is polled."""
+    """Whether and how often a feed is polled."""
 
     ACTIVE = "active"
-    QUARANTINED = "quarantined"  # failed so often that only rare probes are made
-    GONE = "gone"  # 410: not polled until it is added again
+    QUARANTINED = "quarantined"  # failed so often that it is polled only once a day
+    GONE = "gone"  # status 410: not polled until it is added again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedState:
-    """Of one feed. Times are seconds since 1970.
+    """The state of one feed. Times are seconds since 1970.
 
     Attributes:
-        site, feed: its key: registrable domain, and its URL as it was added.
-        url: where it is now; moves when a permanent redirect has lasted.
-        redirect, redirect_since: a permanent redirect that has not lasted yet.
-        title: of the feed, else as it was added.
-        meta: the user's own strings, given to every page of this feed.
-        etag, last_modified: verbatim, to be sent back.
-        body_hash: of the last body, hex.
-        next_due: of the next poll.
-        interval: seconds, that next_due was made of.
+        site: registrable domain; part of the key.
+        feed: URL under which the feed was added; part of the key.
+        url: current URL; a permanent redirect that has lasted changes it.
+        redirect: target of a permanent redirect that has not lasted yet; None without one.
+        redirect_since: time at which that redirect was first seen.
+        title: title of the feed, or until the first poll the one with which it was added.
+        meta: the user's own strings, which every page of this feed gets.
+        etag, last_modified: validators of the last response, unchanged.
+        body_hash: hash of the last body, hexadecimal.
+        next_due: time of the next poll.
+        interval: seconds from which next_due was calculated.
         gaps: seconds between recent items, newest first, at most 20.
-        newest: time of the newest item, or when it was first seen where it has no date.
-        window: seconds that the feed's list spans, None where unknown.
-        floor: seconds that ttl, max-age or sy: ask for.
-        skip_hours, skip_days: as in `Outcome`.
-        errors: in a row; trouble and message of the last, None after a success.
-        last_poll, last_success: None before the first.
-        unconditional_at: when the last request without validators was answered.
-        items: sent to fetches, in all.
-        sequence: polls so far; an outcome is applied only if it is the next one.
-        swept_at: when expired rows of `seen_items` were last deleted.
+        newest: time of the newest item, or when it was first seen if it has no date.
+        window: seconds that the items in the feed span; None if unknown.
+        floor: minimum interval in seconds that ttl, max-age or sy: ask for.
+        skip_hours, skip_days: hours and days without polls, as in `PollOutcome`.
+        errors: failures in a row.
+        trouble, message: class and explanation of the last failure; None after a success.
+        last_poll, last_success: time of the last poll and of the last success; None before the
+            first.
+        unconditional_at: time of the last response to a request without validators.
+        items: total number of items sent to fetches.
+        sequence: number of polls; an outcome is applied only if its sequence is the next one.
+        swept_at: time at which expired rows of `seen_items` were last deleted.
     """
 
     site: str
@@ -85,27 +90,27 @@ class FeedState:
     swept_at: float | None = None
 
     def encode(self) -> bytes:
-        """The row."""
+        """Return the bytes of the row."""
         own = {one.name: getattr(self, one.name) for one in fields(self)}
         return orjson.dumps({"version": FEED_STATE_VERSION, **own})
 
     @classmethod
     def decode(cls, row: bytes) -> FeedState:
-        """Read a row.
+        """Read the bytes of a row.
 
         Raises:
-            StateError: it is of a release that this one does not know, or damaged.
+            FeedStateError: the row is damaged, or was written by another release.
         """
         try:
             fields: dict[str, Any] = orjson.loads(row)
             if fields.pop("version") != FEED_STATE_VERSION:
-                raise ValueError(f"a version other than {FEED_STATE_VERSION}")  # noqa: TRY301
+                raise ValueError(f"its version is not {FEED_STATE_VERSION}")  # noqa: TRY301
             for name in ("gaps", "skip_hours", "skip_days"):
                 fields[name] = tuple(fields[name])
             fields["status"] = FeedStatus(fields["status"])
             return cls(**fields)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise FeedStateError(f"feed_state: {error}") from None
+            raise FeedStateError(f"a row of table feed_state cannot be read: {error}") from None
 
 
 def new_feed_state(
@@ -115,13 +120,13 @@ def new_feed_state(
     title: str | None = None,
     meta: Mapping[str, str] = {},
 ) -> FeedState:
-    """The state of a feed that was just added: due at once.
+    """Return the state of a feed that was just added. It is due at once.
 
     Args:
-        feed: its URL.
-        site: its registrable domain.
-        now: seconds since 1970.
-        title: for people, until the feed says its own.
+        feed: URL of the feed.
+        site: registrable domain of the feed.
+        now: current time, seconds since 1970.
+        title: title to show until the feed provides one.
         meta: the user's own strings.
     """
     return FeedState(site=site, feed=feed, url=feed, title=title, meta=dict(meta), next_due=now)
@@ -130,16 +135,15 @@ def new_feed_state(
 def add_again(
     state: FeedState, now: float, title: str | None, meta: Mapping[str, str]
 ) -> FeedState:
-    """The state of a feed that was there: it goes on, with what its user says of it now.
+    """Return the state of a feed that is added again: only title and meta change.
 
-    One that was given up, gone or quarantined, is followed again and due at once: whoever adds it
-    knows better.
+    A feed that is gone or quarantined becomes active again and is due at once.
 
     Args:
-        state: so far.
-        now: seconds since 1970.
-        title: for people; None leaves the one that is there.
-        meta: the user's own strings, instead of those before.
+        state: current state.
+        now: current time, seconds since 1970.
+        title: title to show; None keeps the current one.
+        meta: the user's own strings, which replace the current ones.
     """
     state = replace(state, title=title or state.title, meta=dict(meta))
     if state.status is FeedStatus.ACTIVE:
@@ -150,5 +154,5 @@ def add_again(
 
 
 def due_time(state: FeedState | None) -> float:
-    """When a feed is to be polled; never, where nobody follows it or it is gone."""
+    """Return when to poll a feed; infinity if it was removed or is gone."""
     return math.inf if state is None or state.status is FeedStatus.GONE else state.next_due

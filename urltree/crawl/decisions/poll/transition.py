@@ -1,12 +1,12 @@
-"""What becomes of a feed's state by a poll: the table that all rules of issue 4 meet in.
+"""State machine of a feed: the conditional headers of the next poll, and what its outcome changes.
 
-    result     what happens to the state
-    ITEMS      its rhythm is learned, validators are replaced; as UNCHANGED
-    UNCHANGED  redirects are followed up, errors end, it is due an interval later
-    FAILED     one error more, it backs off, perhaps into quarantine
-    GONE       it is asked no more
+    result     changes of the state
+    ITEMS      learns the rhythm and replaces the validators; then as UNCHANGED
+    UNCHANGED  checks permanent redirects, resets the errors, is due an interval later
+    FAILED     counts an error and backs off, perhaps into quarantine
+    GONE       is not polled any more
 
-Each step is a function from a state to the next one; `_STEPS` says which follow which.
+Each step is a function from one state to the next. `_STEPS` lists the steps of each result.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from urltree.crawl.decisions.poll.interval import (
 from urltree.crawl.decisions.poll.outcome import PollOutcome, PollResult
 from urltree.crawl.decisions.timing import DAY
 
-KEPT_AFTER = 7 * DAY  # a permanent redirect that has lasted for so long is the feed's address
+KEPT_AFTER = 7 * DAY  # a permanent redirect becomes the feed's address after this time
 
-_TRUSTED_MIN = 3_600.0  # seconds
+_TRUSTED_MIN = 3_600.0  # seconds for which a 304 is trusted at least
 
 
 def conditional_headers(state: FeedState, now: float) -> dict[str, str]:
-    """The headers that make a request conditional; none where a plain one is due.
+    """Return the headers of a conditional request; none if an unconditional one is due.
 
-    Some servers say 304 for ever. So nobody is believed for longer than a day, nor for as long as
-    the feed's list takes to be replaced: no item falls out of it behind a wrong 304.
+    Some servers always respond 304. So the condition is left out once a day, or more often if the
+    items in the feed are replaced faster: a wrong 304 then hides no item.
     """
     trusted = min(DAY, max(_TRUSTED_MIN, turnover_seconds(state, now) - state.interval))
     if state.unconditional_at is None or now - state.unconditional_at >= trusted:
@@ -52,13 +52,13 @@ def conditional_headers(state: FeedState, now: float) -> dict[str, str]:
 
 
 def is_expected_outcome(state: FeedState, outcome: PollOutcome) -> bool:
-    """Whether an outcome is of the poll that this state was waiting for; else it is stale."""
+    """Return whether an outcome belongs to the next poll of this state; others are stale."""
     same = (state.site, state.feed) == (outcome.site, outcome.feed)
     return same and outcome.sequence == state.sequence + 1
 
 
 def apply_outcome(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
-    """The state after a poll. Its `next_due` is always later than the poll."""
+    """Return the state after a poll. Its `next_due` is always later than the poll."""
     state = replace(state, sequence=outcome.sequence, last_poll=outcome.at)
     for step in _STEPS[outcome.result]:
         state = step(state, outcome, rules)
@@ -66,11 +66,11 @@ def apply_outcome(state: FeedState, outcome: PollOutcome, rules: PollRules) -> F
 
 
 def due_after_takeover(state: FeedState, now: float) -> float:
-    """When a feed is to be polled that a worker has just taken over; infinity for a gone one.
+    """Return when to poll a feed that a worker has just taken over; infinity for a gone feed.
 
-    After an outage all feeds are due. Those overdue by more than their interval are spread over
-    one: each has a phase of its own, and waits for the next time that has it. Another rebalance
-    changes nothing of that.
+    After an outage all feeds are due. Feeds that are overdue by more than their interval are spread
+    over one interval: each has a fixed phase and waits for the next time with that phase. So a
+    further rebalance does not change the times.
     """
     if state.status is FeedStatus.GONE:
         return math.inf
@@ -107,7 +107,7 @@ def _validators_replaced(state: FeedState, outcome: PollOutcome, rules: PollRule
 
 
 def _validators_kept(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
-    """A 304 says no more than that; the same body may come with other validators."""
+    """Keep validators that the response does not replace; a 304 replaces none."""
     if outcome.status == 304:
         return state
     return replace(
@@ -119,10 +119,11 @@ def _validators_kept(state: FeedState, outcome: PollOutcome, rules: PollRules) -
 
 
 def _moved(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
-    """Keep a permanent redirect that each poll of seven days has seen; to https at once.
+    """Make a permanent redirect the feed's address after seven days; a redirect to https at once.
 
-    A poll without it forgets it: sites that were down for a day have sent everybody to a page of
-    theirs with 301. A failed poll says nothing about it.
+    Every successful poll of the seven days must have seen the redirect. A poll without it forgets
+    it, because sites that were down for a day have redirected everybody to an error page with 301.
+    A failed poll does not change it.
     """
     to = outcome.moved_to
     if to is None or to == state.url:
