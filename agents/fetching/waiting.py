@@ -135,9 +135,9 @@ class WaitingPages:
                 f"host {host} has failed for hours, the last time with: {state.trouble}",
             )
         expected = self.queues.expected(host, now, self._seconds_each(job))
-        turn = max(fetch.not_before, state.next_request_at, expected)
-        if turn - now > (self._seconds / 2 if job.is_parked else self._seconds):
-            await self._put_off(job, turn, now)
+        ready_at = max(fetch.not_before, state.next_request_at, expected)
+        if ready_at - now > (self._seconds / 2 if job.is_parked else self._seconds):
+            await self._put_off(job, ready_at, now)
         elif fetch.not_before > now:
             self._parked.wait(job, fetch.not_before)
         else:
@@ -167,10 +167,10 @@ class WaitingPages:
         self.queues.clear()
         self._parked.empty()
 
-    async def _put_off(self, job: FetchJob, turn: float, now: float) -> None:
+    async def _put_off(self, job: FetchJob, ready_at: float, now: float) -> None:
         if job.is_parked:
             self._metrics.parked.inc()
-            await self._send_again(job, turn)
+            await self._send_again(job, ready_at)
         else:
             job.is_parked = True
             self._parked.park(job, now)

@@ -1,4 +1,4 @@
-"""A site whose feeds a worker follows: added through the topic, looked at in the table."""
+"""A site whose feeds a worker follows: added through the topic, and read from the table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ANOTHER_POLL = 7 * HOURS  # interval_max is 6
 
 
 async def publish(job: Settings, feed: Feed, *, remove: bool = False) -> None:
-    """What the command `feeds add` or `feeds remove` does."""
+    """Send the record that the command `feeds add` or `feeds remove` sends."""
     to = key_of(feed.site, PARTITIONS)
     async with producer(job) as client:
         value = None if remove else feed.encode()
@@ -41,7 +41,7 @@ def follow(job: Settings, url: str = FEED, **fields: Any) -> Any:
 
 
 def state_of(stage: Any, url: str = FEED) -> FeedState | None:
-    """What is known of a feed."""
+    """Return the state of a feed."""
     found: FeedState | None = stage.rows.get(
         feed_key(key_of(SITE, PARTITIONS).partition, SITE, url)
     )
@@ -49,7 +49,7 @@ def state_of(stage: Any, url: str = FEED) -> FeedState | None:
 
 
 async def polled(stage: Any, times: int, url: str = FEED) -> FeedState:
-    """The state of a feed that was polled so many times."""
+    """Return the state of a feed after a number of polls."""
 
     def is_so() -> bool:
         state = state_of(stage, url)
@@ -66,11 +66,11 @@ async def polled(stage: Any, times: int, url: str = FEED) -> FeedState:
 async def polling(
     job: Settings, server: FeedServer, clock: Callable[[], float]
 ) -> AsyncIterator[Any]:
-    """A worker that polls."""
+    """Run a worker that polls."""
     async with started(reaching(job, server), partial(Poll, clock=clock)) as [stage]:
         yield stage
 
 
 def titles(read_all: ReadAll) -> list[str | None]:
-    """Of the items that were sent to fetches, in their order."""
+    """Return the titles of the items that were sent to fetches, in order."""
     return [fetches.decode(record.value).title for record in read_all("fetches")]

@@ -1,4 +1,4 @@
-"""Where a feed stands between two polls: in one place only, and lost in none."""
+"""Between two polls, a feed is in exactly one place and never lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ B: FeedKey = (0, b"b")
 
 
 def due(queue: FeedQueue, now: float, host: str = "example.org") -> list[FeedKey]:
-    """Feeds that may be polled now, by a worker with room for many."""
+    """Return the feeds that a worker with enough room may poll now."""
     for key in queue.pop(now):
         queue.queue(key, host, now)
     return queue.take_ready(now, 100)
@@ -38,7 +38,7 @@ def test_a_feed_is_polled_when_it_is_due_and_its_host_is_free() -> None:
 
 
 def test_a_feed_in_work_is_not_scheduled_besides() -> None:
-    """Whoever adds it meanwhile does not have it polled twice at once."""
+    """Adding it during a poll does not cause a second poll at the same time."""
     queue = FeedQueue()
     queue.put(A, 0.0)
     assert due(queue, 0.0) == [A]
@@ -48,7 +48,7 @@ def test_a_feed_in_work_is_not_scheduled_besides() -> None:
 
 
 def test_a_feed_whose_outcome_is_lost_comes_back() -> None:
-    """In a rebalance, or because its record was refused."""
+    """The outcome may be lost in a rebalance, or because its record was refused."""
     queue = FeedQueue()
     for key, host in ((A, "a.example"), (B, "b.example")):
         queue.put(key, 0.0)
@@ -63,7 +63,7 @@ def test_a_feed_whose_outcome_is_lost_comes_back() -> None:
 
 
 def test_only_the_outcome_of_the_poll_that_is_out_ends_it() -> None:
-    """Another owner's outcome of the same feed may come in between."""
+    """An outcome of the same feed from another owner may arrive before it."""
     queue = FeedQueue()
     queue.put(A, 0.0)
     assert not queue.is_waiting_for(A, 7)
@@ -74,7 +74,7 @@ def test_only_the_outcome_of_the_poll_that_is_out_ends_it() -> None:
 
 
 def test_there_is_nothing_to_do_at_a_host_while_there_is_no_room() -> None:
-    """A worker with all its polls out waits for one of them, or for a feed to be due."""
+    """A worker with the maximum number of polls waits for the end of one, or for a due feed."""
     queue = FeedQueue()
     queue.put(A, 0.0)
     queue.put(B, 50.0)
@@ -86,7 +86,7 @@ def test_there_is_nothing_to_do_at_a_host_while_there_is_no_room() -> None:
 
 
 def test_nothing_is_left_when_partitions_move() -> None:
-    """All is read anew from the rows."""
+    """All feeds are read again from their rows."""
     queue = FeedQueue()
     queue.put(A, 0.0)
     due(queue, 0.0)

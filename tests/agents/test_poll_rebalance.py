@@ -1,4 +1,4 @@
-"""Feeds go from worker to worker: none is forgotten, and none is polled by two."""
+"""Feeds move from worker to worker: none is forgotten, and none is polled by two."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ SITES = [f"site-{number}.example" for number in range(24)]  # in all six partiti
 
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
-    """A job whose workers have disks of their own."""
+    """A job whose workers have data directories of their own."""
     return job.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def answered(stage: Poll) -> int:
-    """Polls of a worker whose outcome is in Kafka."""
+    """Return the number of a worker's polls whose outcome is in Kafka."""
     return int(sum(stage.metrics.polls.labels(str(result))._value.get() for result in PollResult))
 
 
 async def polled_by_all(times: int, *stages: Poll) -> None:
-    """Wait until each site was polled so often, and its worker knows what came of it."""
+    """Wait until each site was polled a number of times and its worker has the outcomes."""
 
     def is_so() -> bool:
         states = [
@@ -54,7 +54,7 @@ async def polled_by_all(times: int, *stages: Poll) -> None:
 
 
 def test_feeds_are_shared_and_taken_over(job: Settings, read_all: ReadAll) -> None:
-    """A second worker takes half of them, the first all of them back when it has gone."""
+    """A second worker takes half of them; after its end the first one takes all of them back."""
     clock = Clock()
     make = partial(Poll, clock=clock)
 
@@ -92,7 +92,7 @@ def test_feeds_are_shared_and_taken_over(job: Settings, read_all: ReadAll) -> No
 def test_a_worker_that_has_lost_its_session_asks_nobody(
     job: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its feeds may be another's; it goes on when Kafka has answered it."""
+    """Its feeds may belong to another worker; it continues when Kafka responds again."""
 
     async def scenario() -> None:
         clock = Clock()
@@ -113,7 +113,7 @@ def test_a_worker_that_has_lost_its_session_asks_nobody(
 def test_what_is_answered_after_the_session_was_lost_is_asked_again(
     job: Settings, monkeypatch: pytest.MonkeyPatch, read_all: ReadAll
 ) -> None:
-    """A worker that was stopped in the middle of a poll sends nothing that it found."""
+    """A worker that was paused during a poll sends nothing of its result."""
 
     async def scenario() -> None:
         async with serving() as server, polling(job, server, Clock()) as stage:

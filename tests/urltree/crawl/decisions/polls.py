@@ -1,4 +1,4 @@
-"""Builders: a feed that has been polled, and what a poll of it may find."""
+"""Builders of feed states and of the outcomes of polls."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ RULES = PollRules(interval_min=15 * MINUTE, interval_max=6 * HOUR, quarantine_er
 
 
 def feed(**fields: Any) -> FeedState:
-    """One that was added now, with some fields as the test wants them."""
+    """Return the state of a feed that was just added, with some fields replaced."""
     return replace(new_feed_state(FEED, SITE, NOW), **fields)
 
 
 def item(time: float | None, name: str = "", *, is_new: bool = True) -> PolledItem:
-    """An item of that date."""
+    """Return a polled item with a date."""
     return PolledItem(xxhash.xxh3_128_digest(f"{time} {name}".encode()), time, is_new)
 
 
 def every(gap: float, count: int = 20, until: float = NOW) -> tuple[PolledItem, ...]:
-    """Items in the order of a list, the newest first."""
+    """Return items with these gaps, the newest first."""
     return tuple(item(until - number * gap) for number in range(count))
 
 
 def poll(state: FeedState, result: PollResult = PollResult.UNCHANGED, **fields: Any) -> FeedState:
-    """The feed after a poll at `at`, by default when it was due."""
+    """Return the feed after a poll at `at`, by default the time at which it was due."""
     status = {
         PollResult.ITEMS: 200,
         PollResult.UNCHANGED: 304,
@@ -50,12 +50,12 @@ def poll(state: FeedState, result: PollResult = PollResult.UNCHANGED, **fields: 
 
 
 def polled(*items: PolledItem, **fields: Any) -> FeedState:
-    """A feed after its first poll, which has found these items."""
+    """Return a feed after its first poll, which found these items."""
     return poll(feed(), PollResult.ITEMS, items=items, **fields)
 
 
 def failed(state: FeedState, times: int = 1, **fields: Any) -> FeedState:
-    """A feed that has failed so many times more."""
+    """Return a feed after further failures."""
     for _ in range(times):
         state = poll(state, PollResult.FAILED, **fields)
     return state

@@ -1,4 +1,4 @@
-"""What is stored of a feed: it outlives every release."""
+"""The state of a feed: its stored bytes, its due time, and adding it again."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ STORED = (
 
 
 def test_stored_bytes_never_change() -> None:
-    """Version 1, letter by letter."""
+    """The bytes of version 1 are pinned."""
     assert STATE.encode().decode() == STORED
 
 
 def test_stored_bytes_are_read_back() -> None:
-    """With their types: tuples, and a status."""
+    """The fields keep their types: tuples, and a status."""
     state = FeedState.decode(STORED.encode())
     assert state == STATE
     assert state.status is FeedStatus.QUARANTINED
@@ -86,7 +86,7 @@ def test_stored_bytes_are_read_back() -> None:
     ],
 )
 def test_a_row_of_another_release_is_an_error_of_ours(row: bytes) -> None:
-    """It is no feed's fault, and nothing is guessed."""
+    """It is not an error of the feed, and no value is guessed."""
     with pytest.raises(FeedStateError, match="feed_state"):
         FeedState.decode(row)
 
@@ -103,14 +103,14 @@ FOLLOWED = replace(
 
 
 def test_a_feed_that_is_followed_keeps_its_state() -> None:
-    """Only what its user says of it is replaced."""
+    """Only the user's title and metadata are replaced."""
     assert add_again(FOLLOWED, 100.0, "Mine", {}) == replace(FOLLOWED, title="Mine", meta={})
     assert add_again(FOLLOWED, 100.0, None, FOLLOWED.meta) == FOLLOWED
 
 
 @pytest.mark.parametrize("status", [FeedStatus.GONE, FeedStatus.QUARANTINED])
 def test_a_feed_that_was_given_up_is_due_at_once(status: FeedStatus) -> None:
-    """Whoever adds it knows better; the next error is its first."""
+    """Its errors count from zero again."""
     state = add_again(replace(FOLLOWED, status=status), 100.0, None, {})
     assert (state.status, state.next_due, state.errors) == (FeedStatus.ACTIVE, 100.0, 0)
     assert (state.trouble, state.message) == (None, None)
@@ -118,7 +118,7 @@ def test_a_feed_that_was_given_up_is_due_at_once(status: FeedStatus) -> None:
 
 
 def test_a_feed_that_nobody_follows_or_that_is_gone_is_never_due() -> None:
-    """A quarantined one is: it is probed."""
+    """A quarantined feed is still due, because it is polled once a day."""
     assert due_time(FOLLOWED) == 900.0
     assert due_time(replace(FOLLOWED, status=FeedStatus.QUARANTINED)) == 900.0
     assert due_time(replace(FOLLOWED, status=FeedStatus.GONE)) == math.inf

@@ -1,4 +1,4 @@
-"""A page's canonical and AMP links are found as browsers would find them."""
+"""Canonical and AMP links of a page are found as browsers would find them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ CANONICAL = '<link rel="canonical" href="/story">'
     ],
 )
 def test_a_canonical_link_is_found(head: str) -> None:
-    """In any quotes, order and case; relative to the page or its base; the first counts."""
+    """Quotes, order and case do not matter; the first link counts.
+
+    Links are relative to the page or its base.
+    """
     page = f"<html><head><title>a</title>{head}</head><body>".encode()
     assert find_head_links(page, URL) == ("https://news.example/story", None)
 
 
 def test_an_amp_link_is_found_beside_it() -> None:
-    """With its entities read."""
+    """Entities in it are resolved."""
     page = f'{CANONICAL}<link rel="amphtml" href="/amp?a=1&amp;b=2">'.encode()
     assert find_head_links(page, URL) == (
         "https://news.example/story",
@@ -58,7 +61,7 @@ def test_an_amp_link_is_found_beside_it() -> None:
     ],
 )
 def test_what_is_no_link_of_the_head_is_none(page: str) -> None:
-    """Comments, scripts, text of the body, addresses that are none."""
+    """Comments, scripts, text of the body, and invalid addresses do not count."""
     assert find_head_links(page.encode(), URL) == (None, None)
 
 
@@ -75,5 +78,5 @@ def test_what_is_no_link_of_the_head_is_none(page: str) -> None:
     ],
 )
 def test_no_page_takes_long(page: bytes) -> None:
-    """It ends, whatever is repeated; a pattern that backtracks would run for hours."""
+    """Repeated markup ends soon; a pattern that backtracks would run for hours."""
     assert find_head_links(page, URL) == (None, None)

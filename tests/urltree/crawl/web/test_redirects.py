@@ -11,7 +11,7 @@ from urltree.crawl.web.redirects import redirect_target, request_url
 
 
 def redirecting(location: str, url: str = "http://a.example/b/c?d") -> Response:
-    """An answer that points there."""
+    """Return a redirect to this location."""
     return Response(url, 302, {"location": location}, b"", 0.1)
 
 
@@ -33,7 +33,7 @@ def redirecting(location: str, url: str = "http://a.example/b/c?d") -> Response:
     ],
 )
 def test_a_location_is_read_as_browsers_do(location: str, url: str) -> None:
-    """Relative, without scheme, not ASCII, in disguise."""
+    """Locations that are relative, lack a scheme, are not ASCII, or hide an IP address."""
     assert redirect_target(redirecting(location)) == url
 
 
@@ -46,7 +46,7 @@ def test_a_location_is_read_as_browsers_do(location: str, url: str) -> None:
     ],
 )
 def test_what_is_no_web_address_is_not_followed(location: str) -> None:
-    """Final: the same answer would come again."""
+    """The error is final, because the server would send the same response again."""
     with pytest.raises(WebError) as raised:
         redirect_target(redirecting(location))
     assert raised.value.trouble is Trouble.REDIRECT
@@ -54,14 +54,14 @@ def test_what_is_no_web_address_is_not_followed(location: str) -> None:
 
 
 def test_a_redirect_without_location_says_so() -> None:
-    """A 302 alone points nowhere."""
+    """A 302 without Location has no target."""
     with pytest.raises(WebError, match="status 302, but no Location header"):
         redirect_target(Response("http://a.example/", 302, {}, b"", 0.1))
 
 
 @given(st.text())
 def test_whatever_a_location_is_the_target_is_a_web_address_or_trouble(location: str) -> None:
-    """And one that stays as it is when it is read again."""
+    """Parsing the target again does not change it."""
     try:
         url = redirect_target(redirecting(location))
     except WebError as error:
@@ -86,14 +86,14 @@ def test_whatever_a_location_is_the_target_is_a_web_address_or_trouble(location:
     ],
 )
 def test_what_a_server_sends_as_location_arrives(ask: Ask, path: str, url: str) -> None:
-    """Through HTTP, byte by byte."""
+    """The location passes through HTTP byte by byte."""
     (answer,) = ask(f"http://any.example/{path}")
     assert redirect_target(answer) == url
 
 
 @pytest.mark.parametrize("path", ["redirect-file", "redirect-odd", "redirect-empty"])
 def test_a_redirect_to_a_file_or_to_nothing_is_trouble(ask: Ask, path: str) -> None:
-    """Issue 4, row 1."""
+    """A redirect to a file URL, or an empty Location, is a `redirect` error."""
     (answer,) = ask(f"http://any.example/{path}")
     with pytest.raises(WebError) as raised:
         redirect_target(answer)
@@ -104,7 +104,7 @@ def test_a_redirect_to_a_file_or_to_nothing_is_trouble(ask: Ask, path: str) -> N
 def test_a_redirect_to_a_private_address_is_refused(
     ask: Ask, server: Misbehaving, path: str
 ) -> None:
-    """Each hop is a request of its own, past the same guard."""
+    """Each redirect is a request of its own and passes the same guard."""
     (answer,) = ask(f"http://any.example/{path}")
     with pytest.raises(WebError) as raised:
         ask(redirect_target(answer))
