@@ -127,11 +127,11 @@ class Poll(Stage):
             self.metrics.stale_outcomes.inc()
         await self.rows.see(message.partition, outcome, work)
         if state is not None:
-            state = await self._swept(key, state, outcome, work)
+            state = await self._sweep_if_due(key, state, outcome, work)
             await self.rows.put(key, state, work)
-        self.polling.applied(key, outcome, state)
+        self.polling.schedule_next(key, outcome, state)
 
-    async def _swept(
+    async def _sweep_if_due(
         self, key: FeedKey, state: FeedState, outcome: PollOutcome, work: Work
     ) -> FeedState:
         """Return the state after deleting the site's expired items, if that is due."""

@@ -18,7 +18,7 @@ from urltree.crawl.decisions.host.host_state import HostState
 from urltree.crawl.decisions.host.robots import Robots
 
 _STATES = 16 * 1024 * 1024  # bytes of states in memory
-_RULES = 4 * 1024 * 1024  # bytes of parsed robots.txt as text; parsed they take ten times that
+_RULES = 4 * 1024 * 1024  # bytes of robots.txt in memory as text; parsed they take ten times that
 _SWEPT = 20_000  # number of domains remembered as swept
 _ROW = 500  # estimated bytes of a state without its robots.txt
 

@@ -92,7 +92,7 @@ class PageRequester:
                 Reason.ROBOTS, f"robots.txt of host {state.host} does not allow this page"
             )
         began = self._clock()
-        came = await self._get(
+        result = await self._get(
             job,
             job.fetch.target,
             page_response.REQUEST_HEADERS,
@@ -100,10 +100,10 @@ class PageRequester:
             page_response.wants_body,
         )
         now = self._clock()
-        asked = None if isinstance(came, WebError) else retry_after(came.headers, now)
+        asked = None if isinstance(result, WebError) else retry_after(result.headers, now)
         changed = update_after_response(
             state,
-            came,
+            result,
             now,
             self.politeness,
             retry_after=asked,
@@ -111,7 +111,7 @@ class PageRequester:
             took=now - began,
         )
         await self._keep(job, changed, now)
-        return self._landed(job, came, now)
+        return self._interpret(job, result, now)
 
     def seconds_each(self, job: FetchJob) -> float:
         """Return the seconds that a page of this host takes, including the pause."""
@@ -120,15 +120,15 @@ class PageRequester:
         delay = None if rules is None else rules.crawl_delay
         return state.latency + self.politeness.after(state.latency, delay)
 
-    def _landed(self, job: FetchJob, came: Response | WebError, now: float) -> Page | str:
+    def _interpret(self, job: FetchJob, result: Response | WebError, now: float) -> Page | str:
         try:
-            if isinstance(came, WebError):
-                raise came
-            page_response.check_response(came)
-            if came.is_redirect:
-                return redirect_target(came)
+            if isinstance(result, WebError):
+                raise result
+            page_response.check_response(result)
+            if result.is_redirect:
+                return redirect_target(result)
             return page_response.make_page(
-                came, _told(job.fetch), now, self._settings.max_page_bytes
+                result, _page_from_feed(job.fetch), now, self._settings.max_page_bytes
             )
         except WebError as error:
             self._metrics.fetch_troubles.labels(error.trouble).inc()
@@ -149,31 +149,31 @@ class PageRequester:
             return error
 
     async def _ask_robots(self, job: FetchJob, state: HostState) -> None:
-        came = await self._follow_robots(job)
+        result = await self._follow_robots(job)
         now = self._clock()
-        found = robots.interpret_robots(came, now + self._settings.robots_days * DAY)
+        found = robots.interpret_robots(result, now + self._settings.robots_days * DAY)
         if isinstance(found, RobotsText):
             delay = Robots(found).crawl_delay
-            changed = update_after_response(state, came, now, self.politeness, crawl_delay=delay)
+            changed = update_after_response(state, result, now, self.politeness, crawl_delay=delay)
             await self._keep(job, update_after_robots(changed, job.scheme, found, now), now)
             return
-        if isinstance(came, WebError):
-            self._metrics.fetch_troubles.labels(came.trouble).inc()
-            if came.trouble is Trouble.REFUSED_ADDRESS:
-                raise page_response.error_for_trouble(came)
+        if isinstance(result, WebError):
+            self._metrics.fetch_troubles.labels(result.trouble).inc()
+            if result.trouble is Trouble.REFUSED_ADDRESS:
+                raise page_response.error_for_trouble(result)
         await self._keep(job, update_after_robots(state, job.scheme, found, now), now)
-        reason = Reason.UNREACHABLE if isinstance(came, WebError) else Reason.ROBOTS
+        reason = Reason.UNREACHABLE if isinstance(result, WebError) else Reason.ROBOTS
         raise TryLaterError(f"robots.txt: {found}", reason)
 
     async def _follow_robots(self, job: FetchJob) -> Response | WebError:
         url = robots.robots_url(job.fetch.target)
         for _ in range(robots.MAX_REDIRECTS + 1):
             self._metrics.robots_fetches.inc()
-            came = await self._get(job, url, {}, _MAX_ROBOTS, want_every_body)
-            if isinstance(came, WebError) or not came.is_redirect:
-                return came
+            result = await self._get(job, url, {}, _MAX_ROBOTS, want_every_body)
+            if isinstance(result, WebError) or not result.is_redirect:
+                return result
             try:
-                url = redirect_target(came)
+                url = redirect_target(result)
             except WebError as error:
                 return error
         return WebError(
@@ -187,7 +187,7 @@ class PageRequester:
         await self._hosts.put(job.partition, job.domain, state, now, job.work)
 
 
-def _told(fetch: Fetch) -> Page:
+def _page_from_feed(fetch: Fetch) -> Page:
     """Return a page with the fields from its feed, without HTML."""
     return Page(
         url=fetch.url,

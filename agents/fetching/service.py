@@ -185,15 +185,15 @@ class Fetching:
 
     async def _request(self, host: str, job: FetchJob) -> None:
         try:
-            came = await self._requester.request(job)
-            if came is None:
+            result = await self._requester.request(job)
+            if result is None:
                 self._waiting.queues.put_back(host, job)
-            elif isinstance(came, str):
-                await self._redirect(job, came)
+            elif isinstance(result, str):
+                await self._redirect(job, result)
             else:
-                await self._publish(job, came)
+                await self._publish(job, result)
         except TryLaterError as error:
-            await self._again(host, job, error)
+            await self._retry_later(host, job, error)
         except (PageError, PartitionLostError, *OURS):
             raise
         except Exception as error:
@@ -233,7 +233,7 @@ class Fetching:
             self._metrics.sent_on.inc()
             job.finish()
 
-    async def _again(self, host: str, job: FetchJob, error: TryLaterError) -> None:
+    async def _retry_later(self, host: str, job: FetchJob, error: TryLaterError) -> None:
         now, attempt = self._clock(), job.fetch.attempt + 1
         if attempt >= self._settings.fetch_attempts:
             raise PageError(

@@ -16,7 +16,7 @@ from itertools import takewhile
 from urltree.crawl.decisions.host.host_queues import HostQueues
 from urltree.crawl.decisions.poll.schedule import FeedKey, Schedule
 
-LOST_AFTER = 60.0  # seconds; an outcome usually takes 0.2 s
+LOST_AFTER = 60.0  # seconds after which an outcome counts as lost; usually it takes 0.2 s
 
 
 @dataclass(slots=True)

@@ -44,9 +44,15 @@ class PolledFeed(NamedTuple):
 
 
 class FinalResponse(NamedTuple):
-    """The response at the end of the redirects."""
+    """The response at the end of the redirects.
 
-    answer: Response
+    Attributes:
+        response: response that is not a redirect.
+        moved_to: address behind the leading permanent redirects; None without any.
+        seconds: longest latency of all responses.
+    """
+
+    response: Response
     moved_to: str | None
     seconds: float
 
@@ -84,19 +90,19 @@ class FeedRequester:
             at = self._clock()  # the failed request counts like a response with this latency
             outcome = failed_outcome(state, at, error.message, error.trouble)
             return PolledFeed(replace(outcome, seconds=max(0.0, at - started)))
-        answer = reached.answer
+        response = reached.response
         outcome = PollOutcome(
             site=state.site,
             feed=state.feed,
             sequence=state.sequence + 1,
             at=self._clock(),
             result=PollResult.UNCHANGED,
-            status=answer.status,
+            status=response.status,
             moved_to=reached.moved_to,
             seconds=reached.seconds,
         )
         try:
-            return await self._read(state, sent, answer, outcome)
+            return await self._read(state, sent, response, outcome)
         except WebError as error:
             return PolledFeed(
                 replace(
@@ -105,60 +111,61 @@ class FeedRequester:
                     trouble=error.trouble,
                     message=error.message,
                     moved_to=None,
-                    retry_after=retry_after(answer.headers, outcome.at),
+                    retry_after=retry_after(response.headers, outcome.at),
                 )
             )
 
     async def _follow(self, url: str, sent: Mapping[str, str]) -> FinalResponse:
-        asked, moved_to, seconds, is_permanent = [url], None, 0.0, True
+        visited, moved_to, seconds, is_permanent = [url], None, 0.0, True
         while True:
-            answer = await self._client.get(
-                asked[-1], sent, max_bytes=self._settings.max_feed_bytes, wants=_is_a_feed
+            response = await self._client.get(
+                visited[-1], sent, max_bytes=self._settings.max_feed_bytes, wants=_wants_body
             )
-            seconds = max(seconds, answer.seconds)
-            if not answer.is_redirect:
-                return FinalResponse(answer, moved_to, seconds)
-            to = redirect_target(answer)
-            is_permanent = is_permanent and answer.is_permanent
+            seconds = max(seconds, response.seconds)
+            if not response.is_redirect:
+                return FinalResponse(response, moved_to, seconds)
+            to = redirect_target(response)
+            is_permanent = is_permanent and response.is_permanent
             moved_to = to if is_permanent else moved_to
-            if to in asked:
+            if to in visited:
                 raise WebError(Trouble.REDIRECT, f"redirect loop: back to {to[:200]}")
-            if len(asked) > self._settings.max_redirects:
+            if len(visited) > self._settings.max_redirects:
                 raise WebError(
                     Trouble.REDIRECT,
                     f"the request was redirected more than {self._settings.max_redirects} times",
                 )
-            if host_of(to) in map(host_of, asked):
-                await asyncio.sleep(self._politeness.after(answer.seconds))
-            asked.append(to)
+            if host_of(to) in map(host_of, visited):
+                await asyncio.sleep(self._politeness.after(response.seconds))
+            visited.append(to)
 
     async def _read(
-        self, state: FeedState, sent: Mapping[str, str], answer: Response, outcome: PollOutcome
+        self, state: FeedState, sent: Mapping[str, str], response: Response, outcome: PollOutcome
     ) -> PolledFeed:
-        if answer.status == 410:
+        if response.status == 410:
             gone = replace(
                 outcome, trouble=Trouble.STATUS, message="the response has status 410: gone"
             )
             return PolledFeed(replace(gone, result=PollResult.GONE))
-        if answer.status == 304 and sent:
+        if response.status == 304 and sent:
             return PolledFeed(outcome)
-        if answer.status != 200:
+        if response.status != 200:
             raise WebError(
-                Trouble.STATUS, f"the response has status {answer.status}{_unexpected_304(answer)}"
+                Trouble.STATUS,
+                f"the response has status {response.status}{_unexpected_304(response)}",
             )
-        age, no_cache = max_age(answer.headers)
+        age, no_cache = max_age(response.headers)
         outcome = replace(
             outcome,
-            etag=answer.headers.get("etag"),
-            last_modified=answer.headers.get("last-modified"),
-            body_hash=xxhash.xxh3_128_hexdigest(answer.body),
+            etag=response.headers.get("etag"),
+            last_modified=response.headers.get("last-modified"),
+            body_hash=xxhash.xxh3_128_hexdigest(response.body),
             max_age=age,
             no_cache=no_cache,
         )
         if outcome.body_hash == state.body_hash and not is_reading_due(state, sent, outcome.at):
             return PolledFeed(outcome)
-        content_type = answer.headers.get("content-type")
-        feed = await self._parsers.parse(answer.body, content_type, answer.url)
+        content_type = response.headers.get("content-type")
+        feed = await self._parsers.parse(response.body, content_type, response.url)
         return PolledFeed(
             replace(
                 outcome,
@@ -194,13 +201,16 @@ def failed_outcome(
     )
 
 
-def _is_a_feed(status: int, _headers: Mapping[str, str]) -> bool:
-    """Want the body of every 200, because feeds are also sent as text/html and text/plain."""
+def _wants_body(status: int, _headers: Mapping[str, str]) -> bool:
+    """Return whether to read the body: for status 200, whatever its Content-Type.
+
+    Feeds are also sent as text/html and text/plain.
+    """
     return status == 200
 
 
-def _unexpected_304(answer: Response) -> str:
-    return ", although the request was unconditional" if answer.status == 304 else ""
+def _unexpected_304(response: Response) -> str:
+    return ", although the request was unconditional" if response.status == 304 else ""
 
 
 def host_of(url: str) -> str:

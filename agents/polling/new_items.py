@@ -40,7 +40,7 @@ class NewItemSender:
         self._rows = rows
         self._schemes = schemes
 
-    async def send(self, partition: int, state: FeedState, asked: PolledFeed) -> PollOutcome:
+    async def send(self, partition: int, state: FeedState, polled: PolledFeed) -> PollOutcome:
         """Send the new items, oldest first, and wait for Kafka's confirmation.
 
         Returns:
@@ -51,12 +51,12 @@ class NewItemSender:
         """
         site = state.site
         seen, new = find_new_items(
-            asked.items, lambda item: self._rows.is_known(partition, site, item)
+            polled.items, lambda item: self._rows.is_known(partition, site, item)
         )
         confirmed = [sent for item in new if (sent := await self._send(state, item)) is not None]
         await asyncio.gather(*confirmed)
         self._stage.metrics.items.inc(len(confirmed))
-        return replace(asked.outcome, items=seen)
+        return replace(polled.outcome, items=seen)
 
     async def _send(
         self, state: FeedState, item: FeedItem

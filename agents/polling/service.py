@@ -32,8 +32,8 @@ from urltree.crawl.decisions.poll.schedule import FeedKey
 from urltree.crawl.decisions.poll.transition import due_after_takeover
 from urltree.crawl.web.client import WebClient
 
-_MAX_WAIT = 0.5  # longest time in seconds between two checks of the schedule
-_MIN_WAIT = 0.02  # shortest time in seconds, unless an event wakes the service
+_MAX_WAIT = 0.5  # maximum seconds between two checks of the schedule
+_MIN_WAIT = 0.02  # minimum seconds between them, unless an event wakes the service
 _SLICE = 200  # rows that are read before other tasks may run; a row takes 20 µs
 
 _MESSAGE = 500  # characters of an unexpected error that are stored
@@ -108,7 +108,7 @@ class Polling:
         """Stop polling a feed that was removed."""
         self._queue.remove(key)
 
-    def applied(self, key: FeedKey, outcome: PollOutcome, state: FeedState | None) -> None:
+    def schedule_next(self, key: FeedKey, outcome: PollOutcome, state: FeedState | None) -> None:
         """Schedule the next poll after an outcome was applied.
 
         Args:
@@ -142,7 +142,7 @@ class Polling:
         for key in self._queue.take_ready(now, self._room):
             poll = asyncio.create_task(self._poll(key, generation))
             self._polls.add(poll)
-            poll.add_done_callback(self._ended)
+            poll.add_done_callback(self._on_poll_end)
 
     async def _wait(self) -> None:
         next_at = self._queue.next_at(has_room=self._room > 0)
@@ -202,7 +202,7 @@ class Polling:
             else:
                 self._queue.queue(key, host_of(state.url), now)
 
-    def _ended(self, poll: asyncio.Task[None]) -> None:
+    def _on_poll_end(self, poll: asyncio.Task[None]) -> None:
         self._polls.discard(poll)
         self._wake.set()
         error = None if poll.cancelled() else poll.exception()
@@ -239,10 +239,10 @@ class Polling:
         if self._requester is None:
             raise RuntimeError("the polling service is not running")
         try:
-            asked = await self._requester.request(state)
+            polled = await self._requester.request(state)
             if self._generation != generation or not self._may_poll():
                 return None
-            return await self._sender.send(key[0], state, asked)
+            return await self._sender.send(key[0], state, polled)
         except OURS:
             raise
         except Exception as error:  # noqa: BLE001 - one feed must not stop the others

@@ -10,7 +10,7 @@ from urltree.crawl.decisions.timing import DAY
 
 RETRY_AFTER_MAX = DAY  # seconds; a longer Retry-After is reduced to this
 
-_MOST = 2.0**31  # RFC 9111, 1.2.2: larger values may be replaced by this one
+_MOST = 2.0**31  # seconds; larger values may be replaced by this one (RFC 9111, 1.2.2)
 _DIRECTIVE = re.compile(r"""([\w-]+)\s*(?:=\s*("[^"]*"|[^\s,"]*))?""", re.ASCII)
 
 

@@ -37,9 +37,11 @@ from urltree.crawl.web.redirects import request_url
 from urltree.crawl.web.resolver import Resolver
 
 _READ_BYTES = 64 * 1024
-_BODIES = 32 * 1024 * 1024  # bytes of the bodies of all requests in progress
+_BODIES = 32 * 1024 * 1024  # limit on the bytes of all bodies in memory
 _MAX_HEADERS = 500
-_KEPT_SECONDS = 5  # longer than the pause of a host; at 55 polls a second 275 sockets are idle
+# How long an idle connection is kept. This exceeds the pause of a host; at 55 polls a second, 275
+# connections are idle.
+_KEPT_SECONDS = 5
 _DNS_SECONDS = 60
 _CONTROL = dict.fromkeys([*range(32), 127])
 
@@ -47,7 +49,7 @@ WantsBody = Callable[[int, Mapping[str, str]], bool]
 
 
 def want_every_body(status: int, headers: Mapping[str, str]) -> bool:  # noqa: ARG001 - the shape of `Wants`
-    """Want the body of every response."""
+    """Return True: read the body of every response."""
     return True
 
 

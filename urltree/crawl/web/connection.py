@@ -17,7 +17,8 @@ import aiohttp
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http import HttpProcessingError
 
-MAX_BESIDE = 256 * 1024  # bytes around a body, in addition to as many bytes as the body has
+# Bytes that may be received in addition to a body; as many more are allowed as the body has.
+MAX_BESIDE = 256 * 1024
 
 
 class BoundedConnection(ResponseHandler):

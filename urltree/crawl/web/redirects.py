@@ -7,18 +7,18 @@ import can_ada
 from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 
-def redirect_target(answer: Response) -> str:
+def redirect_target(response: Response) -> str:
     """Return the absolute http or https URL to which a redirect points, without its fragment.
 
     Raises:
         WebError: REDIRECT: it points to no such URL.
     """
-    location = answer.headers.get("location", "").strip()
+    location = response.headers.get("location", "").strip()
     if not location:
         raise WebError(
-            Trouble.REDIRECT, f"the response has status {answer.status}, but no Location header"
+            Trouble.REDIRECT, f"the response has status {response.status}, but no Location header"
         )
-    return request_url(location, answer.url)
+    return request_url(location, response.url)
 
 
 def request_url(url: str, base: str | None = None) -> str:

@@ -31,7 +31,7 @@ def feed_address(text: str) -> str:
     """
     shown = text.strip()
     shown = shown if len(shown) <= 200 else shown[:200] + "…"
-    full = _FEED_SCHEME.sub(_plain, _SURROGATE.sub("\ufffd", text.strip()), count=1)
+    full = _FEED_SCHEME.sub(_replace_scheme, _SURROGATE.sub("\ufffd", text.strip()), count=1)
     try:
         parsed = can_ada.parse(full if _SCHEME.match(full) else f"https://{full}")
         parsed.hash = ""
@@ -51,6 +51,6 @@ def feed_address(text: str) -> str:
     return url
 
 
-def _plain(scheme: re.Match[str]) -> str:
+def _replace_scheme(scheme: re.Match[str]) -> str:
     """Return the replacement of a `feed` scheme: nothing for `feed:`, http for `feed://`."""
     return "" if ":" in scheme[0] else "http"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import xxhash
 
-_VERSION = b"\1"  # first byte of the hashed bytes; to be raised when the normalisation changes
+_VERSION = b"\1"  # prefix of the hashed bytes; increase it when the normalisation changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class FeedItem:
     def hash(self) -> bytes:
         """16 bytes: xxh3_128 of the normalised fields, each ended by NUL."""
         fields = (self.title, self.description, self.published, self.link)
-        return xxhash.xxh3_128_digest(_VERSION + b"".join(_normalised(field) for field in fields))
+        return xxhash.xxh3_128_digest(_VERSION + b"".join(_normalise(field) for field in fields))
 
 
-def _normalised(text: str | None) -> bytes:
+def _normalise(text: str | None) -> bytes:
     """Encode a field as NFC with collapsed white space, ended by NUL.
 
     A missing field and an empty string have different encodings.

@@ -47,18 +47,18 @@ def read_skip_hours(body: bytes) -> tuple[int, ...]:
 
     Return no hours if the feed lists all of them.
     """
-    hours = {int(hour) % 24 for hour in _listed(body, _SKIP_HOURS, _HOUR) if int(hour) <= 24}
+    hours = {int(hour) % 24 for hour in _read_list(body, _SKIP_HOURS, _HOUR) if int(hour) <= 24}
     return tuple(sorted(hours)) if len(hours) < 24 else ()
 
 
 def read_skip_days(body: bytes) -> tuple[int, ...]:
     """Return the days of <skipDays>, 0 = Monday; no days if the feed lists all of them."""
-    names = {name.decode().lower() for name in _listed(body, _SKIP_DAYS, _DAY_NAME)}
+    names = {name.decode().lower() for name in _read_list(body, _SKIP_DAYS, _DAY_NAME)}
     days = tuple(day for day, name in enumerate(_DAYS) if name in names)
     return days if len(days) < 7 else ()
 
 
-def _listed(body: bytes, start: re.Pattern[bytes], member: re.Pattern[bytes]) -> list[bytes]:
+def _read_list(body: bytes, start: re.Pattern[bytes], member: re.Pattern[bytes]) -> list[bytes]:
     """Return the members of the first list in a body that begins with `start`."""
     opened = start.search(body)
     if opened is None:

@@ -57,15 +57,15 @@ def _head(page: bytes) -> bytes:
     Usually the first `<body` begins the body. If it is inside a script, the whole page is searched.
     """
     end = _END.search(page)
-    shown, is_open = _shown(page[: end.start()] if end else page)
+    shown, is_open = _remove_hidden(page[: end.start()] if end else page)
     if end is None or not is_open:
         return shown
-    shown, _ = _shown(page)
+    shown, _ = _remove_hidden(page)
     end = _END.search(shown)
     return shown[: end.start()] if end else shown
 
 
-def _shown(page: bytes) -> tuple[bytes, bool]:
+def _remove_hidden(page: bytes) -> tuple[bytes, bool]:
     """Return the bytes outside comments and scripts, and whether the last of these has no end."""
     shown, at = [], 0
     while opening := _OPENING.search(page, at):

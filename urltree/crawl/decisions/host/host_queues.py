@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-_FORGET = 1_024  # number of pauses from which those that are over are dropped
+_FORGET = 1_024  # number of stored pauses above which expired ones are dropped
 
 
 class HostQueues(Generic[T]):

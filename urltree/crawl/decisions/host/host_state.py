@@ -25,12 +25,12 @@ HOST_STATE_VERSION = 1
 
 _FIRST, _LONGEST = MINUTE, 6 * HOUR
 _FIRST_ROBOTS, _LONGEST_ROBOTS = 5 * MINUTE, DAY
-_TOLERATED = 2  # failures in a row without back-off
+_TOLERATED = 2  # number of failures in a row that cause no back-off
 _FIRST_RETRY, _RETRY_FACTOR = MINUTE, 4.0  # retries of a page after 1, 4, 16, 64, 256 min
-_GIVE_UP = 6 * HOUR  # the time that all attempts of a page take
+_GIVE_UP = 6 * HOUR  # seconds; all attempts of a page take about as long
 _KEPT = 30 * DAY
-_BRIEF = 5.0  # seconds; no partition is taken over within a shorter time
-_JITTER = 0.25  # share of the wait; separates the hosts of one server
+_BRIEF = 5.0  # seconds; a partition cannot be taken over faster
+_JITTER = 0.25  # share of the wait; spreads the retries of several hosts on one server
 
 _MAX_ROW = 4 * 1024 * 1024  # bytes of JSON: two robots.txt of 500 KiB with escapes
 
@@ -156,7 +156,7 @@ class HostState:
 
 def update_after_response(  # noqa: PLR0913 - the properties of a request, passed by name
     host: HostState,
-    came: Response | WebError,
+    result: Response | WebError,
     now: float,
     rules: Politeness,
     *,
@@ -168,45 +168,47 @@ def update_after_response(  # noqa: PLR0913 - the properties of a request, passe
 
     Args:
         host: state before the request.
-        came: result of the request.
+        result: result of the request.
         now: time at which the request ended.
         rules: limits on the request rate.
         retry_after: seconds that the response asks for (`urltree.crawl.decisions.caching`).
         crawl_delay: seconds that the host's robots.txt asks for.
         took: duration of a request without response; the host may still be busy with it.
     """
-    if isinstance(came, WebError):
+    if isinstance(result, WebError):
         rested = replace(host, next_at=now + rules.after(max(host.latency, took), crawl_delay))
-        if not came.trouble.is_transient:
+        if not result.trouble.is_transient:
             return rested
-        return _failed(rested, now, str(came.trouble), tolerated=_TOLERATED)
-    pause = rules.after(came.seconds, crawl_delay)
-    rested = replace(host, latency=came.seconds, next_at=now + pause)
-    if came.status in (429, 503):
-        failed = _failed(rested, now, f"status {came.status}")
+        return _record_failure(rested, now, str(result.trouble), tolerated=_TOLERATED)
+    pause = rules.after(result.seconds, crawl_delay)
+    rested = replace(host, latency=result.seconds, next_at=now + pause)
+    if result.status in (429, 503):
+        failed = _record_failure(rested, now, f"status {result.status}")
         if retry_after is not None:
             asked = min(max(retry_after, pause), _LONGEST)
             failed = replace(failed, backoff_until=now + asked)
         return failed
-    if came.status >= 500:
-        return _failed(rested, now, f"status {came.status}", tolerated=_TOLERATED)
+    if result.status >= 500:
+        return _record_failure(rested, now, f"status {result.status}", tolerated=_TOLERATED)
     return replace(rested, errors=0, failing_since=None, trouble=None, backoff_until=0.0)
 
 
 def update_after_robots(
-    host: HostState, scheme: str, came: RobotsText | str, now: float
+    host: HostState, scheme: str, result: RobotsText | str, now: float
 ) -> HostState:
     """Return the state of a host after a request for robots.txt.
 
     Args:
         host: state before the request.
         scheme: of the robots.txt.
-        came: robots.txt, or the description of the failure.
+        result: robots.txt, or the description of the failure.
         now: time at which the request ended.
     """
-    if isinstance(came, RobotsText):
-        return replace(host, robots={**host.robots, scheme: came})
-    return _failed(host, now, f"robots.txt: {came}", first=_FIRST_ROBOTS, longest=_LONGEST_ROBOTS)
+    if isinstance(result, RobotsText):
+        return replace(host, robots={**host.robots, scheme: result})
+    return _record_failure(
+        host, now, f"robots.txt: {result}", first=_FIRST_ROBOTS, longest=_LONGEST_ROBOTS
+    )
 
 
 def retry_at(url: str, attempt: int, now: float) -> float:
@@ -215,7 +217,7 @@ def retry_at(url: str, attempt: int, now: float) -> float:
     return now + wait * _jitter(url, attempt)
 
 
-def _failed(  # noqa: PLR0913
+def _record_failure(  # noqa: PLR0913
     host: HostState,
     now: float,
     trouble: str,

@@ -73,7 +73,7 @@ def error_for_trouble(error: WebError) -> PageError | TryLaterError:
     return PageError(_REASONS.get(error.trouble, Reason.UNREACHABLE), message)
 
 
-def check_response(answer: Response) -> None:
+def check_response(response: Response) -> None:
     """Raise an error unless the response is a page or a redirect.
 
     Raises:
@@ -81,23 +81,23 @@ def check_response(answer: Response) -> None:
         PageError: `http-status`.
         TryLaterError: the request may succeed later.
     """
-    found = find_wall(answer.status, answer.headers, answer.body)
+    found = find_wall(response.status, response.headers, response.body)
     if found is not None:
-        raise WallError(found, answer.status)
-    if answer.is_redirect:
+        raise WallError(found, response.status)
+    if response.is_redirect:
         return
-    if answer.status in _TRANSIENT or answer.status >= 500:
-        raise TryLaterError(f"status {answer.status}")
-    if not 200 <= answer.status < 300:
-        raise PageError(Reason.HTTP_STATUS, f"the response has status {answer.status}")
+    if response.status in _TRANSIENT or response.status >= 500:
+        raise TryLaterError(f"status {response.status}")
+    if not 200 <= response.status < 300:
+        raise PageError(Reason.HTTP_STATUS, f"the response has status {response.status}")
 
 
-def make_page(answer: Response, told: Page, now: float, max_bytes: int) -> Page:
+def make_page(response: Response, page: Page, now: float, max_bytes: int) -> Page:
     """Return the page in a response, admitted by the same rules as in stage `normalize`.
 
     Args:
-        answer: response that passed `check_response`.
-        told: page with the fields from its feed; `redirects` are all addresses after the first, and
+        response: response that passed `check_response`.
+        page: page with the fields from its feed; `redirects` are all addresses after the first, and
             the last of them is the address of the response.
         now: time at which the response was complete.
         max_bytes: maximum size of a page.
@@ -106,14 +106,14 @@ def make_page(answer: Response, told: Page, now: float, max_bytes: int) -> Page:
         PageError: empty, too-large, not-html.
     """
     found = replace(
-        told,
-        html=answer.body,
-        response_url=answer.url if answer.url != told.url else None,
-        content_type=answer.headers.get("content-type"),
-        status=answer.status,
+        page,
+        html=response.body,
+        response_url=response.url if response.url != page.url else None,
+        content_type=response.headers.get("content-type"),
+        status=response.status,
         fetched_at=format_rfc3339(now),
-        redirects=told.redirects[:-1],
-        meta=_with_ours(told.meta, answer),
+        redirects=page.redirects[:-1],
+        meta=_add_metadata(page.meta, response),
     )
     if not may_be_html(found.content_type):  # then the body was not read
         raise PageError(Reason.NOT_HTML, f"content_type: {found.content_type} is not HTML")
@@ -126,14 +126,14 @@ def format_rfc3339(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
-def _with_ours(meta: Mapping[str, str], answer: Response) -> dict[str, str]:
+def _add_metadata(meta: Mapping[str, str], response: Response) -> dict[str, str]:
     """Return the user's metadata, and ours as far as there is room.
 
     The user's entries are unchanged.
     """
-    canonical, amp = find_head_links(answer.body, answer.url)
+    canonical, amp = find_head_links(response.body, response.url)
     ours = {"link.canonical": canonical, "link.amp": amp}
-    ours |= {f"http.{name}": answer.headers.get(name) for name in _KEPT}
+    ours |= {f"http.{name}": response.headers.get(name) for name in _KEPT}
     found = dict(meta)
     room = MAX_META_BYTES - sum(map(_size, meta.items()))
     for name, text in ours.items():

@@ -28,22 +28,22 @@ def robots_url(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/robots.txt"
 
 
-def interpret_robots(came: Response | WebError, until: float) -> RobotsText | str:
+def interpret_robots(result: Response | WebError, until: float) -> RobotsText | str:
     """Return the robots.txt in a response, or a message that says why nothing is allowed for now.
 
     Args:
-        came: result of the request.
+        result: result of the request.
         until: expiry of the robots.txt, seconds since 1970.
     """
-    if isinstance(came, WebError):
-        if came.trouble is Trouble.REDIRECT:
+    if isinstance(result, WebError):
+        if result.trouble is Trouble.REDIRECT:
             return RobotsText(_NONE, until)
-        return f"{came.trouble}: {came.message}"
-    if 200 <= came.status < 300:
-        return RobotsText(came.status, until, _text(came.body))
-    if came.status == 429 or came.status >= 500:
-        return f"status {came.status}"
-    return RobotsText(came.status, until)
+        return f"{result.trouble}: {result.message}"
+    if 200 <= result.status < 300:
+        return RobotsText(result.status, until, _text(result.body))
+    if result.status == 429 or result.status >= 500:
+        return f"status {result.status}"
+    return RobotsText(result.status, until)
 
 
 class Robots:

@@ -42,15 +42,15 @@ GAPS = 20  # maximum number of gaps in a feed's state
 JITTER = 0.1
 EARLIEST = 631_152_000.0  # 1990: an older date, from before the web, must be wrong
 
-BACKOFF_MAX = DAY / 2  # seconds
+BACKOFF_MAX = DAY / 2  # longest wait in seconds of a failing feed before its quarantine
 PROBE = DAY  # seconds between two polls of a quarantined feed
 
-_DOUBLINGS = 30  # exceeds every limit and avoids overflow
+_DOUBLINGS = 30  # maximum exponent; enough to exceed every limit, without overflow
 
-SILENT = 7 * DAY  # after so long without news, a feed's items are unlikely to be replaced soon
+SILENT = 7 * DAY  # seconds without news after which `turnover_seconds` returns infinity
 
-_ANY = 100.0  # days; avoids overflow, and after so long a window may have any length
-_THURSDAY = 3  # 1 January 1970; Monday is 0
+_ANY = 100.0  # days; limits the growth of a window, so that no float overflows
+_THURSDAY = 3  # weekday of 1 January 1970; Monday is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,5 +224,5 @@ def backoff_seconds(state: FeedState, retry_after: float | None, rules: PollRule
     else:
         doubled = usual * 2.0 ** min(state.errors - 1, _DOUBLINGS)
         wait = max(usual, min(doubled, BACKOFF_MAX))
-    later = 1 + JITTER * feed_fraction(state, state.sequence)  # never before Retry-After
+    later = 1 + JITTER * feed_fraction(state, state.sequence)  # jitter only lengthens Retry-After
     return max(add_jitter(wait, state, at_least=rules.interval_min), (retry_after or 0.0) * later)

@@ -15,10 +15,10 @@ from urltree.crawl.decisions.response import Trouble
 class PollResult(StrEnum):
     """How a poll ended."""
 
-    ITEMS = "items"  # 200, parsed
-    UNCHANGED = "unchanged"  # 304, or 200 with an unchanged body
+    ITEMS = "items"  # status 200, and the body was parsed
+    UNCHANGED = "unchanged"  # status 304, or 200 with an unchanged body
     FAILED = "failed"
-    GONE = "gone"  # 410
+    GONE = "gone"  # status 410
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def due_after_takeover(state: FeedState, now: float) -> float:
     return max(now, phase + rounds * state.interval)
 
 
-def _rhythm_learned(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
+def _learn_rhythm(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
     times = publication_times(state, outcome)
     return replace(
         state,
@@ -96,7 +96,7 @@ def _rhythm_learned(state: FeedState, outcome: PollOutcome, rules: PollRules) ->
     )
 
 
-def _validators_replaced(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
+def _replace_validators(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
     return replace(
         state,
         etag=outcome.etag,
@@ -106,7 +106,7 @@ def _validators_replaced(state: FeedState, outcome: PollOutcome, rules: PollRule
     )
 
 
-def _validators_kept(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
+def _keep_validators(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
     """Keep validators that the response does not replace; a 304 replaces none."""
     if outcome.status == 304:
         return state
@@ -118,7 +118,7 @@ def _validators_kept(state: FeedState, outcome: PollOutcome, rules: PollRules) -
     )
 
 
-def _moved(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
+def _update_redirect(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
     """Make a permanent redirect the feed's address after seven days; a redirect to https at once.
 
     Every successful poll of the seven days must have seen the redirect. A poll without it forgets
@@ -136,7 +136,7 @@ def _moved(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedStat
     return replace(state, redirect=to, redirect_since=outcome.at if since is None else since)
 
 
-def _succeeded(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
+def _record_success(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
     wait = poll_interval(state, rules)
     at_least = max(rules.interval_min, min(wait, state.floor))
     due = outcome.at + min(add_jitter(wait, state, at_least), rules.interval_max)
@@ -152,7 +152,7 @@ def _succeeded(state: FeedState, outcome: PollOutcome, rules: PollRules) -> Feed
     )
 
 
-def _failed(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
+def _record_failure(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
     state = replace(
         state, errors=state.errors + 1, trouble=outcome.trouble, message=outcome.message
     )
@@ -165,8 +165,8 @@ def _failed(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedSta
     )
 
 
-def _gone(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
-    state = _failed(state, outcome, rules)
+def _record_gone(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
+    state = _record_failure(state, outcome, rules)
     return replace(state, status=FeedStatus.GONE, next_due=outcome.at + PROBE)
 
 
@@ -176,8 +176,8 @@ def _secure(url: str) -> str:
 
 _Step = Callable[[FeedState, PollOutcome, PollRules], FeedState]
 _STEPS: dict[PollResult, tuple[_Step, ...]] = {
-    PollResult.ITEMS: (_rhythm_learned, _validators_replaced, _moved, _succeeded),
-    PollResult.UNCHANGED: (_validators_kept, _moved, _succeeded),
-    PollResult.FAILED: (_failed,),
-    PollResult.GONE: (_gone,),
+    PollResult.ITEMS: (_learn_rhythm, _replace_validators, _update_redirect, _record_success),
+    PollResult.UNCHANGED: (_keep_validators, _update_redirect, _record_success),
+    PollResult.FAILED: (_record_failure,),
+    PollResult.GONE: (_record_gone,),
 }
