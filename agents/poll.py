@@ -4,13 +4,13 @@
     poll-outcomes ─▶ outcome of the poll that the row expects? ─────────▶ feed_state, seen_items
                        └ no: stale, dropped and counted
 
-A service beside this agent makes the polls (`agents.polling`). It cannot write tables, because only
-Faust's agents can, so its results return through poll-outcomes. The decisions are in
+A service beside this agent makes the polls (`agents.polling`). Only a Faust agent can write a
+table, so the service sends its results through poll-outcomes. The decisions are in
 `urltree.crawl.decisions.poll.transition`.
 
-A stale outcome rewrites its rows too, as every replay does here: after kill -9 RocksDB is ahead of
-the changelog. The items of a removed feed are still stored as seen, because they belong to its
-site.
+A stale outcome rewrites its rows too, as every replay does here, because RocksDB may be ahead of
+the changelog after kill -9. The items of a removed feed are still stored as seen, because they
+belong to its site.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Poll(Stage):
             raise PageError(
                 Reason.MISPLACED,
                 f"the record of site {site} is in partition {message.partition} instead of "
-                f"{to.partition}; send it with the site as its key",
+                f"{to.partition}; send it to the partition of its site, as `feeds add` does",
             )
         key = feed_key(to.partition, site, url)
         if message.value is None:

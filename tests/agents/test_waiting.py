@@ -12,6 +12,7 @@ import pytest
 from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import FetchJob
 from agents.fetching.waiting import ParkedPages, WaitingPages
+from agents.stage import OURS
 from agents.telemetry.metrics import Metrics
 from models.fetch import Fetch
 from urltree.crawl.decisions.host.host_state import HOUR, HostState
@@ -229,3 +230,17 @@ def test_far_pages_leave_in_the_order_in_which_they_were_parked() -> None:
     assert list(parked.parked_before(0.5)) == ["a"]
     assert parked.empty() == ["b"]
     assert parked.next_at() is None
+
+
+class DamagedTable(FakeTable):
+    """A table whose rows cannot be read."""
+
+    def get(self, *_: object) -> bytes:
+        """Return a row of an unknown version."""
+        return b"\xff"
+
+
+def test_a_damaged_row_of_a_host_ends_the_worker() -> None:
+    """It is one of the errors after which nothing is committed, and not a fault of the page."""
+    with pytest.raises(OURS, match="table host_state"):
+        Hosts(cast("Any", DamagedTable())).get(3, "news.example", "news.example")

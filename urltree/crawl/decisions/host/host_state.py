@@ -23,12 +23,12 @@ from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE, stable_fraction
 
 HOST_STATE_VERSION = 1
 
-_FIRST, _LONGEST = MINUTE, 6 * HOUR
-_FIRST_ROBOTS, _LONGEST_ROBOTS = 5 * MINUTE, DAY
+_FIRST, _LONGEST = MINUTE, 6 * HOUR  # first and longest back-off
+_FIRST_ROBOTS, _LONGEST_ROBOTS = 5 * MINUTE, DAY  # the same without robots.txt
 _TOLERATED = 2  # number of failures in a row that cause no back-off
 _FIRST_RETRY, _RETRY_FACTOR = MINUTE, 4.0  # retries of a page after 1, 4, 16, 64, 256 min
 _GIVE_UP = 6 * HOUR  # seconds; all attempts of a page take about as long
-_KEPT = 30 * DAY
+_KEPT = 30 * DAY  # a state that has not been used for so long is deleted
 _BRIEF = 5.0  # seconds; a partition cannot be taken over faster
 _JITTER = 0.25  # share of the wait; spreads the retries of several hosts on one server
 
@@ -145,13 +145,16 @@ class HostState:
         """
         try:
             if row[0] != HOST_STATE_VERSION:
-                raise ValueError(f"version {row[0]}")  # noqa: TRY301
+                raise ValueError(f"its version is {row[0]}, not {HOST_STATE_VERSION}")  # noqa: TRY301
             text = zstandard.decompress(row[1:], max_output_size=_MAX_ROW)
             fields: dict[str, Any] = orjson.loads(text)
             robots = {scheme: RobotsText(**r) for scheme, r in fields.pop("robots").items()}
             return cls(**fields, robots=robots)
         except (ValueError, KeyError, TypeError, IndexError, zstandard.ZstdError) as error:
-            raise HostStateError(f"a row of table host_state cannot be read: {error}") from None
+            raise HostStateError(
+                f"a row of table host_state cannot be read: {error}; it is damaged, or another "
+                "release has written it"
+            ) from None
 
 
 def update_after_response(  # noqa: PLR0913 - the properties of a request, passed by name
@@ -200,7 +203,7 @@ def update_after_robots(
 
     Args:
         host: state before the request.
-        scheme: of the robots.txt.
+        scheme: scheme of the URL of robots.txt.
         result: robots.txt, or the description of the failure.
         now: time at which the request ended.
     """

@@ -110,7 +110,10 @@ class FeedState:
             fields["status"] = FeedStatus(fields["status"])
             return cls(**fields)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise FeedStateError(f"a row of table feed_state cannot be read: {error}") from None
+            raise FeedStateError(
+                f"a row of table feed_state cannot be read: {error}; it is damaged, or another "
+                "release has written it"
+            ) from None
 
 
 def new_feed_state(

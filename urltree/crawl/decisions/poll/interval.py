@@ -8,8 +8,8 @@
                but at most half the window, unless the feed has been silent for a week,
                within interval_min to interval_max
 
-With half the gap, an item waits a quarter of a gap on average. With a tenth of the silence, a feed
-without news for ten days may wait one more day.
+The silence is the time since the newest item. With half the gap, an item waits a quarter of a gap
+on average. With a tenth of the silence, a feed without news for ten days may wait one more day.
 
 The floor (ttl, sy:, max-age) takes precedence over our own interval, because the publisher knows
 the feed. The window takes precedence over the floor: an item that leaves the feed between two polls
@@ -39,7 +39,7 @@ from urltree.crawl.decisions.poll.outcome import PollOutcome
 from urltree.crawl.decisions.timing import DAY, HOUR, stable_fraction
 
 GAPS = 20  # maximum number of gaps in a feed's state
-JITTER = 0.1
+JITTER = 0.1  # largest change of a wait, as a share of it
 EARLIEST = 631_152_000.0  # 1990: an older date, from before the web, must be wrong
 
 BACKOFF_MAX = DAY / 2  # longest wait in seconds of a failing feed before its quarantine
@@ -85,7 +85,7 @@ def poll_interval(state: FeedState, rules: PollRules) -> float:
 
 
 def turnover_seconds(state: FeedState, now: float) -> float:
-    """Return the seconds in which all items of a feed may be replaced; infinity if unlikely.
+    """Return the seconds in which all items of a feed may be replaced; infinity for a silent feed.
 
     A feed that has been silent for a week is unlikely to replace all its items soon. Without this
     rule, a blog whose posts were imported within one minute years ago would always be polled at the
@@ -169,8 +169,8 @@ def _dates(outcome: PollOutcome) -> list[float | None]:
     """Return the items' dates; None for impossible ones: in the future, or before `EARLIEST`.
 
     If all dates have the same time of day, they are taken as days without a time, and all become
-    None. (For a feed that really publishes each day at the same time, the times of a few polls are
-    enough.)
+    None. A feed that really publishes at the same time each day loses little: its rhythm is learned
+    from the times of a few polls.
     """
     dates = [
         item.time if item.time is not None and EARLIEST < item.time <= outcome.at else None

@@ -44,7 +44,8 @@ class SeenItemRow:
         """
         if len(row) != _ROW.size:
             raise FeedStateError(
-                f"a row of table seen_items has {len(row)} bytes, but should have {_ROW.size}"
+                f"a row of table seen_items has {len(row)} bytes, but should have {_ROW.size}; it "
+                "is damaged, or another release has written it"
             )
         return cls(*_ROW.unpack(row))
 
