@@ -141,7 +141,7 @@ class WaitingPages:
         elif fetch.not_before > now:
             self._parked.wait(job, fetch.not_before)
         else:
-            self.queues.rest(host, state.next_request_at)
+            self.queues.pause_until(host, state.next_request_at)
             self.queues.add(host, job, now)
 
     def take_due(self) -> list[FetchJob]:

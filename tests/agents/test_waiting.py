@@ -184,7 +184,7 @@ def test_a_host_that_backs_off_gives_its_queue_back() -> None:
         queues.take(waiting.now)
         queues.done("news.example", waiting.now + EACH)
         assert waiting.places.overflow("news.example", jobs[0]) == []
-        queues.rest("news.example", waiting.now + HOUR)
+        queues.pause_until("news.example", waiting.now + HOUR)
         assert waiting.places.overflow("news.example", jobs[0]) == jobs[1:]
 
     run(scenario())

@@ -50,8 +50,8 @@ def test_a_pause_holds_for_tokens_that_come_later() -> None:
 def test_a_host_that_rests_gives_nothing_and_others_do() -> None:
     """The longer of two pauses counts."""
     made = queues(("a", 1), ("b", 2))
-    made.rest("a", 60.0)
-    made.rest("a", 30.0)
+    made.pause_until("a", 60.0)
+    made.pause_until("a", 30.0)
     assert made.take(59.0) == [("b", 2)]
     assert made.take(60.0) == [("a", 1)]
 
@@ -60,7 +60,7 @@ def test_a_busy_host_may_be_told_to_rest() -> None:
     """Its next token waits for the later of the two times."""
     made = queues(("a", 1), ("a", 2))
     made.take(0.0)
-    made.rest("a", 60.0)
+    made.pause_until("a", 60.0)
     made.done("a", 1.0)
     assert made.next_at() == 60.0
 
@@ -75,7 +75,7 @@ def test_no_more_are_taken_than_there_is_room_for() -> None:
 def test_what_is_ahead_is_counted() -> None:
     """A token waits for its host's pause, for the token in progress, and for those before it."""
     made = queues(("a", 1), ("a", 2), ("a", 3))
-    made.rest("b", 30.0)
+    made.pause_until("b", 30.0)
     made.take(0.0)
     assert made.expected("a", 0.0, PAUSE) == 3 * PAUSE
     assert made.expected("b", 10.0, PAUSE) == 30.0
@@ -103,7 +103,7 @@ def test_a_token_that_was_put_back_is_the_next() -> None:
 def test_nothing_is_left_after_clear() -> None:
     """Neither tokens nor pauses are left."""
     made = queues(("a", 1), ("b", 2))
-    made.rest("a", 60.0)
+    made.pause_until("a", 60.0)
     made.take(0.0)
     made.clear()
     assert (len(made), made.next_at(), list(made)) == (0, None, [])
@@ -118,7 +118,7 @@ def test_rests_of_hosts_seen_once_do_not_pile_up() -> None:
         made.add(f"host{number}", number, float(number))
         made.take(float(number))
         made.done(f"host{number}", number + 1.0)
-    assert len(made._rests) < 3_000
+    assert len(made._pauses) < 3_000
 
 
 HOSTS = st.sampled_from("abc")
@@ -149,7 +149,7 @@ def test_it_does_what_plain_lists_do(steps: list[tuple[str, str, float]]) -> Non
             made.add(host, number, now)
             queued[host].append(number)
         elif step == "rest":
-            made.rest(host, now + seconds)
+            made.pause_until(host, now + seconds)
             rests[host] = max(rests[host], now + seconds)
         elif step == "done" and host in busy:
             made.done(host, now + seconds)
@@ -165,7 +165,7 @@ def test_it_does_what_plain_lists_do(steps: list[tuple[str, str, float]]) -> Non
 def test_a_host_is_overdue_once_its_turn_has_come_until_it_is_taken() -> None:
     """It is counted once; not during its pause, and not during a request."""
     made = queues(("a", 1), ("a", 2), ("b", 3), ("c", 4))
-    made.rest("c", 60.0)
+    made.pause_until("c", 60.0)
     assert (made.overdue(0.0), made.overdue(60.0)) == (2, 3)
     made.take(0.0, at_most=1)
     assert made.overdue(0.0) == 1

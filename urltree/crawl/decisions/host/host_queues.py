@@ -27,7 +27,7 @@ class HostQueues(Generic[T]):
     def __init__(self) -> None:
         self._queues: dict[str, deque[T]] = {}
         self._busy: set[str] = set()
-        self._rests: dict[str, float] = {}  # host → end of its pause
+        self._pauses: dict[str, float] = {}  # host → end of its pause
         # (time, number, host); an entry is valid only while `_entries` has its number
         self._heap: list[tuple[float, int, str]] = []
         self._entries: dict[str, int] = {}
@@ -88,14 +88,14 @@ class HostQueues(Generic[T]):
             next_at: earliest time at which its next token is ready.
         """
         self._busy.discard(host)
-        self._rests[host] = max(next_at, self._rests.get(host, next_at))
+        self._pauses[host] = max(next_at, self._pauses.get(host, next_at))
         if host in self._queues:
             self._schedule(host, next_at)
 
-    def rest(self, host: str, until: float) -> None:
+    def pause_until(self, host: str, until: float) -> None:
         """Let no token of this host be taken before a time; an earlier time changes nothing."""
-        if until > self._rests.get(host, 0.0):
-            self._rests[host] = until
+        if until > self._pauses.get(host, 0.0):
+            self._pauses[host] = until
             if host in self._queues:
                 self._schedule(host, until)
 
@@ -123,7 +123,7 @@ class HostQueues(Generic[T]):
             pause: seconds that each token before it takes.
         """
         ahead = self.waiting(host) + (host in self._busy)
-        return max(now, self._rests.get(host, now)) + ahead * pause
+        return max(now, self._pauses.get(host, now)) + ahead * pause
 
     def withdraw(self, host: str) -> list[T]:
         """Remove and return all tokens that wait for a host, in their order."""
@@ -134,7 +134,7 @@ class HostQueues(Generic[T]):
         """Remove everything. `done` must not be called for tokens that were taken before."""
         self._queues.clear()
         self._busy.clear()
-        self._rests.clear()
+        self._pauses.clear()
         self._heap.clear()
         self._entries.clear()
 
@@ -149,10 +149,10 @@ class HostQueues(Generic[T]):
         if host in self._busy:
             return
         number = self._entries[host] = next(self._numbers)
-        heappush(self._heap, (max(at, self._rests.get(host, at)), number, host))
+        heappush(self._heap, (max(at, self._pauses.get(host, at)), number, host))
 
     def _forget(self, now: float) -> None:
         """Drop pauses that are over, each time their number has doubled."""
-        if len(self._rests) > self._forget_at:
-            self._rests = {host: until for host, until in self._rests.items() if until > now}
-            self._forget_at = max(_FORGET, 2 * len(self._rests))
+        if len(self._pauses) > self._forget_at:
+            self._pauses = {host: until for host, until in self._pauses.items() if until > now}
+            self._forget_at = max(_FORGET, 2 * len(self._pauses))

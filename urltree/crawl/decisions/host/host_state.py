@@ -179,21 +179,21 @@ def update_after_response(  # noqa: PLR0913 - the properties of a request, passe
         took: duration of a request without response; the host may still be busy with it.
     """
     if isinstance(result, WebError):
-        rested = replace(host, next_at=now + rules.after(max(host.latency, took), crawl_delay))
+        paused = replace(host, next_at=now + rules.after(max(host.latency, took), crawl_delay))
         if not result.trouble.is_transient:
-            return rested
-        return _record_failure(rested, now, str(result.trouble), tolerated=_TOLERATED)
+            return paused
+        return _record_failure(paused, now, str(result.trouble), tolerated=_TOLERATED)
     pause = rules.after(result.seconds, crawl_delay)
-    rested = replace(host, latency=result.seconds, next_at=now + pause)
+    paused = replace(host, latency=result.seconds, next_at=now + pause)
     if result.status in (429, 503):
-        failed = _record_failure(rested, now, f"status {result.status}")
+        failed = _record_failure(paused, now, f"status {result.status}")
         if retry_after is not None:
             asked = min(max(retry_after, pause), _LONGEST)
             failed = replace(failed, backoff_until=now + asked)
         return failed
     if result.status >= 500:
-        return _record_failure(rested, now, f"status {result.status}", tolerated=_TOLERATED)
-    return replace(rested, errors=0, failing_since=None, trouble=None, backoff_until=0.0)
+        return _record_failure(paused, now, f"status {result.status}", tolerated=_TOLERATED)
+    return replace(paused, errors=0, failing_since=None, trouble=None, backoff_until=0.0)
 
 
 def update_after_robots(
