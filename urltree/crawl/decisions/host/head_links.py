@@ -1,7 +1,7 @@
-"""What a page's head links to: its canonical address and its AMP version.
+"""Find the links to the canonical address and to the AMP version in the head of a page.
 
-They are recorded, not followed (issue 4): a canonical link is a claim of the page, and often
-wrong; who trusts it can do so downstream.
+They are recorded and not followed: a canonical link is a claim of the page and often wrong.
+Consumers of the clean text can decide whether to trust it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import re
 
 import can_ada
 
-MAX_HEAD = 256 * 1024  # bytes that are looked at
+MAX_HEAD = 256 * 1024  # bytes of the page that are searched
 _MAX_URL = 2_048
 
-# Attributes hold no `>` in their values where it matters here; a tag is at most 4,000 bytes.
+# These patterns assume attribute values without `>`, and tags of at most 4,000 bytes.
 _END = re.compile(rb"<body[\s>]|</head\s*>", re.IGNORECASE)
 _OPENING = re.compile(rb"<!--|<(script|style|template)\b", re.IGNORECASE)
 _CLOSING = {
@@ -31,12 +31,12 @@ _ATTRIBUTE = re.compile(
 )
 
 
-def links(page: bytes, url: str) -> tuple[str | None, str | None]:
-    """The canonical and the AMP link of a page, absolute; None where it has none.
+def find_head_links(page: bytes, url: str) -> tuple[str | None, str | None]:
+    """Return the canonical and the AMP link of a page as absolute URLs; None for a missing link.
 
     Args:
-        page: as it came; its head is ASCII where it matters in every encoding but UTF-16.
-        url: of the page.
+        page: bytes of the page; the relevant parts are ASCII in every encoding except UTF-16.
+        url: address of the page.
     """
     head = _head(page[:MAX_HEAD])
     base = next((_attributes(tag).get("href") for tag in _BASE.findall(head)), None)
@@ -52,21 +52,21 @@ def links(page: bytes, url: str) -> tuple[str | None, str | None]:
 
 
 def _head(page: bytes) -> bytes:
-    """What stands before the body, without comments and scripts.
+    """Return the bytes before the body, without comments and scripts.
 
-    Mostly the first `<body` is the body's; where it stands in a script, all of the page is cleaned.
+    Usually the first `<body` begins the body. If it is inside a script, the whole page is searched.
     """
     end = _END.search(page)
-    shown, is_open = _shown(page[: end.start()] if end else page)
+    shown, is_open = _remove_hidden(page[: end.start()] if end else page)
     if end is None or not is_open:
         return shown
-    shown, _ = _shown(page)
+    shown, _ = _remove_hidden(page)
     end = _END.search(shown)
     return shown[: end.start()] if end else shown
 
 
-def _shown(page: bytes) -> tuple[bytes, bool]:
-    """What is no comment and no script; and whether one of them goes on at the end."""
+def _remove_hidden(page: bytes) -> tuple[bytes, bool]:
+    """Return the bytes outside comments and scripts, and whether the last of these has no end."""
     shown, at = [], 0
     while opening := _OPENING.search(page, at):
         shown.append(page[at : opening.start()])

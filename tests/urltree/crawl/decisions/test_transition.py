@@ -1,4 +1,4 @@
-"""What a poll does to a feed's state."""
+"""The changes of a feed's state by a poll."""
 
 from __future__ import annotations
 
@@ -24,11 +24,15 @@ from tests.urltree.crawl.decisions.polls import (
     poll,
     polled,
 )
-from urltree.crawl.decisions.poll.backoff import BACKOFF_MAX, PROBE
-from urltree.crawl.decisions.poll.interval import Rules
-from urltree.crawl.decisions.poll.outcome import Outcome, Result, SeenItem
-from urltree.crawl.decisions.poll.polling import after, first, headers, is_next, overdue
-from urltree.crawl.decisions.poll.state import FeedState, Status
+from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStatus, new_feed_state
+from urltree.crawl.decisions.poll.interval import BACKOFF_MAX, PROBE, PollRules
+from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollResult
+from urltree.crawl.decisions.poll.transition import (
+    apply_outcome,
+    conditional_headers,
+    due_after_takeover,
+    is_expected_outcome,
+)
 
 DAILY = polled(*every(2 * DAY), etag='W/"a,b"', last_modified="yesterday, more or less")
 CONDITIONAL = {"If-None-Match": 'W/"a,b"', "If-Modified-Since": "yesterday, more or less"}
@@ -36,75 +40,79 @@ MOVED = "http://news.example/rss"
 
 
 def test_a_feed_that_was_added_is_due_at_once() -> None:
-    """And keeps what its user said of it."""
-    state = first(FEED, SITE, NOW, "News", {"team": "a"})
+    """It keeps the user's title and metadata."""
+    state = new_feed_state(FEED, SITE, NOW, "News", {"team": "a"})
     assert (state.url, state.title, state.meta) == (FEED, "News", {"team": "a"})
-    assert (state.next_due, overdue(state, NOW + DAY), headers(state, NOW)) == (NOW, NOW, {})
+    assert (
+        state.next_due,
+        due_after_takeover(state, NOW + DAY),
+        conditional_headers(state, NOW),
+    ) == (NOW, NOW, {})
 
 
 # Conditional GET
 
 
 def test_validators_go_back_as_they_came() -> None:
-    """Both, whatever they look like."""
-    assert headers(DAILY, NOW + HOUR) == CONDITIONAL
+    """Both are sent unchanged."""
+    assert conditional_headers(DAILY, NOW + HOUR) == CONDITIONAL
 
 
 def test_only_what_was_given_goes_back() -> None:
-    """No empty header."""
-    assert headers(polled(*every(DAY), etag='"1"'), NOW) == {"If-None-Match": '"1"'}
-    assert headers(polled(*every(DAY)), NOW) == {}
+    """No empty header is sent."""
+    assert conditional_headers(polled(*every(DAY), etag='"1"'), NOW) == {"If-None-Match": '"1"'}
+    assert conditional_headers(polled(*every(DAY)), NOW) == {}
 
 
 def test_a_304_keeps_the_validators() -> None:
-    """It often comes without any, or with those of another server."""
-    state = poll(DAILY, Result.UNCHANGED, etag='"other"')
+    """It often has none, or those of another server."""
+    state = poll(DAILY, PollResult.UNCHANGED, etag='"other"')
     assert (state.etag, state.last_modified) == (DAILY.etag, DAILY.last_modified)
 
 
 def test_the_same_body_with_another_validator_replaces_it() -> None:
-    """A 200 all the same."""
-    state = poll(DAILY, Result.UNCHANGED, status=200, etag='"other"')
+    """The response is a 200, although the body is unchanged."""
+    state = poll(DAILY, PollResult.UNCHANGED, status=200, etag='"other"')
     assert (state.etag, state.last_modified) == ('"other"', DAILY.last_modified)
 
 
 def test_items_replace_the_validators_also_by_none() -> None:
     """An old ETag would ask for changes since then for ever."""
-    state = poll(DAILY, Result.ITEMS, items=every(DAY), etag='"new"', body_hash="ff")
+    state = poll(DAILY, PollResult.ITEMS, items=every(DAY), etag='"new"', body_hash="ff")
     assert (state.etag, state.last_modified, state.body_hash) == ('"new"', None, "ff")
 
 
-@pytest.mark.parametrize("result", [Result.FAILED, Result.GONE])
-def test_no_failure_touches_the_validators(result: Result) -> None:
+@pytest.mark.parametrize("result", [PollResult.FAILED, PollResult.GONE])
+def test_no_failure_touches_the_validators(result: PollResult) -> None:
     """An error page has an ETag too."""
     state = poll(DAILY, result, etag='"error page"')
     assert (state.etag, state.unconditional_at) == (DAILY.etag, DAILY.unconditional_at)
 
 
 def test_nobody_is_believed_who_says_304_for_a_whole_day() -> None:
-    """The next request is plain, and its answer starts another day."""
+    """The next request is unconditional, and its response starts another day."""
     state = DAILY
     for _ in range(3):
         state = poll(state)
-    assert headers(state, NOW + DAY - 1) == CONDITIONAL
-    assert headers(state, NOW + DAY) == {}
-    state = poll(state, Result.UNCHANGED, status=200, at=NOW + DAY)
-    assert headers(state, NOW + 2 * DAY - 1) == CONDITIONAL
+    assert conditional_headers(state, NOW + DAY - 1) == CONDITIONAL
+    assert conditional_headers(state, NOW + DAY) == {}
+    state = poll(state, PollResult.UNCHANGED, status=200, at=NOW + DAY)
+    assert conditional_headers(state, NOW + 2 * DAY - 1) == CONDITIONAL
 
 
 def test_nobody_is_believed_until_its_list_is_replaced() -> None:
-    """A wrong 304 loses no item: at a plain request every six hours, less one interval."""
+    """An unconditional request every six hours, less an interval, finds what a wrong 304 hides."""
     state = polled(*every(30 * MINUTE, 13), etag='"1"')
     assert (state.window, state.interval) == (6 * HOUR, 15 * MINUTE)
-    assert headers(state, NOW + 5.5 * HOUR) != {}
-    assert headers(state, NOW + 5.75 * HOUR) == {}
+    assert conditional_headers(state, NOW + 5.5 * HOUR) != {}
+    assert conditional_headers(state, NOW + 5.75 * HOUR) == {}
 
 
 # Redirects
 
 
 def test_a_permanent_redirect_is_kept_when_all_polls_of_seven_days_have_seen_it() -> None:
-    """And not a moment sooner."""
+    """It is not kept earlier."""
     state = poll(DAILY, moved_to=MOVED, at=NOW)
     for days in (1, 3, 6.99):
         state = poll(state, moved_to=MOVED, at=NOW + days * DAY)
@@ -116,7 +124,7 @@ def test_a_permanent_redirect_is_kept_when_all_polls_of_seven_days_have_seen_it(
 
 @pytest.mark.parametrize("then", [None, FEED, "http://parked.example/"])
 def test_a_301_that_goes_back_or_elsewhere_starts_anew(then: str | None) -> None:
-    """Sites in trouble send everybody to some page for a while, and come back."""
+    """Sites that are down redirect everybody to another page for a while."""
     state = poll(DAILY, moved_to=MOVED, at=NOW)
     state = poll(state, moved_to=then, at=NOW + 4 * DAY)
     state = poll(state, moved_to=MOVED, at=NOW + 8 * DAY)
@@ -124,20 +132,20 @@ def test_a_301_that_goes_back_or_elsewhere_starts_anew(then: str | None) -> None
 
 
 def test_https_of_the_same_address_is_kept_at_once() -> None:
-    """Nobody goes back from it."""
+    """Sites do not return to http."""
     state = poll(DAILY, moved_to=FEED.replace("http:", "https:"))
     assert (state.url, state.feed) == (FEED.replace("http:", "https:"), FEED)
 
 
 @pytest.mark.parametrize("to", ["https://www.news.example/feed/", "https://news.example/feed"])
 def test_https_of_another_address_waits_like_any_other(to: str) -> None:
-    """A slash or a name more is another address."""
+    """One more slash or another name makes another address."""
     state = poll(DAILY, moved_to=to)
     assert (state.url, state.redirect) == (FEED, to)
 
 
 def test_a_failed_poll_says_nothing_of_a_redirect() -> None:
-    """Neither that it lasts nor that it is over."""
+    """It neither extends nor ends the redirect."""
     state = poll(DAILY, moved_to=MOVED, at=NOW)
     state = failed(state, at=NOW + DAY, moved_to="http://down.example/")
     assert (state.redirect, state.redirect_since) == (MOVED, NOW)
@@ -147,51 +155,51 @@ def test_a_failed_poll_says_nothing_of_a_redirect() -> None:
 
 
 def test_an_outcome_counts_once_and_in_its_turn() -> None:
-    """What was sent again after a crash is stale; so is another feed's."""
+    """An outcome that was sent again after a crash is stale; so is another feed's."""
 
-    def outcome(sequence: int, feed: str = FEED, site: str = SITE) -> Outcome:
-        return Outcome(
-            site=site, feed=feed, sequence=sequence, at=NOW, result=Result.UNCHANGED, status=304
+    def outcome(sequence: int, feed: str = FEED, site: str = SITE) -> PollOutcome:
+        return PollOutcome(
+            site=site, feed=feed, sequence=sequence, at=NOW, result=PollResult.UNCHANGED, status=304
         )
 
-    assert is_next(DAILY, outcome(DAILY.sequence + 1))
-    assert not is_next(DAILY, outcome(DAILY.sequence))
-    assert not is_next(DAILY, outcome(DAILY.sequence + 2))
-    assert not is_next(DAILY, outcome(DAILY.sequence + 1, feed=MOVED))
-    assert not is_next(after(DAILY, outcome(2), RULES), outcome(2))
+    assert is_expected_outcome(DAILY, outcome(DAILY.sequence + 1))
+    assert not is_expected_outcome(DAILY, outcome(DAILY.sequence))
+    assert not is_expected_outcome(DAILY, outcome(DAILY.sequence + 2))
+    assert not is_expected_outcome(DAILY, outcome(DAILY.sequence + 1, feed=MOVED))
+    assert not is_expected_outcome(apply_outcome(DAILY, outcome(2), RULES), outcome(2))
 
 
 def test_a_feed_says_its_own_title() -> None:
-    """The user's stands until then, and the last one when the feed has none."""
+    """The user's title applies until then; if the feed has none, its last title."""
     state = replace(feed(), title="added as")
-    assert poll(state, Result.ITEMS).title == "added as"
-    assert poll(state, Result.ITEMS, title="News").title == "News"
+    assert poll(state, PollResult.ITEMS).title == "added as"
+    assert poll(state, PollResult.ITEMS, title="News").title == "News"
 
 
 def test_new_items_are_counted() -> None:
-    """All that were sent to fetches."""
+    """The count is of the items sent to fetches."""
     state = polled(*every(HOUR, 5))
-    assert poll(state, Result.ITEMS, items=(item(1.0), item(2.0, is_new=False))).items == 6
+    assert poll(state, PollResult.ITEMS, items=(item(1.0), item(2.0, is_new=False))).items == 6
 
 
 def test_skipped_hours_of_the_list_hold_for_the_next_poll() -> None:
-    """Due at nine, skipped until noon."""
+    """The poll is due at nine, but skipped until noon."""
     state = polled(*every(2 * HOUR), skip_hours=(8, 9, 10, 11))
     assert NOW + 4 * HOUR <= state.next_due < NOW + 5 * HOUR
     assert state.interval == HOUR
 
 
 def test_a_feed_that_is_due_soon_or_was_due_just_now_keeps_its_time() -> None:
-    """A restart is no outage."""
+    """A restart is not an outage."""
     for now in (NOW, DAILY.next_due, DAILY.next_due + DAILY.interval):
-        assert overdue(DAILY, now) == DAILY.next_due
+        assert due_after_takeover(DAILY, now) == DAILY.next_due
 
 
 def test_feeds_overdue_after_an_outage_are_spread_over_one_interval() -> None:
-    """Evenly, and within it."""
+    """They are spread evenly within it."""
     now = NOW + 30 * DAY
     states = [replace(DAILY, feed=f"{FEED}/{number}") for number in range(1_000)]
-    waits = [overdue(state, now) - now for state in states]
+    waits = [due_after_takeover(state, now) - now for state in states]
     assert all(0 <= wait <= DAILY.interval for wait in waits)
     quarters = [
         sum(wait // (DAILY.interval / 4) == quarter for wait in waits) for quarter in range(4)
@@ -201,15 +209,15 @@ def test_feeds_overdue_after_an_outage_are_spread_over_one_interval() -> None:
 
 @given(st.floats(0, 1e6), st.floats(0, 1))
 def test_another_rebalance_changes_no_turn(outage: float, later: float) -> None:
-    """The feed waits for the same moment, as often as it is asked before."""
+    """The feed waits for the same time, however often the time is calculated before."""
     now = DAILY.next_due + DAILY.interval + 1 + outage
-    due = overdue(DAILY, now)
-    assert overdue(DAILY, now + later * (due - now)) == due
+    due = due_after_takeover(DAILY, now)
+    assert due_after_takeover(DAILY, now + later * (due - now)) == due
 
 
 def test_a_feed_that_is_gone_is_never_due() -> None:
-    """Until it is added again."""
-    assert overdue(poll(DAILY, Result.GONE), NOW + 30 * DAY) == math.inf
+    """It is due again when it is added again."""
+    assert due_after_takeover(poll(DAILY, PollResult.GONE), NOW + 30 * DAY) == math.inf
 
 
 # Whatever happens
@@ -217,7 +225,7 @@ def test_a_feed_that_is_gone_is_never_due() -> None:
 _SECONDS = st.none() | st.floats(-1e9, 1e18) | st.just(math.inf)
 _ITEMS = st.lists(
     st.builds(
-        SeenItem,
+        PolledItem,
         st.binary(min_size=16, max_size=16),
         st.none() | st.floats(allow_nan=True) | st.floats(NOW - DAY, NOW + DAY),
         st.booleans(),
@@ -226,7 +234,7 @@ _ITEMS = st.lists(
 ).map(tuple)
 _OUTCOMES = st.fixed_dictionaries(
     {
-        "result": st.sampled_from(Result),
+        "result": st.sampled_from(PollResult),
         "at": st.floats(NOW - DAY, NOW + 30 * DAY),
         "status": st.sampled_from([None, 200, 304, 410, 429, 503]),
         "max_age": _SECONDS,
@@ -239,24 +247,27 @@ _OUTCOMES = st.fixed_dictionaries(
         "items": _ITEMS,
     }
 )
-_RULES = st.builds(Rules, st.floats(1, HOUR), st.floats(HOUR, 30 * DAY), st.integers(1, 5))
+_RULES = st.builds(PollRules, st.floats(1, HOUR), st.floats(HOUR, 30 * DAY), st.integers(1, 5))
 
 
 @given(st.lists(_OUTCOMES, min_size=1, max_size=8), _RULES)
 def test_a_feed_is_always_due_later_within_its_bounds(
-    outcomes: list[dict[str, object]], rules: Rules
+    outcomes: list[dict[str, object]], rules: PollRules
 ) -> None:
-    """Whatever was found: no NaN, no past, nothing beyond the longest wait and a week of skips."""
+    """For any outcome: no NaN, no past, and no more than the longest wait and a week of skips."""
     state = feed()
     longest = 1.1 * max(rules.interval_max, BACKOFF_MAX, PROBE) + 7 * DAY
     for number, fields in enumerate(outcomes, start=1):
-        outcome = Outcome(site=SITE, feed=FEED, sequence=number, **fields)  # type: ignore[arg-type]
-        assert is_next(state, outcome)
-        state = after(state, outcome, rules)
+        outcome = PollOutcome(site=SITE, feed=FEED, sequence=number, **fields)  # type: ignore[arg-type]
+        assert is_expected_outcome(state, outcome)
+        state = apply_outcome(state, outcome, rules)
         assert outcome.at < state.next_due <= outcome.at + longest
         assert state.last_success is None or (
             rules.interval_min <= state.interval <= rules.interval_max
         )
         assert all(0 < gap < math.inf for gap in state.gaps)
-        assert state.status is Status.GONE or overdue(state, outcome.at) == state.next_due
+        assert (
+            state.status is FeedStatus.GONE
+            or due_after_takeover(state, outcome.at) == state.next_due
+        )
         assert FeedState.decode(state.encode()) == state

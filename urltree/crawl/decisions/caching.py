@@ -1,4 +1,4 @@
-"""What the headers of an answer say about when to come again (RFC 9110, RFC 9111)."""
+"""Read from response headers when to send the next request (RFC 9110, RFC 9111)."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import re
 from collections.abc import Mapping
 from email.utils import mktime_tz, parsedate_tz
 
-from urltree.crawl.decisions.durations import DAY
+from urltree.crawl.decisions.timing import DAY
 
-RETRY_AFTER_MAX = DAY  # who asks for more is asked again tomorrow
+RETRY_AFTER_MAX = DAY  # seconds; a longer Retry-After is reduced to this
 
-_MOST = 2.0**31  # RFC 9111, 1.2.2: what is more may be taken for this
+_MOST = 2.0**31  # seconds; larger values may be replaced by this one (RFC 9111, 1.2.2)
 _DIRECTIVE = re.compile(r"""([\w-]+)\s*(?:=\s*("[^"]*"|[^\s,"]*))?""", re.ASCII)
 
 
 def max_age(headers: Mapping[str, str]) -> tuple[float | None, bool]:
-    """For how long an answer stays fresh, and whether it is not to be kept at all.
+    """Return how long a response stays fresh, and whether it must not be cached.
 
-    What a cache on the way has used up already (Age) is taken off. Expires counts where there is
-    no max-age; without Date, or in the past, it says nothing more than no max-age does. `no-cache`
-    with field names in it speaks of these fields alone (RFC 9111, 5.2.2.4).
+    The Age header is subtracted: a cache on the way has already used up that time. Expires is used
+    only without max-age, and only if it is later than Date. A `no-cache` with field names applies
+    to these fields only (RFC 9111, 5.2.2.4) and is ignored.
 
     Args:
-        headers: names in lower case.
+        headers: header fields by lower-case name.
 
     Returns:
-        Seconds, None where nothing is said; and True for no-cache and no-store.
+        Seconds, or None if the headers give no lifetime; and True for no-cache or no-store.
     """
     said: dict[str, str] = {}
     for match in _DIRECTIVE.finditer(headers.get("cache-control", "")):
@@ -39,14 +39,14 @@ def max_age(headers: Mapping[str, str]) -> tuple[float | None, bool]:
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds that a server asks to be left alone: a number, or a date (RFC 9110, 10.2.3).
+    """Return the seconds that Retry-After asks for, given as a number or a date (RFC 9110, 10.2.3).
 
     Args:
-        headers: names in lower case.
-        now: when the answer came, seconds since 1970.
+        headers: header fields by lower-case name.
+        now: time of the response, seconds since 1970.
 
     Returns:
-        0 to a day; None where nothing is said that can be understood.
+        0 to a day; None if the header is missing or cannot be parsed.
     """
     text = headers.get("retry-after", "").strip()
     seconds = _seconds(text.partition(",")[0])
@@ -71,7 +71,7 @@ def _until_expires(headers: Mapping[str, str]) -> float | None:
 
 
 def _date(text: str) -> float | None:
-    """One of the three forms of HTTP, seconds since 1970."""
+    """Parse one of the three HTTP date formats; return seconds since 1970."""
     try:
         parts = parsedate_tz(text)
         return None if parts is None else float(mktime_tz(parts))

@@ -1,4 +1,4 @@
-"""A page waits where its turn will come, and not for long."""
+"""A page waits where its host can serve it, and not for long."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, cast
 import pytest
 
 from agents.fetching.hosts import Hosts
-from agents.fetching.jobs import Job
-from agents.fetching.lot import Lot
-from agents.fetching.placing import Places
+from agents.fetching.jobs import FetchJob
+from agents.fetching.waiting import ParkedPages, WaitingPages
+from agents.stage import OURS
 from agents.telemetry.metrics import Metrics
 from models.fetch import Fetch
-from urltree.crawl.decisions.host.host import HOUR, HostState
+from urltree.crawl.decisions.host.host_state import HOUR, HostState
 from urltree.page import PageError, Reason
 
 PARK = 60.0
@@ -30,87 +30,87 @@ class Message:
 
 
 class FakeWork:
-    """Waits for nothing."""
+    """Work that waits for nothing."""
 
     message = Message()
 
     def wait_for(self, future: object) -> None:
-        """Nothing is stored."""
+        """Do nothing."""
 
 
 @dataclass
-class FakeOutlet:
-    """Remembers what was sent again."""
+class FakeStage:
+    """A stage that records the pages that were sent again."""
 
     sent: list[Fetch] = field(default_factory=list)
     full: bool = False
 
-    async def send_again(self, job: Job, fetch: Fetch, domain: str) -> None:  # noqa: ARG002
-        """Remember it."""
+    async def send_again(self, job: FetchJob, fetch: Fetch, domain: str) -> None:  # noqa: ARG002
+        """Record it."""
         self.sent.append(fetch)
 
     def is_full(self) -> bool:
-        """As the test says."""
+        """Return the value that the test has set."""
         return self.full
 
 
 class FakeTable:
-    """No rows on disk; what is put is lost."""
+    """A table without rows that drops all writes."""
 
     def get(self, *_: object) -> None:
-        """Nothing."""
+        """Return no row."""
 
     async def put(self, *_: object) -> None:
-        """Nothing."""
+        """Drop the row."""
 
 
 class Waiting:
-    """Places of a worker at a time that a test sets."""
+    """The waiting pages of a worker at a time that a test sets."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
-        self.outlet = FakeOutlet()
+        self.stage = FakeStage()
         self.hosts = Hosts(cast("Any", FakeTable()))
-        self.places = Places(
+        self.places = WaitingPages(
             self.hosts,
-            cast("Any", self.outlet),
+            cast("Any", self.stage),
             Metrics(),
             PARK,
             lambda _: EACH,
             lambda: self.now,
         )
 
-    async def add(self, count: int = 1, **fields: Any) -> list[Job]:
-        """Place so many pages of one host."""
+    async def add(self, count: int = 1, **fields: Any) -> list[FetchJob]:
+        """Place a number of pages of one host."""
         loop = asyncio.get_running_loop()
         work = cast("Any", FakeWork())
         url = "http://news.example/{}"
         fetches = [Fetch(url=url.format(n), **fields) for n in range(count)]
-        jobs = [Job(work, "", f, "news.example", loop.create_future()) for f in fetches]
+        jobs = [FetchJob(work, "", f, "news.example", loop.create_future()) for f in fetches]
         for job in jobs:
             await self.places.place(job)
         return jobs
 
     async def host(self, **fields: Any) -> None:
-        """The host is like that."""
+        """Set the state of the host."""
         state = HostState(host="news.example", **fields)
         await self.hosts.put(3, "news.example", state, self.now, cast("Any", FakeWork()))
 
-    async def left(self) -> list[Job]:
-        """What leaves the lot, placed anew."""
-        jobs = self.places.leave_lot()
+    async def left(self) -> list[FetchJob]:
+        """Take out the parked pages that are due and place them again."""
+        jobs = self.places.take_due()
         for job in jobs:
             await self.places.place(job)
         return jobs
 
 
 def run(scenario: Coroutine[Any, Any, None]) -> None:
-    """Run a test's scenario."""
+    """Run the scenario of a test."""
     asyncio.run(scenario)
 
 
 def test_pages_wait_in_their_hosts_queue_as_far_as_they_are_served_soon() -> None:
-    """The others in the lot, and after a minute there is room for them."""
+    """The others are parked, and after a minute there is room for them."""
 
     async def scenario() -> None:
         waiting = Waiting()
@@ -120,13 +120,13 @@ def test_pages_wait_in_their_hosts_queue_as_far_as_they_are_served_soon() -> Non
         waiting.now += PARK
         assert len(await waiting.left()) == 9
         assert waiting.places.queues.waiting("news.example") == 9
-        assert not waiting.outlet.sent
+        assert not waiting.stage.sent
 
     run(scenario())
 
 
 def test_a_page_whose_turn_is_far_off_is_sent_again_with_its_time() -> None:
-    """After it has waited; its attempts stay the same, its work is done."""
+    """It is sent after it was parked; its attempts stay the same, and its work is done."""
 
     async def scenario() -> None:
         waiting = Waiting()
@@ -136,30 +136,30 @@ def test_a_page_whose_turn_is_far_off_is_sent_again_with_its_time() -> None:
         assert not await waiting.left()
         waiting.now += 1
         assert await waiting.left() == [job]
-        assert waiting.outlet.sent == [replace(job.fetch, not_before=5_000.0)]
+        assert waiting.stage.sent == [replace(job.fetch, not_before=5_000.0)]
         assert job.future.done()
 
     run(scenario())
 
 
 def test_a_full_window_makes_room_earlier() -> None:
-    """Yet not at once: records would go round and round."""
+    """Far pages still stay for a while, so that records do not circulate too fast."""
 
     async def scenario() -> None:
         waiting = Waiting()
-        waiting.outlet.full = True
+        waiting.stage.full = True
         await waiting.add(not_before=5_000.0)
         waiting.now += 5.0
         assert not await waiting.left()
         waiting.now += 5.0
         assert len(await waiting.left()) == 1
-        assert len(waiting.outlet.sent) == 1
+        assert len(waiting.stage.sent) == 1
 
     run(scenario())
 
 
 def test_a_page_is_not_tried_before_its_time() -> None:
-    """Nor does it hold up what comes after it."""
+    """It does not delay the pages after it."""
 
     async def scenario() -> None:
         waiting = Waiting()
@@ -175,7 +175,7 @@ def test_a_page_is_not_tried_before_its_time() -> None:
 
 
 def test_a_host_that_backs_off_gives_its_queue_back() -> None:
-    """All of it; a host in good health keeps it."""
+    """All its pages leave the queue; those of a working host stay."""
 
     async def scenario() -> None:
         waiting = Waiting()
@@ -184,14 +184,14 @@ def test_a_host_that_backs_off_gives_its_queue_back() -> None:
         queues.take(waiting.now)
         queues.done("news.example", waiting.now + EACH)
         assert waiting.places.overflow("news.example", jobs[0]) == []
-        queues.rest("news.example", waiting.now + HOUR)
+        queues.pause_until("news.example", waiting.now + HOUR)
         assert waiting.places.overflow("news.example", jobs[0]) == jobs[1:]
 
     run(scenario())
 
 
 def test_pages_of_a_host_that_is_given_up_are_refused() -> None:
-    """With what it has answered last."""
+    """The message contains the host's last failure."""
 
     async def scenario() -> None:
         waiting = Waiting()
@@ -205,28 +205,42 @@ def test_pages_of_a_host_that_is_given_up_are_refused() -> None:
 
 
 def test_nothing_waits_in_a_worker_that_stops() -> None:
-    """It is sent again, as it was."""
+    """Its pages are sent again, unchanged."""
 
     async def scenario() -> None:
         waiting = Waiting()
         waiting.places.is_closed = True
         (job,) = await waiting.add(not_before=7.0)
-        assert waiting.outlet.sent == [job.fetch]
+        assert waiting.stage.sent == [job.fetch]
         assert job.future.done()
 
     run(scenario())
 
 
-def test_the_lot_gives_the_far_ones_in_their_order() -> None:
-    """And the near ones in that of their times."""
-    lot: Lot[str] = Lot(60.0)
-    lot.park("a", 0.0)
-    lot.park("b", 1.0)
-    lot.wait("c", 30.0)
-    lot.wait("d", 20.0)
-    assert (len(lot), lot.next_at()) == (4, 20.0)
-    assert list(lot.due(30.0)) == ["d", "c"]
-    assert lot.next_at() == 60.0
-    assert list(lot.parked_before(0.5)) == ["a"]
-    assert lot.empty() == ["b"]
-    assert lot.next_at() is None
+def test_far_pages_leave_in_the_order_in_which_they_were_parked() -> None:
+    """Those with a near time leave in the order of their times."""
+    parked: ParkedPages[str] = ParkedPages(60.0)
+    parked.park("a", 0.0)
+    parked.park("b", 1.0)
+    parked.wait("c", 30.0)
+    parked.wait("d", 20.0)
+    assert (len(parked), parked.next_at()) == (4, 20.0)
+    assert list(parked.due(30.0)) == ["d", "c"]
+    assert parked.next_at() == 60.0
+    assert list(parked.parked_before(0.5)) == ["a"]
+    assert parked.empty() == ["b"]
+    assert parked.next_at() is None
+
+
+class DamagedTable(FakeTable):
+    """A table whose rows cannot be read."""
+
+    def get(self, *_: object) -> bytes:
+        """Return a row of an unknown version."""
+        return b"\xff"
+
+
+def test_a_damaged_row_of_a_host_ends_the_worker() -> None:
+    """It is one of the errors after which nothing is committed, and not a fault of the page."""
+    with pytest.raises(OURS, match="table host_state"):
+        Hosts(cast("Any", DamagedTable())).get(3, "news.example", "news.example")

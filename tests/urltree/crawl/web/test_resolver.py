@@ -6,11 +6,11 @@ import pytest
 
 from tests.urltree.crawl.web.conftest import Ask
 from tests.urltree.crawl.web.misbehaving import Misbehaving
-from urltree.crawl.web.connect_to import Resolver
+from urltree.crawl.web.resolver import Resolver
 
 
 def resolved(host: str, port: int, *rules: str) -> tuple[str, int]:
-    """Where a name leads first."""
+    """Return the first address and port for a name."""
 
     async def run() -> tuple[str, int]:
         resolver = Resolver(rules)
@@ -37,17 +37,17 @@ def resolved(host: str, port: int, *rules: str) -> tuple[str, int]:
     ],
 )
 def test_the_first_rule_that_fits_counts(rule: str, found: tuple[str, int]) -> None:
-    """What is empty fits any, and stays as it is."""
+    """Empty parts match anything and keep the original."""
     assert resolved("a.example", 80, rule, "::127.0.0.9:9") == found
 
 
 def test_a_rule_may_change_the_port_alone() -> None:
-    """As curl does."""
+    """As with curl's option."""
     host, port = resolved("localhost", 80, ":80::8080")
     assert (host in ("127.0.0.1", "::1"), port) == (True, 8080)
 
 
 def test_the_server_is_asked_by_the_name_of_the_url(ask: Ask, server: Misbehaving) -> None:
-    """Host header and TLS server name, whose certificate is checked, are those of the URL."""
+    """Host header, TLS server name and the checked certificate are those of the URL."""
     ask("https://by-name.example/page", "https://by-name.example:443/page")
     assert sum(request.host == "by-name.example" for request in server.requests) == 2

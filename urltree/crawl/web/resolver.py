@@ -1,7 +1,7 @@
-"""Names to addresses, and `connect_to`: another address for a name, as curl's --connect-to.
+"""Name resolution with rules that replace addresses, like curl's option --connect-to.
 
-Host header, TLS server name and URL stay as they were. A URL whose host is an IP address is not
-resolved, and so not mapped.
+Host header, TLS server name and URL stay the same. A URL whose host is an IP address needs no name
+resolution, so the rules do not apply to it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-# A dead name server holds a thread for 10 s and more; asyncio's own pool has 6 on 2 cores, and
-# then nobody's names resolve.
+# A dead name server blocks a thread for 10 s or more. With asyncio's own pool of 6 threads (on 2
+# cores), a few such names would block all others.
 _THREADS = 64
 
 
@@ -28,11 +28,11 @@ class _Rule(NamedTuple):
 
 
 class Resolver(AbstractResolver):
-    """The system's resolver, behind the rules of `connect_to`.
+    """The resolver of the operating system, after the rules of `connect_to`.
 
     Args:
-        rules: HOST1:PORT1:HOST2:PORT2; empty HOST1 or PORT1 mean any, empty HOST2 or PORT2 the
-            same. The first that fits counts.
+        rules: HOST1:PORT1:HOST2:PORT2. An empty HOST1 or PORT1 matches any; an empty HOST2 or PORT2
+            keeps the original. The first matching rule applies.
     """
 
     def __init__(self, rules: Sequence[str] = ()) -> None:
@@ -42,10 +42,10 @@ class Resolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Addresses and ports to connect to.
+        """Return addresses and ports to connect to.
 
         Raises:
-            OSError: the name has none, or is none.
+            OSError: the name has no address, or is not a valid name.
         """
         to_host, to_port = self._mapped(host, port)
         look_up = partial(
@@ -55,7 +55,7 @@ class Resolver(AbstractResolver):
         )
         try:
             infos = await asyncio.get_running_loop().run_in_executor(self._threads, look_up)
-        except UnicodeError as error:  # empty or too long labels
+        except UnicodeError as error:  # labels that are empty or too long
             raise OSError(socket.EAI_NONAME, str(error)) from None
         return [
             ResolveResult(
@@ -70,7 +70,7 @@ class Resolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Wait for no thread: each ends when its name server has answered or not."""
+        """Stop the threads without waiting for pending name servers."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _mapped(self, host: str, port: int) -> tuple[str, int]:

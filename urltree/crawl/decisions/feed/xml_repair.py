@@ -1,7 +1,8 @@
-"""The bytes of an XML feed, made ready for feedparser: each step is for a flaw of it, or its time.
+"""Prepare the bytes of an XML feed for feedparser; each step works around one of its weaknesses.
 
-body ─▶ encoded ─▶ is_page? ─▶ shortened ─▶ mended ─▶ feedparser ─▶ bare ─▶ feedparser
-                                                           └ failed ─┘
+body ─▶ find_encoding ─▶ is_html_page? ─▶ cut_surplus_items ─▶ replace_invalid_references ─┐
+                                                                                           ▼
+                              feedparser ◀── remove_failing_tags ◀── if it fails ── feedparser
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import codecs
 import re
 from itertools import islice
 
-# longer ones first: that of UTF-32 begins with that of UTF-16
+# Longer marks first: the mark of UTF-32 begins with that of UTF-16.
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -26,7 +27,7 @@ _ROOT = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:rss|rdf|feed|channel)[\s>]", re.IGNO
 _ITEM = re.compile(rb"<((?:[\w.-]{1,40}:)?(?:item|entry))[\s>]", re.IGNORECASE)
 _REFERENCE = re.compile(rb"&#(?:x0*([0-9a-f]{4,})|0*([0-9]{5,}));?", re.IGNORECASE)
 _NO_CHARACTER = 0x110000
-# what feedparser fails on where it is incomplete, by trial with mutations of its own test files
+# Tags on which feedparser fails if they are incomplete, found with mutations of its test files
 _FAILING = re.compile(
     rb"<\?xml\s[^<>]*>|</?(?:(?:psc|georss|gml|geo|media|itunes|cc|creativecommons):[\w.-]+"
     rb"|textinput|image|width|height|category|keywords|where)(?:\s[^<>]*)?>",
@@ -34,12 +35,13 @@ _FAILING = re.compile(
 )
 
 
-def encoded(body: bytes, content_type: str | None) -> tuple[bytes, str | None]:
-    """A body, and the name of its encoding where something outside its XML tells it.
+def find_encoding(body: bytes, content_type: str | None) -> tuple[bytes, str | None]:
+    """Return a body, and its encoding if something outside the XML declares it.
 
-    A byte order mark beats every declaration (RFC 7303, section 3.3). Of the media type the
-    charset alone counts: feedparser would read text/xml without one as ASCII, as RFC 3023 had it.
-    What begins with single bytes is no UTF-16, whatever is said: .NET writes that before UTF-8.
+    A byte order mark takes precedence over every declaration (RFC 7303, section 3.3). Of the media
+    type only the charset is used: for text/xml without charset feedparser would assume ASCII (RFC
+    3023). A declaration of UTF-16 is ignored if the body begins with single bytes: .NET declares it
+    for feeds in UTF-8.
     """
     for mark, encoding in _BOMS:
         if body.startswith(mark):
@@ -51,17 +53,18 @@ def encoded(body: bytes, content_type: str | None) -> tuple[bytes, str | None]:
     return body, charset
 
 
-def is_page(body: bytes) -> bool:
-    """Whether it is HTML: feedparser takes 20 s for one of 8 MB, to find nothing."""
+def is_html_page(body: bytes) -> bool:
+    """Return whether a body is HTML. Feedparser takes 20 s for 8 MB of HTML and finds nothing."""
     return bool(_PAGE.search(body, 0, 1_024)) and not _ROOT.search(body)
 
 
-def shortened(body: bytes, max_items: int) -> bytes:
-    """The body without the items after the first so many; what follows the last one stays.
+def cut_surplus_items(body: bytes, max_items: int) -> bytes:
+    """Return the body without the items after the first `max_items`.
 
-    Only items named like the first one count. Where such a name stands in a comment or CDATA the
-    cut may damage the feed, which feedparser then still reads up to there. UTF-16 without a mark
-    stays whole: time limits it.
+    Everything after the last item is kept. Only elements with the name of the first item count. If
+    that name occurs in a comment or CDATA section, the cut may damage the feed; feedparser then
+    still reads the items before it. UTF-16 without a byte order mark is not cut; the time limit
+    applies to it.
     """
     first = _ITEM.search(body)
     if first is None:
@@ -75,13 +78,13 @@ def shortened(body: bytes, max_items: int) -> bytes:
     return body[: surplus.start()] + (body[end:] if end else b"")
 
 
-def mended(body: bytes) -> bytes:
-    """The body without references to what is no character: one of them is an exception."""
+def replace_invalid_references(body: bytes) -> bytes:
+    """Replace references to invalid characters: feedparser raises an exception for each of them."""
     return _REFERENCE.sub(_character, body)
 
 
-def bare(body: bytes) -> bytes:
-    """The body without what feedparser fails on; items need none of it."""
+def remove_failing_tags(body: bytes) -> bytes:
+    """Remove tags on which feedparser fails. Items need none of them."""
     return _FAILING.sub(b"", body)
 
 

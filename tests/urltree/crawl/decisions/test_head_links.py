@@ -1,10 +1,10 @@
-"""A page's canonical and AMP links are found as browsers would find them."""
+"""Canonical and AMP links of a page are found as browsers would find them."""
 
 from __future__ import annotations
 
 import pytest
 
-from urltree.crawl.decisions.host.links import MAX_HEAD, links
+from urltree.crawl.decisions.host.head_links import MAX_HEAD, find_head_links
 
 URL = "https://news.example/a/b?c"
 CANONICAL = '<link rel="canonical" href="/story">'
@@ -26,15 +26,21 @@ CANONICAL = '<link rel="canonical" href="/story">'
     ],
 )
 def test_a_canonical_link_is_found(head: str) -> None:
-    """In any quotes, order and case; relative to the page or its base; the first counts."""
+    """Quotes, order and case do not matter; the first link counts.
+
+    Links are relative to the page or its base.
+    """
     page = f"<html><head><title>a</title>{head}</head><body>".encode()
-    assert links(page, URL) == ("https://news.example/story", None)
+    assert find_head_links(page, URL) == ("https://news.example/story", None)
 
 
 def test_an_amp_link_is_found_beside_it() -> None:
-    """With its entities read."""
+    """Entities in it are resolved."""
     page = f'{CANONICAL}<link rel="amphtml" href="/amp?a=1&amp;b=2">'.encode()
-    assert links(page, URL) == ("https://news.example/story", "https://news.example/amp?a=1&b=2")
+    assert find_head_links(page, URL) == (
+        "https://news.example/story",
+        "https://news.example/amp?a=1&b=2",
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,8 +61,8 @@ def test_an_amp_link_is_found_beside_it() -> None:
     ],
 )
 def test_what_is_no_link_of_the_head_is_none(page: str) -> None:
-    """Comments, scripts, text of the body, addresses that are none."""
-    assert links(page.encode(), URL) == (None, None)
+    """Comments, scripts, text of the body, and invalid addresses do not count."""
+    assert find_head_links(page.encode(), URL) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -72,5 +78,5 @@ def test_what_is_no_link_of_the_head_is_none(page: str) -> None:
     ],
 )
 def test_no_page_takes_long(page: bytes) -> None:
-    """It ends, whatever is repeated; a pattern that backtracks would run for hours."""
-    assert links(page, URL) == (None, None)
+    """Repeated markup ends soon; a pattern that backtracks would run for hours."""
+    assert find_head_links(page, URL) == (None, None)

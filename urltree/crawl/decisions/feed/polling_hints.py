@@ -1,6 +1,7 @@
-"""When a feed asks to be left alone: ttl, skipHours, skipDays (RSS 2.0) and sy: (RSS 1.0 module).
+"""A feed's hints on polling: ttl, skipHours, skipDays (RSS 2.0) and sy: (RSS 1.0 module).
 
-Feedparser keeps the last <hour> of skipHours alone, so these two are read from the bytes.
+Feedparser keeps only the last <hour> of skipHours. So skipHours and skipDays are read from the
+bytes of the feed.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from urltree.crawl.decisions.durations import DAY, HOUR, MINUTE
+from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE
 
 _PERIODS = {
     "hourly": HOUR,
@@ -19,7 +20,7 @@ _PERIODS = {
     "yearly": 365 * DAY,
 }
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MAX_LIST = 8 * 1024  # bytes of a list; 24 hours take 500
+_MAX_LIST = 8 * 1024  # bytes of a list that are read; 24 hours take 500
 
 _NUMBER = re.compile(r"\s*(\d{1,9})\s*")
 _SKIP_HOURS = re.compile(rb"<skipHours\s*>", re.IGNORECASE)
@@ -28,8 +29,11 @@ _HOUR = re.compile(rb"<hour\s*>\s*(\d{1,2})\s*</", re.IGNORECASE)
 _DAY_NAME = re.compile(rb"<day\s*>\s*([a-z]{6,9})\s*</", re.IGNORECASE)
 
 
-def ttl(feed: Mapping[str, Any]) -> float | None:
-    """Seconds; the longer one where a feed says both. Bounded by whoever heeds it."""
+def read_ttl(feed: Mapping[str, Any]) -> float | None:
+    """Return the seconds between polls that a feed asks for, the longer of <ttl> and sy:.
+
+    The value has no upper limit; the caller limits it.
+    """
     minutes = _number(feed.get("ttl"))
     period = _PERIODS.get(str(feed.get("sy_updateperiod")).strip().lower())
     asked = [minutes * MINUTE] if minutes else []
@@ -38,20 +42,24 @@ def ttl(feed: Mapping[str, Any]) -> float | None:
     return max(asked, default=None)
 
 
-def skip_hours(body: bytes) -> tuple[int, ...]:
-    """0 to 23; some feeds say 24 for midnight. None where that leaves no hour."""
-    hours = {int(hour) % 24 for hour in _listed(body, _SKIP_HOURS, _HOUR) if int(hour) <= 24}
+def read_skip_hours(body: bytes) -> tuple[int, ...]:
+    """Return the hours of <skipHours>, 0 to 23; some feeds write 24 for midnight.
+
+    Return no hours if the feed lists all of them.
+    """
+    hours = {int(hour) % 24 for hour in _read_list(body, _SKIP_HOURS, _HOUR) if int(hour) <= 24}
     return tuple(sorted(hours)) if len(hours) < 24 else ()
 
 
-def skip_days(body: bytes) -> tuple[int, ...]:
-    """0 = Monday. None where that leaves no day."""
-    names = {name.decode().lower() for name in _listed(body, _SKIP_DAYS, _DAY_NAME)}
+def read_skip_days(body: bytes) -> tuple[int, ...]:
+    """Return the days of <skipDays>, 0 = Monday; no days if the feed lists all of them."""
+    names = {name.decode().lower() for name in _read_list(body, _SKIP_DAYS, _DAY_NAME)}
     days = tuple(day for day, name in enumerate(_DAYS) if name in names)
     return days if len(days) < 7 else ()
 
 
-def _listed(body: bytes, start: re.Pattern[bytes], member: re.Pattern[bytes]) -> list[bytes]:
+def _read_list(body: bytes, start: re.Pattern[bytes], member: re.Pattern[bytes]) -> list[bytes]:
+    """Return the members of the first list in a body that begins with `start`."""
     opened = start.search(body)
     if opened is None:
         return []
@@ -61,6 +69,6 @@ def _listed(body: bytes, start: re.Pattern[bytes], member: re.Pattern[bytes]) ->
 
 
 def _number(text: Any) -> int | None:
-    """A count; None where it is none."""
+    """Return a text of digits as a number; None for anything else."""
     match = _NUMBER.fullmatch(text) if isinstance(text, str) else None
     return int(match[1]) if match else None

@@ -1,11 +1,21 @@
-"""What is stored of a feed: it outlives every release."""
+"""The state of a feed: its stored bytes, its due time, and adding it again."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 
-from urltree.crawl.decisions.answer import Trouble
-from urltree.crawl.decisions.poll.state import FeedState, StateError, Status
+from urltree.crawl.decisions.poll.feed_state import (
+    FeedState,
+    FeedStateError,
+    FeedStatus,
+    add_again,
+    due_time,
+    new_feed_state,
+)
+from urltree.crawl.decisions.response import Trouble
 
 STATE = FeedState(
     site="bücher.example",
@@ -33,7 +43,7 @@ STATE = FeedState(
     last_success=1_799_990_000.0,
     unconditional_at=1_799_980_000.0,
     items=42,
-    status=Status.QUARANTINED,
+    status=FeedStatus.QUARANTINED,
     sequence=7,
     swept_at=1_799_000_000.0,
 )
@@ -52,15 +62,15 @@ STORED = (
 
 
 def test_stored_bytes_never_change() -> None:
-    """Version 1, letter by letter."""
+    """The bytes of version 1 are pinned."""
     assert STATE.encode().decode() == STORED
 
 
 def test_stored_bytes_are_read_back() -> None:
-    """With their types: tuples, and a status."""
+    """The fields keep their types: tuples, and a status."""
     state = FeedState.decode(STORED.encode())
     assert state == STATE
-    assert state.status is Status.QUARANTINED
+    assert state.status is FeedStatus.QUARANTINED
 
 
 @pytest.mark.parametrize(
@@ -76,6 +86,40 @@ def test_stored_bytes_are_read_back() -> None:
     ],
 )
 def test_a_row_of_another_release_is_an_error_of_ours(row: bytes) -> None:
-    """It is no feed's fault, and nothing is guessed."""
-    with pytest.raises(StateError, match="feed_state"):
+    """It is not an error of the feed, and no value is guessed."""
+    with pytest.raises(FeedStateError, match="feed_state"):
         FeedState.decode(row)
+
+
+FOLLOWED = replace(
+    new_feed_state("https://example.org/rss", "example.org", 0.0, "News", {"a": "b"}),
+    next_due=900.0,
+    errors=3,
+    trouble="dns",
+    message="no such name",
+    etag="1",
+    sequence=7,
+)
+
+
+def test_a_feed_that_is_followed_keeps_its_state() -> None:
+    """Only the user's title and metadata are replaced."""
+    assert add_again(FOLLOWED, 100.0, "Mine", {}) == replace(FOLLOWED, title="Mine", meta={})
+    assert add_again(FOLLOWED, 100.0, None, FOLLOWED.meta) == FOLLOWED
+
+
+@pytest.mark.parametrize("status", [FeedStatus.GONE, FeedStatus.QUARANTINED])
+def test_a_feed_that_was_given_up_is_due_at_once(status: FeedStatus) -> None:
+    """Its errors count from zero again."""
+    state = add_again(replace(FOLLOWED, status=status), 100.0, None, {})
+    assert (state.status, state.next_due, state.errors) == (FeedStatus.ACTIVE, 100.0, 0)
+    assert (state.trouble, state.message) == (None, None)
+    assert (state.etag, state.sequence) == ("1", 7)
+
+
+def test_a_feed_that_nobody_follows_or_that_is_gone_is_never_due() -> None:
+    """A quarantined feed is still due, because it is polled once a day."""
+    assert due_time(FOLLOWED) == 900.0
+    assert due_time(replace(FOLLOWED, status=FeedStatus.QUARANTINED)) == 900.0
+    assert due_time(replace(FOLLOWED, status=FeedStatus.GONE)) == math.inf
+    assert due_time(None) == math.inf
