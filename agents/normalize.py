@@ -31,8 +31,8 @@ from models import raw_html
 from models.command import Forget
 from models.headers import header
 from urltree.address.url_key import UrlKey
-from urltree.enrich.fallback import asked
-from urltree.enrich.metadata import found_in
+from urltree.enrich.fallback import add_vouched_blocks
+from urltree.enrich.metadata import find_metadata
 from urltree.page import Page, PageError, Reason
 from urltree.reading.admission import admit
 from urltree.site.deduplication import Arrival, Duplicate, Forward, normalise
@@ -107,9 +107,9 @@ class Normalize(DocumentStage):
     def _described(self, decision: Forward, page: Page, known: int) -> Forward:
         document = decision.document
         if self.settings.metadata:
-            document = replace(document, metadata=found_in(page))
+            document = replace(document, metadata=find_metadata(page))
         if self.settings.single_page != "none":
-            document = asked(document, page, known)
+            document = add_vouched_blocks(document, page, known)
         return replace(decision, document=document)
 
     async def _forward(self, decision: Forward, partition: int, work: Work) -> None:

@@ -18,14 +18,14 @@ from typing import Self, get_args
 
 from urltree.address.url_key import KeyScheme, Query
 from urltree.document import Document
-from urltree.enrich.fallback import SinglePage, asked, require_extractor
-from urltree.enrich.metadata import found_in, require
+from urltree.enrich.fallback import SinglePage, add_vouched_blocks, require_extractor
+from urltree.enrich.metadata import find_metadata, require_metadata_libraries
 from urltree.heuristics.registry import DEFAULT
 from urltree.heuristics.registry import heuristic as heuristic_named
 from urltree.output.extraction import Blocks, Extraction, clean_text, duplicate, failure, superseded
 from urltree.page import Page, PageError
 from urltree.reading.admission import admit
-from urltree.reading.source import Source, check, url_of
+from urltree.reading.source import Source, check_source, url_of
 from urltree.site.cache import KnownDomains
 from urltree.site.deduplication import Duplicate
 from urltree.site.lone_page import is_lone, lone_document
@@ -104,7 +104,7 @@ class Extractor:
         self._two_pass = two_pass
         self._revisits: Revisits = revisits
         if metadata:
-            require()
+            require_metadata_libraries()
         self._metadata = metadata
         require_extractor(single_page)
         self._single_page = single_page
@@ -160,7 +160,7 @@ class Extractor:
         self._state.pages += 1
         checked: Page | None = None
         try:
-            checked, origin = check(page, origin)
+            checked, origin = check_source(page, origin)
             admit(checked, MAX_BYTES, url_required=False)
             return self._learn(checked, origin)
         except PageError as error:
@@ -224,9 +224,9 @@ class Extractor:
 
     def _described(self, document: Document, page: Page, known: int) -> Document:
         if self._metadata:
-            document = replace(document, metadata=found_in(page))
+            document = replace(document, metadata=find_metadata(page))
         if self._single_page != "none":
-            document = asked(document, page, known)
+            document = add_vouched_blocks(document, page, known)
         return document
 
 

@@ -23,7 +23,7 @@ from agents.settings.feeds import MIB, FeedSettings
 from agents.settings.kafka import KafkaSettings
 from urltree.address.url_key import Query
 from urltree.enrich.fallback import SinglePage, require_extractor
-from urltree.enrich.metadata import require
+from urltree.enrich.metadata import require_metadata_libraries
 from urltree.heuristics.registry import DEFAULT, heuristic
 from urltree.page import microseconds
 from urltree.site.revisits import Revisits
@@ -155,7 +155,7 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
         heuristic(self.heuristic)
         _ = self.eviction
         if self.metadata:
-            require()
+            require_metadata_libraries()
         require_extractor(self.single_page)
         if self.rules_since is not None:
             microseconds(self.rules_since)

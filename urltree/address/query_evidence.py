@@ -40,10 +40,10 @@ MAX_NAMES = 64  # of parameters below one pattern; more are not names, and nothi
 MAX_PAIRS = 256  # of a parameter
 MAX_PAIRS_OF_ADDRESS = 16
 
-Answer = Literal["drop", "keep", "undecided"]
+ParameterAnswer = Literal["drop", "keep", "undecided"]
 
 
-class Sample(NamedTuple):
+class SampledDocument(NamedTuple):
     """A document: its URL key, and the distinct hashes of its blocks.
 
     Of a URL with more than MAX_PARAMETERS, the names alone are kept, and it forms no pairs.
@@ -54,7 +54,7 @@ class Sample(NamedTuple):
     forms_pairs: bool
 
     @classmethod
-    def of(cls, url: NormalUrl, hashes: array[int]) -> Sample:
+    def of(cls, url: NormalUrl, hashes: array[int]) -> SampledDocument:
         """What there is to know of a document; bounded, where its URL is a thousand parameters."""
         if len(url.query) <= MAX_PARAMETERS:
             return cls(url, hashes, forms_pairs=True)
@@ -81,7 +81,7 @@ class ParameterEvidence:
     addresses: int
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> ParameterAnswer:
         """`drop`: the content never changed; `keep`: it mostly did; `undecided` otherwise."""
         if self.same == self.pairs >= FEWEST_PAIRS and self.addresses >= FEWEST_ADDRESSES:
             return "drop"
@@ -106,7 +106,7 @@ class PathEvidence:
     parameters: tuple[ParameterEvidence, ...] | None
 
 
-def query_evidence(samples: Sequence[Sample]) -> list[PathEvidence]:
+def query_evidence(samples: Sequence[SampledDocument]) -> list[PathEvidence]:
     """What the documents of one domain say of its parameters, by host and path.
 
     Args:
@@ -139,23 +139,27 @@ class _Rare:
             number += 1
         self._most = min(number // 2, max(10, number // 50))
 
-    def of(self, sample: Sample) -> set[int]:
+    def of(self, sample: SampledDocument) -> set[int]:
         """The rare blocks of a document."""
         return {number for number in sample.hashes if self._counts[number] <= self._most}
 
 
-def _by_pattern(samples: Sequence[Sample]) -> Mapping[tuple[str, str], list[Sample]]:
+def _by_pattern(
+    samples: Sequence[SampledDocument],
+) -> Mapping[tuple[str, str], list[SampledDocument]]:
     paths: dict[str, set[str]] = defaultdict(set)
     for sample in samples:
         paths[sample.url.host].add(sample.url.path)
     patterns = {host: path_patterns(below) for host, below in paths.items()}
-    grouped: dict[tuple[str, str], list[Sample]] = defaultdict(list)
+    grouped: dict[tuple[str, str], list[SampledDocument]] = defaultdict(list)
     for sample in samples:
         grouped[sample.url.host, patterns[sample.url.host][sample.url.path]].append(sample)
     return grouped
 
 
-def _parameters(samples: Sequence[Sample], rare: _Rare) -> tuple[ParameterEvidence, ...] | None:
+def _parameters(
+    samples: Sequence[SampledDocument], rare: _Rare
+) -> tuple[ParameterEvidence, ...] | None:
     names: Counter[str] = Counter()
     for sample in samples:
         names.update({name for name, _ in sample.url.query})
@@ -170,9 +174,11 @@ def _parameters(samples: Sequence[Sample], rare: _Rare) -> tuple[ParameterEviden
     )
 
 
-def _alike(samples: Sequence[Sample]) -> Mapping[str, Mapping[bytes, list[Sample]]]:
+def _alike(
+    samples: Sequence[SampledDocument],
+) -> Mapping[str, Mapping[bytes, list[SampledDocument]]]:
     """By parameter: the documents that carry it, by the address that is left without it."""
-    alike: dict[str, dict[bytes, list[Sample]]] = defaultdict(lambda: defaultdict(list))
+    alike: dict[str, dict[bytes, list[SampledDocument]]] = defaultdict(lambda: defaultdict(list))
     for sample in samples:
         for name in {name for name, _ in sample.url.query}:
             others = [pair for pair in sample.url.query if pair[0] != name]
@@ -181,11 +187,11 @@ def _alike(samples: Sequence[Sample]) -> Mapping[str, Mapping[bytes, list[Sample
 
 
 def _pairs(
-    name: str, alike: Mapping[bytes, list[Sample]], whole: Mapping[bytes, Sample]
-) -> Iterator[tuple[bytes, Sample, Sample]]:
+    name: str, alike: Mapping[bytes, list[SampledDocument]], whole: Mapping[bytes, SampledDocument]
+) -> Iterator[tuple[bytes, SampledDocument, SampledDocument]]:
     """Neighbours by value at each address, the one without the parameter first."""
 
-    def values(sample: Sample) -> list[str]:
+    def values(sample: SampledDocument) -> list[str]:
         return [value for other, value in sample.url.query if other == name]
 
     for address in sorted(alike):
@@ -198,7 +204,10 @@ def _pairs(
 
 
 def _counted(
-    name: str, documents: int, pairs: Iterator[tuple[bytes, Sample, Sample]], rare: _Rare
+    name: str,
+    documents: int,
+    pairs: Iterator[tuple[bytes, SampledDocument, SampledDocument]],
+    rare: _Rare,
 ) -> ParameterEvidence:
     overlaps = [
         (address, overlap)

@@ -20,11 +20,11 @@ import click
 from urltree.address.url_key import Query
 from urltree.cli import interruption
 from urltree.cli.commands import Commands
-from urltree.cli.explain import explain
+from urltree.cli.explain import explain_command
 from urltree.cli.jobs import Jobs
-from urltree.cli.output import FolderOutput, Format, Output, StreamOutput
+from urltree.cli.output import FolderOutput, Output, OutputFormat, StreamOutput
 from urltree.cli.rules import rules
-from urltree.cli.summary import Summary
+from urltree.cli.summary import RunSummary
 from urltree.enrich.fallback import SinglePage
 from urltree.extractor import Extractor
 from urltree.heuristics.registry import DEFAULT, NAMES
@@ -43,14 +43,14 @@ def main() -> None:
     """Clean text from whole web sites: what recurs on a branch of a site is boilerplate."""
 
 
-main.add_command(explain)
+main.add_command(explain_command)
 main.add_command(rules)
 
 
 @main.command()
 @click.argument("inputs", nargs=-1, metavar="[INPUT…|-]")
 @click.option("-o", "--output", metavar="FILE|DIR", help="Instead of stdout; DIR/ makes a folder.")
-@click.option("--format", "format_", type=click.Choice(get_args(Format)), default="jsonl")
+@click.option("--format", "format_", type=click.Choice(get_args(OutputFormat)), default="jsonl")
 @click.option("--heuristic", default=DEFAULT, show_default=True, help=f"One of {', '.join(NAMES)}.")
 @click.option("--rules", type=click.Path(), metavar="FILE", help="Query rules of your own, YAML.")
 @click.option("--query", type=click.Choice(get_args(Query)), default="known-noise")
@@ -69,7 +69,7 @@ main.add_command(rules)
 def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
     inputs: tuple[str, ...],
     output: str | None,
-    format_: Format,
+    format_: OutputFormat,
     url: str | None,
     base_url: str | None,
     fail_on_error: bool,
@@ -85,7 +85,7 @@ def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
     if url is not None and (len(inputs) > 1 or Path(inputs[0]).is_dir()):
         raise click.UsageError("--url is for one page; folders have --base-url")
     options["markdown"] |= format_ == "markdown"
-    reader, summary = Reader(url, base_url), Summary(is_live=sys.stderr.isatty())
+    reader, summary = Reader(url, base_url), RunSummary(is_live=sys.stderr.isatty())
     try:
         for name in inputs:
             if name != STDIN and not Path(name).exists():
@@ -109,7 +109,7 @@ def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _run(
-    extractor: Extractor | Jobs, pages: Iterable[Source], out: Output, summary: Summary
+    extractor: Extractor | Jobs, pages: Iterable[Source], out: Output, summary: RunSummary
 ) -> int:
     """Extract all pages; returns the exit code. The state is saved however it ends."""
     try:
@@ -139,7 +139,7 @@ def _extractor(options: dict[str, Any]) -> Extractor | Jobs:
 
 
 @contextmanager
-def _output(name: str | None, format_: Format) -> Iterator[Output]:
+def _output(name: str | None, format_: OutputFormat) -> Iterator[Output]:
     if name is None:
         out: Output = StreamOutput(sys.stdout.buffer, format_)
         yield out

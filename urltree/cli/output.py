@@ -10,7 +10,7 @@ import orjson
 
 from urltree.output.extraction import ExtractedBlock, Extraction
 
-Format = Literal["jsonl", "text", "markdown"]
+OutputFormat = Literal["jsonl", "text", "markdown"]
 
 _FIELDS = tuple(f.name for f in fields(Extraction))
 
@@ -28,7 +28,7 @@ class Output(Protocol):
 class StreamOutput:
     """All pages in one stream, in their order."""
 
-    def __init__(self, stream: IO[bytes], format_: Format) -> None:
+    def __init__(self, stream: IO[bytes], format_: OutputFormat) -> None:
         self._stream = stream
         self._format = format_
 
@@ -50,7 +50,7 @@ class FolderOutput:
     What has no domain goes to `no-domain.jsonl`.
     """
 
-    def __init__(self, folder: Path, format_: Format) -> None:
+    def __init__(self, folder: Path, format_: OutputFormat) -> None:
         self._folder = folder
         self._format = format_
         self._begun: set[str] = set()
@@ -88,7 +88,7 @@ def json_line(extraction: Extraction) -> bytes:
     return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _text(extraction: Extraction, format_: Format) -> str | None:
+def _text(extraction: Extraction, format_: OutputFormat) -> str | None:
     return extraction.text if format_ == "text" else extraction.markdown
 
 

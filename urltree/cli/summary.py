@@ -13,7 +13,7 @@ from urltree.output.extraction import Extraction
 _EVERY = 0.5  # seconds between two lines of progress
 
 
-class Summary:
+class RunSummary:
     """Counts of a run.
 
     Args:

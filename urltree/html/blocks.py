@@ -76,7 +76,7 @@ def block_hash(text: str) -> int:
     A block without letters has the hash of the empty string, which the paper's heuristics count
     like any other (measured in issue 3: keeping such blocks instead costs .009 F1).
     """
-    return xxhash.xxh3_64_intdigest(normalised(text).encode())
+    return xxhash.xxh3_64_intdigest(normalise_text(text).encode())
 
 
 NO_LETTERS = xxhash.xxh3_64_intdigest(b"")  # hash of a block without letters
@@ -90,10 +90,10 @@ def block_hashes(texts: Sequence[str]) -> list[int]:
     page = "\0".join(texts)
     if page.count("\0") != len(texts) - 1:
         return [block_hash(text) for text in texts]
-    return [xxhash.xxh3_64_intdigest(text) for text in _normalised(page).encode().split(b"\0")]
+    return [xxhash.xxh3_64_intdigest(text) for text in _normalise_text(page).encode().split(b"\0")]
 
 
-def normalised(text: str) -> str:
+def normalise_text(text: str) -> str:
     """NFC, categories L and M only, lower case: what makes two blocks the same to the tree.
 
     Lower case character by character, so that a letter's place in a word does not count (Greek
@@ -101,11 +101,11 @@ def normalised(text: str) -> str:
     before. Normalising twice changes nothing. Characters younger than Python's Unicode tables
     have no category yet and do not count.
     """
-    return _normalised(text.replace("\0", ""))
+    return _normalise_text(text.replace("\0", ""))
 
 
-def _normalised(text: str) -> str:
-    """As `normalised`, but for NULs, which are kept: they separate the blocks of a page."""
+def _normalise_text(text: str) -> str:
+    """As `normalise_text`, but for NULs, which are kept: they separate the blocks of a page."""
     if text.isascii():
         return text.encode().translate(_LOWER, _ASCII_OTHERS).decode()
     utf8 = normalize("NFC", text).encode(errors="ignore")  # lone surrogates are no letters

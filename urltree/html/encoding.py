@@ -56,7 +56,7 @@ _UTF_16_MARKUP = (
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # section 3, "binary data byte"
 
 
-def decode(html: bytes, content_type: str | None = None) -> str:
+def decode_html(html: bytes, content_type: str | None = None) -> str:
     """The text of a response.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 MAX_JSON_LD = 256 * 1024  # bytes of all bodies together
 
 
-class Metadata:
+class HeadReader:
     """What a page says of itself; see `TokenizedPage`. What is said first counts."""
 
     def __init__(self) -> None:

@@ -39,7 +39,7 @@ class Target(Protocol):
         """The page is over; what it returns is the result."""
 
 
-def parse(utf8: bytes, target: Target) -> Any:
+def parse_html(utf8: bytes, target: Target) -> Any:
     """Parse HTML; returns what `target.close` returns.
 
     Raises:

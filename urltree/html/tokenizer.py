@@ -22,9 +22,9 @@ from typing import cast
 
 from urltree.html.blocks import Element, TextBlock, TokenizedPage, block_hashes
 from urltree.html.elements import DROPPED, HEADINGS, INLINE, VOID, read_attributes
-from urltree.html.encoding import decode, scrub
-from urltree.html.head import Metadata
-from urltree.html.parser import parse
+from urltree.html.encoding import decode_html, scrub
+from urltree.html.head import HeadReader
+from urltree.html.parser import parse_html
 
 TOKENIZER_VERSION = 1
 MAX_BLOCKS = 10_000
@@ -55,13 +55,13 @@ def tokenize(html: str | bytes, content_type: str | None = None) -> TokenizedPag
     Raises:
         PageError: `too-large`, for markup that cannot be parsed in bounded time.
     """
-    text = decode(html, content_type) if isinstance(html, bytes) else html
+    text = decode_html(html, content_type) if isinstance(html, bytes) else html
     try:
         utf8 = text.encode()
     except UnicodeEncodeError:
         utf8 = scrub(text).encode()
     utf8 = utf8.replace(b"\0", b"")  # as browsers do in text; each would be a call of its own
-    return cast("TokenizedPage", parse(utf8, _Target()))
+    return cast("TokenizedPage", parse_html(utf8, _Target()))
 
 
 class _Target:
@@ -92,7 +92,7 @@ class _Target:
         self._shares: list[float] = []
         self._over_cap = 0
         self._elements: list[Element] = []
-        self._metadata = Metadata()
+        self._head = HeadReader()
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         kind = _KINDS.get(tag)
@@ -131,13 +131,13 @@ class _Target:
                 self._path.append((tag, attributes))
                 self._pres += kind == _PRE
             if attributes:
-                self._metadata.read(tag, attributes)
+                self._head.read(tag, attributes)
 
     def _end_special(self, kind: int, tag: str) -> None:
         if self._drops:
             self._drops -= kind == _DROP
             if not self._drops:
-                self._metadata.read_body(*self._dropped, "".join(self._chunks))
+                self._head.read_body(*self._dropped, "".join(self._chunks))
                 self._chunks.clear()
         elif kind == _LINK:
             self._links -= 1
@@ -155,7 +155,7 @@ class _Target:
         self._path.pop()
 
     def close(self) -> TokenizedPage:
-        said = self._metadata
+        said = self._head
         return TokenizedPage(
             tuple(map(_text_block, self._rows())),
             tuple(self._elements),

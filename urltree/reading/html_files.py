@@ -26,10 +26,10 @@ _SAFE = "/?=&%:;,+@!$'()*~"  # characters of a path and a query that stand for t
 
 def html_page(html: bytes, url: str | None) -> Source:
     """The page of one file."""
-    return {"url": url or canonical(html), "html": html}
+    return {"url": url or canonical_url(html), "html": html}
 
 
-def mirrored(folder: PurePath, file: PurePath) -> str | None:
+def mirror_url(folder: PurePath, file: PurePath) -> str | None:
     """The URL of a file in a mirror: the folder is named after the host, or holds such folders.
 
     Args:
@@ -44,12 +44,12 @@ def mirrored(folder: PurePath, file: PurePath) -> str | None:
     return None
 
 
-def below(base_url: str, folder: PurePath, file: PurePath) -> str:
+def url_below(base_url: str, folder: PurePath, file: PurePath) -> str:
     """The URL of a file whose folder lies at `base_url`."""
     return _url(base_url.rstrip("/") + "/", file.relative_to(folder).parts)
 
 
-def canonical(html: bytes) -> str | None:
+def canonical_url(html: bytes) -> str | None:
     """The canonical link of a page, where it is a whole URL."""
     link = tokenize(html).canonical if b"canonical" in html else None
     return link if link and urlsplit(link).scheme in ("http", "https") else None

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from urltree.reading.html_files import below, canonical, html_page, mirrored
+from urltree.reading.html_files import canonical_url, html_page, mirror_url, url_below
 from urltree.reading.json_lines import read_json_lines
 from urltree.reading.source import Source
-from urltree.reading.stream import STDIN, InputError, opened
+from urltree.reading.stream import STDIN, InputError, open_decompressed
 from urltree.reading.warc import read_warc
 
 _NAME = re.compile(
@@ -60,13 +60,13 @@ class Reader:
                 self.skipped[f"{path.suffix or 'nameless'} file"] += 1
             elif kind == "html":
                 yield from self._file(
-                    str(path), mirrored(folder.absolute(), path.absolute()), folder
+                    str(path), mirror_url(folder.absolute(), path.absolute()), folder
                 )
             else:
                 yield from self._file(str(path), None)
 
     def _file(self, name: str, url: str | None, folder: Path | None = None) -> Iterator[Source]:
-        with opened(name) as stream:
+        with open_decompressed(name) as stream:
             kind = _kind_by_name(name) or _kind_by_content(stream)
             if kind == "json":
                 yield from read_json_lines(stream, name)
@@ -79,7 +79,9 @@ class Reader:
     def _based(self, html: bytes, name: str, folder: Path | None) -> str | None:
         if self._base_url is None:
             return None
-        return canonical(html) or below(self._base_url, folder or Path(name).parent, Path(name))
+        return canonical_url(html) or url_below(
+            self._base_url, folder or Path(name).parent, Path(name)
+        )
 
 
 def _kind_by_name(name: str) -> str | None:

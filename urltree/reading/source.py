@@ -13,7 +13,7 @@ from urltree.page import FIELDS, Page, PageError, Reason
 Source = Page | Mapping[str, Any] | tuple[str | None, str | bytes] | PageError
 
 
-def check(source: Source, origin: str) -> tuple[Page, str]:
+def check_source(source: Source, origin: str) -> tuple[Page, str]:
     """The page and its origin: the mapping's own, else the one given.
 
     Lone surrogates in its texts become U+FFFD, for they cannot be written as UTF-8.

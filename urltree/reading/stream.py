@@ -26,7 +26,7 @@ class InputError(Exception):
 
 
 @contextmanager
-def opened(name: str) -> Iterator[io.BufferedReader]:
+def open_decompressed(name: str) -> Iterator[io.BufferedReader]:
     """The bytes of a file, or of standard input.
 
     Raises:

@@ -26,7 +26,7 @@ _BYTES = 10  # of a path: its number and three counts
 _MEMORY = 250  # bytes of a path in memory: a list, its ints, an entry of a dictionary
 
 
-class AtPath(NamedTuple):
+class PathCounts(NamedTuple):
     """What one document has at one path, in words.
 
     Attributes:
@@ -50,15 +50,15 @@ class Contribution(NamedTuple):
 
     main: int
     main_by_tags: int
-    paths: tuple[AtPath, ...]
+    paths: tuple[PathCounts, ...]
 
     @classmethod
-    def of(cls, main: int, main_by_tags: int, paths: Iterable[AtPath]) -> Contribution:
+    def of(cls, main: int, main_by_tags: int, paths: Iterable[PathCounts]) -> Contribution:
         """What counts of a document: of each path MOST words."""
         counted = tuple(paths)
         if any(here.words > MOST for here in counted):  # then only may another be more
             counted = tuple(
-                [AtPath(path, *map(min, said, repeat(MOST))) for path, *said in counted]
+                [PathCounts(path, *map(min, said, repeat(MOST))) for path, *said in counted]
             )
         return cls(main, main_by_tags, counted)
 
@@ -85,7 +85,7 @@ class Contribution(NamedTuple):
             columns.append(array("H", stored[at : at + 2 * number]))
             at += 2 * number
         paths = zip(*map(little_endian, columns), strict=True)
-        return cls(main, by_tags, tuple(map(AtPath._make, paths)))
+        return cls(main, by_tags, tuple(map(PathCounts._make, paths)))
 
 
 def check_length(stored: bytes) -> None:
@@ -101,12 +101,12 @@ def check_length(stored: bytes) -> None:
         raise ValueError("its length is not that of its paths")
 
 
-class Path:
+class PathTotals:
     """Sums over the documents of a window.
 
     Attributes:
         documents: that have text here.
-        words, repeated, linked: of all of them, as in `AtPath`.
+        words, repeated, linked: of all of them, as in `PathCounts`.
     """
 
     __slots__ = ("documents", "linked", "repeated", "words")
@@ -114,7 +114,7 @@ class Path:
     def __init__(self) -> None:
         self.documents = self.words = self.repeated = self.linked = 0
 
-    def add(self, here: AtPath, sign: int) -> None:
+    def add(self, here: PathCounts, sign: int) -> None:
         """Count what a document has here, or with -1 discount it."""
         self.documents += sign
         self.words += sign * here.words
@@ -132,11 +132,11 @@ class PathStatistics:
     __slots__ = ("_paths", "mains", "mains_by_tags")
 
     def __init__(self) -> None:
-        self._paths: dict[int, Path] = {}
+        self._paths: dict[int, PathTotals] = {}
         self.mains: Counter[int] = Counter()
         self.mains_by_tags: Counter[int] = Counter()
 
-    def __iter__(self) -> Iterator[tuple[int, Path]]:
+    def __iter__(self) -> Iterator[tuple[int, PathTotals]]:
         return iter(self._paths.items())
 
     @property
@@ -144,11 +144,11 @@ class PathStatistics:
         """Estimated bytes in memory."""
         return _MEMORY * len(self._paths)
 
-    def get(self, path: int) -> Path | None:
+    def get(self, path: int) -> PathTotals | None:
         """What is known of a path, None where no document had it."""
         return self._paths.get(path)
 
-    def known(self, among: Iterable[int], documents: int) -> dict[int, Path]:
+    def known(self, among: Iterable[int], documents: int) -> dict[int, PathTotals]:
         """What is known of those paths that so many documents had at least."""
         found = {path: past for path in among for past in [self._paths.get(path)]}
         return {path: past for path, past in found.items() if past and past.documents >= documents}
@@ -159,7 +159,7 @@ class PathStatistics:
         for here in contribution.paths:
             path = paths.get(here.path)
             if path is None:
-                path = paths[here.path] = Path()
+                path = paths[here.path] = PathTotals()
             path.add(here, 1)
         if contribution.main:
             self.mains[contribution.main] += 1

@@ -13,7 +13,7 @@ from urltree.address.query_evidence import (
     MAX_PAIRS,
     MAX_PARAMETERS,
     ParameterEvidence,
-    Sample,
+    SampledDocument,
     query_evidence,
 )
 from urltree.address.url import normalise
@@ -21,19 +21,21 @@ from urltree.address.url import normalise
 MENU = range(5)
 
 
-def sample(address: str, content: int) -> Sample:
+def sample(address: str, content: int) -> SampledDocument:
     """A document with the menu, and ten blocks that follow from the number of its content."""
     blocks = range(100 + 10 * content, 110 + 10 * content)
-    return Sample.of(normalise(f"https://example.org{address}"), array("Q", [*MENU, *blocks]))
+    return SampledDocument.of(
+        normalise(f"https://example.org{address}"), array("Q", [*MENU, *blocks])
+    )
 
 
-def found(samples: Iterable[Sample]) -> dict[str, ParameterEvidence]:
+def found(samples: Iterable[SampledDocument]) -> dict[str, ParameterEvidence]:
     """What is said of the parameters of a site with one path."""
     (path,) = query_evidence(list(samples))
     return {each.name: each for each in path.parameters or ()}
 
 
-def answers(samples: Iterable[Sample]) -> dict[str, str]:
+def answers(samples: Iterable[SampledDocument]) -> dict[str, str]:
     """The same, in a word each."""
     return {name: each.answer for name, each in found(samples).items()}
 
@@ -90,7 +92,7 @@ def test_what_many_documents_contain_says_nothing() -> None:
 def test_teasers_that_rotate_leave_a_doubt() -> None:
     """A pair between same and different is neither, and what is in doubt is kept."""
     site = [
-        Sample.of(one.url, array("Q", [*one.hashes, *range(1000 + 4 * n, 1004 + 4 * n)]))
+        SampledDocument.of(one.url, array("Q", [*one.hashes, *range(1000 + 4 * n, 1004 + 4 * n)]))
         for n, one in enumerate(sample(f"/?id={k}&s={s}", k) for k in range(9) for s in "ab")
     ]
     parameter = found(site)["s"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from urltree.address.query_evidence import Answer, ParameterEvidence, PathEvidence
+from urltree.address.query_evidence import ParameterAnswer, ParameterEvidence, PathEvidence
 from urltree.address.query_rules import Rule
 from urltree.address.rule_mining import suggestions
 
 HOST = "example.org"
 
 
-def parameter(name: str, answer: Answer) -> ParameterEvidence:
+def parameter(name: str, answer: ParameterAnswer) -> ParameterEvidence:
     """Evidence of which that is the answer."""
     same, different = {"drop": (9, 0), "keep": (0, 9), "undecided": (1, 0)}[answer]
     made = ParameterEvidence(name, 20, same + different, same, different, same)
@@ -19,7 +19,7 @@ def parameter(name: str, answer: Answer) -> ParameterEvidence:
     return made
 
 
-def evidence(path: str, example: str = "", **answers: Answer) -> PathEvidence:
+def evidence(path: str, example: str = "", **answers: ParameterAnswer) -> PathEvidence:
     """Of a path with these parameters."""
     parameters = tuple(parameter(name, answer) for name, answer in answers.items())
     return PathEvidence(HOST, path, frozenset([example or path]), parameters)

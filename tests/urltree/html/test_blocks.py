@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urltree.html.blocks import block_hash, block_hashes, normalised
+from urltree.html.blocks import block_hash, block_hashes, normalise_text
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from urltree.html.blocks import block_hash, block_hashes, normalised
 )
 def test_letters_and_marks_in_lower_case_are_what_counts(text: str, letters: str) -> None:
     """Everything else is dropped, in every script."""
-    assert normalised(text) == normalize("NFC", letters)
+    assert normalise_text(text) == normalize("NFC", letters)
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_digests_are_those_of_every_release(text: str, digest: int) -> None:
 @given(st.text())
 def test_normalising_twice_changes_nothing(text: str) -> None:
     """The normalised text is its own normalised text, NFC, and nothing but letters and marks."""
-    once = normalised(text)
-    assert normalised(once) == once == normalize("NFC", once)
+    once = normalise_text(text)
+    assert normalise_text(once) == once == normalize("NFC", once)
     assert all(category(character)[0] in "LM" for character in once)
 
 
@@ -66,8 +66,8 @@ def test_composed_and_decomposed_text_have_one_hash(text: str) -> None:
 @given(st.text(st.characters(codec="ascii")))
 def test_the_short_way_for_ascii_is_the_long_way(text: str) -> None:
     """Bytes or characters, the hash is that of the normalised text."""
-    assert normalised(text) == "".join(c for c in text.lower() if c.isalpha())
-    assert block_hash(text) == block_hash(normalised(text) + "—")
+    assert normalise_text(text) == "".join(c for c in text.lower() if c.isalpha())
+    assert block_hash(text) == block_hash(normalise_text(text) + "—")
 
 
 @given(st.lists(st.text()))

@@ -16,7 +16,7 @@ from tests.urltree.builders import document
 from urltree.document import Document, kept_text
 from urltree.html.tokenizer import tokenize
 from urltree.output.markdown import markdown
-from urltree.output.markdown.places import MAX_CONTAINERS
+from urltree.output.markdown.structure import MAX_CONTAINERS
 from urltree.output.markdown.tables import MAX_CELL_BLOCKS
 
 GITHUB = MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.urltree.path_recount import recounted, sums
-from urltree.tree.path_statistics import MOST, AtPath, Contribution, PathStatistics
+from urltree.tree.path_statistics import MOST, Contribution, PathCounts, PathStatistics
 
 PINNED = bytes.fromhex(
     "07000000 09000000 0200"  # main element at path 7, by tags alone at path 9; two paths
@@ -19,7 +19,7 @@ PINNED = bytes.fromhex(
     " 0000 0300"  # repeated
     " 0100 0000"  # linked
 )
-CONTRIBUTION = Contribution(7, 9, (AtPath(7, 300, 0, 1), AtPath(2**32 - 1, 3, 3, 0)))
+CONTRIBUTION = Contribution(7, 9, (PathCounts(7, 300, 0, 1), PathCounts(2**32 - 1, 3, 3, 0)))
 
 numbers = st.integers(1, 2**32 - 1)
 few_numbers = st.integers(1, 6)  # so that documents share paths
@@ -28,7 +28,7 @@ few_numbers = st.integers(1, 6)  # so that documents share paths
 def contributions(of_numbers: st.SearchStrategy[int]) -> st.SearchStrategy[Contribution]:
     """Any that a page may make: each path once."""
     words = st.integers(0, MOST)
-    at_path = st.builds(AtPath, of_numbers, words, words, words)
+    at_path = st.builds(PathCounts, of_numbers, words, words, words)
     at_paths = st.lists(at_path, max_size=6, unique_by=lambda here: here.path).map(tuple)
     mains = st.just((0, 0)) | st.tuples(of_numbers, of_numbers)  # a main element has both paths
     return st.builds(lambda main, here: Contribution(*main, here), mains, at_paths)
@@ -56,8 +56,8 @@ def test_what_is_written_is_read(contribution: Contribution) -> None:
 
 def test_words_beyond_the_most_do_not_count() -> None:
     """Two bytes hold them; a page of a million words is as one of 65,535."""
-    contribution = Contribution.of(0, 0, [AtPath(1, MOST + 1, MOST * 9, 2)])
-    assert contribution.paths == (AtPath(1, MOST, MOST, 2),)
+    contribution = Contribution.of(0, 0, [PathCounts(1, MOST + 1, MOST * 9, 2)])
+    assert contribution.paths == (PathCounts(1, MOST, MOST, 2),)
 
 
 @given(contributions(numbers), st.data())

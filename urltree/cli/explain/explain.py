@@ -28,11 +28,11 @@ from urltree.document import Document
 from urltree.extractor import MAX_BYTES
 from urltree.heuristics.registry import DEFAULT, NAMES, heuristic
 from urltree.html.tokenizer import tokenize
-from urltree.output.explanation import explain as explained
+from urltree.output.explanation import explain
 from urltree.page import PageError
 from urltree.reading import InputError, Reader
 from urltree.reading.admission import admit
-from urltree.reading.source import check
+from urltree.reading.source import check_source
 from urltree.reading.stream import STDIN
 from urltree.site.lone_page import lone_document
 from urltree.site.row import Row, RowError
@@ -42,7 +42,7 @@ _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _PIPED = "the HTML of a page is needed to see its blocks: curl -L URL | urltree explain - --url URL"
 
 
-@click.command()
+@click.command("explain")
 @click.argument("page", metavar="FILE|-|URL")
 @click.option("--state", type=click.Path(path_type=Path), metavar="DIR", help="Of `extract`.")
 @click.option("--heuristic", "name", default=DEFAULT, help=f"One of {', '.join(NAMES)}.")
@@ -50,7 +50,7 @@ _PIPED = "the HTML of a page is needed to see its blocks: curl -L URL | urltree 
 @click.option("--url", help="URL of the page that is given.")
 @click.option("--rules", type=click.Path(path_type=Path), metavar="FILE", help="As of the state.")
 @click.option("--query", type=click.Choice(get_args(Query)), default="known-noise")
-def explain(  # noqa: PLR0913, PLR0917 - one parameter an option
+def explain_command(  # noqa: PLR0913, PLR0917 - one parameter an option
     page: str,
     state: Path | None,
     name: str,
@@ -78,7 +78,7 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter an option
         document = _document(page, url, scheme)
         rows = {} if state is None else State(state, is_member=True).load(document.domain).rows
         write = write_table if format_ == "table" else write_json_lines
-        write(explained(decides, document, rows.items()))
+        write(explain(decides, document, rows.items()))
 
 
 def _document(name: str, url: str | None, scheme: KeyScheme) -> Document:
@@ -93,7 +93,7 @@ def _document(name: str, url: str | None, scheme: KeyScheme) -> Document:
     sources = list(islice(Reader(url).read([name]), 2))
     if len(sources) != 1:
         raise InputError(f"{name}: should be one page, has {'several' if sources else 'none'}")
-    page, origin = check(sources[0], "explain/0/0")
+    page, origin = check_source(sources[0], "explain/0/0")
     admit(page, MAX_BYTES, url_required=False)
     if not page.final_url:
         return lone_document(page, origin)

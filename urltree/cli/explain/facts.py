@@ -4,46 +4,46 @@ from __future__ import annotations
 
 from collections import Counter
 
-from urltree.cli.explain.terminal import safe
+from urltree.cli.explain.terminal import escape_controls
 from urltree.output.explanation import Explanation, Main, NodeCounts
 
 _NAMES = 2  # of an element
 
 
-def reason(said: Explanation, position: int) -> str | None:
+def reason(explanation: Explanation, position: int) -> str | None:
     """Why a block is boilerplate: the paper's heuristics know repetition alone."""
-    if not said.judgement.boilerplate[position]:
+    if not explanation.judgement.boilerplate[position]:
         return None
-    kind = said.kind(position)
+    kind = explanation.kind(position)
     return kind.label if kind else "repeated"
 
 
-def place(said: Explanation, position: int) -> str | None:
+def location(explanation: Explanation, position: int) -> str | None:
     """Where a block stands: the `title` block, in the `main` element, or neither."""
-    if position == said.title:
+    if position == explanation.title:
         return "title"
-    return "main" if said.inside[position] else None
+    return "main" if explanation.inside[position] else None
 
 
-def nodes(said: Explanation) -> list[NodeCounts]:
+def nodes(explanation: Explanation) -> list[NodeCounts]:
     """The root, the node that judged, and those with more than this page."""
     return [
         node
-        for depth, node in enumerate(said.nodes)
-        if node.support > 1 or depth in (0, said.judgement.depth)
+        for depth, node in enumerate(explanation.nodes)
+        if node.support > 1 or depth in (0, explanation.judgement.depth)
     ]
 
 
-def counts(said: Explanation, position: int) -> list[tuple[int, int]]:
+def counts(explanation: Explanation, position: int) -> list[tuple[int, int]]:
     """Documents with a block, and all documents, at each of these nodes."""
-    return [(counted[position], support) for _, support, counted in nodes(said)]
+    return [(counted[position], support) for _, support, counted in nodes(explanation)]
 
 
-def words(said: Explanation) -> tuple[int, Counter[str]]:
+def count_words(explanation: Explanation) -> tuple[int, Counter[str]]:
     """Words that are kept, and those that are dropped by reason."""
     kept, dropped = 0, Counter[str]()
-    for position, size in enumerate(said.words):
-        why = reason(said, position)
+    for position, size in enumerate(explanation.words):
+        why = reason(explanation, position)
         if why is None:
             kept += size
         else:
@@ -51,17 +51,17 @@ def words(said: Explanation) -> tuple[int, Counter[str]]:
     return kept, dropped
 
 
-def path(said: Explanation, element: int, most: int | None = None) -> str:
+def path(explanation: Explanation, element: int, most: int | None = None) -> str:
     """An element and those around it with their first names: `body > div.entry > p`."""
     names: list[str] = []
     while element >= 0:
-        tag, element, tokens = said.document.elements[element]
+        tag, element, tokens = explanation.document.elements[element]
         named = [token if token[0] == "#" else f".{token}" for token in tokens[:_NAMES]]
-        names.append(safe(tag + "".join(named)))
+        names.append(escape_controls(tag + "".join(named)))
     shown = names if most is None else names[:most]
     return ("… > " if len(shown) < len(names) else "") + " > ".join(reversed(shown))
 
 
-def alone(said: Explanation, main: Main) -> str:
+def main_by_page_alone(explanation: Explanation, main: Main) -> str:
     """The main element that the page alone would have."""
-    return "none" if main.alone is None else path(said, main.alone)
+    return "none" if main.alone is None else path(explanation, main.alone)

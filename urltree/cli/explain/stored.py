@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from urltree.cli.explain.terminal import json_line, safe
+from urltree.cli.explain.terminal import escape_controls, terminal_json
 from urltree.heuristics.boilerplate import Kind
 from urltree.site.row import Row
 
@@ -19,11 +19,11 @@ def write_row(url: str, row: Row, *, as_json: bool) -> None:
     """A line for each thing that is known, or one line of JSON."""
     record = _record(url, row)
     if as_json:
-        click.echo(json_line(record))
+        click.echo(terminal_json(record))
         return
     for name, said in record.items():
         if said is not None:
-            click.echo(f"{name:12} {safe(_text(said))}")
+            click.echo(f"{name:12} {escape_controls(_text(said))}")
 
 
 def _record(url: str, row: Row) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from urltree.cli.explain import facts
-from urltree.cli.explain.terminal import safe, shortened
+from urltree.cli.explain.terminal import escape_controls, shorten
 from urltree.output.explanation import Explanation, Main
 
 _WIDTH = 200  # where a table is written to a file
@@ -18,7 +18,7 @@ _ELEMENTS = 3  # of a tag path, the innermost
 _MISSING = "rich is missing: pip install 'urltree[evaluation]', or --format jsonl"
 
 
-def write_table(said: Explanation) -> None:
+def write_table(explanation: Explanation) -> None:
     """A line for each block, what is kept in bold; below it what holds for the page."""
     try:
         from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - comes with an extra
@@ -33,48 +33,59 @@ def write_table(said: Explanation) -> None:
         table.add_column(name, justify="right" if is_number else "left", no_wrap=True)
     table.add_column("path", overflow="fold")
     table.add_column("text", overflow="fold")
-    for position, is_boilerplate in enumerate(said.judgement.boilerplate):
-        cells = map(Text, _cells(said, position))  # no markup in what pages say
+    for position, is_boilerplate in enumerate(explanation.judgement.boilerplate):
+        cells = map(Text, _cells(explanation, position))  # no markup in what pages say
         table.add_row(*cells, style="dim" if is_boilerplate else "bold")
     Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False).print(table)
-    click.echo("\n".join(f"{name:8} {line}" for name, line in _summary(said)))
+    click.echo("\n".join(f"{name:8} {line}" for name, line in _summary(explanation)))
 
 
-def _cells(said: Explanation, position: int) -> tuple[str, ...]:
-    block = said.document.blocks[position]
+def _cells(explanation: Explanation, position: int) -> tuple[str, ...]:
+    block = explanation.document.blocks[position]
     return (
         str(position),
-        facts.reason(said, position) or "content",
-        facts.place(said, position) or "",
-        " ".join(f"{counted}/{support}" for counted, support in facts.counts(said, position)),
-        str(said.words[position]),
+        facts.reason(explanation, position) or "content",
+        facts.location(explanation, position) or "",
+        " ".join(
+            f"{counted}/{support}" for counted, support in facts.counts(explanation, position)
+        ),
+        str(explanation.words[position]),
         f"{block.link_share:.0%}" if block.link_share else "",
-        facts.path(said, block.element, _ELEMENTS),
-        shortened(block.text, _TEXT),
+        facts.path(explanation, block.element, _ELEMENTS),
+        shorten(block.text, _TEXT),
     )
 
 
-def _summary(said: Explanation) -> Iterator[tuple[str, str]]:
-    kept, dropped = facts.words(said)
-    judgement, kind = said.judgement, said.judgement.page_kind
-    yield "page", safe(said.document.url or "without URL") + (f", {kind.label}" if kind else "")
-    nodes = ", ".join(f"{name} {support:,}" for name, support, _ in facts.nodes(said))
-    yield "counts", f"documents with the block / all, at {safe(nodes)}"
-    node = said.nodes[judgement.depth]
-    yield "judged", f"by {said.heuristic} at {safe(node.name)}, {node.support:,} documents"
-    if said.title is not None:
-        text = shortened(said.document.blocks[said.title].text, _TEXT)
-        yield "title", f"block {said.title}: {text}"
-    if said.main is not None:
-        yield "main", f"{facts.path(said, said.main.element)}: {_found(said, said.main)}"
-    yield "kept", f"{kept:,} of {sum(said.words):,} words{_listed(dropped)}"
+def _summary(explanation: Explanation) -> Iterator[tuple[str, str]]:
+    kept, dropped = facts.count_words(explanation)
+    judgement, kind = explanation.judgement, explanation.judgement.page_kind
+    yield (
+        "page",
+        escape_controls(explanation.document.url or "without URL")
+        + (f", {kind.label}" if kind else ""),
+    )
+    nodes = ", ".join(f"{name} {support:,}" for name, support, _ in facts.nodes(explanation))
+    yield "counts", f"documents with the block / all, at {escape_controls(nodes)}"
+    node = explanation.nodes[judgement.depth]
+    yield (
+        "judged",
+        f"by {explanation.heuristic} at {escape_controls(node.name)}, {node.support:,} documents",
+    )
+    if explanation.title is not None:
+        text = shorten(explanation.document.blocks[explanation.title].text, _TEXT)
+        yield "title", f"block {explanation.title}: {text}"
+    main = explanation.main
+    if main is not None:
+        yield "main", f"{facts.path(explanation, main.element)}: {_found(explanation, main)}"
+    yield "kept", f"{kept:,} of {sum(explanation.words):,} words{_listed(dropped)}"
 
 
-def _found(said: Explanation, main: Main) -> str:
+def _found(explanation: Explanation, main: Main) -> str:
     usual = f"{main.votes:,} of {main.voters:,} pages of the site have theirs there"
     if main.element == main.alone:
         return f"found by this page; {usual}" if main.voters else "found by this page"
-    return f"found by the site's votes: {usual}; this page alone says {facts.alone(said, main)}"
+    alone = facts.main_by_page_alone(explanation, main)
+    return f"found by the site's votes: {usual}; this page alone says {alone}"
 
 
 def _listed(dropped: Counter[str]) -> str:

@@ -11,18 +11,18 @@ import orjson
 _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-def safe(text: str) -> str:
+def escape_controls(text: str) -> str:
     """With an escape in the place of every character that does not print."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def shortened(text: str, width: int) -> str:
+def shorten(text: str, width: int) -> str:
     """One safe line of at most so many characters."""
-    line = safe(" ".join(text[: 4 * width].split()))
+    line = escape_controls(" ".join(text[: 4 * width].split()))
     return line if len(line) <= width and len(text) <= 4 * width else line[: width - 1] + "…"
 
 
-def json_line(record: dict[str, Any]) -> str:
+def terminal_json(record: dict[str, Any]) -> str:
     """A record as JSON whose texts are whole and safe."""
-    written = orjson.dumps({name: said for name, said in record.items() if said is not None})
+    written = orjson.dumps({name: value for name, value in record.items() if value is not None})
     return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", written.decode())

@@ -18,11 +18,11 @@ from typing import get_args
 
 import click
 
-from urltree.address.query_evidence import Sample, query_evidence
+from urltree.address.query_evidence import SampledDocument, query_evidence
 from urltree.address.url import normalise
 from urltree.address.url_key import key_with_id
-from urltree.cli.rules.written import FORMATS, Format, Written
-from urltree.cli.summary import Summary
+from urltree.cli.rules.writers import FORMATS, SuggestionFormat, SuggestionWriter
+from urltree.cli.summary import RunSummary
 from urltree.extractor import Extractor
 from urltree.html.tokenizer import TOKENIZER_VERSION
 from urltree.page import PageError
@@ -39,13 +39,13 @@ _INTERRUPTED = 130  # 128 + SIGINT, as shells count
 @click.command()
 @click.argument("inputs", nargs=-1, metavar="[INPUT…|-]")
 @click.option("--state", type=click.Path(path_type=Path), metavar="DIR", help="Instead of pages.")
-@click.option("--format", "format_", type=click.Choice(get_args(Format)), default="table")
+@click.option("--format", "format_", type=click.Choice(get_args(SuggestionFormat)), default="table")
 @click.option("--rules", type=click.Path(), metavar="FILE", help="Of your own, for the pages.")
 @click.option("--base-url", help="URL of the folders that are given.")
 def suggest(
     inputs: tuple[str, ...],
     state: Path | None,
-    format_: Format,
+    format_: SuggestionFormat,
     rules: str | None,
     base_url: str | None,
 ) -> None:
@@ -61,7 +61,7 @@ def suggest(
     with _ending_well(), TemporaryDirectory(prefix="urltree-") as temporary:
         if state is None:
             _learn(inputs, rules, base_url, Path(temporary))
-        written: Written = FORMATS[format_]()
+        written: SuggestionWriter = FORMATS[format_]()
         for domain, samples in _domains(state or Path(temporary)):
             written.add(domain, query_evidence(samples))
         written.close()
@@ -75,14 +75,14 @@ def _learn(inputs: tuple[str, ...], rules: str | None, base_url: str | None, sta
         extractor = Extractor(rules=rules, eviction=_OF_ANY_AGE, state=state)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    reader, summary = Reader(base_url=base_url), Summary(is_live=sys.stderr.isatty())
+    reader, summary = Reader(base_url=base_url), RunSummary(is_live=sys.stderr.isatty())
     with extractor:
         for extraction in extractor.extract_all(reader.read(inputs)):
             summary.count(extraction)
     summary.show(reader.skipped)
 
 
-def _domains(directory: Path) -> Iterator[tuple[str, list[Sample]]]:
+def _domains(directory: Path) -> Iterator[tuple[str, list[SampledDocument]]]:
     state = State(directory)
     try:
         for domain in state.domains():
@@ -97,12 +97,12 @@ def _domains(directory: Path) -> Iterator[tuple[str, list[Sample]]]:
         state.close()
 
 
-def _sample(domain: str, document_id: bytes, row: Row) -> Sample | None:
+def _sample(domain: str, document_id: bytes, row: Row) -> SampledDocument | None:
     key = key_with_id(domain, row.branch, document_id.hex())
     if key is None or row.tokenizer != TOKENIZER_VERSION:
         return None
     try:
-        return Sample.of(normalise(key), row.hashes)
+        return SampledDocument.of(normalise(key), row.hashes)
     except PageError:
         return None
 

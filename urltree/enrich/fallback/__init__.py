@@ -16,10 +16,10 @@ from importlib import import_module
 from typing import Any, Literal, get_args
 
 from urltree.document import Document
-from urltree.enrich.fallback.alignment import aligned
+from urltree.enrich.fallback.alignment import align_blocks
 from urltree.page import Page
 
-__all__ = ["CHECKED", "FIRST", "SinglePage", "agreement", "asked", "require_extractor"]
+__all__ = ["CHECKED", "FIRST", "SinglePage", "add_vouched_blocks", "agreement", "require_extractor"]
 
 SinglePage = Literal["none", "trafilatura"]
 
@@ -46,7 +46,7 @@ def require_extractor(name: str) -> None:
         ) from None
 
 
-def asked(document: Document, page: Page, known: int) -> Document:
+def add_vouched_blocks(document: Document, page: Page, known: int) -> Document:
     """The document with what the extractor vouches for, if it is the page's turn.
 
     Args:
@@ -56,8 +56,10 @@ def asked(document: Document, page: Page, known: int) -> Document:
     """
     if known >= FIRST and int(document.id, 16) % CHECKED:
         return document
-    text: str | None = _asking().text_of(page)
-    return document if text is None else replace(document, vouched=aligned(text, document.blocks))
+    text: str | None = _asking().extract_text(page)
+    return (
+        document if text is None else replace(document, vouched=align_blocks(text, document.blocks))
+    )
 
 
 def agreement(document: Document, boilerplate: Sequence[bool]) -> float | None:
@@ -74,4 +76,4 @@ def agreement(document: Document, boilerplate: Sequence[bool]) -> float | None:
 
 
 def _asking() -> Any:
-    return import_module("urltree.enrich.fallback.asking")
+    return import_module("urltree.enrich.fallback.trafilatura_text")

@@ -9,22 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from urltree.html.blocks import TextBlock, normalised
+from urltree.html.blocks import TextBlock, normalise_text
 
 _LETTERS = 30  # of a block from which it is looked for inside longer lines
 _PARTS = re.compile(r"[\n|]+")  # lines, and cells of tables
 
 
-def aligned(text: str, blocks: Sequence[TextBlock]) -> str:
+def align_blocks(text: str, blocks: Sequence[TextBlock]) -> str:
     """One digit for each block: 1 where the text holds it, else 0.
 
     A block without letters, such as a date or a dash, is where the one before it is.
     """
-    parts = [normalised(part) for part in _PARTS.split(text)]
+    parts = [normalise_text(part) for part in _PARTS.split(text)]
     lines, joined = set(parts), "".join(parts)
     held = ""
     for block in blocks:
-        letters = normalised(block.text)
+        letters = normalise_text(block.text)
         if letters:
             is_held = letters in lines or (len(letters) >= _LETTERS and letters in joined)
             held += "1" if is_held else "0"

@@ -1,7 +1,7 @@
 """Optional: what can be found out about a page beside its text (issue 6, "Structure").
 
-    HTML ──▶ found_in ──▶ date, author, description ──┐ travel in the document
-    clean text ──▶ language_of ──▶ language ──────────┴▶ `metadata` of the Extraction
+    HTML ──▶ find_metadata ──▶ date, author, description ──┐ travel in the document
+    clean text ──▶ detect_language ──▶ language ──────────┴▶ `metadata` of the Extraction
 
 The record's own fields keep their meaning: `published` and `description` are what was given with
 the page, `language` and `author` what its head declares. What is found stands apart from them.
@@ -18,10 +18,10 @@ from typing import Any
 from urltree.document import FoundMetadata
 from urltree.page import Page
 
-__all__ = ["found_in", "language_of", "require"]
+__all__ = ["detect_language", "find_metadata", "require_metadata_libraries"]
 
 
-def require() -> None:
+def require_metadata_libraries() -> None:
     """See at the start that the libraries are there, not at the first page.
 
     Raises:
@@ -36,15 +36,15 @@ def require() -> None:
         ) from None
 
 
-def found_in(page: Page) -> FoundMetadata:
+def find_metadata(page: Page) -> FoundMetadata:
     """Date, author and description out of a page's HTML."""
-    found: FoundMetadata = _finding().found_in(page)
+    found: FoundMetadata = _finding().parse_metadata(page)
     return found
 
 
-def language_of(text: str) -> str | None:
+def detect_language(text: str) -> str | None:
     """The ISO 639 code of a text's language, None of a text that is too short or too mixed."""
-    language: str | None = _language().language_of(text)
+    language: str | None = _language().classify_language(text)
     return language
 
 

@@ -6,9 +6,9 @@ from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from urltree.document import FoundMetadata
-from urltree.enrich.metadata.json_ld import said_in
+from urltree.enrich.metadata.json_ld import read_article
 from urltree.enrich.metadata.publication_date import publication_date
-from urltree.html.encoding import decode, scrub
+from urltree.html.encoding import decode_html, scrub
 from urltree.page import Page
 
 # Characters of HTML that are looked at: the worst page that we made of so many took 1.2 s (240
@@ -22,13 +22,13 @@ _DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.des
 _ADDRESSES = ("http://", "https://", "//", "@")
 
 
-def found_in(page: Page) -> FoundMetadata:
+def parse_metadata(page: Page) -> FoundMetadata:
     """What the page's HTML says of itself; nothing where it cannot be parsed."""
     tree = _tree(page)
     if tree is None:
         return FoundMetadata()
     metas = _metas(tree)
-    linked = said_in(_json_ld(tree))
+    linked = read_article(_json_ld(tree))
     return FoundMetadata(
         date=publication_date(tree, page),
         author=_author(metas) or _line(linked.author, MAX_AUTHOR),
@@ -38,7 +38,7 @@ def found_in(page: Page) -> FoundMetadata:
 
 
 def _tree(page: Page) -> HtmlElement | None:
-    text = page.html if isinstance(page.html, str) else decode(page.html, page.content_type)
+    text = page.html if isinstance(page.html, str) else decode_html(page.html, page.content_type)
     utf8 = scrub(text[:MAX_HTML]).encode().replace(b"\0", b"")
     parser = HTMLParser(encoding="utf-8", collect_ids=False, remove_pis=True)
     try:

@@ -11,21 +11,21 @@ _MAX_NAMES = 10
 _ARTICLE = ("Article", "Posting", "Report")  # how the names of schema.org's types of articles end
 
 
-class Said(NamedTuple):
+class ArticleMetadata(NamedTuple):
     """What JSON-LD says of the page's article."""
 
     author: str | None
     description: str | None
 
 
-def said_in(bodies: Iterable[str]) -> Said:
+def read_article(bodies: Iterable[str]) -> ArticleMetadata:
     """The first article's author and description; bodies that are no JSON are passed over."""
     objects = list(_objects(bodies))
     by_id = {o["@id"]: o for o in objects if isinstance(o.get("@id"), str) and "name" in o}
     articles = [o for o in objects if _is_article(o)]
     authors = (_names(article.get("author"), by_id) for article in articles)
     descriptions = (article.get("description") for article in articles)
-    return Said(
+    return ArticleMetadata(
         next(filter(None, authors), None),
         next((text for text in descriptions if isinstance(text, str) and text.strip()), None),
     )

@@ -19,7 +19,7 @@ _NONE = ("und", "zxx")  # ISO 639: undetermined, no linguistic content
 _WRITTEN_AS_CHINESE = ("yue", "wuu")  # members of ISO 639's zh, which it mistakes for them
 
 
-def language_of(text: str) -> str | None:
+def classify_language(text: str) -> str | None:
     """The ISO 639 code of a text's language; None of a text that is too short or too mixed."""
     beginning = text[:MAX_TEXT]
     if sum(map(str.isalpha, beginning)) < MIN_LETTERS:

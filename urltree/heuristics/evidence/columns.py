@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urltree.html.blocks import Element, TextBlock
 
 
-class Blocks(NamedTuple):
+class BlockColumns(NamedTuple):
     """The fields of `TextBlock`, each of all blocks."""
 
     texts: tuple[str, ...]
@@ -22,12 +22,12 @@ class Blocks(NamedTuple):
     hashes: tuple[int, ...]
 
     @classmethod
-    def of(cls, blocks: tuple[TextBlock, ...]) -> Blocks:
+    def of(cls, blocks: tuple[TextBlock, ...]) -> BlockColumns:
         """The columns of a page's blocks."""
         return cls(*zip(*blocks, strict=True)) if blocks else cls((), (), (), (), (), ())
 
 
-class Elements(NamedTuple):
+class ElementColumns(NamedTuple):
     """The fields of `Element`, each of all elements."""
 
     tags: tuple[str, ...]
@@ -35,7 +35,7 @@ class Elements(NamedTuple):
     tokens: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def of(cls, elements: tuple[Element, ...]) -> Elements:
+    def of(cls, elements: tuple[Element, ...]) -> ElementColumns:
         """The columns of a page's table of elements."""
         return cls(*zip(*elements, strict=True)) if elements else cls((), (), ())
 
@@ -48,7 +48,7 @@ class Elements(NamedTuple):
         return found
 
 
-def spans(blocks: Blocks, elements: Elements) -> tuple[list[int], list[int]]:
+def spans(blocks: BlockColumns, elements: ElementColumns) -> tuple[list[int], list[int]]:
     """The first block inside each element, and the one behind the last.
 
     An element stands in the table from its first block on, behind those around it: what is new

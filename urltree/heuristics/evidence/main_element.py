@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from urltree.heuristics.evidence.next_articles import next_articles
-from urltree.heuristics.evidence.page import Page
+from urltree.heuristics.evidence.features import PageFeatures
+from urltree.heuristics.evidence.next_articles import find_next_articles
 from urltree.tree.path_statistics import PathStatistics
 
 _WEIGHTS = (1.0, 0.5, 1 / 6, 1 / 9, 1 / 12, 1 / 15)
@@ -33,7 +33,7 @@ _STANDFIRST = 10  # words; a line of date and author has fewer
 _LATER, _LATER_LEAST = 0.6, 0.25  # of a score, and of it what an earlier one must have
 
 
-def find_main(page: Page, paths: PathStatistics, main: int | None = None) -> None:
+def find_main(page: PageFeatures, paths: PathStatistics, main: int | None = None) -> None:
     """Find the main element, and the blocks that stand in it or in what belongs to it.
 
     Args:
@@ -47,10 +47,10 @@ def find_main(page: Page, paths: PathStatistics, main: int | None = None) -> Non
     scores = _scores(page, prose)
     _weigh(page, scores)
     _prefer_first(page, scores)
-    page.next_articles = next_articles(page)
+    page.next_articles = find_next_articles(page)
     for first, behind in page.next_articles:
         for index in scores:
-            if first <= page.first[index] and page.behind[index] <= behind:
+            if first <= page.first[index] and page.end[index] <= behind:
                 scores[index] = 0.0
     scores = {index: score for index, score in scores.items() if score}
     if main is None:
@@ -66,24 +66,24 @@ def find_main(page: Page, paths: PathStatistics, main: int | None = None) -> Non
     _mark_inside(page, main, scores, prose)
 
 
-def _new_prose(page: Page) -> list[float]:
+def _new_prose(page: PageFeatures) -> list[float]:
     """Words of running text in each block that does not recur on the site.
 
     This page's own text may stand on the one before and the one after it (infinite scroll).
     """
-    numbers, counts, prose = page.numbers, page.counts, page.prose.copy()
+    numbers, counts, prose = page.parameters, page.counts, page.prose.copy()
     few = max(2.0, min(numbers.main_least, numbers.main_share * page.root.support))
-    for index in page.speaking:
+    for index in page.prose_blocks:
         if page.repeated[index] and counts[index] > few:
             prose[index] = 0.0
     return prose
 
 
-def _scores(page: Page, prose: Sequence[float]) -> dict[int, float]:
+def _scores(page: PageFeatures, prose: Sequence[float]) -> dict[int, float]:
     """Scores of the elements that have any, in the order of the document."""
     scores: defaultdict[int, float] = defaultdict(float)
     above: dict[int, list[int]] = {}
-    for index in page.speaking:
+    for index in page.prose_blocks:
         words, element = prose[index], page.blocks.elements[index]
         if not words:
             continue
@@ -96,9 +96,9 @@ def _scores(page: Page, prose: Sequence[float]) -> dict[int, float]:
     return dict(sorted(scores.items()))
 
 
-def _weigh(page: Page, scores: dict[int, float]) -> None:
+def _weigh(page: PageFeatures, scores: dict[int, float]) -> None:
     """By links, by names, by where the title block stands."""
-    numbers, tags, tokens = page.numbers, page.elements.tags, page.elements.tokens
+    numbers, tags, tokens = page.parameters, page.elements.tags, page.elements.tokens
     for index in scores:
         weight = 1 - page.linked_in(index) / page.words_in(index)
         if page.names is not None and tokens[index]:
@@ -111,27 +111,27 @@ def _weigh(page: Page, scores: dict[int, float]) -> None:
             weight *= 1 + numbers.named_content
         if page.title is not None:
             weight *= 1 + numbers.title_nearness * _shared_with_title(page, index) / len(
-                page.above_title
+                page.title_ancestors
             )
-            if page.behind[index] <= page.title:
+            if page.end[index] <= page.title:
                 weight *= _BEFORE_TITLE
         scores[index] *= weight
 
 
-def _shared_with_title(page: Page, element: int) -> int:
+def _shared_with_title(page: PageFeatures, element: int) -> int:
     """Of an element and all around it, how many hold the title block."""
-    while element >= 0 and element not in page.above_title:
+    while element >= 0 and element not in page.title_ancestors:
         element = page.elements.parents[element]
-    return page.above_title.get(element, 0)
+    return page.title_ancestors.get(element, 0)
 
 
-def _prefer_first(page: Page, scores: dict[int, float]) -> None:
+def _prefer_first(page: PageFeatures, scores: dict[int, float]) -> None:
     """Of elements beside each other after the title, comments and other articles come later."""
     if page.title is None:
         return
     best: dict[int, float] = {}
     for index, score in scores.items():
-        if score and page.behind[index] > page.title + 1 and index not in page.above_title:
+        if score and page.end[index] > page.title + 1 and index not in page.title_ancestors:
             parent = page.elements.parents[index]
             if best.get(parent, 0.0) >= _LATER_LEAST * score:
                 scores[index] = score * _LATER
@@ -139,18 +139,18 @@ def _prefer_first(page: Page, scores: dict[int, float]) -> None:
                 best[parent] = max(best.get(parent, 0.0), score)
 
 
-def _by_votes(page: Page, scores: Mapping[int, float], paths: PathStatistics) -> int | None:
+def _by_votes(page: PageFeatures, scores: Mapping[int, float], paths: PathStatistics) -> int | None:
     """The element at the site's usual path, by names or, where those are new, by tags alone."""
     found = _elected(page, scores, page.paths, paths.mains)
     if found is None:
         found = _without_prose(page, paths.mains)
-    if found is None and paths.mains_by_tags.total() >= page.numbers.votes:
+    if found is None and paths.mains_by_tags.total() >= page.parameters.votes:
         found = _elected(page, scores, page.paths_by_tags(), paths.mains_by_tags)
     return found
 
 
 def _elected(
-    page: Page,
+    page: PageFeatures,
     scores: Mapping[int, float],
     paths: list[int],
     votes: Counter[int],
@@ -162,42 +162,44 @@ def _elected(
     on_page = set(paths)
     present = sum([number for path, number in votes.items() if path in on_page])
     best = max(known, key=lambda index: (votes[paths[index]], scores[index]))
-    is_usual = votes[paths[best]] >= page.numbers.vote_share * present
-    return best if present >= page.numbers.votes and is_usual else None
+    is_usual = votes[paths[best]] >= page.parameters.vote_share * present
+    return best if present >= page.parameters.votes and is_usual else None
 
 
-def _without_prose(page: Page, votes: Counter[int]) -> int | None:
+def _without_prose(page: PageFeatures, votes: Counter[int]) -> int | None:
     """The element at the usual path of nearly all pages, where this page says little there."""
     total = sum(votes.values())
-    if total < page.numbers.path_documents:
+    if total < page.parameters.path_documents:
         return None
     known = [index for index, path in enumerate(page.paths) if path in votes]
     if not known:
         return None
     best = max(known, key=lambda index: (votes[page.paths[index]], page.words_in(index)))
-    is_usual = votes[page.paths[best]] >= page.numbers.vote_share_alone * total
+    is_usual = votes[page.paths[best]] >= page.parameters.vote_share_alone * total
     return best if is_usual else None
 
 
-def _mark_inside(page: Page, main: int, scores: Mapping[int, float], prose: list[float]) -> None:
+def _mark_inside(
+    page: PageFeatures, main: int, scores: Mapping[int, float], prose: list[float]
+) -> None:
     """Blocks of the main element, and of elements that say as much beside it or are at its path."""
     element_of, parents, said = page.blocks.elements, page.elements.parents, page.sums(prose)
     parent, path = parents[main], page.paths[main]
     page.inside = [False] * len(prose)
-    for index in page.speaking:
+    for index in page.prose_blocks:
         page.inside[index] = element_of[index] == parent and prose[index] > 0
     alike = [index for index, one in enumerate(page.paths) if one == path and said(index) > 0]
-    least = page.numbers.sibling_share * scores[main]
+    least = page.parameters.sibling_share * scores[main]
     beside = [one for one, score in scores.items() if parents[one] == parent and score >= least]
     for index in (main, *alike, *beside):
         if index == main or not page.marked[index]:
-            first, behind = page.first[index], page.behind[index]
+            first, behind = page.first[index], page.end[index]
             page.inside[first:behind] = [True] * (behind - first)
     if page.title is not None:
         _let_in_standfirst(page, page.title)
 
 
-def _let_in_standfirst(page: Page, title: int) -> None:
+def _let_in_standfirst(page: PageFeatures, title: int) -> None:
     """Text between the title block and the main element."""
     elements, hidden = page.blocks.elements, page.blocks.hidden
     between: list[int] = []
@@ -213,12 +215,12 @@ def _let_in_standfirst(page: Page, title: int) -> None:
             page.inside[index] = True
 
 
-def doubt_title(page: Page) -> None:
+def doubt_title(page: PageFeatures) -> None:
     """A title block with a third of the text before it is none: it says so in a list of links."""
     if page.title is None or page.main is None:
         return
     total = before = 0.0
-    for index in page.speaking:
+    for index in page.prose_blocks:
         if page.inside[index] and not page.marked[page.blocks.elements[index]]:
             total += page.prose[index]
             if index < page.title:
@@ -227,6 +229,6 @@ def doubt_title(page: Page) -> None:
         page.title = None
 
 
-def above_main(page: Page) -> list[int]:
+def above_main(page: PageFeatures) -> list[int]:
     """The main element and all around it."""
     return [] if page.main is None else page.elements.above(page.main)

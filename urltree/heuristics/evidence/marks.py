@@ -10,15 +10,17 @@ from collections import defaultdict
 from collections.abc import Collection
 
 from urltree.heuristics.boilerplate import Kind
+from urltree.heuristics.evidence.features import PageFeatures
 from urltree.heuristics.evidence.names import classes, kind_of_element
-from urltree.heuristics.evidence.page import Page
 from urltree.html.elements import WHOLE_PAGE
 
 _BODY = 0.4  # of the main element's words outside links
 _MOST = 0.9  # of a page's words
 
 
-def marks(page: Page, above_main: Collection[int] = (), main: int | None = None) -> list[int]:
+def mark_elements(
+    page: PageFeatures, above_main: Collection[int] = (), main: int | None = None
+) -> list[int]:
     """Kind of boilerplate of each element, inherited by those inside; 0 where names say nothing.
 
     Args:
@@ -34,7 +36,7 @@ def marks(page: Page, above_main: Collection[int] = (), main: int | None = None)
             continue
         is_exempt = (
             page.elements.tags[index] in WHOLE_PAGE
-            or index in page.above_title
+            or index in page.title_ancestors
             or index in above_main
             or page.words_in(index) >= most
         )
@@ -44,14 +46,14 @@ def marks(page: Page, above_main: Collection[int] = (), main: int | None = None)
     return marked
 
 
-def unmark_body(page: Page) -> None:
+def unmark_main_text(page: PageFeatures) -> None:
     """Let stand a path with much of the main element's text, whatever its names but comments."""
     if page.main is None:
         return
     words: defaultdict[int, float] = defaultdict(float)
     elements_at: defaultdict[int, set[int]] = defaultdict(set)
     total = 0.0
-    for index in range(page.first[page.main], page.behind[page.main]):
+    for index in range(page.first[page.main], page.end[page.main]):
         element = page.blocks.elements[index]
         if page.linked[index] <= page.words[index] / 2:
             total += page.words[index]
@@ -64,7 +66,7 @@ def unmark_body(page: Page) -> None:
                 page.marked[element] = Kind.CONTENT
 
 
-def _named_without_anchors(page: Page, main: int) -> list[int]:
+def _named_without_anchors(page: PageFeatures, main: int) -> list[int]:
     """What each element's tag and names say; inside the main element, without its ids."""
     tags, _, tokens = page.elements
     named = page.named.copy()

@@ -59,7 +59,7 @@ _WHOLE = re.compile(
 _CACHED = 65_536
 
 
-class Said(NamedTuple):
+class NameMeaning(NamedTuple):
     """What the names of an element say.
 
     Attributes:
@@ -73,7 +73,7 @@ class Said(NamedTuple):
     is_content: bool
 
 
-_NOTHING = Said(Kind.CONTENT, is_strong=False, is_content=False)
+_NOTHING = NameMeaning(Kind.CONTENT, is_strong=False, is_content=False)
 
 
 class Names:
@@ -92,10 +92,10 @@ class Names:
         content: frozenset[str] = CONTENT,
     ) -> None:
         self._strong, self._soft, self._content = strong, soft, content
-        self._tokens: dict[str, Said] = {}
-        self._elements: dict[tuple[str, ...], Said] = {}
+        self._tokens: dict[str, NameMeaning] = {}
+        self._elements: dict[tuple[str, ...], NameMeaning] = {}
 
-    def of(self, tokens: tuple[str, ...]) -> Said:
+    def of(self, tokens: tuple[str, ...]) -> NameMeaning:
         """What class and id tokens say together."""
         said = self._elements.get(tokens)
         if said is None:
@@ -104,17 +104,17 @@ class Names:
             said = self._elements[tokens] = self._together(tokens)
         return said
 
-    def _together(self, tokens: tuple[str, ...]) -> Said:
+    def _together(self, tokens: tuple[str, ...]) -> NameMeaning:
         all_said = [self._of_token(token) for token in tokens]
         is_content = any(said.is_content for said in all_said)
         strong = next((said.kind for said in all_said if said.is_strong), None)
         if strong is not None:
-            return Said(strong, is_strong=True, is_content=is_content)
+            return NameMeaning(strong, is_strong=True, is_content=is_content)
         is_soft = any(said.kind and not said.is_content for said in all_said)
         kind = Kind.NAVIGATION if is_soft and not is_content else Kind.CONTENT
-        return Said(kind, is_strong=False, is_content=is_content)
+        return NameMeaning(kind, is_strong=False, is_content=is_content)
 
-    def _of_token(self, token: str) -> Said:
+    def _of_token(self, token: str) -> NameMeaning:
         said = self._tokens.get(token)
         if said is None:
             if len(self._tokens) >= _CACHED:
@@ -122,7 +122,7 @@ class Names:
             said = self._tokens[token] = self._read(token)
         return said
 
-    def _read(self, token: str) -> Said:
+    def _read(self, token: str) -> NameMeaning:
         words = [word for word in _BOUNDARY.split(_CAMEL.sub("-", token).lower()) if word]
         if not words:
             return _NOTHING
@@ -130,9 +130,9 @@ class Names:
         is_content = words[-1] in self._content
         if strong := either & self._strong:
             kind = Kind.COMMENTS if strong & _COMMENTS else Kind.NAVIGATION
-            return Said(kind, is_strong=True, is_content=False)
+            return NameMeaning(kind, is_strong=True, is_content=False)
         kind = Kind.NAVIGATION if either & self._soft else Kind.CONTENT
-        return Said(kind, is_strong=False, is_content=is_content)
+        return NameMeaning(kind, is_strong=False, is_content=is_content)
 
 
 def kind_of_element(tag: str, tokens: tuple[str, ...], names: Names | None) -> Kind:

@@ -10,13 +10,13 @@ must say a quarter, at least, of what the element that begins there says.
 
 from __future__ import annotations
 
-from urltree.heuristics.evidence.page import Page
+from urltree.heuristics.evidence.features import PageFeatures
 from urltree.html.elements import WHOLE_PAGE
 
 _LEAST = 0.25  # of the other article's prose, that stands before it
 
 
-def next_articles(page: Page) -> list[tuple[int, int]]:
+def find_next_articles(page: PageFeatures) -> list[tuple[int, int]]:
     """Spans of blocks, first and behind the last, of other articles than the titled one."""
     blocks, elements = page.document.blocks, page.document.elements
     if page.title is None or not blocks[page.title].heading:
@@ -33,7 +33,7 @@ def next_articles(page: Page) -> list[tuple[int, int]]:
         if not is_alike or block.hash == title.hash:
             continue
         begun = _begun_by(page, index)
-        first, behind = page.first[begun], page.behind[begun]
+        first, behind = page.first[begun], page.end[begun]
         if begun == block.element or elements[begun].tag in WHOLE_PAGE:
             continue
         if sum(page.prose[page.title : first]) >= _LEAST * sum(page.prose[first:behind]) > 0:
@@ -41,7 +41,7 @@ def next_articles(page: Page) -> list[tuple[int, int]]:
     return found
 
 
-def _begun_by(page: Page, index: int) -> int:
+def _begun_by(page: PageFeatures, index: int) -> int:
     """The outermost element that begins with a block."""
     parents, element = page.elements.parents, page.blocks.elements[index]
     while parents[element] >= 0 and page.first[parents[element]] == index:

@@ -14,7 +14,7 @@ each has something, and ours was the better one (issue 6).
 from __future__ import annotations
 
 from urltree.heuristics.boilerplate import Kind
-from urltree.heuristics.evidence.page import Page
+from urltree.heuristics.evidence.features import PageFeatures
 from urltree.html.elements import RUNNING
 from urltree.tree.path_statistics import PathStatistics
 
@@ -24,7 +24,9 @@ _VOTES = 10  # documents with a main element from which the site speaks for itse
 _LEAST_PROSE = 0.75  # of the words vouched for: else it is a list of links, or a menu
 
 
-def shared(page: Page, paths: PathStatistics, kinds: bytearray) -> float | None:
+def agreement_with_kept(
+    page: PageFeatures, paths: PathStatistics, kinds: bytearray
+) -> float | None:
     """F1 of the words vouched for and those that would be kept.
 
     Returns:
@@ -33,7 +35,7 @@ def shared(page: Page, paths: PathStatistics, kinds: bytearray) -> float | None:
     vouched = page.document.vouched
     if vouched is None or sum(paths.mains.values()) >= _VOTES:
         return None
-    said = _said(page, vouched)
+    said = _vouched_words(page, vouched)
     prose = sum(words for words, digit in zip(page.prose, vouched, strict=True) if digit == "1")
     if not sum(said) or prose < _LEAST_PROSE * sum(said):
         return None
@@ -41,9 +43,9 @@ def shared(page: Page, paths: PathStatistics, kinds: bytearray) -> float | None:
     return 2 * both / (page.kept(kinds) + sum(said))
 
 
-def main_element(page: Page) -> int | None:
+def best_agreeing_element(page: PageFeatures) -> int | None:
     """The element whose words agree best by F1; of several the innermost, which is the last."""
-    said = _said(page, page.document.vouched or "")
+    said = _vouched_words(page, page.document.vouched or "")
     said_in, words_in, all_said = page.sums(said), page.words_in, sum(said)
     return max(
         (index for index, one in enumerate(page.document.elements) if one.tag not in RUNNING),
@@ -52,28 +54,28 @@ def main_element(page: Page) -> int | None:
     )
 
 
-def keep_vouched(page: Page, kinds: bytearray) -> None:
+def keep_vouched(page: PageFeatures, kinds: bytearray) -> None:
     """Running text that is vouched for is content, until repetition judges."""
     for index, is_vouched in _judged(page):
         if is_vouched and page.prose[index]:
             kinds[index] = Kind.CONTENT
 
 
-def drop_others(page: Page, kinds: bytearray) -> None:
+def drop_others(page: PageFeatures, kinds: bytearray) -> None:
     """What is not vouched for is boilerplate, until repetition judges."""
     for index, is_vouched in _judged(page):
         if not is_vouched:
             kinds[index] = kinds[index] or Kind.OUTSIDE_MAIN
 
 
-def _said(page: Page, vouched: str) -> list[int]:
+def _vouched_words(page: PageFeatures, vouched: str) -> list[int]:
     """Words of each block that is vouched for."""
     return [words * (digit == "1") for words, digit in zip(page.words, vouched, strict=True)]
 
 
-def _judged(page: Page) -> list[tuple[int, bool]]:
+def _judged(page: PageFeatures) -> list[tuple[int, bool]]:
     """Blocks that an opinion counts for: all but the title, on a site's first pages."""
     vouched = page.document.vouched
-    if vouched is None or page.root.support >= page.numbers.repeated_from:
+    if vouched is None or page.root.support >= page.parameters.repeated_from:
         return []
     return [(index, digit == "1") for index, digit in enumerate(vouched) if index != page.title]

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-from urltree.heuristics.evidence.columns import Blocks
-from urltree.html.blocks import NO_LETTERS, block_hashes, normalised
+from urltree.heuristics.evidence.columns import BlockColumns
+from urltree.html.blocks import NO_LETTERS, block_hashes, normalise_text
 
 _SEPARATOR = re.compile(r"\s+[-\u2013\u2014|·•:»«/~]+\s+|[|»«·•]+|:\s+|\s+::\s+")
 _MOST_PARTS = 6
@@ -22,8 +22,8 @@ _HEADING = 20.0  # by how much a heading is preferred, in percent of the title's
 _LINK = 30.0  # by how much a link, which leads elsewhere, is not
 
 
-def title_block(
-    blocks: Blocks,
+def find_title_block(
+    blocks: BlockColumns,
     prose: Sequence[float],
     title: str | None,
     page_title: str | None,
@@ -45,7 +45,7 @@ def title_block(
     return None
 
 
-def _best(blocks: Blocks, before: Sequence[float], total: float, title: str) -> int | None:
+def _best(blocks: BlockColumns, before: Sequence[float], total: float, title: str) -> int | None:
     """The best of the blocks that are a part of the title, or a heading that says it."""
     shares, letters = _parts(title)
     headings, hashes = blocks.headings, blocks.hashes
@@ -55,7 +55,7 @@ def _best(blocks: Blocks, before: Sequence[float], total: float, title: str) -> 
         if share is None:
             if len(blocks.texts[index]) > 2 * len(title):
                 continue
-            share = _share(normalised(blocks.texts[index]), letters)
+            share = _share(normalise_text(blocks.texts[index]), letters)
             if share is None:
                 continue
         score = 100 * share
@@ -72,8 +72,8 @@ def _best(blocks: Blocks, before: Sequence[float], total: float, title: str) -> 
 @lru_cache(maxsize=64)
 def _parts(title: str) -> tuple[dict[int, float], str]:
     """Hashes of all runs of the title's parts with their share of its letters; its letters."""
-    parts = [normalised(part) for part in _SEPARATOR.split(title)[:_MOST_PARTS]]
-    letters = normalised(title)
+    parts = [normalise_text(part) for part in _SEPARATOR.split(title)[:_MOST_PARTS]]
+    letters = normalise_text(title)
     if not letters:
         return {}, ""
     least = max(_LEAST_LETTERS, _LEAST_SHARE * len(letters))

@@ -25,31 +25,31 @@ _NUMBER = re.compile(r"[0-9]{1,9}(?=[.)](?:\s|\Z))")  # ordered items
 _BACKTICKS = re.compile("`+")
 
 
-def inline(text: str) -> str:
+def escape_inline(text: str) -> str:
     """Text that does not stand at the start of a line; lines become one."""
     return _INLINE.sub(r"\\\g<0>", " ".join(text.split()))
 
 
-def line(text: str) -> str:
+def escape_line(text: str) -> str:
     """A line of a paragraph."""
-    escaped = inline(text)
+    escaped = escape_inline(text)
     if _AT_LINE_START.match(escaped):
         return "\\" + escaped
     return _NUMBER.sub(r"\g<0>\\", escaped, count=1) if _NUMBER.match(escaped) else escaped
 
 
-def heading(text: str) -> str:
+def escape_heading(text: str) -> str:
     """The text of a heading: a `#` at its end would close it."""
-    escaped = inline(text)
+    escaped = escape_inline(text)
     return escaped[:-1] + "\\#" if escaped.endswith("#") else escaped
 
 
-def cell(text: str) -> str:
+def escape_cell(text: str) -> str:
     """The text of a table's cell."""
-    return inline(text).replace("|", "\\|")
+    return escape_inline(text).replace("|", "\\|")
 
 
-def fence(code: str) -> str:
+def code_fence(code: str) -> str:
     """Backticks around code: at least three, and more than it has in a row."""
     longest = max(map(len, _BACKTICKS.findall(code)), default=0)
     return "`" * max(3, longest + 1)

@@ -20,7 +20,7 @@ _CELLS = frozenset({"td", "th"})
 _NEVER_DATA = frozenset({"table", "pre", "blockquote", "dl", *HEADINGS})
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """The cell that an element is, or stands in.
 
     Attributes:
@@ -35,12 +35,12 @@ class Cell(NamedTuple):
     element: int
 
 
-NO_CELL = Cell(-1, -1, -1, -1)
+NO_CELL = TableCell(-1, -1, -1, -1)
 
 
 def data_cells(
     elements: Sequence[Element], blocks: Sequence[TextBlock], kept: Sequence[int]
-) -> list[Cell]:
+) -> list[TableCell]:
     """For every element the cell of a table of data in which it stands, else NO_CELL.
 
     Args:
@@ -67,9 +67,9 @@ def data_cells(
     return [cell if cell.table in data else NO_CELL for cell in cells]
 
 
-def _all_cells(elements: Sequence[Element]) -> tuple[list[Cell], set[int]]:
+def _all_cells(elements: Sequence[Element]) -> tuple[list[TableCell], set[int]]:
     """The innermost cell of each element, and the tables that are none of data."""
-    cells: list[Cell] = []
+    cells: list[TableCell] = []
     table_of: list[int] = []  # the innermost table around each element, or itself
     columns: dict[int, int] = {}
     layout: set[int] = set()
@@ -81,14 +81,14 @@ def _all_cells(elements: Sequence[Element]) -> tuple[list[Cell], set[int]]:
         if tag == "table":
             table, cell = index, NO_CELL
         elif tag in _CELLS and cell is NO_CELL and elements[parent].tag == "tr" and table >= 0:
-            cell = Cell(table, parent, columns.get(parent, 0), index)
+            cell = TableCell(table, parent, columns.get(parent, 0), index)
             columns[parent] = cell.column + 1
         table_of.append(table)
         cells.append(cell)
     return cells, layout
 
 
-def pipe_table(texts: Sequence[tuple[Cell, str]]) -> list[str]:
+def pipe_table(texts: Sequence[tuple[TableCell, str]]) -> list[str]:
     """The lines of a table; its first row is the header.
 
     The blocks of a cell are joined by a space. A header one short of every other row lacks the
@@ -98,7 +98,7 @@ def pipe_table(texts: Sequence[tuple[Cell, str]]) -> list[str]:
     for cell, text in texts:
         row = rows.setdefault(cell.row, [])
         row.extend([] for _ in range(cell.column + 1 - len(row)))
-        row[cell.column].append(escaping.cell(text))
+        row[cell.column].append(escaping.escape_cell(text))
     header, *body = rows.values()
     if body and all(len(row) == len(header) + 1 for row in body):
         header.insert(0, [])

@@ -9,12 +9,14 @@ from itertools import groupby, takewhile
 from urltree.document import Document
 from urltree.html.blocks import Element, TextBlock
 from urltree.output.markdown import escaping
-from urltree.output.markdown.places import Container, Kind, Place, places
-from urltree.output.markdown.tables import Cell, data_cells, pipe_table
+from urltree.output.markdown.structure import BlockType, Container, Placement, place_elements
+from urltree.output.markdown.tables import TableCell, data_cells, pipe_table
 
 # The blocks of one such element are lines of one paragraph; those of a div are paragraphs.
 _LINES = frozenset({"p", "li", "dt", "dd", "address", "figcaption", "caption", "summary"})
-_MARKS = {Kind.TERM: "**", Kind.CAPTION: "*"}
+_MARKS = {BlockType.TERM: "**", BlockType.CAPTION: "*"}
+# An item never comes right below these without an empty line.
+_WITHOUT_ITEMS_BELOW = frozenset({BlockType.HEADING, BlockType.CODE, BlockType.CELL})
 _LANGUAGE = re.compile(r"(?:highlight-source|highlight|language|lang)-([A-Za-z0-9+#]+)")
 _NO_LANGUAGE = frozenset({"none", "text", "plaintext", "default"})
 _LANGUAGE_DEPTH = 3  # elements that may name it: pre, and wrappers of common highlighters
@@ -36,7 +38,7 @@ def markdown(document: Document, boilerplate: Sequence[bool]) -> str:
     verdicts = enumerate(zip(blocks, boilerplate, strict=True))
     kept = [index for index, (block, dropped) in verdicts if block.text and not dropped]
     cells = data_cells(elements, blocks, kept)
-    place_of = places(elements, cells)
+    place_of = place_elements(elements, cells)
     lines = _Lines()
     for place, run in groupby(
         (blocks[index] for index in kept), key=lambda block: place_of[block.element]
@@ -47,16 +49,19 @@ def markdown(document: Document, boilerplate: Sequence[bool]) -> str:
 
 
 def _bodies(
-    place: Place, run: Sequence[TextBlock], elements: Sequence[Element], cells: Sequence[Cell]
+    place: Placement,
+    run: Sequence[TextBlock],
+    elements: Sequence[Element],
+    cells: Sequence[TableCell],
 ) -> Iterator[list[str]]:
     """The lines of each Markdown block that a run of blocks at one place becomes."""
     texts = [block.text for block in run]
-    if place.kind is Kind.HEADING:
+    if place.kind is BlockType.HEADING:
         level = int(elements[place.element].tag[1])
-        yield ["#" * level + " " + escaping.heading(" ".join(texts))]
-    elif place.kind is Kind.CODE:
+        yield ["#" * level + " " + escaping.escape_heading(" ".join(texts))]
+    elif place.kind is BlockType.CODE:
         yield _code(texts, _language(place.element, elements))
-    elif place.kind is Kind.CELL:
+    elif place.kind is BlockType.CELL:
         yield pipe_table([(cells[block.element], block.text) for block in run])
     elif elements[place.element].tag in _LINES:
         yield _paragraph(texts, _MARKS.get(place.kind, ""))
@@ -67,12 +72,12 @@ def _bodies(
 
 def _paragraph(texts: Sequence[str], mark: str) -> list[str]:
     """Lines with hard breaks between them, within a mark of emphasis or none."""
-    return (mark + "\\\n".join(map(escaping.line, texts)) + mark).split("\n")
+    return (mark + "\\\n".join(map(escaping.escape_line, texts)) + mark).split("\n")
 
 
 def _code(texts: Sequence[str], language: str) -> list[str]:
     code = "\n".join(texts).replace("\r\n", "\n").replace("\r", "\n")
-    fence = escaping.fence(code)
+    fence = escaping.code_fence(code)
     return [fence + language, *code.split("\n"), fence]
 
 
@@ -104,12 +109,12 @@ class _Lines:
         self._open: list[tuple[Container, str]] = []
         self._numbers: dict[int, int] = {}
         self._others: set[int] = set()
-        self._kind = Kind.HEADING
+        self._kind = BlockType.HEADING
 
     def text(self) -> str:
         return "\n".join(self._lines)
 
-    def write(self, place: Place, body: Sequence[str]) -> None:
+    def write(self, place: Placement, body: Sequence[str]) -> None:
         """Write a block: an empty line where one is due, then its lines behind their markers."""
         pairs = zip(self._open, place.containers, strict=False)
         common = len(list(takewhile(lambda pair: pair[0][0] is pair[1], pairs)))
@@ -136,7 +141,7 @@ class _Lines:
         Of a list inside a paragraph's item that is so for its first item alone: to CommonMark, a
         number above 1 would go on with the paragraph.
         """
-        if not new or new[0].parent < 0 or self._kind in {Kind.HEADING, Kind.CODE, Kind.CELL}:
+        if not new or new[0].parent < 0 or self._kind in _WITHOUT_ITEMS_BELOW:
             return False
         if follows is not None:
             return follows.parent == new[0].parent

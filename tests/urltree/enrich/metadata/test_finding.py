@@ -9,7 +9,7 @@ import htmldate
 import pytest
 
 from urltree.document import FoundMetadata
-from urltree.enrich.metadata import found_in
+from urltree.enrich.metadata import find_metadata
 from urltree.enrich.metadata.finding import MAX_DESCRIPTION, MAX_HTML
 from urltree.page import Page
 
@@ -21,7 +21,7 @@ def found(
 ) -> FoundMetadata:
     """What is found in a page with this head and body."""
     html = f"<html><head>{head}</head><body><p>Some text.</p>{body}</body></html>"
-    return found_in(Page(url=url, html=html, fetched_at=fetched_at))
+    return find_metadata(Page(url=url, html=html, fetched_at=fetched_at))
 
 
 def article(said: str) -> str:
@@ -80,9 +80,9 @@ def test_what_is_found_knows_no_today() -> None:
 def test_the_machine_s_time_zone_does_not_count() -> None:
     """The library compares times without offset in local time."""
     script = (
-        "from urltree.enrich.metadata import found_in; from urltree.page import Page;"
+        "from urltree.enrich.metadata import find_metadata; from urltree.page import Page;"
         "html = '<meta name=date content=2019-04-07T00:00:00+14:00><p>text';"
-        "print(found_in(Page(url=None, html=html, fetched_at='2019-04-06T10:00:00Z')).date)"
+        "print(find_metadata(Page(url=None, html=html, fetched_at='2019-04-06T10:00:00Z')).date)"
     )
     dates = {
         subprocess.run(
@@ -102,7 +102,7 @@ def test_a_page_that_is_an_address_is_not_fetched() -> None:
     address = "http://127.0.0.1:9/"
     with pytest.raises(ValueError, match="URL couldn't be processed"):
         htmldate.find_date(address)
-    assert found_in(Page(url=NEWS, html=address)) == FoundMetadata()
+    assert find_metadata(Page(url=NEWS, html=address)) == FoundMetadata()
 
 
 def test_an_error_of_htmldate_costs_the_date_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,14 +119,14 @@ def test_an_error_of_htmldate_costs_the_date_alone(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("html", ["", " ", b"\0", b"\xff\xfe", "<!-- -->", "\ud800", "<", "<?"])
 def test_where_nothing_is_nothing_is_found(html: str | bytes) -> None:
     """No page is too poor to be asked."""
-    assert found_in(Page(url=None, html=html)) == FoundMetadata()
+    assert find_metadata(Page(url=None, html=html)) == FoundMetadata()
 
 
 def test_bytes_are_decoded_as_their_text_is() -> None:
     """By the rules of the tokenizer, the HTTP header among them."""
     html = '<meta name=author content="Zoë">'.encode("utf-16-be")
     page = Page(url=None, html=html, content_type="text/html; charset=utf-16be")
-    assert found_in(page).author == "Zoë"
+    assert find_metadata(page).author == "Zoë"
 
 
 def test_only_the_beginning_of_a_huge_page_is_looked_at() -> None:

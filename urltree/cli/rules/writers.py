@@ -19,7 +19,7 @@ import yaml
 from urltree.address.query_evidence import MAX_NAMES, ParameterEvidence, PathEvidence
 from urltree.address.rule_mining import Suggestion, suggestions
 
-Format = Literal["table", "yaml", "jsonl"]
+SuggestionFormat = Literal["table", "yaml", "jsonl"]
 
 _WIDTH = 180  # where a table is written to a file
 _HEAD = """\
@@ -28,7 +28,7 @@ _HEAD = """\
 """
 
 
-class Written(Protocol):
+class SuggestionWriter(Protocol):
     """Where the evidence of all domains goes, one after the other."""
 
     def add(self, domain: str, evidence: Sequence[PathEvidence]) -> None:
@@ -109,7 +109,7 @@ class _JsonLines:
         """Every line is written already."""
 
 
-FORMATS: Mapping[Format, Callable[[], Written]] = {
+FORMATS: Mapping[SuggestionFormat, Callable[[], SuggestionWriter]] = {
     "table": _Table,
     "yaml": _Yaml,
     "jsonl": _JsonLines,

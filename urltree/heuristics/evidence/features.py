@@ -14,40 +14,40 @@ from itertools import accumulate, repeat
 from operator import mul
 
 from urltree.document import Document
-from urltree.heuristics.evidence.columns import Blocks, Elements, spans
+from urltree.heuristics.evidence.columns import BlockColumns, ElementColumns, spans
 from urltree.heuristics.evidence.element_paths import path_and_kind
 from urltree.heuristics.evidence.names import Names
 from urltree.heuristics.evidence.parameters import Parameters
-from urltree.heuristics.evidence.title_block import title_block
+from urltree.heuristics.evidence.title_block import find_title_block
 from urltree.html.blocks import NO_LETTERS
 from urltree.html.elements import RUNNING
-from urltree.tree.path_statistics import AtPath
+from urltree.tree.path_statistics import PathCounts
 from urltree.tree.url_tree import Node
 
 _WITHOUT_SPACES = 12  # characters a word, above which the script has no spaces: two are a word
-_at_path = partial(tuple.__new__, AtPath)  # a third of the time of the class (measured)
+_at_path = partial(tuple.__new__, PathCounts)  # a third of the time of the class (measured)
 
 
 @dataclass(slots=True)
-class Page:
+class PageFeatures:
     """What the pieces of evidence share.
 
     Attributes:
         document: of these blocks and elements, here as columns.
         numbers: of the heuristic; names: that count, None where they do not.
-        leaf: of the document; root: of its tree; at_root: pages of the site by hash.
+        leaf: of the document; root: of its tree; site_counts: pages of the site by hash.
         words: of each block; linked: those inside links; prose: those of running text, 0 in
-            headings and where most is linked; speaking: numbers of the blocks that have some.
+            headings and where most is linked; prose_blocks: numbers of the blocks that have some.
         letterless: numbers of blocks without a letter.
-        first, behind: first block inside each element, and the one behind the last.
+        first, end: first block inside each element, and the one behind the last.
         words_in, linked_in: of all blocks inside an element.
         paths: of each element; path_of: of each block.
         named: what an element's own tag and names say; `Kind` by element.
-        at_paths: of each path on the page, what its blocks have.
+        path_counts: of each path on the page, what its blocks have.
         counts: pages of the site that have a block.
         repeated: whether those are more than a few.
         title: number of the title block.
-        above_title: elements that hold it, numbered from the outermost, which is 1.
+        title_ancestors: elements that hold it, numbered from the outermost, which is 1.
         marked: what the names of an element, or of one around it, say; `Kind` by element.
         main: the main element, None where the page has no prose.
         inside: blocks that stand in it; all where there is none.
@@ -55,17 +55,17 @@ class Page:
     """
 
     document: Document
-    blocks: Blocks
-    elements: Elements
-    numbers: Parameters
+    blocks: BlockColumns
+    elements: ElementColumns
+    parameters: Parameters
     names: Names | None
     leaf: Node
     root: Node
-    at_root: Counter[int]
+    site_counts: Counter[int]
     words: list[int]
     linked: list[float]
     prose: list[float]
-    speaking: list[int]
+    prose_blocks: list[int]
     letterless: list[int]
     paths: list[int]
     named: list[int]
@@ -73,56 +73,58 @@ class Page:
     counts: list[int]
     repeated: list[bool]
     title: int | None
-    above_title: dict[int, int]
+    title_ancestors: dict[int, int]
     marked: list[int]
     inside: list[bool]
     main: int | None = None
     next_articles: list[tuple[int, int]] = field(default_factory=list)
     first: list[int] = field(init=False)
-    behind: list[int] = field(init=False)
+    end: list[int] = field(init=False)
     words_in: Callable[[int], float] = field(init=False)
     linked_in: Callable[[int], float] = field(init=False)
-    at_paths: dict[int, AtPath] = field(init=False)
+    path_counts: dict[int, PathCounts] = field(init=False)
 
     def __post_init__(self) -> None:
         """What follows from the rest."""
-        self.first, self.behind = spans(self.blocks, self.elements)
+        self.first, self.end = spans(self.blocks, self.elements)
         self.words_in = self.sums(self.words)
         self.linked_in = self.sums(self.linked)
-        self.at_paths = _at_paths(self)
+        self.path_counts = _at_paths(self)
 
     @classmethod
-    def of(cls, document: Document, leaf: Node, numbers: Parameters, names: Names | None) -> Page:
+    def of(
+        cls, document: Document, leaf: Node, parameters: Parameters, names: Names | None
+    ) -> PageFeatures:
         """A page whose marks and main element are not known yet."""
-        blocks, elements = Blocks.of(document.blocks), Elements.of(document.elements)
+        blocks, elements = BlockColumns.of(document.blocks), ElementColumns.of(document.elements)
         words = _words(blocks.texts)
         linked = list(map(mul, words, blocks.link_shares))
         root = next(node for node in leaf.rootward() if node.parent is None)
         paths, named = _paths_and_kinds(elements, names)
-        at_root = root.counts()
-        counts = list(map(at_root.__getitem__, blocks.hashes))
+        site_counts = root.counts()
+        counts = list(map(site_counts.__getitem__, blocks.hashes))
         letterless = [n for n, one in enumerate(blocks.hashes) if one == NO_LETTERS]
-        prose, speaking = _prose(blocks, words, linked, numbers)
-        title = title_block(blocks, prose, document.title, document.page_title)
+        prose, prose_blocks = _prose(blocks, words, linked, parameters)
+        title = find_title_block(blocks, prose, document.title, document.page_title)
         return cls(
             document,
             blocks,
             elements,
-            numbers,
+            parameters,
             names,
             leaf,
             root,
-            at_root,
+            site_counts,
             words,
             linked,
             prose,
-            speaking,
+            prose_blocks,
             letterless,
             paths,
             named,
             list(map(paths.__getitem__, blocks.elements)),
             counts,
-            _repeated(counts, letterless, root.support, numbers),
+            _repeated(counts, letterless, root.support, parameters),
             title,
             {} if title is None else _from_outside(elements.above(blocks.elements[title])),
             [0] * len(paths),
@@ -159,12 +161,12 @@ class Page:
 
     def last_inside(self, element: int) -> int:
         """The last of an element and those inside, which follow each other in the table."""
-        return max(self.blocks.elements[self.first[element] : self.behind[element]])
+        return max(self.blocks.elements[self.first[element] : self.end[element]])
 
     def sums(self, of_blocks: Sequence[float]) -> Callable[[int], float]:
         """From an element to the sum over all blocks inside: its blocks follow each other."""
         so_far = list(accumulate(of_blocks, initial=0.0))
-        first, behind = self.first, self.behind
+        first, behind = self.first, self.end
         return lambda element: so_far[behind[element]] - so_far[first[element]]
 
 
@@ -182,20 +184,20 @@ def _words(texts: Sequence[str]) -> list[int]:
 
 
 def _prose(
-    blocks: Blocks, words: list[int], linked: list[float], numbers: Parameters
+    blocks: BlockColumns, words: list[int], linked: list[float], parameters: Parameters
 ) -> tuple[list[float], list[int]]:
-    least, most_linked = numbers.prose_words, numbers.prose_linked
-    prose, speaking = [0.0] * len(words), []
+    least, most_linked = parameters.prose_words, parameters.prose_linked
+    prose, prose_blocks = [0.0] * len(words), []
     for index, size in enumerate(words):
         if size >= least and linked[index] <= most_linked * size:
             said = size - linked[index]
             if said and not (blocks.headings[index] or blocks.hidden[index]):
                 prose[index] = said
-                speaking.append(index)
-    return prose, speaking
+                prose_blocks.append(index)
+    return prose, prose_blocks
 
 
-def _paths_and_kinds(elements: Elements, names: Names | None) -> tuple[list[int], list[int]]:
+def _paths_and_kinds(elements: ElementColumns, names: Names | None) -> tuple[list[int], list[int]]:
     paths: list[int] = []
     kinds: list[int] = []
     for tag, parent, tokens in zip(*elements, strict=True):
@@ -206,19 +208,19 @@ def _paths_and_kinds(elements: Elements, names: Names | None) -> tuple[list[int]
 
 
 def _repeated(
-    counts: list[int], letterless: list[int], support: int, numbers: Parameters
+    counts: list[int], letterless: list[int], support: int, parameters: Parameters
 ) -> list[bool]:
     """Blocks on more pages than a few; on newspapers a few carry an author box or a series."""
-    if support < numbers.repeated_from:
+    if support < parameters.repeated_from:
         return [False] * len(counts)
-    most = max(1.0, numbers.repeated_share * min(support, numbers.repeated_cap))
+    most = max(1.0, parameters.repeated_share * min(support, parameters.repeated_cap))
     repeated = [count > most for count in counts]
     for index in letterless:
         repeated[index] = False
     return repeated
 
 
-def _at_paths(page: Page) -> dict[int, AtPath]:
+def _at_paths(page: PageFeatures) -> dict[int, PathCounts]:
     """By columns, in the order of the first block at each path."""
     words = dict.fromkeys(page.path_of, 0)
     repeated, linked = words.copy(), dict.fromkeys(page.path_of, 0.0)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from urltree.heuristics.evidence.page import Page
+from urltree.heuristics.evidence.features import PageFeatures
 from urltree.heuristics.page_kind import PageKind
 
 HEADLINES = 5  # different ones from which a page may be a listing
@@ -30,7 +30,7 @@ MOSTLY = 0.5  # of the words, inside links
 ARTICLE_WORDS = 50  # in the main element, not in links
 
 
-def kind_of_page(page: Page) -> PageKind:
+def classify_page(page: PageFeatures) -> PageKind:
     """Decide by what stands in the main element, if there is one, and not on most pages.
 
     Args:
@@ -44,23 +44,23 @@ def kind_of_page(page: Page) -> PageKind:
     return PageKind.ARTICLE if is_article else PageKind.UNKNOWN
 
 
-def _own(page: Page) -> list[int]:
+def _own(page: PageFeatures) -> list[int]:
     """Numbers of the blocks that count.
 
     On newspapers a short article stands among fifty headlines, but those stand outside of its main
     element: had they counted, 22 of 750 single articles were listings, without them none is.
     """
     inside = [index for index, is_inside in enumerate(page.inside) if is_inside]
-    if page.root.support < page.numbers.repeated_from:
+    if page.root.support < page.parameters.repeated_from:
         return inside
-    most = page.numbers.main_share * page.root.support  # a headline is on a few fronts, too
+    most = page.parameters.main_share * page.root.support  # a headline is on a few fronts, too
     return [index for index in inside if page.counts[index] <= most]
 
 
-def _is_listing(page: Page, own: list[int]) -> bool:
+def _is_listing(page: PageFeatures, own: list[int]) -> bool:
     headings, words = page.blocks.headings, sum([page.words[index] for index in own])
     if _different_links(page, [index for index in own if headings[index]]) < HEADLINES:
-        if page.root.support < page.numbers.repeated_from:
+        if page.root.support < page.parameters.repeated_from:
             return False
         is_linked = sum([page.linked[index] for index in own]) > MOSTLY * words
         if not (is_linked and _different_links(page, own) >= LINKS):
@@ -68,7 +68,7 @@ def _is_listing(page: Page, own: list[int]) -> bool:
     return _longest_prose(page, own) < min(MOST_SHARE * words, MOST_WORDS)
 
 
-def _different_links(page: Page, among: list[int]) -> int:
+def _different_links(page: PageFeatures, among: list[int]) -> int:
     shares, hashes = page.blocks.link_shares, page.blocks.hashes
     links = [
         hashes[index]
@@ -78,9 +78,9 @@ def _different_links(page: Page, among: list[int]) -> int:
     return len(set(links))
 
 
-def _longest_prose(page: Page, own: list[int]) -> float:
+def _longest_prose(page: PageFeatures, own: list[int]) -> float:
     """Words of the element, or of the run between two headlines, that says most."""
-    blocks, numbers = page.blocks, page.numbers
+    blocks, numbers = page.blocks, page.parameters
     by_element: defaultdict[int, float] = defaultdict(float)
     longest = run = 0.0
     for index in own:

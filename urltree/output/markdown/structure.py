@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from urltree.html.blocks import Element
 from urltree.html.elements import HEADINGS
-from urltree.output.markdown.tables import NO_CELL, Cell
+from urltree.output.markdown.tables import NO_CELL, TableCell
 
 # Deeper containers count as this one: each costs its blocks an indentation on every line, and
 # markdown-it reads 20 levels, of which an item takes two.
@@ -23,7 +23,7 @@ _LISTS = frozenset({"ul", "ol", "menu", "dir", "dl"})
 _CONTAINERS = frozenset({"li", "dd", "blockquote"})
 
 
-class Kind(Enum):
+class BlockType(Enum):
     """What a block is."""
 
     PARAGRAPH = "paragraph"
@@ -35,13 +35,15 @@ class Kind(Enum):
 
 
 _OPENS = {
-    "dt": Kind.TERM,
-    "figcaption": Kind.CAPTION,
-    "caption": Kind.CAPTION,
-    "pre": Kind.CODE,
-    **dict.fromkeys(HEADINGS, Kind.HEADING),
+    "dt": BlockType.TERM,
+    "figcaption": BlockType.CAPTION,
+    "caption": BlockType.CAPTION,
+    "pre": BlockType.CODE,
+    **dict.fromkeys(HEADINGS, BlockType.HEADING),
 }
-_WHOLE = frozenset({Kind.HEADING, Kind.CODE, Kind.CELL})  # whatever stands inside is part of it
+_WHOLE = frozenset(
+    {BlockType.HEADING, BlockType.CODE, BlockType.CELL}
+)  # whatever stands inside is part of it
 
 
 class Container(NamedTuple):
@@ -58,7 +60,7 @@ class Container(NamedTuple):
     is_ordered: bool = False
 
 
-class Place(NamedTuple):
+class Placement(NamedTuple):
     """What the blocks of an element are.
 
     Attributes:
@@ -68,47 +70,47 @@ class Place(NamedTuple):
         items_of: index of the list whose items may follow, -1 outside of lists.
     """
 
-    kind: Kind
+    kind: BlockType
     element: int
     containers: tuple[Container, ...]
     items_of: int
 
 
-def places(elements: Sequence[Element], cells: Sequence[Cell]) -> list[Place]:
+def place_elements(elements: Sequence[Element], cells: Sequence[TableCell]) -> list[Placement]:
     """The place of every element.
 
     Args:
         elements: parents stand before children.
         cells: of every element, see `urltree.output.markdown.tables`.
     """
-    found: list[Place] = []
+    found: list[Placement] = []
     for index, element in enumerate(elements):
         above = _TOP if element.parent < 0 else found[element.parent]
         found.append(_place(index, elements, above, cells[index]))
     return found
 
 
-_TOP = Place(Kind.PARAGRAPH, -1, (), -1)
+_TOP = Placement(BlockType.PARAGRAPH, -1, (), -1)
 
 
-def _place(index: int, elements: Sequence[Element], above: Place, cell: Cell) -> Place:
+def _place(index: int, elements: Sequence[Element], above: Placement, cell: TableCell) -> Placement:
     tag, parent, _ = elements[index]
     if above.kind in _WHOLE:
         return above
     if cell is not NO_CELL:
-        return Place(Kind.CELL, cell.table, above.containers, -1)
+        return Placement(BlockType.CELL, cell.table, above.containers, -1)
     kind = _OPENS.get(tag, above.kind)
     if tag in _LISTS:
-        return Place(kind, index, above.containers, index)
+        return Placement(kind, index, above.containers, index)
     containers, items_of = above.containers, above.items_of
     if tag == "dd" and items_of < 0 and containers and elements[containers[-1].element].tag == "dd":
         # libxml2 leaves a dd open where the next begins
         containers, items_of = containers[:-1], containers[-1].parent
     if tag not in _CONTAINERS or len(containers) == MAX_CONTAINERS:
-        return Place(kind, index, containers, items_of)
+        return Placement(kind, index, containers, items_of)
     if tag == "blockquote":
         container = Container(index)
     else:
         items_of = parent if items_of < 0 else items_of
         container = Container(index, items_of, tag == "li" and elements[items_of].tag == "ol")
-    return Place(kind, index, (*containers, container), -1)
+    return Placement(kind, index, (*containers, container), -1)

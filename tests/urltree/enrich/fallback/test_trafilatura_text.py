@@ -8,9 +8,9 @@ import pytest
 
 from urltree import Extractor
 from urltree.document import Document
-from urltree.enrich.fallback import CHECKED, FIRST, agreement, asked
-from urltree.enrich.fallback.alignment import aligned
-from urltree.enrich.fallback.asking import MAX_HTML, text_of
+from urltree.enrich.fallback import CHECKED, FIRST, add_vouched_blocks, agreement
+from urltree.enrich.fallback.alignment import align_blocks
+from urltree.enrich.fallback.trafilatura_text import MAX_HTML, extract_text
 from urltree.html.blocks import TextBlock, block_hash
 from urltree.page import Page
 from urltree.site.lone_page import lone_document
@@ -34,7 +34,7 @@ def test_a_block_is_vouched_for_where_its_letters_stand_in_the_text() -> None:
     """White space, punctuation and marks of lists do not matter; cells of a table are lines."""
     blocks = [block(NEWS), block("Share"), block("Oak"), block("2019"), block("Ash")]
     text = f"- {NEWS.replace(' ', '  ')} And more.\n| Oak | Elm |\nShared"
-    assert aligned(text, blocks) == "10110"
+    assert align_blocks(text, blocks) == "10110"
 
 
 def test_only_the_first_pages_and_some_later_ones_are_asked_about() -> None:
@@ -42,15 +42,15 @@ def test_only_the_first_pages_and_some_later_ones_are_asked_about() -> None:
     document, page = a_document(f"<body><p>{NEWS}</p><p>{REMARK}</p></body>")
     due = replace(document, id=f"{3 * CHECKED:032x}")
     undue = replace(document, id=f"{3 * CHECKED + 1:032x}")
-    assert asked(undue, page, FIRST - 1).vouched is not None
-    assert asked(undue, page, FIRST).vouched is None
-    assert asked(due, page, FIRST).vouched is not None
+    assert add_vouched_blocks(undue, page, FIRST - 1).vouched is not None
+    assert add_vouched_blocks(undue, page, FIRST).vouched is None
+    assert add_vouched_blocks(due, page, FIRST).vouched is not None
 
 
 @pytest.mark.parametrize("html", ["", "<p>", "\0", "<" * 9_999, "<p>a" * MAX_HTML])
 def test_a_page_without_an_answer_is_no_error(html: str) -> None:
     """Nothing in it, nothing but markup, or too long to ask about."""
-    assert text_of(Page(url=None, html=html)) is None
+    assert extract_text(Page(url=None, html=html)) is None
 
 
 def test_agreement_is_f1_of_words() -> None:
