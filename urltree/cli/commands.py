@@ -1,4 +1,4 @@
-"""Subcommands of `urltree` that other packages provide, by the entry point group of this name.
+"""Subcommands of `urltree` from other packages, found by the entry point group `urltree.commands`.
 
 The package `urltree_evaluation` provides `evaluate` in this way, so that the library never imports
 the evaluation.

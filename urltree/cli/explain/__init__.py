@@ -1,4 +1,4 @@
-"""`urltree explain`: why a block was kept or dropped."""
+"""`urltree explain`: show why each block of a page was kept or dropped."""
 
 from urltree.cli.explain.explain import explain_command
 

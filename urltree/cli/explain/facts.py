@@ -1,4 +1,4 @@
-"""What table and JSON Lines both say of a page, its blocks and its elements."""
+"""Facts about a page, its blocks and its elements; the table and the JSON Lines both show them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections import Counter
 from urltree.cli.explain.terminal import escape_controls
 from urltree.output.explanation import Explanation, Main, NodeCounts
 
-_NAMES = 2  # of an element
+_NAMES = 2  # class and id tokens of an element that are shown
 
 
 def reason(explanation: Explanation, position: int) -> str | None:
-    """Why a block is boilerplate: the paper's heuristics know repetition alone."""
+    """Return why a block is boilerplate, None for content.
+
+    The paper's heuristics have one reason only, `repeated`.
+    """
     if not explanation.judgement.boilerplate[position]:
         return None
     kind = explanation.kind(position)
@@ -19,14 +22,14 @@ def reason(explanation: Explanation, position: int) -> str | None:
 
 
 def location(explanation: Explanation, position: int) -> str | None:
-    """Where a block stands: the `title` block, in the `main` element, or neither."""
+    """Return `title` for the title block, `main` for a block in the main element, else None."""
     if position == explanation.title:
         return "title"
     return "main" if explanation.inside[position] else None
 
 
 def nodes(explanation: Explanation) -> list[NodeCounts]:
-    """The root, the node that judged, and those with more than this page."""
+    """Return the root, the node that judged, and the nodes that contain other pages too."""
     return [
         node
         for depth, node in enumerate(explanation.nodes)
@@ -35,12 +38,12 @@ def nodes(explanation: Explanation) -> list[NodeCounts]:
 
 
 def counts(explanation: Explanation, position: int) -> list[tuple[int, int]]:
-    """Documents with a block, and all documents, at each of these nodes."""
+    """Return (documents with the block, all documents) at each node that `nodes` returns."""
     return [(counted[position], support) for _, support, counted in nodes(explanation)]
 
 
 def count_words(explanation: Explanation) -> tuple[int, Counter[str]]:
-    """Words that are kept, and those that are dropped by reason."""
+    """Count the words that are kept, and the dropped words for each reason."""
     kept, dropped = 0, Counter[str]()
     for position, size in enumerate(explanation.words):
         why = reason(explanation, position)
@@ -52,7 +55,7 @@ def count_words(explanation: Explanation) -> tuple[int, Counter[str]]:
 
 
 def path(explanation: Explanation, element: int, most: int | None = None) -> str:
-    """An element and those around it with their first names: `body > div.entry > p`."""
+    """Return an element and its ancestors with their first names: `body > div.entry > p`."""
     names: list[str] = []
     while element >= 0:
         tag, element, tokens = explanation.document.elements[element]
@@ -63,5 +66,5 @@ def path(explanation: Explanation, element: int, most: int | None = None) -> str
 
 
 def main_by_page_alone(explanation: Explanation, main: Main) -> str:
-    """The main element that the page alone would have."""
+    """Return the path of the element that this page would choose without the site's votes."""
     return "none" if main.alone is None else path(explanation, main.alone)

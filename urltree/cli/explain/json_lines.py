@@ -1,4 +1,4 @@
-"""An explanation as JSON Lines: an object for the page, then one for each block."""
+"""An explanation as JSON Lines: one object for the page, then one for each block."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urltree.output.explanation import Explanation
 
 
 def write_json_lines(explanation: Explanation) -> None:
-    """The page first, then each block; texts are whole."""
+    """Print the object of the page, then those of its blocks with their whole texts."""
     click.echo(terminal_json(_page_record(explanation)))
     for position, block in enumerate(explanation.document.blocks):
         record = {
