@@ -1,4 +1,4 @@
-"""Which reader an input needs, and the files of a folder."""
+"""The reader of all inputs: chooses the format of each, and lists the files of folders."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _NAME = re.compile(
     r"\.(?:(?P<html>x?html?)|(?P<json>jsonl|ndjson)|(?P<warc>warc))(?:\.(?:gz|zst))?$",
     re.IGNORECASE,
 )
-_MAX_HTML = (10 << 20) + 1  # bytes that are read; a page so long is refused
+_MAX_HTML = (10 << 20) + 1  # bytes that are read of a file; a longer page is refused
 
 
 class Reader:
-    """Reads inputs as pages.
+    """A reader that turns inputs into pages.
 
     Args:
-        url: of the one page that is given.
-        base_url: where the folders that are given lie.
+        url: URL of the page, if exactly one page is read.
+        base_url: URL that corresponds to the input folders.
 
     Attributes:
-        skipped: what was passed over, by what it is.
+        skipped: how many files and WARC records were skipped, by their kind.
     """
 
     def __init__(self, url: str | None = None, base_url: str | None = None) -> None:
@@ -38,7 +38,7 @@ class Reader:
         self.skipped: Counter[str] = Counter()
 
     def read(self, names: Iterable[str]) -> Iterator[Source]:
-        """The pages of all inputs, in order, lazily.
+        """Yield the pages of all inputs in order, reading each only when it is needed.
 
         Raises:
             InputError: an input cannot be read.

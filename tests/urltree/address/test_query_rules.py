@@ -53,15 +53,21 @@ def test_a_rule_without_path_applies_to_every_path() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("rules: [", "query rules: not YAML: while parsing"),
+        ("rules: [", "query rules: not valid YAML: while parsing"),
         ("", "query rules: should be a mapping with the key `rules`"),
         ("rules: {host: a.org}", "query rules: `rules` should be a list"),
-        ("rules: [a.org]", "query rules: rule 1 should have the keys host, path"),
+        ("rules: [a.org]", "query rules: rule 1 should have only the keys host, path"),
         ("rules: [{host: a.org, retain: [id], keep: [b]}]", "query rules: rule 1 should have"),
         ("rules: [{retain: [id]}]", "query rules: rule 1: host should be a host name"),
         ("rules: [{host: 'http://a.org', retain: [id]}]", "query rules: rule 1: host should be"),
-        ("rules: [{host: a.org, path: a, retain: [id]}]", "rule 1 (a.org): path should begin"),
-        ("rules: [{host: a.org, retain: id}]", "rule 1 (a.org): retain should be a list"),
+        (
+            "rules: [{host: a.org, path: a, retain: [id]}]",
+            "rule 1 (a.org): path should begin with `/` or `*`, is 'a'",
+        ),
+        (
+            "rules: [{host: a.org, retain: id}]",
+            "rule 1 (a.org): retain should be a list of parameter names, is 'id'",
+        ),
         (
             "rules: [{host: a.org, retain: [id]}, {host: b.org, retain: [1]}]",
             "query rules: rule 2 (b.org): retain should be a list of parameter names",

@@ -205,7 +205,7 @@ def test_the_table_needs_no_rich(monkeypatch: pytest.MonkeyPatch, state: Path) -
             "missing is not a urltree state directory: it has no state.json",
         ),
         (("-", "--heuristic", "none"), 2, "no heuristic 'none'"),
-        (("{page}", "--url", "https://"), 1, "'https://' is no absolute URL"),
+        (("{page}", "--url", "https://"), 1, "'https://' is not an absolute URL"),
         (("-",), 1, "html: is empty"),
         (("missing.html",), 1, "missing.html: no such file"),
         (("{several}",), 1, "contains several pages; pass exactly one page"),
