@@ -1,7 +1,9 @@
-"""A page's blocks and elements as columns, each field of all: cheaper to pass over than attributes.
+"""The blocks and elements of a page as columns: one tuple for each field.
 
 blocks      texts       elements  headings  link_shares  hidden  hashes
 elements    tags        parents   tokens
+
+A loop over a column is faster than a loop that reads an attribute of each object.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from urltree.html.blocks import Element, TextBlock
 
 
 class BlockColumns(NamedTuple):
-    """The fields of `TextBlock`, each of all blocks."""
+    """The fields of `TextBlock` as columns, in the order of the blocks."""
 
     texts: tuple[str, ...]
     elements: tuple[int, ...]
@@ -23,12 +25,12 @@ class BlockColumns(NamedTuple):
 
     @classmethod
     def of(cls, blocks: tuple[TextBlock, ...]) -> BlockColumns:
-        """The columns of a page's blocks."""
+        """Return the columns of a page's blocks."""
         return cls(*zip(*blocks, strict=True)) if blocks else cls((), (), (), (), (), ())
 
 
 class ElementColumns(NamedTuple):
-    """The fields of `Element`, each of all elements."""
+    """The fields of `Element` as columns, in the order of the page's table."""
 
     tags: tuple[str, ...]
     parents: tuple[int, ...]
@@ -36,11 +38,11 @@ class ElementColumns(NamedTuple):
 
     @classmethod
     def of(cls, elements: tuple[Element, ...]) -> ElementColumns:
-        """The columns of a page's table of elements."""
+        """Return the columns of a page's elements."""
         return cls(*zip(*elements, strict=True)) if elements else cls((), (), ())
 
     def above(self, element: int) -> list[int]:
-        """An element and all around it, from the inside."""
+        """Return an element and its ancestors, from the inside to the outside."""
         found = []
         while element >= 0:
             found.append(element)
@@ -49,10 +51,10 @@ class ElementColumns(NamedTuple):
 
 
 def spans(blocks: BlockColumns, elements: ElementColumns) -> tuple[list[int], list[int]]:
-    """The first block inside each element, and the one behind the last.
+    """Return, for each element, its first block and the block after its last one.
 
-    An element stands in the table from its first block on, behind those around it: what is new
-    begins with a block, and ends what was open beside it.
+    An element is added to the table with its first block, after its ancestors. So a new element
+    starts at the current block, and ends the elements that were open beside it.
     """
     parents, first = elements.parents, list[int]()
     behind = [len(blocks.elements)] * len(parents)

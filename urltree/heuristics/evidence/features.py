@@ -1,7 +1,7 @@
-"""A page as evidence sees it: sizes, paths, repetition, title block, main element.
+"""The features of a page that the signals use: sizes, paths, repetition, title block, main element.
 
-All lists are by block or by element, in the order of the document; a pass over blocks or elements
-costs some 10 µs, so each is made once.
+All lists are by block or by element, in document order. One pass over all blocks or elements takes
+about 10 µs, so each feature is computed once.
 """
 
 from __future__ import annotations
@@ -24,34 +24,46 @@ from urltree.html.elements import RUNNING
 from urltree.tree.path_statistics import PathCounts
 from urltree.tree.url_tree import Node
 
-_WITHOUT_SPACES = 12  # characters a word, above which the script has no spaces: two are a word
+# With more characters a word than this, the script has no spaces; two characters count as a word.
+_WITHOUT_SPACES = 12
 _at_path = partial(tuple.__new__, PathCounts)  # a third of the time of the class (measured)
 
 
 @dataclass(slots=True)
 class PageFeatures:
-    """What the pieces of evidence share.
+    """The features of a page.
 
     Attributes:
-        document: of these blocks and elements, here as columns.
-        numbers: of the heuristic; names: that count, None where they do not.
-        leaf: of the document; root: of its tree; site_counts: pages of the site by hash.
-        words: of each block; linked: those inside links; prose: those of running text, 0 in
-            headings and where most is linked; prose_blocks: numbers of the blocks that have some.
-        letterless: numbers of blocks without a letter.
-        first, end: first block inside each element, and the one behind the last.
-        words_in, linked_in: of all blocks inside an element.
-        paths: of each element; path_of: of each block.
-        named: what an element's own tag and names say; `Kind` by element.
-        path_counts: of each path on the page, what its blocks have.
-        counts: pages of the site that have a block.
-        repeated: whether those are more than a few.
-        title: number of the title block.
-        title_ancestors: elements that hold it, numbered from the outermost, which is 1.
-        marked: what the names of an element, or of one around it, say; `Kind` by element.
-        main: the main element, None where the page has no prose.
-        inside: blocks that stand in it; all where there is none.
-        next_articles: spans of other articles that the page goes on with.
+        document: the page.
+        blocks: its blocks as columns.
+        elements: its elements as columns.
+        parameters: thresholds and weights of the heuristic.
+        names: words in class names; None to ignore class names.
+        leaf: the document's node in the URL tree.
+        root: the root of that tree.
+        site_counts: number of the site's documents by block hash.
+        words: words of each block.
+        linked: words of each block inside links.
+        prose: words of running text of each block; 0 for headings, and for blocks that are mostly
+            links.
+        prose_blocks: indices of the blocks with running text.
+        letterless: indices of the blocks without a letter.
+        paths: path of each element.
+        named: kind of boilerplate by the tag and names of each element alone.
+        path_of: path of each block's element.
+        counts: number of the site's documents that contain each block.
+        repeated: whether each block is on more than a few pages of the site.
+        title: index of the title block, None if there is none.
+        title_ancestors: the elements that contain the title block, numbered from the outermost (1).
+        marked: kind of boilerplate by the names of each element or of one around it.
+        inside: whether each block belongs to the main element; True for all if there is none.
+        main: index of the main element, None if the page has no running text.
+        next_articles: spans of blocks of other articles that follow on the page.
+        first: first block inside each element.
+        end: the block after the last one inside each element.
+        words_in: returns the words of all blocks inside an element.
+        linked_in: the same for words inside links.
+        path_counts: for each path on the page, the words of its blocks.
     """
 
     document: Document
@@ -85,7 +97,7 @@ class PageFeatures:
     path_counts: dict[int, PathCounts] = field(init=False)
 
     def __post_init__(self) -> None:
-        """What follows from the rest."""
+        """Compute the features that follow from the others."""
         self.first, self.end = spans(self.blocks, self.elements)
         self.words_in = self.sums(self.words)
         self.linked_in = self.sums(self.linked)
@@ -95,7 +107,7 @@ class PageFeatures:
     def of(
         cls, document: Document, leaf: Node, parameters: Parameters, names: Names | None
     ) -> PageFeatures:
-        """A page whose marks and main element are not known yet."""
+        """Return the features of a page without marks and without a main element."""
         blocks, elements = BlockColumns.of(document.blocks), ElementColumns.of(document.elements)
         words = _words(blocks.texts)
         linked = list(map(mul, words, blocks.link_shares))
@@ -133,38 +145,38 @@ class PageFeatures:
 
     @property
     def in_main(self) -> list[bool]:
-        """Blocks that stand in the main element: none, where the page has no main element."""
+        """Return whether each block belongs to the main element; False for all if there is none."""
         return [False] * len(self.inside) if self.main is None else self.inside
 
     def kept(self, kinds: bytearray) -> int:
-        """Words of the blocks that are content."""
+        """Return the number of words in the blocks that are content."""
         return sum([words for words, kind in zip(self.words, kinds, strict=True) if not kind])
 
     def path_by_tags(self, element: int) -> int:
-        """The path of an element by tags alone."""
+        """Return the path of an element, made of tags only."""
         tags, path = self.elements.tags, 0
         for one in reversed(self.elements.above(element)):
             path, _ = path_and_kind(path, tags[one], (), None)
         return path
 
     def paths_by_tags(self) -> list[int]:
-        """The paths of all elements by tags alone."""
+        """Return the paths of all elements, made of tags only."""
         without_tokens = self.elements._replace(tokens=((),) * len(self.paths))
         return _paths_and_kinds(without_tokens, None)[0]
 
     def container(self, element: int) -> int:
-        """The innermost element around running text, -1 where there is none."""
+        """Return the innermost enclosing element that is not running text, -1 if there is none."""
         tags, parents = self.elements.tags, self.elements.parents
         while element >= 0 and tags[element] in RUNNING:
             element = parents[element]
         return element
 
     def last_inside(self, element: int) -> int:
-        """The last of an element and those inside, which follow each other in the table."""
+        """Return the last descendant of an element, or itself; they are contiguous in the table."""
         return max(self.blocks.elements[self.first[element] : self.end[element]])
 
     def sums(self, of_blocks: Sequence[float]) -> Callable[[int], float]:
-        """From an element to the sum over all blocks inside: its blocks follow each other."""
+        """Return a function from an element to the sum over its blocks, which are contiguous."""
         so_far = list(accumulate(of_blocks, initial=0.0))
         first, behind = self.first, self.end
         return lambda element: so_far[behind[element]] - so_far[first[element]]
@@ -190,9 +202,9 @@ def _prose(
     prose, prose_blocks = [0.0] * len(words), []
     for index, size in enumerate(words):
         if size >= least and linked[index] <= most_linked * size:
-            said = size - linked[index]
-            if said and not (blocks.headings[index] or blocks.hidden[index]):
-                prose[index] = said
+            unlinked = size - linked[index]
+            if unlinked and not (blocks.headings[index] or blocks.hidden[index]):
+                prose[index] = unlinked
                 prose_blocks.append(index)
     return prose, prose_blocks
 
@@ -210,7 +222,10 @@ def _paths_and_kinds(elements: ElementColumns, names: Names | None) -> tuple[lis
 def _repeated(
     counts: list[int], letterless: list[int], support: int, parameters: Parameters
 ) -> list[bool]:
-    """Blocks on more pages than a few; on newspapers a few carry an author box or a series."""
+    """Return whether each block is on more pages than a few.
+
+    On newspapers, an author box or the name of a series is on a few pages.
+    """
     if support < parameters.repeated_from:
         return [False] * len(counts)
     most = max(1.0, parameters.repeated_share * min(support, parameters.repeated_cap))
@@ -221,7 +236,7 @@ def _repeated(
 
 
 def _at_paths(page: PageFeatures) -> dict[int, PathCounts]:
-    """By columns, in the order of the first block at each path."""
+    """Return the words of the blocks at each path, in the order of each path's first block."""
     words = dict.fromkeys(page.path_of, 0)
     repeated, linked = words.copy(), dict.fromkeys(page.path_of, 0.0)
     for path, size, count, block_hash in zip(

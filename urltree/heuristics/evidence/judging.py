@@ -1,7 +1,7 @@
-"""The decision: each piece of evidence in turn; the first that finds boilerplate names its kind.
+"""The heuristic `evidence`: computes the features of a page, and applies the signals in order.
 
-To change what counts as boilerplate, change a piece in `pieces.py` or add one to PIECES. The
-heuristic `evidence-without-links` leaves out the piece `links`, to measure its worth.
+The heuristic `evidence-without-links` leaves out the signal `links`, to measure its worth. Every
+name in EVIDENCE can be left out in this way.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from urltree.heuristics.protocol import Judgement
 from urltree.tree.path_statistics import Contribution, PathStatistics
 from urltree.tree.url_tree import Node
 
-# what other pieces stand on can be left out too
+# The names that can be left out: features that signals use, and the signals themselves.
 EVIDENCE = ("names", "main", "votes", "title", *SIGNALS)
 
 
-_NAMES = Names()  # shared by all domains, and by what it has read so far
+_NAMES = Names()  # shared by all sites, because it caches the meaning of names
 
 
 class Evidence:
     """The default heuristic.
 
     Args:
-        numbers: that it is set by.
-        names: words in names of elements.
-        without: a piece of evidence to leave out, of EVIDENCE.
+        numbers: thresholds and weights; None for the defaults.
+        names: words in class names; None for the defaults.
+        without: a name in EVIDENCE; that signal or feature is left out.
     """
 
     version = 1
@@ -55,12 +55,14 @@ class Evidence:
         """Judge each block of a document; see `Heuristic`."""
         page = self.look_at(document, leaf, paths)
         kinds = self._kinds(page, paths)
-        shared = second_opinion.agreement_with_kept(page, paths, kinds)
-        if shared is not None and shared < second_opinion.DIFFERS:
+        agreement = second_opinion.agreement_with_kept(page, paths, kinds)
+        if agreement is not None and agreement < second_opinion.DIFFERS:
             page = self.look_at(document, leaf, paths, second_opinion.best_agreeing_element(page))
             kinds = self._kinds(page, paths)
             second_opinion.keep_vouched(page, kinds)
-        if shared is not None and not second_opinion.DIFFERS <= shared < second_opinion.ALIKE:
+        if agreement is not None and not (
+            second_opinion.DIFFERS <= agreement < second_opinion.ALIKE
+        ):
             second_opinion.drop_others(page, kinds)
         page_kind = classify_page(page)
         can_be_wrong = page.title is None or page_kind is PageKind.LISTING
@@ -79,7 +81,14 @@ class Evidence:
     def look_at(
         self, document: Document, leaf: Node, paths: PathStatistics, main: int | None = None
     ) -> PageFeatures:
-        """What the pieces of evidence get to see; `main` is its main element, where known."""
+        """Compute the features of a page, with its marks and its main element.
+
+        Args:
+            document: the page.
+            leaf: its node in the URL tree of its site.
+            paths: path statistics of the site.
+            main: index of the main element, if it is known; None to choose it.
+        """
         page = PageFeatures.of(document, leaf, self._numbers, self._names)
         if self._without == "title":
             page.title, page.title_ancestors = None, {}
@@ -108,7 +117,7 @@ def _is_marked_inside(page: PageFeatures) -> bool:
 
 
 def _contribution(page: PageFeatures) -> Contribution:
-    """What the page adds to the site's paths; see `urltree.tree.path_statistics`."""
+    """Return what the page adds to the site's path statistics."""
     if page.main is None:
         return Contribution.of(0, 0, page.path_counts.values())
     by_tags = page.path_by_tags(page.main)

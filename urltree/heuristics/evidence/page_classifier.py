@@ -1,4 +1,4 @@
-"""What kind of page it is: an article, or a listing, which leads to articles (issue 6).
+"""The kind of a page: an article, or a listing, which leads to articles.
 
     a section front                       a list of links
 
@@ -7,10 +7,10 @@
     h3 > a   headline   ┐                 li > a
     p        standfirst ┘ a few words     …
 
-On a listing several headings are links, and neither between two of them nor in any one element
-stands much of what the page says. Both are asked: headings of an article may link to themselves,
-and then it is one element that says most; paragraphs may each have an element of their own, and
-then it is the run between two headlines. Where no heading links, most words must.
+A listing has several headings that are links, and no long text: neither between two of them nor
+inside any one element. Both conditions are needed. Headings of an article may link to their own
+sections; then one element contains the long text. Each paragraph may have an element of its own;
+then the text between two headings is long. If no heading is a link, most words must be in links.
 """
 
 from __future__ import annotations
@@ -20,40 +20,42 @@ from collections import defaultdict
 from urltree.heuristics.evidence.features import PageFeatures
 from urltree.heuristics.page_kind import PageKind
 
-HEADLINES = 5  # different ones from which a page may be a listing
-LINKS = 10  # the same of all blocks that are links, on a site that is known
-HEADLINE_WORDS = 3
-LINKED = 0.9  # share of a block inside links from which it is a link
-MOST_SHARE = 0.3  # of these words that the longest prose of a listing may have
-MOST_WORDS = 150  # of it: standfirsts are shorter
-MOSTLY = 0.5  # of the words, inside links
-ARTICLE_WORDS = 50  # in the main element, not in links
+HEADLINES = 5  # different headings with links that a listing has at least
+LINKS = 10  # different blocks with links instead, on a site with enough pages
+HEADLINE_WORDS = 3  # words that a headline has at least
+LINKED = 0.9  # a block with at least this share inside links is a link
+MOST_SHARE = 0.3  # largest share of a listing's words in its longest text
+MOST_WORDS = 150  # the longest text of a listing has fewer words: standfirsts are shorter
+MOSTLY = 0.5  # a list of links has more than this share of its words inside links
+ARTICLE_WORDS = 50  # words outside links that an article has at least in its main element
 
 
 def classify_page(page: PageFeatures) -> PageKind:
-    """Decide by what stands in the main element, if there is one, and not on most pages.
+    """Decide by the blocks inside the main element, if there is one, that are not on most pages.
 
     Args:
-        page: whose main element is known.
+        page: with its main element.
     """
     own = _own(page)
     if _is_listing(page, own):
         return PageKind.LISTING
-    said = sum([page.words[index] - page.linked[index] for index in own])
-    is_article = page.main is not None and said >= ARTICLE_WORDS
+    words = sum([page.words[index] - page.linked[index] for index in own])
+    is_article = page.main is not None and words >= ARTICLE_WORDS
     return PageKind.ARTICLE if is_article else PageKind.UNKNOWN
 
 
 def _own(page: PageFeatures) -> list[int]:
-    """Numbers of the blocks that count.
+    """Return the indices of the blocks that count.
 
-    On newspapers a short article stands among fifty headlines, but those stand outside of its main
-    element: had they counted, 22 of 750 single articles were listings, without them none is.
+    On newspapers, fifty headlines may surround a short article, but they are outside its main
+    element. When they counted too, 22 of 750 single articles became listings; without them, none.
     """
     inside = [index for index, is_inside in enumerate(page.inside) if is_inside]
     if page.root.support < page.parameters.repeated_from:
         return inside
-    most = page.parameters.main_share * page.root.support  # a headline is on a few fronts, too
+    most = (
+        page.parameters.main_share * page.root.support
+    )  # a headline may be on a few section fronts
     return [index for index in inside if page.counts[index] <= most]
 
 
@@ -79,7 +81,7 @@ def _different_links(page: PageFeatures, among: list[int]) -> int:
 
 
 def _longest_prose(page: PageFeatures, own: list[int]) -> float:
-    """Words of the element, or of the run between two headlines, that says most."""
+    """Count the words of the longest text in one element, or between two headings with links."""
     blocks, numbers = page.blocks, page.parameters
     by_element: defaultdict[int, float] = defaultdict(float)
     longest = run = 0.0

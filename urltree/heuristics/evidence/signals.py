@@ -1,8 +1,13 @@
-"""The pieces of evidence: each a pass over the blocks that says the kind of boilerplate it finds.
+"""The signals: each passes over the blocks once, and sets the kind of boilerplate that it finds.
 
-A piece leaves alone what one before it has named. Inside the main element a block needs more to be
-dropped than outside: of the words there that recur on up to half of a site's pages, over 90% are
-content on the streams (release notes, series, headings); above, 15% are.
+A signal does not change blocks that an earlier signal has set; the order is that of SIGNALS, at the
+end of this file. To change what counts as boilerplate, change a signal here, or write a function of
+the same form and add it to SIGNALS.
+
+Repetition alone does not decide. Of the words in the main element that recur on up to half of a
+site's pages, over 90% are content in the streams (release notes, series, headings); of the words
+that recur on more pages, 15% are. So a block inside the main element needs stronger evidence than
+one outside.
 """
 
 from __future__ import annotations
@@ -14,25 +19,30 @@ from urltree.heuristics.boilerplate import Kind
 from urltree.heuristics.evidence.features import PageFeatures
 from urltree.tree.path_statistics import PathStatistics, PathTotals
 
+# Called with the features of a page, the path statistics of its site, and the kind of each block
+# (`Kind`, one byte each), which it changes.
 Signal = Callable[[PageFeatures, PathStatistics, bytearray], None]
 
 
 def element_names(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
-    """Tags and names: navigation, comments, footers, sidebars (`marks.py`)."""
+    """Find navigation, comments, footers and sidebars by tags and names (`marks.py`)."""
     for index, kind in enumerate(map(page.marked.__getitem__, page.blocks.elements)):
         if kind and not kinds[index]:
             kinds[index] = kind
 
 
 def line_numbers(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
-    """1 2 3 and on, two at least: the gutter beside a listing."""
+    """Find line numbers beside code: 1 2 3 and so on, at least two in one block."""
     for index in page.letterless:
         if not kinds[index] and _counts_on(page.blocks.texts[index]):
             kinds[index] = Kind.LINE_NUMBERS
 
 
 def repetition(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
-    """What recurs on the site; in the main element, on most pages of a node of the branch."""
+    """Find blocks that recur on the site.
+
+    In the main element, a block must be on most pages of a node of the branch.
+    """
     if True not in page.repeated:
         return
     judges, in_main, hashes = _judges(page), page.in_main, page.blocks.hashes
@@ -49,10 +59,11 @@ def repetition(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
 
 
 def repeated_paths(page: PageFeatures, paths: PathStatistics, kinds: bytearray) -> None:
-    """Where a site has repeated itself so far it does so again: teasers that rotate.
+    """Find blocks at paths where past pages repeated themselves, such as teasers that rotate.
 
-    In the main element nearly all must have been repeated; nothing is dropped there where most of
-    the main element's own past was: the next page shows this one's text (infinite scroll).
+    In the main element, nearly all past words at the path must have been repeated. Nothing is
+    dropped there if most of the past words at the main element's own paths were repeated: the next
+    page shows this page's text (infinite scroll).
     """
     numbers = page.parameters
     past = paths.known(page.path_counts, numbers.path_documents)
@@ -71,7 +82,10 @@ def repeated_paths(page: PageFeatures, paths: PathStatistics, kinds: bytearray) 
 
 
 def link_lists(page: PageFeatures, paths: PathStatistics, kinds: bytearray) -> None:
-    """Where text is mostly links, by the site; outside the main element by this page too."""
+    """Find blocks at paths whose words are mostly in links.
+
+    Past pages decide; outside the main element this page decides too.
+    """
     most, in_main = page.parameters.path_linked, page.in_main
     past = paths.known(page.path_counts, page.parameters.repeated_from)
     of_site = {path for path, here in past.items() if here.linked > most * here.words}
@@ -84,21 +98,21 @@ def link_lists(page: PageFeatures, paths: PathStatistics, kinds: bytearray) -> N
 
 
 def next_article(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
-    """Another article that the page goes on with (`urltree.heuristics.evidence.next_articles`)."""
+    """Find other articles that follow on the page (infinite scroll, `main_element.py`)."""
     for first, behind in page.next_articles:
         for index in range(first, behind):
             kinds[index] = kinds[index] or Kind.NEXT_ARTICLE
 
 
 def outside_main(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
-    """What stands outside the main element (`urltree.heuristics.evidence.main_element`)."""
+    """Find blocks outside the main element (`main_element.py`)."""
     for index in _unnamed(kinds):
         if not page.inside[index] and index != page.title:
             kinds[index] = Kind.OUTSIDE_MAIN
 
 
 def before_title(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
-    """What stands before the title block; that itself is content."""
+    """Find blocks before the title block, and set the title block itself to content."""
     if page.title is None:
         return
     for index in _unnamed(kinds[: page.title]):
@@ -107,7 +121,7 @@ def before_title(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> Non
 
 
 def duplicate_title(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
-    """The title block again: in a share bar, in a list of related articles."""
+    """Find repeats of the title block, as in a share bar or in a list of related articles."""
     if page.title is None:
         return
     hashes, title = page.blocks.hashes, page.title
@@ -119,22 +133,22 @@ def duplicate_title(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> 
 
 
 def beside_boilerplate(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
-    """A date, a number, a dash: without letters it is what stands before it."""
+    """Find blocks without letters (a date, a number, a dash) that follow boilerplate."""
     for index in page.letterless:
         if index and not kinds[index] and kinds[index - 1]:
             kinds[index] = Kind.BESIDE_BOILERPLATE
 
 
 def _unnamed(kinds: bytearray) -> list[int]:
-    """Numbers of the blocks that no piece has named so far."""
+    """Return the indices of the blocks that no signal has set so far."""
     return [index for index, kind in enumerate(kinds) if not kind]
 
 
 def _judges(page: PageFeatures) -> list[tuple[Kind, Counter[int], float]]:
-    """What each node that judges in the main element says, from the root.
+    """Return the nodes that judge in the main element, from the root on.
 
     Returns:
-        The kind, the counts, and the largest of them that is content.
+        For each node the kind, the counts by block hash, and the largest count of content.
     """
     numbers = page.parameters
     return [
@@ -149,11 +163,12 @@ def _judges(page: PageFeatures) -> list[tuple[Kind, Counter[int], float]]:
 
 
 def _repeating(past: dict[int, PathTotals], share: float) -> set[int]:
+    """Return the paths at which more than this share of the past words was repeated."""
     return {path for path, here in past.items() if here.repeated > share * here.words}
 
 
 def _repeats_itself(page: PageFeatures, paths: PathStatistics) -> bool:
-    """Whether most of what past pages had at the paths of this main element was repeated."""
+    """Return whether most past words at the paths of this main element were repeated."""
     if page.main is None:
         return False
     words = repeated = 0.0
@@ -166,6 +181,7 @@ def _repeats_itself(page: PageFeatures, paths: PathStatistics) -> bool:
 
 
 def _counts_on(text: str) -> bool:
+    """Return whether a text is a sequence of at least two consecutive numbers."""
     numbers = text.split()
     if len(numbers) < 2 or not numbers[0].isdecimal() or len(numbers[0]) > 6:
         return False
@@ -173,7 +189,8 @@ def _counts_on(text: str) -> bool:
     return numbers == [str(first + place) for place in range(len(numbers))]
 
 
-# In this order: the first signal that finds boilerplate names its kind.
+# The signals by name, in the order in which they are applied. The first one that finds a block sets
+# its kind. The names are public: the heuristic `evidence-without-links` leaves out `links`.
 SIGNALS: dict[str, Signal] = {
     "marks": element_names,
     "line-numbers": line_numbers,
