@@ -1,4 +1,4 @@
-"""The one module that imports trafilatura."""
+"""The text of a page by trafilatura; no other module imports it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from trafilatura import extract
 from urltree.html.encoding import decode_html, scrub
 from urltree.page import Page
 
-MAX_HTML = 500_000  # characters; nobody is asked about a longer page
+MAX_HTML = 500_000  # characters; longer pages are not extracted
 
 logging.getLogger("trafilatura").addHandler(logging.NullHandler())
 
 
 def extract_text(page: Page) -> str | None:
-    """The page's text by trafilatura's own rules alone; None where it has no answer.
+    """Return the page's text by trafilatura's own rules, None if it finds none or fails.
 
-    A function of the page alone: no address, no memory, no date, no network.
+    The result depends on the page alone: no address, memory, date or network is used.
     """
     if len(page.html) > MAX_HTML:
         return None
@@ -26,6 +26,6 @@ def extract_text(page: Page) -> str | None:
         text: str | None = extract(
             scrub(html).replace("\0", ""), fast=True, include_comments=False, include_tables=True
         )
-    except Exception:  # noqa: BLE001 - whatever goes wrong in there, the page has done no wrong
+    except Exception:  # noqa: BLE001 - an error in trafilatura is not the page's fault
         return None
     return text

@@ -1,8 +1,8 @@
-"""Where blocks stand in the structure of a page, by its table of elements.
+"""The structure around blocks: the type of each block, and the lists, quotes and tables it is in.
 
 html > body > ol > li > p      a paragraph, in the item li of the list ol
                         pre    code, in the same item
-              table > tr > td  a cell, if the table is one of data
+              table > tr > td  a cell, if the table is a data table
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from urltree.html.blocks import Element
 from urltree.html.elements import HEADINGS
 from urltree.output.markdown.tables import NO_CELL, TableCell
 
-# Deeper containers count as this one: each costs its blocks an indentation on every line, and
-# markdown-it reads 20 levels, of which an item takes two.
+# Deeper containers are ignored: each one indents every line of its blocks, and markdown-it reads at
+# most 20 levels, of which an item takes two.
 MAX_CONTAINERS = 8
 
 _LISTS = frozenset({"ul", "ol", "menu", "dir", "dl"})
@@ -24,7 +24,7 @@ _CONTAINERS = frozenset({"li", "dd", "blockquote"})
 
 
 class BlockType(Enum):
-    """What a block is."""
+    """The type of a block."""
 
     PARAGRAPH = "paragraph"
     TERM = "term"
@@ -43,16 +43,16 @@ _OPENS = {
 }
 _WHOLE = frozenset(
     {BlockType.HEADING, BlockType.CODE, BlockType.CELL}
-)  # whatever stands inside is part of it
+)  # elements inside are parts of it
 
 
 class Container(NamedTuple):
-    """An item of a list, or a quote.
+    """A list item or a quote.
 
     Attributes:
-        element: its index.
-        parent: index of the list, of an item without one its parent, -1 of a quote.
-        is_ordered: whether the items of the list have numbers.
+        element: index of its element.
+        parent: index of the list. For an item without a list, index of its parent; for a quote, -1.
+        is_ordered: whether the items of the list are numbered.
     """
 
     element: int
@@ -61,13 +61,13 @@ class Container(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """What the blocks of an element are.
+    """The place of an element's blocks in the structure.
 
     Attributes:
-        kind: see there.
-        element: index of the heading, `pre` or table; of a paragraph its innermost element.
-        containers: items and quotes around it, the outermost first.
-        items_of: index of the list whose items may follow, -1 outside of lists.
+        kind: type of the blocks.
+        element: index of the heading, `pre` or table; for paragraphs, of the innermost element.
+        containers: list items and quotes around the blocks, the outermost first.
+        items_of: index of the list to which following items belong, -1 outside of lists.
     """
 
     kind: BlockType
@@ -77,11 +77,11 @@ class Placement(NamedTuple):
 
 
 def place_elements(elements: Sequence[Element], cells: Sequence[TableCell]) -> list[Placement]:
-    """The place of every element.
+    """Return the placement of every element.
 
     Args:
-        elements: parents stand before children.
-        cells: of every element, see `urltree.output.markdown.tables`.
+        elements: parents come before children.
+        cells: the table cell of every element, see `urltree.output.markdown.tables`.
     """
     found: list[Placement] = []
     for index, element in enumerate(elements):
@@ -104,7 +104,7 @@ def _place(index: int, elements: Sequence[Element], above: Placement, cell: Tabl
         return Placement(kind, index, above.containers, index)
     containers, items_of = above.containers, above.items_of
     if tag == "dd" and items_of < 0 and containers and elements[containers[-1].element].tag == "dd":
-        # libxml2 leaves a dd open where the next begins
+        # libxml2 does not close a dd before the next one
         containers, items_of = containers[:-1], containers[-1].parent
     if tag not in _CONTAINERS or len(containers) == MAX_CONTAINERS:
         return Placement(kind, index, containers, items_of)

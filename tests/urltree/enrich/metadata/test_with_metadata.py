@@ -112,7 +112,9 @@ def test_without_the_extra_the_option_is_refused_at_the_start(missing: str) -> N
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert run.stdout == "text\n"
-    assert run.stderr.splitlines()[-1].startswith("ValueError: metadata should be off without")
+    assert run.stderr.splitlines()[-1].startswith(
+        "ValueError: metadata needs the extra `metadata` ("
+    )
     assert "urltree[metadata]" in run.stderr
 
 
