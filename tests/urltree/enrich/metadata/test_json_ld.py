@@ -1,4 +1,4 @@
-"""JSON-LD: an article's author and description, whatever stands around it."""
+"""JSON-LD: an article's author and description, among other objects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ARTICLE = '{"@type": "BlogPosting", "author": "Ash Elm", "description": "Trees."
     ],
 )
 def test_an_article_is_found(bodies: list[str]) -> None:
-    """At any depth, in any body."""
+    """The article may be at any depth of any body."""
     assert read_article(bodies) == ArticleMetadata("Ash Elm", "Trees.")
 
 
@@ -33,7 +33,7 @@ def test_a_comment_s_author_is_not_the_page_s() -> None:
 
 
 def test_an_author_may_be_a_reference() -> None:
-    """A graph names each person once."""
+    """A graph contains each person once."""
     graph = (
         '[{"@type": "Article", "author": {"@id": "#ash"}},'
         '{"@type": "Person", "@id": "#ash", "name": "Ash Elm"}]'
@@ -43,10 +43,10 @@ def test_an_author_may_be_a_reference() -> None:
 
 @pytest.mark.parametrize("author", ["null", "7", "{}", '{"@id": "#none"}', "[[]]", '[" "]'])
 def test_what_is_no_name_is_no_author(author: str) -> None:
-    """Whatever a page writes there."""
+    """Values of other types are ignored."""
     assert read_article([f'{{"@type": "Article", "author": {author}}}']).author is None
 
 
 def test_bodies_are_read_up_to_a_size() -> None:
-    """As many bytes as the tokenizer keeps of them."""
+    """The limit is that of the tokenizer."""
     assert read_article([" " * MAX_BYTES, ARTICLE]) == ArticleMetadata(None, None)
