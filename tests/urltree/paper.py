@@ -20,7 +20,7 @@ class Page(NamedTuple):
 
 
 def select(nodes: list[Branch], n: Counter[Branch], enough: Callable[[int], bool]) -> Branch:
-    """Select the first node with enough support from the leaf rootward, else the root (section 4)."""
+    """Select the first node with enough support, from the leaf to the root (section 4)."""
     return next((node for node in nodes if enough(n[node])), ())
 
 

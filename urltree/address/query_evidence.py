@@ -34,12 +34,12 @@ SAME = 0.9  # least overlap of rare blocks of two documents that are the same
 DIFFERENT = 0.5  # largest overlap of two documents that are different
 FEWEST_BLOCKS = 3  # rare blocks that a pair needs to be counted
 FEWEST_PAIRS = 8  # pairs that an answer other than `undecided` needs
-FEWEST_ADDRESSES = 3  # that `drop` needs: at one address all values may lead to an error page
+FEWEST_ADDRESSES = 3  # addresses that `drop` needs: a single one may have only an error page
 
 MAX_PARAMETERS = 16  # a URL with more parameters forms no pairs
 MAX_NAMES = 64  # parameters below one pattern; more are probably data, and are not examined
 MAX_PAIRS = 256  # pairs of a parameter
-MAX_PAIRS_OF_ADDRESS = 16
+MAX_PAIRS_OF_ADDRESS = 16  # pairs of a parameter at one address
 
 ParameterAnswer = Literal["drop", "keep", "undecided"]
 

@@ -13,8 +13,8 @@ import click
 GROUP = "urltree.commands"
 
 
-class Commands(click.Group):
-    """A group whose further commands are found by entry points and imported on first use."""
+class PluginGroup(click.Group):
+    """A command group that also has the commands of other packages, imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""

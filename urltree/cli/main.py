@@ -19,7 +19,7 @@ import click
 
 from urltree.address.url_key import Query
 from urltree.cli import interruption
-from urltree.cli.commands import Commands
+from urltree.cli.commands import PluginGroup
 from urltree.cli.explain import explain_command
 from urltree.cli.jobs import Jobs
 from urltree.cli.output import FolderOutput, Output, OutputFormat, StreamOutput
@@ -37,7 +37,7 @@ from urltree.site.state_directory import StateError
 _INTERRUPTED = 130  # 128 + SIGINT, as shells count
 
 
-@click.group(cls=Commands)
+@click.group(cls=PluginGroup)
 @click.version_option(package_name="urltree")
 def main() -> None:
     """Clean text from whole web sites: what recurs on a branch of a site is boilerplate."""

@@ -21,7 +21,7 @@ MAX_TAGS = 600_000  # start and end tags; 2.5 million took 8.5 s (measured)
 _ORDINARY_TAGS = 30_000  # in any order they take less than a second, so nothing is counted
 _CHUNK = 4_096  # bytes
 _MAX_OPEN = 250_000  # elements
-_MAX_SEARCHED = 300_000_000  # steps of searches for start tags that are missing, about a second
+_MAX_SEARCHED = 300_000_000  # steps of searches for missing start tags; they take a second
 
 
 class Target(Protocol):

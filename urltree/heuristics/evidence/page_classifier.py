@@ -53,9 +53,8 @@ def _own(page: PageFeatures) -> list[int]:
     inside = [index for index, is_inside in enumerate(page.inside) if is_inside]
     if page.root.support < page.parameters.repeated_from:
         return inside
-    most = (
-        page.parameters.main_share * page.root.support
-    )  # a headline may be on a few section fronts
+    # a headline of the site may be on a few section fronts, so a few recurrences are allowed
+    most = page.parameters.main_share * page.root.support
     return [index for index in inside if page.counts[index] <= most]
 
 

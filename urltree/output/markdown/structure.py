@@ -41,9 +41,8 @@ _OPENS = {
     "pre": BlockType.CODE,
     **dict.fromkeys(HEADINGS, BlockType.HEADING),
 }
-_WHOLE = frozenset(
-    {BlockType.HEADING, BlockType.CODE, BlockType.CELL}
-)  # elements inside are parts of it
+# Elements inside of these are parts of them, whatever their tags are.
+_WHOLE = frozenset({BlockType.HEADING, BlockType.CODE, BlockType.CELL})
 
 
 class Container(NamedTuple):
