@@ -12,6 +12,7 @@ from agents.commands.feeds.discover import DiscoveredFeeds, FeedDiscovery
 from agents.settings.job import Settings
 from urltree.crawl.decisions.feed.discovery import COMMON_PATHS, FeedCandidate
 from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
+from urltree.crawl.decisions.feed.parsing import parse_feed
 from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 SITE = "https://example.org"

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from urllib.parse import urljoin
 
 from urltree.crawl.decisions.feed.address import feed_address
-from urltree.html.encoding import decode
-from urltree.html.parser import parse
+from urltree.html.encoding import decode_html
+from urltree.html.parser import parse_html
 from urltree.page import PageError
 
 MAX_CANDIDATES = 100  # feeds per page
@@ -75,7 +75,7 @@ def find_feeds(
     """
     links = _Links()
     try:
-        parse(decode(html, content_type).encode(errors="replace"), links)
+        parse_html(decode_html(html, content_type).encode(errors="replace"), links)
     except PageError:
         return ()
     base = urljoin(base_url, links.base) if links.base else base_url

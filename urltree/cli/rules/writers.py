@@ -1,12 +1,11 @@
-"""How suggestions are written: a table, YAML that is a file of rules, or JSON Lines.
+"""Formats of the suggestions: a table, a YAML file of rules, or JSON Lines.
 
-Parameters are named as they stand in a URL, percent-encoded: what a site writes into its
-addresses can neither end a comment nor speak to a terminal. `retain` alone has them decoded.
+Parameters are printed percent-encoded, as in a URL. So a site cannot end a YAML comment or send
+control sequences to a terminal through its addresses. Only `retain` has the decoded names.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from textwrap import indent
 from typing import Literal, Protocol
@@ -18,61 +17,56 @@ import yaml
 
 from urltree.address.query_evidence import MAX_NAMES, ParameterEvidence, PathEvidence
 from urltree.address.rule_mining import Suggestion, suggestions
+from urltree.cli.tables import Column, TableRow, print_table
 
-Format = Literal["table", "yaml", "jsonl"]
+SuggestionFormat = Literal["table", "yaml", "jsonl"]
 
-_WIDTH = 180  # where a table is written to a file
+_WIDTH = 180  # characters of a line if stdout is no terminal
+_COLUMNS = (
+    *(Column(name, is_folded=True) for name in ("host", "path", "parameter", "answer")),
+    *(
+        Column(name, is_number=True, is_folded=True)
+        for name in ("documents", "pairs", "same", "different", "addresses")
+    ),
+)
 _HEAD = """\
-# Suggested by `urltree rules suggest`: read them, take what you want, give the file to --rules.
-# A rule drops every parameter that it does not retain, also those that no page had yet.
+# Suggested by `urltree rules suggest`. Check them, keep those you want, pass the file to --rules.
+# A rule drops every parameter that it does not retain, also those that no page has had so far.
 """
 
 
-class Written(Protocol):
-    """Where the evidence of all domains goes, one after the other."""
+class SuggestionWriter(Protocol):
+    """A writer that gets the evidence of one domain after the other."""
 
     def add(self, domain: str, evidence: Sequence[PathEvidence]) -> None:
-        """The evidence of one domain."""
+        """Add the evidence of one domain."""
 
     def close(self) -> None:
-        """Write what waits for the end."""
+        """Write what is left to write at the end."""
 
 
 class _Table:
-    """A row for each domain, path and parameter."""
+    """A row for each host, path and parameter."""
 
     def __init__(self) -> None:
-        try:
-            from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - comes with an extra
-            from rich.table import Table  # noqa: PLC0415
-        except ModuleNotFoundError:
-            message = (
-                "rich is missing: pip install 'urltree[evaluation]', or --format yaml or jsonl"
-            )
-            raise click.ClickException(message) from None
-        self._table = Table("host", "path", "parameter", "answer", box=SIMPLE_HEAD)
-        for number in ("documents", "pairs", "same", "different", "addresses"):
-            self._table.add_column(number, justify="right")
+        self._rows: list[TableRow] = []
 
     def add(self, domain: str, evidence: Sequence[PathEvidence]) -> None:  # noqa: ARG002
-        from rich.text import Text  # noqa: PLC0415
-
         for path in evidence:
             if path.parameters is None:
-                self._table.add_row(path.host, Text(path.path), f"over {MAX_NAMES}", "undecided")
+                name = f"over {MAX_NAMES}"
+                self._rows.append(TableRow((path.host, path.path, name, "undecided", *[""] * 5)))
             for each in path.parameters or ():
                 counts = (each.documents, each.pairs, each.same, each.different, each.addresses)
-                cells = (path.host, path.path, quote_plus(_bytes(each.name)), each.answer)
-                self._table.add_row(*map(Text, cells), *[f"{count:,}" for count in counts])
+                texts = (path.host, path.path, quote_plus(_bytes(each.name)), each.answer)
+                self._rows.append(TableRow((*texts, *[f"{count:,}" for count in counts])))
 
     def close(self) -> None:
-        from rich.console import Console  # noqa: PLC0415
-
-        Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False).print(self._table)
+        print_table(_COLUMNS, self._rows, _WIDTH)
 
 
 class _Yaml:
-    """Rules as `--rules` takes them, with the counts of each parameter as comments."""
+    """Rules as `--rules` reads them, with the counts of each parameter as comments."""
 
     def __init__(self) -> None:
         self._rules: list[str] = []
@@ -106,10 +100,10 @@ class _JsonLines:
                 click.echo(orjson.dumps(record))
 
     def close(self) -> None:
-        """Every line is written already."""
+        """Do nothing: every line is written already."""
 
 
-FORMATS: Mapping[Format, Callable[[], Written]] = {
+FORMATS: Mapping[SuggestionFormat, Callable[[], SuggestionWriter]] = {
     "table": _Table,
     "yaml": _Yaml,
     "jsonl": _JsonLines,
