@@ -1,23 +1,30 @@
-# Two commands do everything: `make run` and `make test`. Python >= 3.11 and make are all they need.
+# `make run` and `make test` need only Python >= 3.11 and make. CONTRIBUTING.md explains the targets.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QUIET := --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-deploy test-apiserver bench kafka
+.PHONY: help set-up run check format generate test test-all test-deploy test-apiserver bench kafka
 
 help:
-	@echo 'make run                 the job on the feeds of a sample of web sites, through an embedded Apache Kafka'
-	@echo 'make run FEEDS=my.opml CONTACT=you@example.org [SECONDS=n]   the job on real feeds, until Ctrl-C'
-	@echo 'make run PAGES="FILE…"   the job on your pages: .html, JSON Lines, WARC, folders'
-	@echo 'make test                all tests but those of the two below'
-	@echo 'make test-deploy         the chart and the image, with tools that are built once (20 minutes)'
-	@echo 'make test-apiserver      the chart on a real Kubernetes API server, built once (half an hour)'
-	@echo 'make bench               speed, memory and state, beside other extractors'
+	@echo 'make run                 run the job on the feeds of sample web sites, with an embedded Apache Kafka'
+	@echo 'make run FEEDS=my.opml CONTACT=you@example.org [SECONDS=n]   run it on real feeds, until Ctrl-C'
+	@echo 'make run PAGES="FILE…"   run it on your pages: .html, JSON Lines, WARC, folders'
+	@echo 'make check               format, lint, types, import contracts and fast tests, without Kafka (2 minutes)'
+	@echo 'make format              format the code and fix lint findings that ruff can fix'
+	@echo 'make generate            write all generated files: tables in docs/, JSON Schemas, the chart'
+	@echo 'make test                run all tests that guard a promise (10 minutes)'
+	@echo 'make test-all            run every test there is, with more seeds, test-deploy and test-apiserver'
+	@echo 'make test-deploy         test the chart and the image with tools that are built once (20 minutes)'
+	@echo 'make test-apiserver      test the chart on a real Kubernetes API server, built once (30 minutes)'
+	@echo 'make bench               measure speed, memory and state beside other extractors'
+	@echo 'make set-up              create the virtual environment that all other targets use'
 
-# uv installs in 10 s what takes pip 60; compiled, for a worker's imports take 5 s otherwise. pip reads its own settings, such as a mirror, which uv does
-# not. The stamp is written last, so that a set-up that was interrupted is done again from the start.
+# uv installs in 10 s, pip in 60 s. Bytecode is compiled here because a worker's imports take 5 s
+# without it. pip is the fallback because it reads its own settings, such as a mirror of the package
+# index, and uv does not read them. pip before 23.3 stops at two spellings of one extra of lxml, so
+# the fallback raises pip first. The stamp is written last: an interrupted set-up starts again.
 $(VENV)/.done: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { \
 	  echo 'There is no $(PYTHON): install Python 3.11 or newer, or name it: make PYTHON=…' >&2; exit 1; }
@@ -29,9 +36,12 @@ $(VENV)/.done: pyproject.toml constraints.txt
 	@[ -f $@ ] || $(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install $(QUIET) -c constraints.txt uv
 	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode -c constraints.txt -e '.[dev]' || { \
-	  echo 'uv could not, pip tries …'; \
+	  echo 'uv failed, trying pip …'; \
+	  $(BIN)/python -m pip install $(QUIET) --upgrade -c constraints.txt 'pip>=23.3' && \
 	  $(BIN)/python -m pip install $(QUIET) -c constraints.txt -e '.[dev]'; }
 	@touch $@
+
+set-up: $(VENV)/.done
 
 kafka: $(VENV)/.done
 	@[ -n "$$KAFKA_BROKERS" ] || $(BIN)/python -m demo.kafka_install
@@ -40,14 +50,19 @@ run: kafka
 	@$(BIN)/python -m demo $(if $(FEEDS),--feeds '$(FEEDS)') $(if $(CONTACT),--contact '$(CONTACT)') \
 	  $(if $(SECONDS),--seconds '$(SECONDS)') $(PAGES)
 
+# Writes all files that are made from others. helm and helm-docs are used where they are installed.
+generate: $(VENV)/.done
+	@$(BIN)/python -m deploy.tools.generate
+
 # Two processes, each with a Kafka of its own: tests wait for sessions to end more than they compute.
 test: kafka
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-# Built by Go and kept in a cache; what cannot be had is said, and its tests are skipped.
+# Go builds the tools once and a cache keeps them. Tests whose tool cannot be installed are skipped.
 CHARTS := helm keda-crds prometheus-operator-crds
 test-deploy: kafka
-	@$(BIN)/python deploy/tools/install.py $(CHARTS) helm-unittest helm-docs kubeconform kube-score checkov promtool
+	@$(BIN)/python deploy/tools/install.py $(CHARTS) helm-unittest helm-docs kubeconform kube-score \
+	  checkov promtool actionlint
 	@$(BIN)/python -m pytest -m deploy tests/deploy
 
 test-apiserver: $(VENV)/.done

@@ -1,4 +1,4 @@
-"""A stage with a table of documents by domain: it takes pages, and obeys `forget`."""
+"""The base of normalize and extract: a stage with a table of documents that obeys `forget`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from faust.types.tuples import Message
 
 from agents.kafka.delivery import Work
-from agents.kafka.tables.table import Table
+from agents.kafka.tables.table import ConfirmedTable
 from agents.stage import Stage
 from models.command import Forget, is_command
 
 
 class DocumentStage(Stage):
-    """Normalize and extract."""
+    """A stage that processes pages or documents, and the operator's command `forget`."""
 
     async def process(self, message: Message, origin: str, work: Work) -> None:
-        """Do what the stage does for a page, or for an operator's command.
+        """Process a page, or an operator's command.
 
         Raises:
             PageError: the page's fault.
@@ -32,17 +32,19 @@ class DocumentStage(Stage):
 
     @abstractmethod
     async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
-        """Delete the rows of what is to be forgotten, and pass the command on."""
+        """Delete the rows of a page or domain, and pass the command on."""
 
     @abstractmethod
     async def take(self, message: Message, origin: str, work: Work) -> None:
-        """Do what the stage does for a page or a document.
+        """Process a page or a document.
 
         Raises:
             PageError: the page's fault.
         """
 
-    async def delete(self, table: Table, partition: int, keys: Sequence[bytes], work: Work) -> None:
+    async def delete(
+        self, table: ConfirmedTable, partition: int, keys: Sequence[bytes], work: Work
+    ) -> None:
         """Delete rows as part of the work on a record."""
         for key in keys:
             work.wait_for(await table.delete(partition, key))

@@ -1,4 +1,4 @@
-"""What the stages do with `forget`: each deletes its rows and passes the command on.
+"""The command `forget` in the stages: each deletes its rows and passes the command on.
 
 forget ──raw-html──▶ normalize ──documents──▶ extract ──clean-text──▶ tombstones, the last
                      rows of `seen`           rows, tree              of them the answer
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from agents.kafka.tables.table import id_of, key_of, prefix_of
+from agents.kafka.tables.table import row_id, row_key, row_prefix
 from models.command import FORGET, Forget
 from models.headers import COMMAND
 
@@ -17,29 +17,29 @@ HEADERS = [(COMMAND, FORGET.encode())]
 
 
 class Scannable(Protocol):
-    """A table, as far as forgetting needs it."""
+    """A table that can be scanned by prefix."""
 
     def scan(self, partition: int, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Keys and values of a prefix."""
+        """Return the keys and values with a prefix."""
 
 
 def keys_to_delete(table: Scannable, partition: int, forget: Forget) -> list[bytes]:
-    """The rows to delete, each by a tombstone, before the command is passed on."""
+    """Return the keys of the rows to delete before the command is passed on."""
     if forget.ids is None:
-        return [key for key, _ in table.scan(partition, prefix_of(forget.domain))]
-    return [key_of(forget.domain, bytes.fromhex(name)) for name in forget.ids]
+        return [key for key, _ in table.scan(partition, row_prefix(forget.domain))]
+    return [row_key(forget.domain, bytes.fromhex(name)) for name in forget.ids]
 
 
 def tombstones(deleted: list[bytes], origin: str) -> list[bytes]:
-    """Keys of clean-text to publish nulls under, in this order: the documents, then the answer.
+    """Return the keys of the tombstones for clean-text, in order: the documents, then the answer.
 
     Args:
         deleted: keys of the rows that `extract` deleted.
-        origin: of the command.
+        origin: origin of the command.
     """
-    return [*(id_of(key).hex().encode() for key in deleted), answer(origin)]
+    return [*(row_id(key).hex().encode() for key in deleted), answer(origin)]
 
 
 def answer(origin: str) -> bytes:
-    """The key that no document has, whose tombstone says that the command was obeyed."""
+    """Return the key whose tombstone confirms the command; no document has this key."""
     return f"{FORGET}/{origin}".encode()

@@ -1,4 +1,4 @@
-"""A record as it came in: which page it is a copy of, since when, what a dead letter keeps."""
+"""Input records: their origin, their arrival time, and the copy that a dead letter keeps."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _MILLISECONDS = re.compile(r"[0-9]{1,15}")
 
 
 def origin_of(message: Message) -> str:
-    """Where the first copy of a page lies: as its header says, else here."""
+    """Return the origin of a record: the one in its header, else its own place in Kafka."""
     named = header(message.headers, names.ORIGIN)
     if named is not None:
         try:
             return str(Origin.parse(named))
         except ValueError:
-            pass  # a user's header of that name, which is no origin
+            pass  # a user's header of the same name that holds no origin
     return str(Origin(message.topic, message.partition, message.offset))
 
 
 def arrival_of(message: Message) -> float | None:
-    """When the first copy of a page came to raw-html, seconds since 1970, if a header says it."""
+    """Return the time in seconds since 1970 when a page's first copy reached raw-html, if known."""
     named = header(message.headers, names.ARRIVED)
     if named is None or not _MILLISECONDS.fullmatch(named):
         return None
@@ -35,17 +35,17 @@ def arrival_of(message: Message) -> float | None:
 
 
 def arrived(message: Message) -> list[tuple[str, bytes]]:
-    """The header that says so on a page that is sent on; none where Kafka was not told (-1)."""
+    """Return the header with the arrival time; no header if Kafka has no time stamp (-1)."""
     at = arrival_of(message) or message.timestamp or 0
     return [(names.ARRIVED, str(round(at * 1000)).encode())] if at > 0 else []
 
 
 def original_of(message: Message) -> Record:
-    """The record, so that a replay can restore it exactly."""
+    """Return the record as a dead letter keeps it, so that a replay can restore it exactly."""
     return Record(message.key, message.value, tuple(message.headers or ()))
 
 
 def is_in_place(message: Message, domain: str, partitions: int) -> bool:
-    """Whether a record has its domain as key and lies in that key's partition."""
+    """Return whether the key of a record is its domain, and its partition that of the key."""
     key = domain.encode()
     return bool(message.key == key and message.partition == partition_of(key, partitions))

@@ -1,6 +1,6 @@
-"""What is kept in memory of domains: the least recently used go when a bound is reached.
+"""A bounded memory of sites: when it is full, it drops the sites that were used longest ago.
 
-Everything in here can be made again from a table's rows, by one prefix scan.
+Every value can be rebuilt from the rows of a table by one prefix scan.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 class Memory(Generic[T]):
-    """Values by (partition, domain), bounded by the sum of their sizes.
+    """Values by (partition, domain), with a bound for the sum of their sizes.
 
     Args:
-        bound: of the sum; the value used last stays, whatever its size.
-        size_of: of a value now; it may grow with use, see `measure`.
+        bound: largest sum of sizes. The value that was used last stays, whatever its size.
+        size_of: function that returns the current size of a value.
 
     Attributes:
-        size: the sum.
+        size: sum of the sizes.
     """
 
     def __init__(self, bound: int, size_of: Callable[[T], int]) -> None:
@@ -34,23 +34,23 @@ class Memory(Generic[T]):
         return len(self._values)
 
     def get(self, partition: int, domain: str) -> T | None:
-        """A value, which is now the one used last; None where it is not in memory."""
+        """Return a value and mark it as used last; None if it is not in memory."""
         value = self._values.get((partition, domain))
         if value is not None:
             self._values.move_to_end((partition, domain))
         return value
 
     def add(self, partition: int, domain: str, value: T) -> None:
-        """Keep a value that was not in memory."""
+        """Add a value that is not in memory."""
         self._values[partition, domain] = value
         self._sizes[partition, domain] = 0
         self.measure(partition, domain)
 
     def measure(self, partition: int, domain: str) -> None:
-        """A value has changed its size; others may have to go."""
+        """Measure a value that may have grown, and drop others until the bound holds."""
         key = (partition, domain)
         if key not in self._values:
-            return  # dropped meanwhile
+            return  # it was dropped meanwhile
         size = self._size_of(self._values[key])
         self.size += size - self._sizes[key]
         self._sizes[key] = size
@@ -59,12 +59,12 @@ class Memory(Generic[T]):
             self.size -= self._sizes.pop(oldest)
 
     def drop(self, partition: int, domain: str) -> None:
-        """Keep nothing of a domain."""
+        """Drop the value of a domain."""
         if self._values.pop((partition, domain), None) is not None:
             self.size -= self._sizes.pop((partition, domain))
 
     def clear(self) -> None:
-        """Keep nothing."""
+        """Drop all values."""
         self._values.clear()
         self._sizes.clear()
         self.size = 0

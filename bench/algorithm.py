@@ -21,12 +21,12 @@ from models import raw_html
 from urltree.address.url_key import KeyScheme
 from urltree.document import Document
 from urltree.heuristics.registry import DEFAULT, heuristic
-from urltree.html.encoding import decode
+from urltree.html.encoding import decode_html
 from urltree.html.tokenizer import tokenize
 from urltree.output.extraction import clean_text
 from urltree.page import Page
 from urltree.site.row import Row
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Site
 from urltree.tree.window import Eviction
 
 PAGES = 440
@@ -59,13 +59,13 @@ def beside(pages: Sequence[Page], laps: Laps) -> None:
 
 def _round(pages: Sequence[Page], laps: Laps) -> None:
     reset_caches()
-    scheme, domains = KeyScheme(), dict[str, LearnedDomain]()
+    scheme, domains = KeyScheme(), dict[str, Site]()
     for page in pages:
         _others(page, laps)
         document = _document(page, scheme, laps)
         learned = domains.get(document.domain)
         if learned is None:
-            learned = domains[document.domain] = LearnedDomain(heuristic(DEFAULT), Eviction())
+            learned = domains[document.domain] = Site(heuristic(DEFAULT), Eviction())
         laps.start()
         lesson = learned.learn(document, None)
         laps.lap(PARTS[3])
@@ -82,7 +82,7 @@ def _round(pages: Sequence[Page], laps: Laps) -> None:
 def _document(page: Page, scheme: KeyScheme, laps: Laps) -> Document:
     response, record = html(page), raw_html.encode(page)
     laps.start()
-    text = decode(response)
+    text = decode_html(response)
     laps.lap(PARTS[0])
     key = scheme.key(page.final_url or "", lambda: page.title)
     laps.lap(PARTS[1])

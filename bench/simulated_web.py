@@ -15,7 +15,7 @@ from random import Random
 from typing import NamedTuple
 
 from bench.simulated_feeds import DAY, HOUR, Outage, SimulatedFeed, make_feeds
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 START = 1_767_571_200.0  # Monday, 5 January 2026, midnight UTC
 
@@ -78,7 +78,7 @@ class SimulatedWeb:
 
     def ask(
         self, url: str, headers: Mapping[str, str], now: float
-    ) -> tuple[Answer | WebError, float]:
+    ) -> tuple[Response | WebError, float]:
         """Send a GET request, and return its response and the time at which it ends."""
         host = self._hosts[url.split("/")[2]]
         kind = "pages" if url not in self.feeds else "feeds"
@@ -110,7 +110,7 @@ class SimulatedWeb:
 
     def _answer(
         self, host: Host, url: str, headers: Mapping[str, str], now: float
-    ) -> tuple[Answer | WebError, float]:
+    ) -> tuple[Response | WebError, float]:
         feed = self.feeds.get(url)
         seconds = min(max(host.latency * self._random.uniform(0.7, 1.3), LATENCY[0]), LATENCY[1])
         for outage in (*host.outages, *(feed.outages if feed else ())):
@@ -118,13 +118,13 @@ class SimulatedWeb:
                 if outage.status is None:
                     return WebError(Trouble.TIMEOUT, "no answer"), now + TIMEOUT
                 said = {"retry-after": str(outage.retry_after)} if outage.retry_after else {}
-                return Answer(url, outage.status, said, b"", seconds), now + seconds
+                return Response(url, outage.status, said, b"", seconds), now + seconds
         if feed is None:
-            return Answer(url, 200, {}, b"<p>", seconds), now + seconds
+            return Response(url, 200, {}, b"<p>", seconds), now + seconds
         return _listed(feed, headers, now, seconds), now + seconds
 
     def _observe(
-        self, host: Host, kind: str, came: Answer | WebError, now: float, ends: float
+        self, host: Host, kind: str, came: Response | WebError, now: float, ends: float
     ) -> None:
         for other, line in host.lines.items():
             if other == kind and now + _ROUNDING < max(
@@ -135,7 +135,7 @@ class SimulatedWeb:
                 self.breaches["between"] += 1
         line = host.lines.setdefault(kind, RequestRecord())
         line.ends = ends
-        if isinstance(came, Answer):
+        if isinstance(came, Response):
             line.pause = max(PAUSE, min(LATENCY_FACTOR * came.seconds, PAUSE_MAX))
             if came.status == 429:
                 line.leave_alone_until = ends + float(came.headers.get("retry-after", 0))
@@ -146,7 +146,9 @@ def page_address(feed: SimulatedFeed, item: int) -> str:
     return f"https://{feed.link_host}/{feed.number}/{item}"
 
 
-def _listed(feed: SimulatedFeed, headers: Mapping[str, str], now: float, seconds: float) -> Answer:
+def _listed(
+    feed: SimulatedFeed, headers: Mapping[str, str], now: float, seconds: float
+) -> Response:
     version = feed.published(now)
     etag = f'"{version}"'
     said = {"etag": etag} if feed.has_etag else {}
@@ -154,5 +156,5 @@ def _listed(feed: SimulatedFeed, headers: Mapping[str, str], now: float, seconds
         said["cache-control"] = f"max-age={feed.max_age:.0f}"
     known = headers.get("If-None-Match")
     if known is not None and (known == etag or feed.broken):
-        return Answer(feed.url, 304, said, b"", seconds)
-    return Answer(feed.url, 200, said, f"{feed.number}:{version}".encode(), seconds)
+        return Response(feed.url, 304, said, b"", seconds)
+    return Response(feed.url, 200, said, f"{feed.number}:{version}".encode(), seconds)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from agents.app import make_app, make_table
 from agents.kafka.partitions import partition_of
 from agents.kafka.tables.store import Store
-from agents.kafka.tables.table import id_of, key_of, prefix_of
+from agents.kafka.tables.table import row_id, row_key, row_prefix
 from agents.settings.job import Settings
 from bench import resident
 from bench.figure import Bar, Benchmark, Measurement
@@ -26,7 +26,7 @@ from urltree.document import Document
 from urltree.heuristics.registry import DEFAULT, heuristic
 from urltree.html.tokenizer import tokenize
 from urltree.page import Page
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Site
 
 CEILING = 2.0  # MB of rows for 1,000 documents
 PAPER = 6.5  # MB of trees for 1,000 documents (paper, section 7)
@@ -83,17 +83,17 @@ def _store(directory: Path) -> Store:
 
 def _store_rows(pages: Pages, store: Store) -> StoredPages:
     """Learn each page that is not a duplicate, and write its row."""
-    scheme, learned, size = KeyScheme(), dict[str, LearnedDomain](), 0
+    scheme, learned, size = KeyScheme(), dict[str, Site](), 0
     ids: dict[str, int] = {}
     rows = 0
     for number, page in enumerate(pages):
         document = _document(page, scheme, number)
         domain = document.domain
-        of = learned.setdefault(domain, LearnedDomain(heuristic(DEFAULT), None))
+        of = learned.setdefault(domain, Site(heuristic(DEFAULT), None))
         if document.key_bytes in of.tree:
             continue
         row = of.learn(document, None).row
-        key = key_of(domain, document.key_bytes)
+        key = row_key(domain, document.key_bytes)
         store.put(partition_of(domain.encode(), PARTITIONS), key, row)
         ids[domain] = ids.get(domain, 0) + 1
         size += len(html(page))
@@ -125,7 +125,7 @@ def _trees(store: Store, stored: StoredPages) -> tuple[int, int]:
     tracemalloc.start()
     trees = []
     for domain in stored.documents:
-        learned = LearnedDomain(heuristic(DEFAULT), None)
+        learned = Site(heuristic(DEFAULT), None)
         learned.rebuild(_rows(store, domain))
         trees.append(learned)
     gc.collect()
@@ -136,4 +136,4 @@ def _trees(store: Store, stored: StoredPages) -> tuple[int, int]:
 
 def _rows(store: Store, domain: str) -> Iterator[tuple[bytes, bytes]]:
     partition = partition_of(domain.encode(), PARTITIONS)
-    return ((id_of(key), row) for key, row in store.scan(partition, prefix_of(domain)))
+    return ((row_id(key), row) for key, row in store.scan(partition, row_prefix(domain)))

@@ -15,11 +15,11 @@ import click
 from aiokafka.errors import KafkaError as ClientError
 from rich.console import Console
 
-from agents.commands.audit.command import report, report_fetches
-from agents.commands.dead_letters.view import safe
+from agents.commands.audit.command import format_accounts, format_fetch_accounts
 from agents.commands.feeds import subscriptions
 from agents.commands.feeds.subscriptions import Entry
-from agents.settings.job import SettingsError, load
+from agents.commands.terminal import escape_control
+from agents.settings.job import SettingsError, load_settings
 from demo.feed_run import run_feeds, run_sample
 from demo.kafka_files import KafkaError
 from demo.progress import RunSummary
@@ -82,7 +82,7 @@ def main(
 
 
 def _entries(feeds: Path) -> list[Entry]:
-    entries = list(subscriptions.read(feeds.read_bytes()))
+    entries = list(subscriptions.read_feed_list(feeds.read_bytes()))
     if not entries:
         raise InputError(f"{feeds}: the file has no feed: give OPML or one address a line")
     return entries
@@ -96,7 +96,7 @@ def _check_contact(given: str | None) -> None:
     """
     if given:
         os.environ["URLTREE_CONTACT"] = given
-    if load().contact is None:
+    if load_settings().contact is None:
         raise SettingsError(
             "--feeds needs a contact, so that owners of sites can reach you: "
             "make run FEEDS=my.opml CONTACT=you@example.org"
@@ -141,7 +141,7 @@ def describe(summary: RunSummary) -> str:
             "",
             *_harvested(summary),
             "Outcome of every page (python -m agents audit):",
-            report(summary.accounts),
+            format_accounts(summary.accounts),
             f"{summary.domains:9,} domains",
             f"{summary.seconds:9.1f} s, {rate:,.0f} pages/s",
             *_named("not followed" if summary.harvest else "not published", summary.refused),
@@ -159,7 +159,7 @@ def _harvested(summary: RunSummary) -> list[str]:
         *_named("failing", failing),
         "",
         "Outcome of every page that the feeds named (python -m agents audit --fetches):",
-        report_fetches(summary.fetches),
+        format_fetch_accounts(summary.fetches),
         "",
     ]
 
@@ -169,7 +169,7 @@ def _named(what: str, problems: Sequence[str]) -> list[str]:
         return []
     return [
         f"{len(problems):9,} {what}, for example:",
-        *(f"{'':9} {safe(problem)}" for problem in problems[:SHOWN]),
+        *(f"{'':9} {escape_control(problem)}" for problem in problems[:SHOWN]),
     ]
 
 

@@ -9,13 +9,13 @@ from aiokafka import ConsumerRecord
 
 from agents.settings.job import Settings
 from demo.progress import Harvest
-from demo.sites import FeedItem
+from demo.sites import SampleItem
 from models import fetch, poll_outcome
 from models.dead_letter import DeadLetter
 from models.headers import FETCHED_FOR, ORIGIN, header
 from models.origin import Origin
-from urltree.crawl.decisions.feed.address import address
-from urltree.crawl.decisions.poll.outcome import Result
+from urltree.crawl.decisions.feed.address import feed_address
+from urltree.crawl.decisions.poll.outcome import PollResult
 from urltree.page import microseconds
 
 TOPICS = ("poll-outcomes", "fetches", "raw-html", "dead-letters")
@@ -65,7 +65,7 @@ class Harvester:
             failing=dict(self._failing),
         )
 
-    def lost(self, items: Iterable[FeedItem]) -> tuple[str, ...]:
+    def lost(self, items: Iterable[SampleItem]) -> tuple[str, ...]:
         """List the items that were not found, and the requests that have no outcome."""
         unseen = (
             f"{item.url}: not found in its feed"
@@ -79,7 +79,7 @@ class Harvester:
         outcome = poll_outcome.decode(record.value)
         self._polls[outcome.feed] += 1
         self._failing.pop(outcome.feed, None)
-        if outcome.result in (Result.FAILED, Result.GONE):
+        if outcome.result in (PollResult.FAILED, PollResult.GONE):
             self._failing[outcome.feed] = f"{outcome.trouble or outcome.result}: {outcome.message}"
 
     def _ask(self, record: ConsumerRecord) -> None:
@@ -94,6 +94,6 @@ class Harvester:
 def _spelled(url: str) -> str:
     """Return an address as the feed reader spells it, which normalises like a browser."""
     try:
-        return address(url)
+        return feed_address(url)
     except ValueError:
         return url

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from agents.commands import topics
-from agents.settings.job import Settings, SettingsError, load
+from agents.settings.job import Settings, SettingsError, load_settings
 from demo.kafka import running
 from demo.progress import RunProgress
 from demo.view import RunView
@@ -70,7 +70,7 @@ async def kafka(directory: Path, view: RunView) -> AsyncIterator[Settings]:
     Raises:
         KafkaError, SettingsError: the message is a sentence for a person.
     """
-    configured = load()
+    configured = load_settings()
     with running(directory / "kafka") as brokers:
         settings = configured.model_copy(update={"brokers": tuple(brokers.split(","))})
         view.say(f"Kafka at {brokers}")

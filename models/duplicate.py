@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from models.record import SCHEMA, check_fields, read_versioned, write_fields
 from urltree.address.url import normalise
 from urltree.document import Document
-from urltree.site.seen import Step
+from urltree.site.deduplication import Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """poll-outcomes: the result of a poll, sent to the worker that owns the feed's state.
 
 key    site
-value  the fields of `urltree.crawl.decisions.poll.outcome.Outcome`
+value  the fields of `urltree.crawl.decisions.poll.outcome.PollOutcome`
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from dataclasses import fields as fields_of
 from typing import Any
 
 from models.record import SCHEMA, check_fields, malformed, read_versioned, write_fields
-from urltree.crawl.decisions.poll.outcome import Outcome, SeenItem
+from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome
 
 _HASH_BYTES = 16
-_FIELDS = tuple(field.name for field in fields_of(Outcome))
+_FIELDS = tuple(field.name for field in fields_of(PollOutcome))
 
 
-def encode(outcome: Outcome) -> bytes:
+def encode(outcome: PollOutcome) -> bytes:
     """Write the value of a record; an item is an array [hash in hex, time, is_new]."""
     fields = {name: getattr(outcome, name) for name in _FIELDS}
     items = [[item.hash.hex(), item.time, item.is_new] for item in outcome.items]
     return write_fields({"schema": SCHEMA, **fields, "items": items})
 
 
-def decode(value: bytes | None) -> Outcome:
+def decode(value: bytes | None) -> PollOutcome:
     """Read a record.
 
     Raises:
@@ -39,11 +39,11 @@ def decode(value: bytes | None) -> Outcome:
         raise malformed(
             "items: should be arrays of 32 hexadecimal digits, a time or null, and a boolean"
         ) from None
-    return check_fields(fields, Outcome)
+    return check_fields(fields, PollOutcome)
 
 
-def _item(name: Any, time: Any, is_new: Any) -> SeenItem:
+def _item(name: Any, time: Any, is_new: Any) -> PolledItem:
     found = bytes.fromhex(name)
     if len(found) != _HASH_BYTES or not isinstance(is_new, bool):
         raise ValueError
-    return SeenItem(found, None if time is None else float(time), is_new)
+    return PolledItem(found, None if time is None else float(time), is_new)

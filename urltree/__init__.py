@@ -1,7 +1,6 @@
 """Clean text from whole web sites: what recurs on a branch of a site is boilerplate."""
 
-from urltree.extracting import extract
-from urltree.extractor import Extractor
+from urltree.extractor import Extractor, extract
 from urltree.output.extraction import ExtractedBlock, Extraction
 from urltree.page import Page
 from urltree.site.state_directory import StateError

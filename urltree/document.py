@@ -1,7 +1,7 @@
-"""A document: a page with its key, taken apart into text blocks. What the tree learns from.
+"""A document: a page with its URL key, split into text blocks. Heuristics judge documents.
 
-In the job it travels from `normalize` to `extract` as the record of the topic documents: the
-HTML does not travel on.
+In the job a document is the record of the topic documents, from `normalize` to `extract`. It does
+not contain the HTML of the page.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from urltree.html.blocks import Element, TextBlock, TokenizedPage
 from urltree.html.tokenizer import TOKENIZER_VERSION
 from urltree.page import Page, microseconds
 
+_WITHOUT_URL = ".invalid"  # top-level domain that does not exist on the web (RFC 2606)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundMetadata:
-    """What was found out about a page; None where nothing was.
+    """Metadata that was found in the HTML or the text of a page; None where nothing was found.
 
     Attributes:
-        date: of publication, YYYY-MM-DD, as the page writes it.
+        date: date of publication, YYYY-MM-DD.
         author: names, separated by commas.
-        description: what the page gives to search engines.
+        description: description that the page gives to search engines.
         language: ISO 639 code of the clean text.
     """
 
@@ -36,15 +38,15 @@ class FoundMetadata:
     language: str | None = None
 
     def to_record(self) -> dict[str, str]:
-        """The fields that are set."""
+        """Return the fields that are set."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> FoundMetadata:
-        """Fields of later releases are ignored.
+        """Read the fields of a record; fields of later releases are ignored.
 
         Raises:
-            TypeError: a field is no string.
+            TypeError: a field is not a string.
         """
         known = {f.name: record[f.name] for f in fields(cls) if record.get(f.name) is not None}
         for name, value in known.items():
@@ -55,18 +57,33 @@ class FoundMetadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A page whose key is known and whose text is split into blocks.
+    """A page whose URL key is known and whose text is split into blocks.
 
     Attributes:
-        id: 32 hex digits, see `UrlKey.id`.
-        domain: the registrable domain, key of every table.
-        origin: topic/partition/offset of the first copy of the page.
-        tokenizer, key_version: versions of what made the blocks and the key.
-        title: as the record gives it; page_title: of the page's own `<title>`.
-        blocks_over_cap: blocks beyond the tokenizer's cap, not in `blocks`.
-        metadata: what was found in its HTML; None where nobody looked.
-        vouched: a digit for each block, 1 where a single-page extractor has its text; None where
-            none was asked, or had no answer.
+        id: 32 hexadecimal digits, see `UrlKey.id`.
+        domain: registrable domain; the key of every table.
+        url: request URL; None if only the response URL is known, or none.
+        response_url: URL after redirects; None if it equals `url`.
+        url_key: URL after normalisation and query rules.
+        title: title in the input record.
+        description: description in the input record.
+        published: RFC 3339 time of publication in the input record.
+        fetched_at: RFC 3339 time of the request in the input record.
+        origin: topic/partition/offset of the page's first copy.
+        meta: strings of the user, returned unchanged.
+        tokenizer: version of the tokenizer that made the blocks.
+        key_version: version of the URL key.
+        language: language that the page declares.
+        canonical: canonical link that the page declares.
+        author: author that the page declares.
+        json_ld: bodies of the JSON-LD scripts of the page.
+        blocks: text blocks in order.
+        elements: elements that contain blocks, and their ancestors, in order.
+        blocks_over_cap: number of blocks beyond the tokenizer's limit; they are not in `blocks`.
+        metadata: metadata found in the HTML; None if the option is off.
+        page_title: text of the page's own `<title>`.
+        vouched: one digit per block, 1 if the text of a single-page extractor contains it; None if
+            no extractor was asked, or it returned nothing.
     """
 
     id: str
@@ -95,7 +112,7 @@ class Document:
 
     @classmethod
     def of(cls, page: Page, key: UrlKey, tokenized: TokenizedPage, origin: str) -> Document:
-        """Put together what is known of a page."""
+        """Make the document of a page from its key and its tokens."""
         return cls(
             id=key.id,
             domain=key.domain,
@@ -120,33 +137,50 @@ class Document:
             blocks_over_cap=tokenized.blocks_over_cap,
         )
 
+    @classmethod
+    def without_url(cls, page: Page, tokenized: TokenizedPage, origin: str) -> Document:
+        """Make the document of a page without URL: the only document of a site of its own.
+
+        Its id is the XXH3-128 hash of key version and HTML, and its domain is `ID.invalid`.
+        """
+        html = page.html if isinstance(page.html, bytes) else page.html.encode(errors="replace")
+        number = xxhash.xxh3_128_hexdigest(b"%d %s" % (KEY_VERSION, html))
+        address = f"https://{number}{_WITHOUT_URL}/"
+        key = UrlKey(number + _WITHOUT_URL, address, address, number)
+        return cls.of(page, key, tokenized, origin)
+
+    @property
+    def has_url(self) -> bool:
+        """Whether the page of this document had a URL."""
+        return self.domain != self.id + _WITHOUT_URL
+
     @property
     def key_bytes(self) -> bytes:
-        """The id as the 16 bytes under which tables keep it."""
+        """The id as 16 bytes, as tables store it."""
         return bytes.fromhex(self.id)
 
     @property
     def branch(self) -> tuple[str, ...]:
-        """Names of the nodes below the root of the domain's tree."""
+        """Names of the nodes of the site's tree from below the root to the leaf."""
         return branch(self.domain, self.url_key)
 
     @property
     def time(self) -> int | None:
-        """Microseconds since 1970 of `fetched_at`, else of `published`, else None."""
+        """Document time in microseconds since 1970: `fetched_at`, else `published`, else None."""
         stamp = self.fetched_at or self.published
         return None if stamp is None else microseconds(stamp)
 
     def distinct_hashes(self) -> array[int]:
-        """The distinct block hashes in the order of their first block."""
+        """Return the distinct block hashes in the order of their first block."""
         return array("Q", dict.fromkeys([block.hash for block in self.blocks]))
 
     def digest(self) -> int:
-        """XXH3-64 over the hash of every block in order: equal digests, equal blocks."""
+        """Return the XXH3-64 digest of all block hashes in order: equal digests, equal blocks."""
         return xxhash.xxh3_64_intdigest(array("Q", [block.hash for block in self.blocks]).tobytes())
 
 
 def kept_text(document: Document, boilerplate: Sequence[bool]) -> str:
-    """The blocks of a document that are not boilerplate, a line each; empty ones have no line."""
+    """Return the text of the blocks that are not boilerplate, one line per block with text."""
     return "\n".join(
         [
             block.text

@@ -1,144 +1,106 @@
-"""The library: pages in, one Extraction for each out, in their order.
+"""The library: pages in, one Extraction per page out, in the same order.
 
-    page ──▶ check ──▶ admit ──▶ domain ──▶ normalise ──▶ learn ──▶ clean text
-               │         │         │            └──▶ duplicate
-               └─────────┴─────────┴──▶ error
+    page ──▶ check ──▶ admit ──▶ prepare ──▶ learn ──▶ extraction
+               │         │         └──▶ duplicate
+               └─────────┴──▶ error
 
-The decisions are those of the job, by the same functions in the same order.
+The pipeline makes all decisions (`pipeline.py`), as in the job. The library keeps the records of
+sites in dictionaries and in a state directory (`site/cache.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from inspect import Parameter, Signature, signature
 from os import PathLike
 from pathlib import Path
-from typing import Self, get_args
+from typing import Concatenate, ParamSpec, Self, cast
 
-from urltree.address.url_key import KeyScheme, Query
+from urltree.address.url_key import KeyScheme
 from urltree.document import Document
-from urltree.enrich.fallback import SinglePage, asked, require_extractor
-from urltree.enrich.metadata import found_in, require
-from urltree.heuristics.registry import DEFAULT
-from urltree.heuristics.registry import heuristic as heuristic_named
-from urltree.output.extraction import Blocks, Extraction, clean_text, duplicate, failure, superseded
+from urltree.heuristics.protocol import Verdict
+from urltree.output.extraction import Blocks, Extraction, duplicate, failure, superseded
 from urltree.page import Page, PageError
-from urltree.reading.admission import admit
-from urltree.reading.source import Source, check, url_of
-from urltree.site.cache import KnownDomains
-from urltree.site.deduplication import Duplicate
-from urltree.site.lone_page import is_lone, lone_document
-from urltree.site.revisits import Revisits
-from urltree.site.row import Verdict
-from urltree.site.site import LearnedDomain
+from urltree.pipeline import Options, Pipeline, Superseded
+from urltree.reading.source import Source, check_source, url_of
+from urltree.site.cache import SiteCache, StoredSite
+from urltree.site.deduplication import Arrival, Duplicate
+from urltree.site.site import Site
 from urltree.site.spool import Spool
-from urltree.site.state_directory import State
-from urltree.tree.window import Eviction
+from urltree.site.state_directory import StateDirectory
 
-Learned = tuple[Document, Verdict]
+Judged = tuple[Document, Verdict]
 
-MAX_BYTES = 10 << 20  # of a page's HTML, as in the job
-MEMORY = 512 << 20
-EVICTION = Eviction()
+MEMORY = 512 << 20  # bytes
+
+P = ParamSpec("P")
 
 
-class Extractor:
-    """Learns sites page by page, and says of each page what is its own text.
+@dataclass(kw_only=True, eq=False)
+class Extractor(Options):
+    """An extractor that learns sites page by page and returns the text of each page.
+
+    It takes the options of `urltree.pipeline.Options`, and:
 
     Args:
-        heuristic: decides what is boilerplate, by name.
-        rules: a YAML file of query rules, tried before the shipped ones.
-        query: what becomes of a query where no rule applies: `known-noise` or `drop`.
-        eviction: how many documents of a domain count; None keeps all.
-        two_pass: learn from all pages, then judge; nothing is evicted meanwhile.
-        revise: judge a domain's first pages again once 20 are known; see `revisions`.
-        revisits: whether a page that has changed supersedes what was seen: `drop` or `replace`.
-        state: a directory to continue from and to save to when closed, or one that is open.
-        boilerplate: give all blocks with their verdicts.
-        markdown: give Markdown beside the text.
-        metadata: look for date, author, description and language; needs the extra `metadata`.
-        single_page: the extractor that is asked on a domain's first pages: `none` or
-            `trafilatura`, which needs the extra `single-page`.
-        memory: bytes of learned domains in memory; whole domains beyond it go to disk.
+        two_pass: learn from all pages, then judge each; nothing is evicted meanwhile.
+        boilerplate: return all blocks with their verdicts.
+        state: a directory to continue from and to save to when closed, or an open StateDirectory.
+        memory: size in bytes of the sites in memory; other sites are moved to disk.
 
     Raises:
         ValueError, TypeError: an option is wrong.
         StateError: the state directory cannot be used.
     """
 
-    scheme: KeyScheme  # makes keys and domains of URLs
+    two_pass: bool = False
+    boilerplate: bool = False
+    state: str | PathLike[str] | StateDirectory | None = None
+    memory: int = MEMORY
 
-    def __init__(  # noqa: PLR0913 - the options of issue 3, section 2
-        self,
-        *,
-        heuristic: str = DEFAULT,
-        rules: str | PathLike[str] | None = None,
-        query: Query = "known-noise",
-        eviction: Eviction | None = EVICTION,
-        two_pass: bool = False,
-        revise: bool = False,
-        revisits: Revisits = "drop",
-        state: str | PathLike[str] | State | None = None,
-        boilerplate: bool = False,
-        markdown: bool = False,
-        metadata: bool = False,
-        single_page: SinglePage = "none",
-        memory: int = MEMORY,
-    ) -> None:
-        if eviction is not None and not isinstance(eviction, Eviction):
-            raise TypeError(f"eviction should be an Eviction or None, is {eviction!r}")
-        if not isinstance(heuristic, str):
-            raise TypeError(f"heuristic should be a name, is {heuristic!r}")
-        if revisits not in get_args(Revisits):
-            raise ValueError(f"revisits should be drop or replace, is {revisits!r}")
-        self.scheme = KeyScheme.load(None if rules is None else _read_rules(rules), query)
-        self._new_domain = partial(
-            LearnedDomain,
-            heuristic_named(heuristic),
-            None if two_pass else eviction,
-            keep_counts=boilerplate,
-            revise=revise and not two_pass,
-        )
-        self._revised: list[Learned] = []
-        self._two_pass = two_pass
-        self._revisits: Revisits = revisits
-        if metadata:
-            require()
-        self._metadata = metadata
-        require_extractor(single_page)
-        self._single_page = single_page
-        blocks: Blocks = "all" if boilerplate else "none"
-        self._clean_text = partial(clean_text, blocks=blocks, markdown=markdown)
-        self._state = state if isinstance(state, State) else State(state)
-        self._domains = KnownDomains(self._state, self._new_domain, memory)
+    def __post_init__(self) -> None:
+        """Check the options and open the state directory."""
+        self.check()
+        options = Options(**{each.name: getattr(self, each.name) for each in fields(Options)})
+        if self.two_pass:
+            options = replace(options, eviction=None, revise=False)
+        self.scheme = KeyScheme.load(_read_rules(self.rules), self.query)
+        blocks: Blocks = "all" if self.boilerplate else "none"
+        self._pipeline = Pipeline(options, blocks, url_required=False)
+        self._revisions: list[Extraction] = []
+        state = self.state
+        self._state = state if isinstance(state, StateDirectory) else StateDirectory(state)
+        self._sites = SiteCache(self._state, self.memory)
         self._is_open = True
 
     def extract(self, page: Source) -> Extraction:
         """Learn a page and judge it.
 
         Args:
-            page: a Page, a mapping with the fields of raw-html, or (url, html). A PageError stands
+            page: a Page, a mapping with the fields of raw-html, a pair (url, html), or a PageError
                 for a page that its reader could not read.
 
         Raises:
             ValueError: with two_pass, which needs all pages; see `extract_all`.
         """
-        if self._two_pass:
-            raise ValueError("two_pass needs all pages: extract_all, or urltree.extract")
-        return self.speak(self.learn(page))
+        if self.two_pass:
+            raise ValueError(
+                "extract: two_pass needs all pages at once; call extract_all or urltree.extract"
+            )
+        return self.extraction(self.learn(page))
 
     def revisions(self) -> list[Extraction]:
-        """With `revise`, what is said anew of first pages since this was last asked."""
-        revised, self._revised = self._revised, []
-        return [self._clean_text(*learned) for learned in revised]
+        """Return the new extractions of first pages since the last call, with `revise`."""
+        revisions, self._revisions = self._revisions, []
+        return revisions
 
     def extract_all(self, pages: Iterable[Source]) -> Iterator[Extraction]:
-        """One Extraction for each page, in order, lazily; with two_pass, once all are read.
+        """Return one Extraction per page, in order and lazily; with two_pass after the last page.
 
-        With `revise` each revision comes behind the page that caused it.
+        With `revise`, revisions follow the page that caused them.
         """
-        if not self._two_pass:
+        if not self.two_pass:
             for page in pages:
                 yield self.extract(page)
                 yield from self.revisions()
@@ -146,51 +108,53 @@ class Extractor:
         with Spool() as spool:
             for page in pages:
                 spool.put(self.learn(page))
-            for learned in spool:
-                yield self.speak(self.judge_again(learned))
+            for judged in spool:
+                yield self.extraction(self.judge_again(judged))
 
-    def learn(self, page: Source, origin: str | None = None) -> Extraction | Learned:
-        """Learn a page: a document with its verdict, or what became of it instead.
+    def learn(self, page: Source, origin: str | None = None) -> Extraction | Judged:
+        """Learn a page; return its document and verdict, or an Extraction without text.
 
         Args:
-            page: as above.
-            origin: instead of the next number, where pages are counted elsewhere.
+            page: a page as for `extract`.
+            origin: origin of the page; None counts the pages of this extractor.
         """
         origin = origin or f"library/0/{self._state.pages}"
         self._state.pages += 1
         checked: Page | None = None
         try:
-            checked, origin = check(page, origin)
-            admit(checked, MAX_BYTES, url_required=False)
+            checked, origin = check_source(page, origin)
             return self._learn(checked, origin)
         except PageError as error:
             return replace(failure(checked, origin, error), url=url_of(page))
 
-    def judge_again(self, learned: Extraction | Learned) -> Extraction | Learned:
-        """Judge what was learned by all that is known now."""
-        if isinstance(learned, Extraction):
-            return learned
-        document = learned[0]
-        if is_lone(document):
-            return learned
-        domain = self._domains.use(document.domain)
+    def judge_again(self, judged: Extraction | Judged) -> Extraction | Judged:
+        """Judge a learned document by all that is known now; return other extractions unchanged."""
+        if isinstance(judged, Extraction):
+            return judged
+        document = judged[0]
+        if not document.has_url:
+            return judged
+        stored = self._sites.use(document.domain)
         try:
-            if (later := domain.replaced_by(document)) is not None:
-                return superseded(document, later)
-            return document, domain.judge_again(document)
+            again = self._pipeline.judge_again(document, self._site(stored), stored)
+            if isinstance(again, Superseded):
+                return superseded(*again)
+            verdict, row = again
+            stored.put_row(document.key_bytes, row)
+            return document, verdict
         finally:
-            self._domains.settle()
+            self._sites.settle()
 
-    def speak(self, learned: Extraction | Learned) -> Extraction:
-        """The Extraction of what was learned."""
-        return learned if isinstance(learned, Extraction) else self._clean_text(*learned)
+    def extraction(self, judged: Extraction | Judged) -> Extraction:
+        """Return the Extraction of a learned page."""
+        return judged if isinstance(judged, Extraction) else self._pipeline.extraction(*judged)
 
     def close(self) -> None:
-        """Save the state; nothing can be extracted afterwards."""
+        """Save the state; the extractor cannot be used afterwards."""
         if self._is_open:
             self._is_open = False
             try:
-                self._domains.save()
+                self._sites.save()
             finally:
                 self._state.close()
 
@@ -200,38 +164,83 @@ class Extractor:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _learn(self, page: Page, origin: str) -> Extraction | Learned:
+    def _learn(self, page: Page, origin: str) -> Extraction | Judged:
+        self._pipeline.admit(page)
         if not page.final_url:
-            return self._learn_alone(page, origin)
-        domain = self._domains.use(self.scheme.domain(page.final_url))
+            document = self._pipeline.document(page, origin, self.scheme)
+            return document, self._pipeline.new_site().learn(document, None).verdict
+        stored = self._sites.use(self.scheme.domain(page.final_url))
         try:
-            outcome = domain.normalise(page, origin, [self.scheme], self._revisits)
-            if isinstance(outcome, Duplicate):
-                return duplicate(page, origin, outcome.key, outcome.first_origin, outcome.step)
-            if (later := domain.superseded_by(outcome.document)) is not None:
-                return superseded(outcome.document, later)
-            document = self._described(outcome.document, page, domain.known)
-            outcome = replace(outcome, document=document)
-            learned = outcome.document, domain.learn(outcome)
-            self._revised += domain.revise()
-            return learned
+            prepared = self._pipeline.prepare(page, origin, [self.scheme], stored)
+            if isinstance(prepared, Duplicate):
+                return duplicate(page, origin, *prepared)
+            document, seen, arrival = prepared
+            try:
+                site = self._site(stored)
+                learned = self._pipeline.learn(document, site, stored)
+                if isinstance(learned, Superseded):
+                    return superseded(*learned)
+                stored.put_learned(document.key_bytes, learned)
+                stored.put_seen(document.key_bytes, seen, is_new=arrival is Arrival.NEW)
+            except BaseException:  # also KeyboardInterrupt: the tree is rebuilt from the rows
+                stored.site = None
+                raise
+            self._revise(stored)
+            return document, learned.verdict
         finally:
-            self._domains.settle()
+            self._sites.settle()
 
-    def _learn_alone(self, page: Page, origin: str) -> Learned:
-        document = self._described(lone_document(page, origin), page, 0)
-        return document, self._new_domain().learn(document, None).verdict
+    def _revise(self, stored: StoredSite) -> None:
+        site = self._site(stored)
+        for document_id in site.due():
+            revised = self._pipeline.revise(document_id, site, stored)
+            if revised.row is not None:
+                stored.put_row(document_id, revised.row)
+            stored.delete_first_pages([document_id])
+            if revised.extraction is not None:
+                self._revisions.append(revised.extraction)
 
-    def _described(self, document: Document, page: Page, known: int) -> Document:
-        if self._metadata:
-            document = replace(document, metadata=found_in(page))
-        if self._single_page != "none":
-            document = asked(document, page, known)
-        return document
+    def _site(self, stored: StoredSite) -> Site:
+        if stored.site is None:
+            opened = self._pipeline.open_site(stored)
+            stored.delete_rows(opened.stale)
+            stored.delete_first_pages(opened.dropped)
+            stored.site = opened.site
+        return stored.site
 
 
-def _read_rules(path: str | PathLike[str]) -> str:
+def _read_rules(path: str | PathLike[str] | None) -> str | None:
+    if path is None:
+        return None
     try:
         return Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"rules: cannot read {path}: {error}") from error
+
+
+def _extract_all(extractor: Extractor, pages: Iterable[Source]) -> Iterator[Extraction]:
+    with extractor:
+        yield from extractor.extract_all(pages)
+
+
+def _with_options_of(
+    new: Callable[P, Extractor],
+) -> Callable[Concatenate[Iterable[Source], P], Iterator[Extraction]]:
+    """Return the function `extract` with the keyword arguments of `Extractor`, declared once."""
+
+    def extract(
+        pages: Iterable[Source], *args: P.args, **options: P.kwargs
+    ) -> Iterator[Extraction]:
+        """Return one Extraction per page, in order and lazily; options and errors as `Extractor`.
+
+        With `revise`, revisions follow the page that caused them.
+        """
+        return _extract_all(new(*args, **options), pages)
+
+    first = Parameter("pages", Parameter.POSITIONAL_OR_KEYWORD, annotation="Iterable[Source]")
+    parameters = [first, *signature(new).parameters.values()]
+    extract.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return cast("Callable[Concatenate[Iterable[Source], P], Iterator[Extraction]]", extract)
+
+
+extract = _with_options_of(Extractor)

@@ -1,7 +1,7 @@
-"""A page as it comes in: the fields of the topic raw-html, checked.
+"""A page: the checked fields of an input record of the topic raw-html.
 
-The library and the job read pages through the same door, `Page.from_fields`, so that a page
-that one of them refuses is refused by the other with the same reason and the same words.
+Library and job read pages with the same function, `Page.from_fields`. Therefore both refuse the
+same pages with the same reason and message.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TIME_FIELDS = ("published", "fetched_at")
 
 
 class Reason(StrEnum):
-    """Why a page cannot become clean text: the reason codes of the dead-letter topic."""
+    """The reason why a page cannot become clean text: the reason codes of the dead-letter topic."""
 
     NOT_HTML = "not-html"
     HTTP_STATUS = "http-status"
@@ -34,20 +34,20 @@ class Reason(StrEnum):
     MALFORMED = "malformed"
     TOO_LARGE = "too-large"
     MISPLACED = "misplaced"
-    UNREACHABLE = "unreachable"  # not fetched, after as many attempts as are made
+    UNREACHABLE = "unreachable"  # all attempts to fetch the page failed
     ROBOTS = "robots"  # robots.txt forbids it
-    WALL = "wall"  # a consent page or a test for robots stands in for the page
-    REDIRECT = "redirect"  # a loop, too many, or to what is no http address
-    REFUSED_ADDRESS = "refused-address"  # a private address
-    INTERNAL = "internal"  # our fault, twice for the same record: kept, so that it can be replayed
+    WALL = "wall"  # the answer is a consent page or a robot check instead of the page
+    REDIRECT = "redirect"  # a loop, too many redirects, or a target that is not an http address
+    REFUSED_ADDRESS = "refused-address"  # the address is private
+    INTERNAL = "internal"  # processing failed twice for an unexpected reason; can be replayed
 
 
 class PageError(Exception):
-    """The page's fault: it goes to the dead letters with a reason, and work goes on.
+    """An error in a page. The page becomes a dead letter, and the next page is processed.
 
     Args:
-        reason: the code that is counted and written to the dead letter.
-        message: what is wrong with which field, for a person.
+        reason: reason code in the metrics and in the dead letter.
+        message: explanation for a person; it names the field and the problem.
     """
 
     def __init__(self, reason: Reason, message: str) -> None:
@@ -61,17 +61,21 @@ class PageError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One fetched page (issue 3, record raw-html).
+    """One fetched page: the record of the topic raw-html.
 
     Attributes:
-        url: the request URL, as given.
-        html: text, which is never decoded again, or the bytes of the response.
-        response_url: where redirects ended; None where it equals `url`.
-        content_type: the header verbatim; its charset counts where `html` is bytes.
-        status: the HTTP status, if known.
-        published, fetched_at: RFC 3339, as given.
+        url: request URL as given.
+        html: decoded text, or the bytes of the response.
+        response_url: URL after redirects; None if it equals `url`.
+        content_type: Content-Type header; its charset is used if `html` is bytes.
+        status: HTTP status code, if known.
+        title: title given with the page, for example by a feed.
+        description: description given with the page.
+        published: RFC 3339 time of publication, as given.
+        fetched_at: RFC 3339 time of the request, as given.
         redirects: at most 20 URLs between `url` and `response_url`.
-        meta: the user's own strings, at most 8 KB as UTF-8, returned untouched.
+        feed: address of the feed that named the page.
+        meta: strings of the user, at most 8 KB as UTF-8; they are returned unchanged.
     """
 
     url: str | None
@@ -89,21 +93,21 @@ class Page:
 
     @property
     def final_url(self) -> str | None:
-        """The response URL, which decides domain and key (paper, section 3)."""
+        """Response URL, else request URL; it determines domain and key (paper, section 3)."""
         return self.response_url or self.url
 
     @property
     def time(self) -> int | None:
-        """Microseconds since 1970 of `fetched_at`, else of `published`, else None."""
+        """Document time in microseconds since 1970: `fetched_at`, else `published`, else None."""
         stamp = self.fetched_at or self.published
         return None if stamp is None else microseconds(stamp)
 
     @classmethod
     def from_fields(cls, record: Mapping[str, Any]) -> Page:
-        """Check a record with raw-html's fields; unknown fields are ignored.
+        """Check the fields of a raw-html record; unknown fields are ignored.
 
         Raises:
-            PageError: `malformed`, naming the field and what it should be.
+            PageError: `malformed`; the message names the field and what it should be.
         """
         if record.get("schema", SCHEMA) != SCHEMA:
             raise _malformed("schema", f"should be {SCHEMA}")
@@ -122,16 +126,18 @@ FIELDS = tuple(f.name for f in fields(Page))
 
 
 def microseconds(stamp: str) -> int:
-    """Microseconds since 1970-01-01T00:00Z of an RFC 3339 time; years 1 to 9999.
+    """Return an RFC 3339 time, years 1 to 9999, in microseconds since 1970-01-01T00:00Z.
 
     Raises:
-        ValueError: it is no RFC 3339 time, or has no offset.
+        ValueError: the text is not an RFC 3339 time, or it has no offset from UTC.
     """
-    moment = datetime.fromisoformat(stamp.upper())  # section 5.6: `t` and `z` may be small
+    moment = datetime.fromisoformat(
+        stamp.upper()
+    )  # RFC 3339, section 5.6: `t` and `z` may be lower case
     offset = moment.utcoffset()
     if offset is None:
-        raise ValueError("has no offset from UTC")
-    # year 1 east of Greenwich lies before datetime.min in UTC, so no astimezone here
+        raise ValueError("it has no offset from UTC")
+    # astimezone would fail: year 1 with a positive offset lies before datetime.min in UTC
     elapsed = moment.replace(tzinfo=None) - _EPOCH - offset
     return (elapsed.days * 86_400 + elapsed.seconds) * 1_000_000 + elapsed.microseconds
 
@@ -160,7 +166,7 @@ def _time(record: Mapping[str, Any], name: str) -> str | None:
 def _html(record: Mapping[str, Any]) -> str | bytes:
     html, encoded = record.get("html"), record.get("html_base64")
     if (html is None) == (encoded is None):
-        raise _malformed("html", "exactly one of html and html_base64 should be there")
+        raise _malformed("html", "exactly one of html and html_base64 should be set")
     if html is not None:
         if not isinstance(html, str | bytes):
             raise _malformed("html", f"should be a string, is {type(html).__name__}")
@@ -170,7 +176,7 @@ def _html(record: Mapping[str, Any]) -> str | bytes:
     try:
         return base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise _malformed("html_base64", f"is not base64: {error}") from None
+        raise _malformed("html_base64", f"should be base64: {error}") from None
 
 
 def _status(record: Mapping[str, Any]) -> int | None:
@@ -185,7 +191,9 @@ def _redirects(record: Mapping[str, Any]) -> tuple[str, ...]:
     if not isinstance(redirects, list | tuple) or not all(isinstance(u, str) for u in redirects):
         raise _malformed("redirects", "should be a list of strings")
     if len(redirects) > MAX_REDIRECTS:
-        raise _malformed("redirects", f"has {len(redirects)} entries, more than {MAX_REDIRECTS}")
+        raise _malformed(
+            "redirects", f"has {len(redirects)} entries; at most {MAX_REDIRECTS} are allowed"
+        )
     return tuple(redirects)
 
 
@@ -197,5 +205,5 @@ def _meta(record: Mapping[str, Any]) -> Mapping[str, str]:
         raise _malformed("meta", "should map strings to strings")
     size = sum(len(text.encode(errors="replace")) for pair in meta.items() for text in pair)
     if size > MAX_META_BYTES:
-        raise _malformed("meta", f"has {size} bytes, more than {MAX_META_BYTES}")
+        raise _malformed("meta", f"has {size} bytes; at most {MAX_META_BYTES} are allowed")
     return dict(meta)

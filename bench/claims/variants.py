@@ -21,8 +21,8 @@ from urltree.heuristics.protocol import Heuristic
 from urltree.heuristics.registry import heuristic
 from urltree.html.tokenizer import tokenize
 from urltree.reading import Reader
-from urltree.reading.source import check
-from urltree.site.site import LearnedDomain
+from urltree.reading.source import check_source
+from urltree.site.site import Site
 from urltree.tree.window import DAY, Eviction
 from urltree_evaluation.metrics.sequences import compare
 from urltree_evaluation.metrics.words import words
@@ -71,17 +71,15 @@ def variants() -> tuple[str, ...]:
 def measure_site(file: Path) -> SiteF1:
     """Measure a site's stream from its first page to its last; duplicates are left out."""
     scheme, seen = KeyScheme(), set[str]()
-    whole = LearnedDomain(HEURISTICS["strict"], None)
+    whole = Site(HEURISTICS["strict"], None)
     windows = [
-        LearnedDomain(HEURISTICS[name], evicted)
-        for name in EVICTED
-        for evicted in EVICTIONS.values()
+        Site(HEURISTICS[name], evicted) for name in EVICTED for evicted in EVICTIONS.values()
     ]
     scores: list[list[float]] = []
     learned: list[tuple[Document, list[str]]] = []
     for number, record in enumerate(Reader().read([str(file)])):
         assert isinstance(record, Mapping)  # noqa: S101 - the streams are well formed
-        page, origin = check(record, f"claims/0/{number}")
+        page, origin = check_source(record, f"claims/0/{number}")
         key = scheme.key(page.final_url or "", partial(getattr, page, "title"))
         if key.id in seen:
             continue
@@ -97,9 +95,7 @@ def measure_site(file: Path) -> SiteF1:
     return SiteF1(site, variants(), np.array(scores, dtype=np.float32).T)
 
 
-def _verdicts(
-    document: Document, whole: LearnedDomain, windows: list[LearnedDomain]
-) -> Iterator[BoilerplateFlags]:
+def _verdicts(document: Document, whole: Site, windows: list[Site]) -> Iterator[BoilerplateFlags]:
     """Give the verdict of each variant on a page, in the order of `variants`."""
     whole.learn(document, None)
     leaf = whole.tree.leaf(document.key_bytes)

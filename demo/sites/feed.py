@@ -7,7 +7,7 @@ from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
-class FeedItem:
+class SampleItem:
     """An item of a feed: an address and its description.
 
     Attributes:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from demo.sites.feed import FeedItem
+from demo.sites.feed import SampleItem
 from demo.sites.sample import SiteSample
 
 PACE = 0.2  # seconds between two items of a site: the whole sample takes 35 s
@@ -22,7 +22,7 @@ class Issue:
         changed: publication time of the newest item, in seconds since 1970.
     """
 
-    items: tuple[FeedItem, ...]
+    items: tuple[SampleItem, ...]
     changed: float
 
 

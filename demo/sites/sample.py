@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from demo.sites.article import Article
 from demo.sites.catalogue import sites
-from demo.sites.feed import FeedItem
+from demo.sites.feed import SampleItem
 from demo.sites.site import FORBIDDEN, SampleSite
 
 SEED = "urltree"
@@ -31,10 +31,10 @@ class SiteSample:
     """The sites, and the items of their feeds by host, in the order of time."""
 
     sites: tuple[SampleSite, ...]
-    feeds: Mapping[str, tuple[FeedItem, ...]] = field(repr=False)
+    feeds: Mapping[str, tuple[SampleItem, ...]] = field(repr=False)
 
     @property
-    def items(self) -> list[FeedItem]:
+    def items(self) -> list[SampleItem]:
         """Items of all feeds, in the order of time."""
         everything = (item for items in self.feeds.values() for item in items)
         return sorted(everything, key=lambda item: (item.published, item.url))
@@ -60,10 +60,10 @@ def make_sample(seed: str = SEED, articles: int = ARTICLES) -> SiteSample:
     return SiteSample(made, {site.host: _feed(site) for site in made})
 
 
-def _feed(site: SampleSite) -> tuple[FeedItem, ...]:
+def _feed(site: SampleSite) -> tuple[SampleItem, ...]:
     listed = sorted(_listed(site), key=lambda row: row[:2])
     return tuple(
-        FeedItem(f"tag:{site.host},2026:{at}", url, title, summary, published)
+        SampleItem(f"tag:{site.host},2026:{at}", url, title, summary, published)
         for at, (published, url, title, summary) in enumerate(listed)
     )
 

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from demo.sites.article import Article
-from demo.sites.feed import FeedFormat, FeedItem
+from demo.sites.feed import FeedFormat, SampleItem
 
 FORBIDDEN = "/intern/"  # forbidden by robots.txt, which a feed reader obeys
 _ROBOTS = f"User-agent: *\nDisallow: {FORBIDDEN}\n".encode()
@@ -65,7 +65,7 @@ class SampleSite:
         """Address of the feed."""
         return f"https://{self.host}{self.feed.path}"
 
-    def listing(self, items: Sequence[FeedItem]) -> bytes:
+    def listing(self, items: Sequence[SampleItem]) -> bytes:
         """Return the feed with these items, newest first."""
         template = environment().get_template(f"feeds/{self.feed.template}")
         return template.render(site=self, items=items).encode(self.charset, "xmlcharrefreplace")

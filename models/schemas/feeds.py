@@ -6,7 +6,7 @@ from models.feed import Feed
 from models.fetch import FetchRequest
 from models.record import ID_PATTERN
 from models.schemas.declaring import VERSION, field, property_schemas, topic
-from urltree.crawl.decisions.poll.outcome import Outcome
+from urltree.crawl.decisions.poll.outcome import PollOutcome
 from urltree.page import MAX_META_BYTES
 
 _FEED_ADDRESS = "Address of the feed, as it was added."
@@ -78,7 +78,7 @@ POLL_OUTCOMES = topic(
     "The result of a poll of a feed; the new items are in fetches. Internal: sent by the poll "
     "stage to itself, keyed by site. Times are seconds since 1970.",
     property_schemas(
-        Outcome,
+        PollOutcome,
         {
             "schema": VERSION,
             "site": field("Registrable domain.", minLength=1),

@@ -25,7 +25,7 @@ from demo.workers import ROOT
 from tests.agents import limits
 from tests.agents.limits import GUARD
 from tests.job.harness import wait_until
-from urltree.site.seen import Step
+from urltree.site.deduplication import Step
 
 pytestmark = pytest.mark.kafka
 

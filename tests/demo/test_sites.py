@@ -8,12 +8,13 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from demo.sites import FeedItem, SiteSample, make_sample
+from demo.sites import SampleItem, SiteSample, make_sample
 from demo.sites.sample import NO_PAGES
 from urltree.address.url_key import KeyScheme
 from urltree.html.tokenizer import tokenize
 from urltree.page import Page
-from urltree.site.seen import Seen, Step, duplicate_step
+from urltree.site.deduplication import Step, duplicate_step
+from urltree.site.seen import Seen
 
 DIGEST = "1061e8b444df4cb3"
 
@@ -24,7 +25,7 @@ def pages() -> list[Page]:
     return [_visit(item) for item in make_sample().items]
 
 
-def _visit(item: FeedItem) -> Page:
+def _visit(item: SampleItem) -> Page:
     passed = [item.url]
     while True:
         parts = urlsplit(passed[-1])

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from deploy.tools.chart import render
 from deploy.tools.install import NotInstalledError, find
-from tests.deploy.chart import render
 
 FindTool = Callable[[str], Path]
 Render = Callable[..., str]

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deploy.tools.chart import ROOT
 from deploy.tools.install import cache_directory
-from tests.deploy.chart import ROOT
 
 DOCKERFILE = ROOT / "deploy" / "image" / "Dockerfile"
 NEEDED = ("buildah", "debootstrap", "setpriv", "unshare")

@@ -19,7 +19,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from tests.deploy.chart import ROOT
+from deploy.tools.chart import ROOT
 from tests.deploy.image import DOCKERFILE
 
 Secrets = Mapping[str, Mapping[str, bytes]]  # content by name of the Secret and key
@@ -137,7 +137,8 @@ def out_of_reach() -> Path | None:
 
 def _program() -> Iterator[Mount]:
     """The job and what it stands on, where the machine has it."""
-    inner = [Path(sys.base_prefix), Path(sys.prefix), ROOT / "urltree"]
+    packages = [ROOT / "urltree", ROOT / "urltree_evaluation"]
+    inner = [Path(sys.base_prefix), Path(sys.prefix), *packages]
     for path in (Path("/usr"), *inner, *map(Path, _OF_THE_MACHINE)):
         if path.exists() and (path == Path("/usr") or Path("/usr") not in path.parents):
             yield path, str(path), True

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.deploy.chart import CHART, RELEASE, VALUES
+from deploy.tools.chart import CHART, RELEASE, VALUES
 from tests.deploy.cluster import Cluster, Object
 
 # What the Job controller writes at the end; the API server refuses less (since Kubernetes 1.32).

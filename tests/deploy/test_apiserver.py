@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from deploy.tools.chart import RELEASE, SETS
 from tests.conftest import Record
 from tests.deploy.apiserver import running
-from tests.deploy.chart import RELEASE, SETS
 from tests.deploy.cluster import DRY_RUN, Cluster, Object
 from tests.deploy.conftest import FindTool, Render
 from tests.deploy.release import Release, claims_of, name_of, pods_of

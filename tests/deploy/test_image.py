@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from demo.ports import free_port
+from deploy.tools.chart import RELEASE, ROOT
 from tests.conftest import Record
-from tests.deploy.chart import RELEASE, ROOT, pods
+from tests.deploy.chart import pods
 from tests.deploy.container import DATA, OWNER, Container, Running
 from tests.deploy.image import DOCKERFILE, LABELS, Image, built, missing
 from tests.job.harness import Job, wait_until
 
-EXTRAS = ("kafka", "metadata", "single-page")
+EXTRAS = ("crawl", "kafka", "metadata", "single-page")  # `kafka` includes `crawl`
 LOCKS = ("requirements.txt", "build-requirements.txt")
 STAGES = ("normalize", "extract")
 
@@ -43,7 +44,7 @@ def test_the_lock_has_every_direct_dependency() -> None:
     wanted = [line for lines in (project["dependencies"], *extras) for line in lines]
     names = {re.split(r"[^\w-]", line.replace("_", "-"), maxsplit=1)[0] for line in wanted}
     assert len(names) > len(EXTRAS)
-    assert names <= versions(DOCKERFILE.with_name("requirements.txt")).keys()
+    assert names - {"urltree"} <= versions(DOCKERFILE.with_name("requirements.txt")).keys()
 
 
 @pytest.mark.parametrize("lock", LOCKS)
@@ -62,6 +63,16 @@ def test_both_stages_stand_on_one_base_with_a_digest() -> None:
     (base,) = [line for line in lines if line.startswith("ARG BASE=")]
     assert re.fullmatch(r"ARG BASE=\S+:3\.12-slim-bookworm@sha256:[0-9a-f]{64}", base)
     assert [line.split()[1] for line in lines if line.startswith("FROM")] == ["${BASE}"] * 2
+
+
+def test_the_builder_gets_every_package_of_the_wheel() -> None:
+    """Each is copied before the wheel is built, and .dockerignore lets it through."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    packages = project["targets"]["wheel"]["packages"]
+    copied, built, _ = DOCKERFILE.read_text().partition("uv build")
+    assert built
+    assert [f"COPY {name} ./{name}\n" in copied for name in packages] == [True] * len(packages)
+    assert {f"!{name}" for name in packages} <= {*(ROOT / ".dockerignore").read_text().splitlines()}
 
 
 def test_hadolint_finds_nothing_in_the_dockerfile() -> None:

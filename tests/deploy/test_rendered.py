@@ -1,4 +1,7 @@
-"""What the chart renders, read from the goldens: no helm is needed."""
+"""What the chart renders, read from tests/deploy/rendered/ without helm.
+
+`make test-deploy` runs the same tests on the sets of values that are not committed.
+"""
 
 from __future__ import annotations
 
@@ -12,67 +15,60 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from tests.deploy.chart import (
+from deploy.tools.chart import (
     CHART,
-    CUSTOM,
+    COMMITTED,
     NEWEST,
     OLDEST,
     RENDERED,
     ROOT,
     SETS,
     VALUES,
-    objects,
-    settings_schema,
     sources_digest,
 )
+from tests.deploy.chart import CUSTOM, every_set, objects
 
 DEFAULTS = yaml.safe_load((CHART / "values.yaml").read_text())
 SCHEMA = Draft7Validator(json.loads((CHART / "values.schema.json").read_text()))
 
-_ONE_ROW = {"resources", "labels", "nodeSelector"}  # a row of README for all of it
+_ONE_ROW = {"resources", "labels", "nodeSelector"}  # one row of README.md has the whole table
 _FREE = {"labels", "annotations", "commonLabels", "nodeSelector", "affinity"}
 
 
-@pytest.mark.parametrize("values", SETS)
-def test_a_golden_is_of_todays_chart(values: str) -> None:
-    """Its first line is the digest of the sources; `make test-deploy` renders and compares."""
+@pytest.mark.parametrize("values", COMMITTED)
+def test_the_rendered_files_are_of_todays_chart(values: str) -> None:
+    """Their first line is a digest of their sources; `make test-deploy` renders and compares."""
     first = (RENDERED / f"{values}.yaml").read_text().split("\n", 1)[0]
     assert first.endswith(sources_digest()), (
-        "the chart or its values changed: URLTREE_REWRITE_RENDERED=1 .venv/bin/pytest -m deploy "
-        "tests/deploy/test_goldens.py"
+        "the chart or its values changed: run make generate (with helm, see CONTRIBUTING.md)"
     )
 
 
-def test_the_charts_topics_are_the_jobs() -> None:
-    """`.Files.Get` cannot leave the chart, so it holds a copy."""
-    assert (CHART / "topics.yaml").read_bytes() == (ROOT / "topics.yaml").read_bytes()
-
-
-def test_settings_of_the_chart_are_those_of_the_job() -> None:
-    """By name, type and bounds; what the chart sets itself cannot be set twice."""
-    assert SCHEMA.schema["$defs"]["settings"] == settings_schema()
+def test_only_the_committed_sets_are_kept() -> None:
+    """A rendered file that nothing compares would get out of date."""
+    assert sorted(path.stem for path in RENDERED.iterdir()) == sorted(COMMITTED)
 
 
 @pytest.mark.parametrize("version", [OLDEST, NEWEST])
-@pytest.mark.parametrize("values", SETS)
+@every_set
 def test_every_object_is_one_of_kubernetes(values: str, version: str) -> None:
-    """By its own schema, strictly, of the oldest and the newest version that is supported."""
+    """It fits its strict schema in the oldest and the newest version that is supported."""
     own = [each for each in objects(values) if not each["apiVersion"].startswith(CUSTOM)]
     assert own
     for each in own:
         kubernetes_validate.validate(each, version.rsplit(".", 1)[0], strict=True)
 
 
-@pytest.mark.parametrize("values", SETS)
+@every_set
 def test_no_two_objects_share_a_name(values: str) -> None:
-    """Of a kind, in a namespace: the second would replace the first."""
+    """Of two objects of one kind and name, the second would replace the first."""
     names = [(each["kind"], each["metadata"]["name"]) for each in objects(values)]
     assert sorted(names) == sorted(set(names))
 
 
-@pytest.mark.parametrize("values", SETS)
+@every_set
 def test_a_worker_gets_topics_byte_by_byte(values: str) -> None:
-    """YAML's indentation neither adds nor takes a line."""
+    """The indentation of YAML neither adds nor removes a line."""
     maps = [each["data"] for each in objects(values) if each["kind"] == "ConfigMap"]
     copies = [data["topics.yaml"] for data in maps if "topics.yaml" in data]
     assert copies
@@ -80,13 +76,13 @@ def test_a_worker_gets_topics_byte_by_byte(values: str) -> None:
 
 
 def test_the_chart_documents_every_value() -> None:
-    """In README.md, which helm-docs makes; `make test-deploy` compares it to the letter."""
+    """README.md has a row for each value; `make test-deploy` compares it with helm-docs."""
     readme = (CHART / "README.md").read_text()
     assert [path for path in _leaves(DEFAULTS) if f"| {path} |" not in readme] == []
 
 
 def test_the_schema_knows_every_value() -> None:
-    """And nothing else at any level: an unknown key is a misspelt one."""
+    """The schema refuses an unknown key at every level: it is a misspelt one."""
     assert SCHEMA.is_valid(DEFAULTS)
     for path in _tables(DEFAULTS):
         wrong = copy.deepcopy(DEFAULTS)
@@ -98,8 +94,8 @@ def test_the_schema_knows_every_value() -> None:
 
 
 @pytest.mark.parametrize("values", SETS)
-def test_a_set_of_values_is_by_the_schema(values: str) -> None:
-    """As helm merges it: a table of the set adds to the chart's."""
+def test_a_set_of_values_fits_the_schema(values: str) -> None:
+    """It fits after it is merged with the chart's values, as helm does."""
     given = yaml.safe_load((VALUES / f"{values}.yaml").read_text())
     SCHEMA.validate(_merged(DEFAULTS, given))
 
@@ -113,7 +109,7 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
 
 
 def _leaves(values: dict[str, Any], above: str = "") -> Iterator[str]:
-    """Paths that stand in README's table: a dot between names, up to what is no table or empty."""
+    """Yield the path of each value in README's table, with a dot between names."""
     for name, value in values.items():
         if isinstance(value, dict) and value and name not in _ONE_ROW:
             yield from _leaves(value, f"{above}{name}.")
@@ -122,7 +118,7 @@ def _leaves(values: dict[str, Any], above: str = "") -> Iterator[str]:
 
 
 def _tables(values: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Paths of all tables but those whose keys the user chooses."""
+    """Yield the paths of all tables except those whose keys the user chooses."""
     if above and above[-1] in _FREE:
         return
     yield above

@@ -24,7 +24,7 @@ from tests.job.kafka_records import Sent, beginning, keyed, members, run
 from tests.job.outcomes import clean_texts, dead_letters, outcomes
 from tests.job.pages import OLD, START, Site
 from tests.job.state import assert_trees_equal_recount, count, differing, in_changelog, on_disk
-from urltree.extracting import extract
+from urltree.extractor import extract
 from urltree.page import Page
 from urltree.site.row import Row
 from urltree.tree.window import Eviction

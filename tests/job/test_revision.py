@@ -11,7 +11,7 @@ from tests.job.harness import Job
 from tests.job.outcomes import clean_texts, outcomes
 from tests.job.state import assert_trees_equal_recount, count, differing, in_changelog, on_disk
 from tests.job.test_interleavings import articles, extracted, normalized
-from urltree.extracting import extract
+from urltree.extractor import extract
 from urltree.page import Page
 from urltree.site.first_pages import ENOUGH
 from urltree.site.row import Row

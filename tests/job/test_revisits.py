@@ -19,9 +19,9 @@ from tests.job.outcomes import outcomes
 from tests.job.pages import START, Site
 from tests.job.state import assert_trees_equal_recount, differing, in_changelog, on_disk
 from tests.job.test_interleavings import extracted_here, normalized
-from urltree.extracting import extract
+from urltree.extractor import extract
 from urltree.page import Page
-from urltree.site.seen import Step
+from urltree.site.deduplication import Step
 
 ARTICLES = 6
 VERSIONS = 3

@@ -27,7 +27,7 @@ from tests.job.kafka_records import PARTITIONS, Sent, keyed, keyed_by_crc32, unk
 from tests.job.outcomes import clean_texts
 from tests.job.pages import pages, with_revisits
 from tests.job.state import assert_trees_equal_recount, in_changelog
-from urltree.extracting import extract
+from urltree.extractor import extract
 from urltree.output.extraction import Extraction
 from urltree.page import Page
 from urltree.site.revisits import Revisits

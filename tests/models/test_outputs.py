@@ -15,7 +15,7 @@ from urltree.document import FoundMetadata
 from urltree.heuristics.page_kind import PageKind
 from urltree.output.extraction import ExtractedBlock, Extraction
 from urltree.page import PageError, Reason
-from urltree.site.seen import Step
+from urltree.site.deduplication import Step
 
 SCHEMAS = Path(__file__).parents[2] / "models/schemas"
 CLEAN_TEXT = orjson.loads((SCHEMAS / "clean-text.json").read_bytes())

@@ -105,7 +105,7 @@ def test_headers_of_others_do_not_make_a_record_the_second_form() -> None:
         (b'["\\ud800",' + b"[" * 100_000, "not JSON"),
         (b'{"url": "u"}', "exactly one of html and html_base64"),
         (b'{"url": 1, "html": "h"}', "url: should be a string, is int"),
-        (b'{"url": "u", "html_base64": "@"}', "html_base64: is not base64"),
+        (b'{"url": "u", "html_base64": "@"}', "html_base64: should be base64"),
         (b'{"url": "u", "html": "h", "schema": 2}', "schema: should be 1"),
         (b'{"url": "u", "html": "h", "published": "May"}', "published: should be an RFC 3339"),
     ],

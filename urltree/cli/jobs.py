@@ -1,7 +1,7 @@
-"""Several processes at once: each has domains of its own, so that the results stay the same.
+"""Several processes (`--jobs`): each site belongs to one process, so the results stay the same.
 
-pages ──▶ by domain ──▶ process 1: Extractor ──┐
-└───▶ process 2: Extractor ──┴──▶ Extractions, in the order of the pages
+pages ──▶ by domain ──┬▶ process 1: Extractor ──┐
+                      └▶ process 2: Extractor ──┴──▶ Extractions, in the order of the pages
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from urltree.address.url_key import KeyScheme
 from urltree.extractor import MEMORY, Extractor
 from urltree.output.extraction import Extraction
 from urltree.page import PageError
-from urltree.reading.source import Source, check
+from urltree.reading.source import Source, check_source
 from urltree.site.spool import Spool
-from urltree.site.state_directory import State
+from urltree.site.state_directory import StateDirectory
 
-IN_FLIGHT = 128 << 20  # characters of HTML that are read ahead
-PAGE = 4096  # of them at least for each page
+IN_FLIGHT = 128 << 20  # characters of HTML that are read ahead of the results
+PAGE = 4096  # least number of characters that a page counts for
 
 
 class Jobs:
-    """As an Extractor, but in processes.
+    """An extractor that runs several processes, each with an Extractor.
 
     Args:
-        jobs: how many.
-        scheme: by which pages are given to them.
-        state: owned here, shared by all.
-        two_pass, options: of each Extractor.
+        jobs: number of processes.
+        scheme: key scheme; its domain of a page selects the process.
+        state: state directory, locked by this process and shared by all; None for none.
+        options: options of each Extractor.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Jobs:
     ) -> None:
         self._scheme = scheme
         self._two_pass = options["two_pass"]
-        self._state = State(state)
+        self._state = StateDirectory(state)
         self._load: Counter[int] = Counter(dict.fromkeys(range(jobs), 0))
         self._job_of: dict[str, int] = {}
         self._waiting: deque[tuple[int, Future[Any]]] = deque()
@@ -54,12 +54,12 @@ class Jobs:
             ProcessPoolExecutor(1, get_context("spawn"), _start, (state, options))
             for _ in range(jobs)
         ]
-        with _held_back(signal.SIGINT):  # the processes inherit that: it is ours to end them
+        with _held_back(signal.SIGINT):  # the processes inherit the mask; this process ends them
             for started in [pool.submit(int) for pool in self._pools]:
                 started.result()
 
     def extract_all(self, pages: Iterable[Source]) -> Iterator[Extraction]:
-        """One Extraction for each page, in order; with `revise`, revisions behind their cause."""
+        """Return one Extraction per page, in order; revisions follow the page that caused them."""
         if not self._two_pass:
             for page in pages:
                 self._submit(self._job(page), _size(page), _extract, page, self._origin())
@@ -77,7 +77,7 @@ class Jobs:
         yield from chain.from_iterable(self._done(bound=0))
 
     def finish(self) -> Iterator[Extraction]:
-        """What was learned when the work was interrupted; pages that still waited are dropped."""
+        """Return the results of started pages after an interruption; drop the pages that wait."""
         for _, future in list(self._waiting):
             if not future.cancel():
                 yield from future.result()
@@ -99,9 +99,9 @@ class Jobs:
         return f"library/0/{self._state.pages - 1}"
 
     def _job(self, source: Source) -> int:
-        """The process of a page's domain; a new domain goes where the fewest pages went."""
+        """Return the process of a page's site: for a new site the one with the fewest pages."""
         try:
-            page, _ = check(source, "")
+            page, _ = check_source(source, "")
             domain = self._scheme.domain(page.final_url) if page.final_url else None
         except PageError:
             domain = None
@@ -118,7 +118,7 @@ class Jobs:
         self._in_flight += size
 
     def _done(self, bound: int = IN_FLIGHT) -> Iterator[list[Extraction]]:
-        """Results in order: all that are there, and more until no more than the bound wait."""
+        """Return finished results in order; wait while more than the bound is in flight."""
         waiting = self._waiting
         while waiting and (bound == 0 or self._in_flight > bound or waiting[0][1].done()):
             result = waiting[0][1].result()
@@ -128,7 +128,7 @@ class Jobs:
 
 @contextmanager
 def _held_back(number: signal.Signals) -> Iterator[None]:
-    """Deliver a signal afterwards, where the system can (POSIX)."""
+    """Block a signal until the end of the context; it has no effect on Windows."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -140,7 +140,7 @@ def _held_back(number: signal.Signals) -> Iterator[None]:
 
 
 class _Job:
-    """What a process has: its Extractor, and with two_pass its spool."""
+    """The state of one process: its Extractor, and its spool with two_pass."""
 
     extractor: Extractor
     spool: Spool
@@ -149,13 +149,13 @@ class _Job:
 
 def _start(state: Path | None, options: Mapping[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _Job.extractor = Extractor(**options, state=State(state, is_member=True))
+    _Job.extractor = Extractor(**options, state=StateDirectory(state, is_member=True))
     _Job.spool = Spool()
 
 
 def _extract(page: Source, origin: str) -> list[Extraction]:
-    said = _Job.extractor.speak(_Job.extractor.learn(page, origin))
-    return [said, *_Job.extractor.revisions()]
+    extraction = _Job.extractor.extraction(_Job.extractor.learn(page, origin))
+    return [extraction, *_Job.extractor.revisions()]
 
 
 def _learn(page: Source, origin: str) -> list[Extraction]:
@@ -166,7 +166,7 @@ def _learn(page: Source, origin: str) -> list[Extraction]:
 def _judge_next() -> list[Extraction]:
     if _Job.spooled is None:
         _Job.spooled = iter(_Job.spool)
-    return [_Job.extractor.speak(_Job.extractor.judge_again(next(_Job.spooled)))]
+    return [_Job.extractor.extraction(_Job.extractor.judge_again(next(_Job.spooled)))]
 
 
 def _close() -> None:

@@ -1,9 +1,12 @@
-"""The options of `urltree extract`, and how it ends.
+"""The command `urltree` and its subcommand `extract`.
 
-0    done
-1    an input, an output or the state cannot be used; or an error under --fail-on-error
-2    usage
-130  Ctrl-C; the state is saved
+Exit codes of `urltree extract`:
+
+0    all pages were read
+1    an input, an output or the state directory cannot be used; with --fail-on-error also if a page
+     had an error
+2    the command line is wrong
+130  Ctrl-C was pressed; the state is saved
 """
 
 from __future__ import annotations
@@ -17,87 +20,112 @@ from typing import Any, get_args
 
 import click
 
-from urltree.address.url_key import Query
 from urltree.cli import interruption
-from urltree.cli.commands import Commands
-from urltree.cli.explain import explain
+from urltree.cli.commands import PluginGroup
+from urltree.cli.explain import explain_command
 from urltree.cli.jobs import Jobs
-from urltree.cli.output import FolderOutput, Format, Output, StreamOutput
+from urltree.cli.options import pipeline_options
+from urltree.cli.output import FolderOutput, Output, OutputFormat, StreamOutput
 from urltree.cli.rules import rules
-from urltree.cli.summary import Summary
-from urltree.enrich.fallback import SinglePage
+from urltree.cli.summary import RunSummary
 from urltree.extractor import Extractor
-from urltree.heuristics.registry import DEFAULT, NAMES
 from urltree.reading import InputError, Reader
 from urltree.reading.source import Source
 from urltree.reading.stream import STDIN
-from urltree.site.revisits import Revisits
 from urltree.site.state_directory import StateError
 
 _INTERRUPTED = 130  # 128 + SIGINT, as shells count
 
 
-@click.group(cls=Commands)
+@click.group(cls=PluginGroup)
 @click.version_option(package_name="urltree")
 def main() -> None:
-    """Clean text from whole web sites: what recurs on a branch of a site is boilerplate."""
+    """Extract clean text from whole web sites: text that recurs on a branch is boilerplate."""
 
 
-main.add_command(explain)
+main.add_command(explain_command)
 main.add_command(rules)
 
 
 @main.command()
 @click.argument("inputs", nargs=-1, metavar="[INPUT…|-]")
-@click.option("-o", "--output", metavar="FILE|DIR", help="Instead of stdout; DIR/ makes a folder.")
-@click.option("--format", "format_", type=click.Choice(get_args(Format)), default="jsonl")
-@click.option("--heuristic", default=DEFAULT, show_default=True, help=f"One of {', '.join(NAMES)}.")
-@click.option("--rules", type=click.Path(), metavar="FILE", help="Query rules of your own, YAML.")
-@click.option("--query", type=click.Choice(get_args(Query)), default="known-noise")
-@click.option("--two-pass", is_flag=True, help="Learn from all pages, then judge.")
-@click.option("--revise", is_flag=True, help="First pages once more, as revision 1, at 20.")
-@click.option("--revisits", type=click.Choice(get_args(Revisits)), default="drop")
-@click.option("--state", type=click.Path(path_type=Path), metavar="DIR", help="Continue from it.")
-@click.option("--jobs", type=click.IntRange(1, 256), default=1, help="Processes.")
-@click.option("--boilerplate", is_flag=True, help="All blocks with their verdicts.")
-@click.option("--markdown", is_flag=True, help="Markdown beside the text.")
-@click.option("--metadata", is_flag=True, help="Date, author, description, language.")
-@click.option("--single-page", type=click.Choice(get_args(SinglePage)), default="none")
-@click.option("--url", help="URL of the one page that is given.")
-@click.option("--base-url", help="URL of the folders that are given.")
-@click.option("--fail-on-error", is_flag=True, help="Exit 1 where a page has an error.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE|DIR",
+    help="File to write instead of standard output. A name that ends in / is a folder, which gets "
+    "one file per site.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(get_args(OutputFormat)),
+    default="jsonl",
+    show_default=True,
+    help="jsonl writes one JSON object per page with all fields; text and markdown write the text "
+    "of each page alone.",
+)
+@pipeline_options("heuristic", "rules", "query")
+@click.option(
+    "--two-pass",
+    is_flag=True,
+    help="Learn from all pages first, then judge each page by all of them.",
+)
+@pipeline_options("revise", "revisits")
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Directory that keeps what was learned: the run continues from it and saves to it.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="Number of processes; the results do not depend on it.",
+)
+@click.option(
+    "--boilerplate", is_flag=True, help="List all blocks of each page with their verdicts."
+)
+@pipeline_options("markdown", "metadata", "single_page")
+@click.option("--url", metavar="URL", help="URL of the page, if the input is one page.")
+@click.option("--base-url", metavar="URL", help="URL of the folders that are given as inputs.")
+@click.option("--fail-on-error", is_flag=True, help="Exit with code 1 if a page has an error.")
 def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
     inputs: tuple[str, ...],
     output: str | None,
-    format_: Format,
+    format_: OutputFormat,
     url: str | None,
     base_url: str | None,
     fail_on_error: bool,
     **options: Any,
 ) -> None:
-    """Extract the text of pages: .html, JSON Lines, WARC, folders of them, or stdin.
+    """Extract the text of pages.
 
-    JSON Lines come out: one for each page, in order. Progress and summary go to stderr.
+    INPUT is an .html file, a JSON Lines file, a WARC archive, a folder of them, or - for standard
+    input. The command writes one JSON object per page, in order. Progress and a summary go to
+    standard error.
     """
     inputs = inputs or (STDIN,)
     if inputs == (STDIN,) and sys.stdin.isatty():
-        raise click.UsageError("no input: name files or folders, or pipe pages in")
+        raise click.UsageError("there is no input: name files or folders, or pipe pages in")
     if url is not None and (len(inputs) > 1 or Path(inputs[0]).is_dir()):
-        raise click.UsageError("--url is for one page; folders have --base-url")
+        raise click.UsageError("--url needs exactly one page; use --base-url for folders")
     options["markdown"] |= format_ == "markdown"
-    reader, summary = Reader(url, base_url), Summary(is_live=sys.stderr.isatty())
+    reader, summary = Reader(url, base_url), RunSummary(is_live=sys.stderr.isatty())
     try:
         for name in inputs:
             if name != STDIN and not Path(name).exists():
-                raise InputError(f"{name}: there is no such file or folder")  # noqa: TRY301
+                raise InputError(f"{name}: this file or folder does not exist")  # noqa: TRY301
         pages = reader.read(inputs)
-        # the second pass reads none, and may be interrupted at once
+        # The second pass reads no page, so it can be interrupted at any time.
         held = nullcontext(pages) if options["two_pass"] else interruption.between(pages)
         with held as pages, _output(output, format_) as out:
             code = _run(_extractor(options), pages, out, summary)
     except (InputError, StateError) as error:
         raise click.ClickException(str(error)) from None
-    except BrokenPipeError:  # whoever read has enough
+    except BrokenPipeError:  # the reader has closed the pipe, for example `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except KeyboardInterrupt:  # before the first page
@@ -109,9 +137,9 @@ def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _run(
-    extractor: Extractor | Jobs, pages: Iterable[Source], out: Output, summary: Summary
+    extractor: Extractor | Jobs, pages: Iterable[Source], out: Output, summary: RunSummary
 ) -> int:
-    """Extract all pages; returns the exit code. The state is saved however it ends."""
+    """Extract all pages and return the exit code; the state is saved in every case."""
     try:
         for extraction in extractor.extract_all(pages):
             out.write(extraction)
@@ -139,7 +167,7 @@ def _extractor(options: dict[str, Any]) -> Extractor | Jobs:
 
 
 @contextmanager
-def _output(name: str | None, format_: Format) -> Iterator[Output]:
+def _output(name: str | None, format_: OutputFormat) -> Iterator[Output]:
     if name is None:
         out: Output = StreamOutput(sys.stdout.buffer, format_)
         yield out

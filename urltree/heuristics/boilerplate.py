@@ -1,6 +1,6 @@
-"""Kinds of boilerplate: why a block is not content (paper, section 7, "types of boilerplate").
+"""Kinds of boilerplate: the reason why a block is not content (paper, section 7).
 
-Stored in rows as one byte a block, so a number keeps its meaning for ever.
+A row stores one byte per block, so the number of a kind must never change its meaning.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ from enum import IntEnum
 
 
 class Kind(IntEnum):
-    """Why a block was dropped; 0 is content."""
+    """The reason why a block was dropped; 0 means that the block is content."""
 
     CONTENT = 0
-    SITE_WIDE = 1  # recurs on the pages of the domain
-    SECTION = 2  # recurs below a deeper node of the branch
-    REPEATED_PATH = 3  # stands where past pages of the site repeated themselves
-    LINK_LIST = 4  # stands where text is mostly links
-    COMMENTS = 5  # by the names of an element around it
-    NAVIGATION = 6  # by the tag or the names of an element around it
-    OUTSIDE_MAIN = 7  # stands outside of the page's main element
-    NEXT_ARTICLE = 8  # of another article that the page goes on with
-    BEFORE_TITLE = 9
-    DUPLICATE_TITLE = 10
-    LINE_NUMBERS = 11  # 1 2 3 …, beside code
-    BESIDE_BOILERPLATE = 12  # without a letter, and what stands before it was dropped
+    SITE_WIDE = 1  # the block recurs on pages of the whole site
+    SECTION = 2  # the block recurs on the pages below a deeper node of the branch
+    REPEATED_PATH = 3  # past pages repeated themselves at the element path of this block
+    LINK_LIST = 4  # most text at this element path is inside links
+    COMMENTS = 5  # the names of an enclosing element say that it holds comments
+    NAVIGATION = 6  # the tag or the names of an enclosing element say that it is navigation
+    OUTSIDE_MAIN = 7  # the block is outside the main element of the page
+    NEXT_ARTICLE = 8  # the block belongs to another article below the first one
+    BEFORE_TITLE = 9  # the block precedes the title block
+    DUPLICATE_TITLE = 10  # the block repeats the title
+    LINE_NUMBERS = 11  # the block contains line numbers (1 2 3 …) beside code
+    BESIDE_BOILERPLATE = 12  # the block has no letter, and the block before it was dropped
 
     @property
     def label(self) -> str:
-        """As written in clean-text: `link list`."""
+        """Name in clean-text records, such as `link list`."""
         return self.name.lower().replace("_", " ").replace("site wide", "site-wide")

@@ -1,4 +1,4 @@
-"""Kinds of pages (issue 6). Stored in rows as two bits, so a number keeps its meaning for ever."""
+"""Kinds of pages. A row stores two bits, so the number of a kind must never change its meaning."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from enum import IntEnum
 
 
 class PageKind(IntEnum):
-    """What a page is for: to be read, or to lead to others."""
+    """The purpose of a page: to be read (article), or to link to other pages (listing)."""
 
     UNKNOWN = 1
     ARTICLE = 2
-    LISTING = 3  # a section front, an archive, a list of search results
+    LISTING = 3  # for example a section front, an archive, or search results
 
     @property
     def label(self) -> str:
-        """As written in clean-text: `listing`."""
+        """Name in clean-text records, such as `listing`."""
         return self.name.lower()

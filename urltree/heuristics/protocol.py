@@ -1,8 +1,9 @@
-"""What a heuristic is, and what it says of a document."""
+"""The heuristic protocol, and the verdict that a heuristic returns for a document."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from urltree.document import Document
 from urltree.heuristics.page_kind import PageKind
@@ -10,44 +11,58 @@ from urltree.tree.path_statistics import Contribution, PathStatistics
 from urltree.tree.url_tree import Node
 
 
-class Judgement(NamedTuple):
-    """What a heuristic says of a document.
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The decision about each text block of a document.
+
+    A row stores the verdict, so that a replay of the document gives the same text.
 
     Attributes:
-        depth: of the node that judged, 0 for the root.
-        support: of that node, when it judged.
-        boilerplate: one verdict for each block.
-        counts: c(hash) of each block at that node.
-        kinds: kind of boilerplate of each block, one byte each (`boilerplate.py`); None if unknown.
-        paths: what it contributes to the site's path statistics; None where nothing.
-        page_kind: None of a heuristic that knows none.
+        heuristic: name of the heuristic that decided.
+        version: version of that heuristic.
+        depth: depth of the node that decided; the root has depth 0.
+        support: support of that node when it decided.
+        boilerplate: one flag per block, True for boilerplate.
+        counts: c(hash) of each block at that node; None where counts are not kept.
+        kinds: kind of boilerplate of each block, one byte each (`boilerplate.py`); None for a
+            heuristic that does not distinguish kinds.
+        page_kind: article or listing; None for a heuristic that does not distinguish them.
+        revision: 0 for the first verdict, 1 for the second (`site/first_pages.py`).
+        contribution: contribution of the document to the path statistics of its site, if the
+            heuristic learns any. The row stores it beside the verdict; after reading it is None.
     """
 
+    heuristic: str
+    version: int
     depth: int
     support: int
     boilerplate: tuple[bool, ...]
-    counts: tuple[int, ...]
+    counts: tuple[int, ...] | None
     kinds: bytes | None = None
-    paths: Contribution | None = None
     page_kind: PageKind | None = None
+    revision: int = 0
+    contribution: Contribution | None = field(default=None, compare=False, repr=False)
 
 
 class Heuristic(Protocol):
-    """What every heuristic is: named, versioned, and a pure function of what is known."""
+    """A named and versioned pure function that judges documents."""
 
     @property
     def name(self) -> str:
-        """As written in settings and in clean-text."""
+        """Name in settings and in clean-text records."""
 
     @property
     def version(self) -> int:
-        """Rises when the same input may get another verdict."""
+        """Version; it increases when the same input may get another verdict."""
 
-    def judge(self, document: Document, leaf: Node, paths: PathStatistics) -> Judgement:
+    def judge(self, document: Document, leaf: Node, paths: PathStatistics) -> Verdict:
         """Judge each block of a document.
 
         Args:
-            document: it was inserted at `leaf`.
-            leaf: its node in the tree of its domain.
-            paths: of the domain, the document's own contribution not among them at first.
+            document: the document, already inserted into the tree of its site.
+            leaf: the leaf of the tree at which it was inserted.
+            paths: path statistics of the site, without this document when it is judged first.
+
+        Returns:
+            A verdict with counts, and with the contribution of the document if there is one.
         """

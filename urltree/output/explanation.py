@@ -1,8 +1,8 @@
-"""Why a heuristic says what it says of a page: its verdicts, and all that they stand on.
+"""The explanation of a verdict: the verdict of a page, and the counts and elements it rests on.
 
-    rows of the site ──▶ LearnedDomain ──▶ the page, as if it came now ──▶ Explanation
+    rows of the site ──▶ Site ──▶ judge the page as if it arrived now ──▶ Explanation
 
-The decision is made by the heuristic itself; here is only looked at what it saw (issue 6).
+The heuristic itself decides; this module only records what it used.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import NamedTuple
 from urltree.document import Document
 from urltree.heuristics.boilerplate import Kind
 from urltree.heuristics.evidence import Evidence
-from urltree.heuristics.evidence.page import Page
+from urltree.heuristics.evidence.features import PageFeatures
 from urltree.heuristics.evidence.parameters import Parameters
-from urltree.heuristics.protocol import Heuristic, Judgement
-from urltree.site.site import LearnedDomain
+from urltree.heuristics.protocol import Heuristic, Verdict
+from urltree.site.site import Site
 from urltree.tree.path_statistics import PathStatistics
 from urltree.tree.url_tree import Node
 
 
 class NodeCounts(NamedTuple):
-    """A node of the page's branch.
+    """One node of the page's branch.
 
     Attributes:
-        name: as domain/segment/…
-        support: documents at or below it, the page among them.
-        counts: of each block of the page, the documents that contain it.
+        name: name as domain/segment/…
+        support: number of documents at or below the node, including the page.
+        counts: for each block of the page, the number of those documents that contain it.
     """
 
     name: str
@@ -38,13 +38,14 @@ class NodeCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Main:
-    """The main element, and how it was found.
+    """The main element of a page, and the votes for it.
 
     Attributes:
         element: index into the document's elements.
-        votes: pages of the site that have their main element at this path, or where its names are
-            new, at its tags; voters: that have one.
-        alone: the element that this page would choose for itself, None where it has no prose.
+        votes: number of pages of the site whose main element has the same path. If no page has the
+            path with these names, it is the number of pages with the same path of tags.
+        voters: number of pages of the site that have a main element.
+        alone: index of the element that the page would choose without votes; None without prose.
     """
 
     element: int
@@ -55,20 +56,23 @@ class Main:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What was said of a page and why.
+    """The verdict of a page with the evidence for it.
 
     Attributes:
-        heuristic: its name.
-        nodes: of the branch, from the root.
-        words: of each block; linked: those inside links.
-        title: number of the title block, None where there is none.
-        main: None where there is none, or where the heuristic looks for none.
-        inside: blocks that stand in it.
+        document: the page.
+        heuristic: name of the heuristic.
+        verdict: its verdict.
+        nodes: nodes of the branch, beginning with the root.
+        words: number of words of each block.
+        linked: number of words inside links of each block.
+        title: index of the title block; None if there is none.
+        main: main element; None if there is none, or the heuristic does not use one.
+        inside: one flag per block, True inside the main element.
     """
 
     document: Document
     heuristic: str
-    judgement: Judgement
+    verdict: Verdict
     nodes: tuple[NodeCounts, ...]
     words: tuple[int, ...]
     linked: tuple[float, ...]
@@ -77,39 +81,39 @@ class Explanation:
     inside: tuple[bool, ...]
 
     def kind(self, position: int) -> Kind | None:
-        """Why a block is boilerplate; None where the heuristic knows no kinds."""
-        kinds = self.judgement.kinds
+        """Return the kind of boilerplate of a block; None for a heuristic without kinds."""
+        kinds = self.verdict.kinds
         return None if kinds is None else Kind(kinds[position])
 
 
 def explain(
     heuristic: Heuristic, document: Document, rows: Iterable[tuple[bytes, bytes]] = ()
 ) -> Explanation:
-    """Judge a page as if it came now, in memory alone.
+    """Judge a page as if it arrived now; nothing is stored.
 
     Args:
-        heuristic: that judges.
-        document: the page. What was learned of it before is not counted a second time.
-        rows: (id, encoded row) of its domain.
+        heuristic: heuristic that judges.
+        document: the page. Its own stored row is not counted a second time.
+        rows: pairs of document id and encoded row of its site.
 
     Raises:
-        RowError: a row of a version that this release does not know.
+        RowError: this release does not know the version of a row.
     """
-    site = LearnedDomain(heuristic, None)
+    site = Site(heuristic, None)
     site.rebuild([row for row in rows if row[0] != document.key_bytes])
     leaf = site.tree.insert(document.key_bytes, document.branch, document.distinct_hashes())
-    judgement = heuristic.judge(document, leaf, site.paths)
+    verdict = heuristic.judge(document, leaf, site.paths)
     if isinstance(heuristic, Evidence):
         page = heuristic.look_at(document, leaf, site.paths)
         alone = heuristic.look_at(document, leaf, PathStatistics()).main
         title, main = page.title, _main(page, site.paths, alone)
     else:
-        page = Page.of(document, leaf, Parameters(), None)
+        page = PageFeatures.of(document, leaf, Parameters(), None)
         title = main = None
     return Explanation(
         document,
         heuristic.name,
-        judgement,
+        verdict,
         _nodes(document, leaf),
         tuple(page.words),
         tuple(page.linked),
@@ -119,7 +123,7 @@ def explain(
     )
 
 
-def _main(page: Page, paths: PathStatistics, alone: int | None) -> Main | None:
+def _main(page: PageFeatures, paths: PathStatistics, alone: int | None) -> Main | None:
     if page.main is None:
         return None
     by_tags = page.path_by_tags(page.main)

@@ -1,4 +1,4 @@
-"""What comes out: one Extraction for each page, with the fields of the topic clean-text."""
+"""The extraction: the result for one page, with the fields of the topic clean-text."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Literal
 
 from urltree.address.url_key import UrlKey
 from urltree.document import Document, FoundMetadata, kept_text
-from urltree.enrich.metadata import language_of
+from urltree.enrich.metadata import detect_language
 from urltree.heuristics.boilerplate import Kind
+from urltree.heuristics.protocol import Verdict
 from urltree.output.markdown import markdown as as_markdown
 from urltree.page import Page, PageError, Reason
-from urltree.site.row import Verdict
 
-# content has no reason; nor has a kind that a later release stored
+# Content has no reason. A kind that a later release stored has none here either.
 _LABELS = {kind.value: kind.label for kind in Kind if kind}
 
 Status = Literal["ok", "duplicate", "error"]
@@ -23,14 +23,17 @@ Blocks = Literal["none", "content", "all"]
 
 @dataclass(frozen=True, slots=True)
 class ExtractedBlock:
-    """A block of the output.
+    """One block of an extraction.
 
     Attributes:
-        position: its index among the page's blocks.
-        tag, heading: of the element it stands in.
+        position: index of the block among all blocks of the page.
+        text: text of the block.
+        tag: tag of the element that contains the block.
+        heading: level of the heading, 1 to 6; 0 outside headings.
         verdict: content or boilerplate.
-        count: documents at the judging node that contain it; None where counts are not kept.
-        reason: why, for heuristics that have more than one.
+        count: number of documents at the deciding node that contain the block; None if counts are
+            not kept.
+        reason: kind of boilerplate; None for content, and for heuristics without kinds.
     """
 
     position: int
@@ -44,19 +47,33 @@ class ExtractedBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """The outcome for one page.
+    """The result for one page.
 
     Attributes:
         status: `ok`, `duplicate` or `error`.
-        page_kind: `article`, `listing` or `unknown`; None of a heuristic that knows no kinds.
-        text: the kept blocks joined by newlines, nothing prepended; None unless `ok`.
-        markdown: with a setting, the same blocks as Markdown.
-        blocks: with a setting, the kept blocks, or with another all of them.
-        node: the node that judged, as domain/segment/…; support: its support then.
-        versions: of tokenizer, key and heuristic.
-        metadata: with a setting, what was found out about the page.
-        duplicate_of: origin of the first copy; duplicate_step: what revealed it.
-        error: a reason code; message: what is wrong, for a person.
+        url: request URL as given.
+        origin: topic/partition/offset of the page's first copy, or the library's page number.
+        meta: strings of the user, returned unchanged.
+        response_url: URL after redirects.
+        id: document id, 32 hexadecimal digits.
+        revision: 0 for the first extraction of a page, 1 for the second.
+        domain: registrable domain.
+        url_key: URL after normalisation and query rules.
+        title, description, published, fetched_at: fields of the input record.
+        page_kind: `article`, `listing` or `unknown`; None for a heuristic without kinds of pages.
+        text: text of the kept blocks, joined by newlines; None unless the status is `ok`.
+        markdown: the same blocks as Markdown, if the option is on.
+        blocks: the kept blocks, or all blocks, if the option is on.
+        node: node that decided, as domain/segment/…
+        support: support of that node when it decided.
+        heuristic: name of the heuristic.
+        versions: versions of tokenizer, key and heuristic.
+        language, author, canonical: declarations in the page's head.
+        metadata: metadata found in the page, if the option is on.
+        duplicate_of: origin of the first copy.
+        duplicate_step: step that revealed the duplicate.
+        error: reason code of an error.
+        message: explanation of the error for a person.
     """
 
     status: Status
@@ -93,7 +110,7 @@ class Extraction:
 def clean_text(
     document: Document, verdict: Verdict, blocks: Blocks = "none", *, markdown: bool = False
 ) -> Extraction:
-    """The clean text of a judged document. A replay gives the same, to the byte."""
+    """Return the extraction of a judged document. A replay gives the same bytes."""
     text = kept_text(document, verdict.boilerplate)
     return Extraction(
         status="ok",
@@ -129,7 +146,7 @@ def clean_text(
 
 
 def failure(page: Page | None, origin: str, error: PageError) -> Extraction:
-    """The outcome for a page at fault."""
+    """Return the extraction of a page with an error."""
     return Extraction(
         status="error",
         url=page.url if page else None,
@@ -141,14 +158,14 @@ def failure(page: Page | None, origin: str, error: PageError) -> Extraction:
 
 
 def duplicate(page: Page, origin: str, key: UrlKey, of: str, step: str) -> Extraction:
-    """The outcome for a page that was seen before.
+    """Return the extraction of a page that was seen before.
 
     Args:
-        page: at fault in nothing.
-        origin: of it.
-        key: that it shares with the page that was seen.
-        of: origin of that page.
-        step: what revealed it.
+        page: the page.
+        origin: origin of the page.
+        key: URL key that it shares with the first copy.
+        of: origin of the first copy.
+        step: step that revealed the duplicate.
     """
     return Extraction(
         status="duplicate",
@@ -165,11 +182,11 @@ def duplicate(page: Page, origin: str, key: UrlKey, of: str, step: str) -> Extra
 
 
 def superseded(document: Document, by: str) -> Extraction:
-    """The outcome for a version of a page whose place a later one has taken.
+    """Return the extraction of an earlier version of a page that a later one has replaced.
 
     Args:
         document: the earlier version.
-        by: origin of the later one.
+        by: origin of the later version.
     """
     return Extraction(
         status="duplicate",
@@ -186,7 +203,7 @@ def superseded(document: Document, by: str) -> Extraction:
 
 
 def _with_language(found: FoundMetadata | None, text: str) -> FoundMetadata | None:
-    return None if found is None else replace(found, language=language_of(text))
+    return None if found is None else replace(found, language=detect_language(text))
 
 
 def _extracted(document: Document, verdict: Verdict, blocks: Blocks) -> tuple[ExtractedBlock, ...]:
@@ -206,6 +223,6 @@ def _extracted(document: Document, verdict: Verdict, blocks: Blocks) -> tuple[Ex
 
 
 def _reason(verdict: Verdict, position: int) -> str | None:
-    """Why a block is boilerplate: `link list`; None for content, and where nobody said."""
+    """Return the kind of boilerplate of a block, such as `link list`; None for content."""
     kind = verdict.kinds[position] if verdict.kinds else Kind.CONTENT
     return _LABELS.get(kind)

@@ -1,73 +1,73 @@
-"""Normalisation: is this page new, a replay, a revisit, or a duplicate? (Paper, section 3).
+"""Deduplication: decide whether a page is new, a replay, a revisit, or a duplicate (section 3).
 
-    page ──▶ keys ──▶ look up `seen` ──▶ parse ──▶ Forward: document, and what to put in `seen`
-                            │
-                            └──▶ Duplicate: of which page, and the step that reveals it
+    request URL ──redirects──▶ response URL ──normalise──▶ canonical form ──rules──▶ URL key
 
-The job's agent and the library both call `normalise`, so that they cannot differ. It decides
-only: the caller puts `seen`, and only when the document is forwarded. Pages are parsed last, for
-half of the paper's stream were duplicates; but a revisit that may supersede is parsed to know.
+    page, keys ──▶ look up `seen` ──┬▶ Onward: the page continues as a document
+                                    └▶ Duplicate: of which page, and which step revealed it
+
+Two pages with the same URL key are duplicates. A duplicate is counted under the first step after
+which the two URLs were equal (paper, section 3 and Figure 2). The same *origin* again is not a
+duplicate but a replay: Kafka delivers at least once, and a later step may have lost the first
+delivery. `revisits.py` decides whether a changed page takes the place of its former version.
+
+This module only decides. The caller stores the `seen` record, and only if the page continues.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
-from functools import cached_property
+from dataclasses import replace
+from enum import Enum, StrEnum
 from typing import NamedTuple
 
-from urltree.address.url_key import KeyScheme, UrlKey
-from urltree.document import Document
-from urltree.html.blocks import TokenizedPage
-from urltree.html.tokenizer import tokenize
+from urltree.address.url_key import UrlKey
 from urltree.page import Page
-from urltree.site.revisits import Revisits, content_digest, is_older
-from urltree.site.seen import Horizon, Seen, Step, Version, duplicate_step
+from urltree.site.revisits import is_older
+from urltree.site.seen import Horizon, Seen, Version
 
 LookUp = Callable[[UrlKey], bytes | None]
-Content = Callable[[], int]  # digest of a page's content, made when it is asked for
+Content = Callable[[], int]  # returns the content digest of a page; called only when needed
+
+
+class Step(StrEnum):
+    """The step of URL normalisation that revealed a duplicate."""
+
+    REQUEST_URL = "request-url"
+    RESPONSE_URL = "response-url"
+    CANONICAL = "canonical"
+    RULE = "rule"
+    SUPERSEDED = "superseded"  # no step: an older version of a page, see `revisits.py`
 
 
 class Arrival(Enum):
-    """Why a page goes on as a document."""
+    """The reason why a page continues as a document."""
 
     NEW = "new"
-    REPLAY = "replay"  # the same origin again
-    REVISIT = "revisit"  # has changed, and supersedes what was seen
-
-
-@dataclass(frozen=True, slots=True)
-class Forward:
-    """A page that goes on as a document.
-
-    Attributes:
-        seen: to be put under the document's domain and id, also for a replay: the first write may
-            have been lost behind us.
-        arrival: only a new page's time is added to the domain's horizon.
-    """
-
-    document: Document
-    seen: Seen
-    arrival: Arrival
+    REPLAY = "replay"  # the same origin was delivered again
+    REVISIT = "revisit"  # the page has changed and supersedes its former version
 
 
 class Onward(NamedTuple):
-    """The decision that a page goes on: its key, what to put in `seen`, and why."""
+    """The decision that a page continues as a document.
+
+    Attributes:
+        key: URL key of the document.
+        seen: record to store under the key.
+        arrival: reason of the decision.
+    """
 
     key: UrlKey
     seen: Seen
     arrival: Arrival
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """A page that was seen before, under another origin.
+class Duplicate(NamedTuple):
+    """The decision that a page was seen before, under another origin.
 
     Attributes:
-        key: under which the first copy is stored.
-        first_origin: of the copy that was forwarded.
-        step: the first step that reveals it, or `superseded`.
+        key: URL key under which the first copy is stored.
+        first_origin: origin of the copy that was forwarded.
+        step: first step that reveals the duplicate, or `superseded`.
     """
 
     key: UrlKey
@@ -75,40 +75,7 @@ class Duplicate:
     step: Step
 
 
-def normalise(  # noqa: PLR0913, PLR0917 - all that a decision depends on
-    page: Page,
-    origin: str,
-    schemes: Sequence[KeyScheme],
-    horizon: Horizon,
-    look_up: LookUp,
-    revisits: Revisits = "drop",
-) -> Forward | Duplicate:
-    """Decide what becomes of a page, and take it apart if it goes on.
-
-    Args:
-        page: admitted, with a URL.
-        origin: topic/partition/offset of its first copy.
-        schemes: the one in force first; then, for as long as `seen` remembers, those before it.
-        horizon: of the page's domain.
-        look_up: what is stored in `seen` under a key, encoded.
-        revisits: whether a page that has changed supersedes what was seen of it.
-
-    Raises:
-        PageError: the page's fault.
-        SeenError: stored bytes that this release cannot read.
-    """
-    parsed = _Parsed(page)
-    url = page.final_url or ""
-    keys = [scheme.key(url, parsed.title) for scheme in schemes]
-    content = parsed.content if revisits == "replace" else None
-    decision = decide(page, keys, origin, horizon, look_up, content)
-    if isinstance(decision, Duplicate):
-        return decision
-    document = Document.of(page, decision.key, parsed.tokens, origin)
-    return Forward(document, decision.seen, decision.arrival)
-
-
-def decide(  # noqa: PLR0913, PLR0917 - all that it depends on
+def decide(  # noqa: PLR0913, PLR0917 - the decision depends on all of them
     page: Page,
     keys: Sequence[UrlKey],
     origin: str,
@@ -116,11 +83,22 @@ def decide(  # noqa: PLR0913, PLR0917 - all that it depends on
     look_up: LookUp,
     content: Content | None = None,
 ) -> Onward | Duplicate:
-    """Compare a page with what was seen under its keys.
+    """Compare a page with the `seen` records under its keys.
 
-    What was seen longer ago than the horizon is unseen. An undated page has the newest time of
-    its domain. A replay keeps the key and the time under which it was forwarded first, so that it
-    is the same document after a switch of schemes. Where revisits are dropped, `content` is None.
+    A record older than the horizon counts as unseen. A page without a date gets the newest time of
+    its site. A replay keeps the key and the time of its first delivery, so that it remains the same
+    document after a change of the rules.
+
+    Args:
+        page: an admitted page.
+        keys: its URL key under the rules in force, then under the rules before them.
+        origin: topic/partition/offset of the page's first copy.
+        horizon: horizon of the page's site.
+        look_up: function that returns the encoded `seen` record of a key, None if there is none.
+        content: function that returns the content digest of the page; None drops revisits.
+
+    Raises:
+        SeenError: this release cannot read a stored record.
     """
     time = horizon.newest_time() if page.time is None else page.time
     for key in keys:
@@ -148,25 +126,22 @@ def decide(  # noqa: PLR0913, PLR0917 - all that it depends on
     return Onward(keys[0], seen, Arrival.NEW)
 
 
+def duplicate_step(first: Seen, page: Seen) -> Step | None:
+    """Return the first step that reveals `page` to be `first`; None for a replay.
+
+    Args:
+        first: the stored record under the key that both share.
+        page: the record that would be stored for the page that arrives now.
+    """
+    if first.origin == page.origin:
+        return None
+    if first.request == page.request:
+        return Step.REQUEST_URL
+    if first.response == page.response:
+        return Step.RESPONSE_URL
+    return Step.CANONICAL if first.canonical == page.canonical else Step.RULE
+
+
 def _seen(page: Page, key: UrlKey, origin: str, time: int) -> Seen:
     response = page.final_url or ""
     return Seen.of(origin, time, page.url or response, response, key.canonical)
-
-
-class _Parsed:
-    """A page's tokens, made when they are first asked for."""
-
-    def __init__(self, page: Page) -> None:
-        self._page = page
-
-    @cached_property
-    def tokens(self) -> TokenizedPage:
-        return tokenize(self._page.html, self._page.content_type)
-
-    def content(self) -> int:
-        """Digest of what would make it another version."""
-        return content_digest(self.tokens.blocks)
-
-    def title(self) -> str | None:
-        """The input's title, else the page's own; asked for where a rule retains `_cid_`."""
-        return self._page.title or self.tokens.title

@@ -1,13 +1,14 @@
-"""A domain's first pages: judged again once 20 documents are known (issue 6, "Revision").
+"""First pages: the pages of a new site are judged a second time when 20 documents are known.
 
-    documents 1 to 19   judged by little: each is kept, and its row waits
-    document 20         each is judged again. Where its text changes, the row holds both verdicts,
-                        and it is published once more under its id, as revision 1
+    documents 1 to 19   little is known: each document is stored, and its row waits
+    document 20         each stored document is judged again; if its text changes, the row stores
+                        both verdicts and the page is published again as revision 1
 
-The second verdict is the last: after 20 more pages the first ten of a domain rise from F1 .977 to
-.989, later by nothing. It depends on the rows in the window alone, and is stored before any later
-row: a crash changes nothing of it. What a document contributes to path statistics stays that of
-its first judgement, so that the order of revising does not matter.
+There is no third verdict. With 20 more pages known, the first ten pages of a site rise from F1 .977
+to .989; later pages gain nothing. The second verdict depends only on the rows in the window, and it
+is stored before any later row, so that a crash does not change it. The contribution of a document
+to the path statistics remains that of its first verdict. Therefore the order in which documents are
+judged again does not matter.
 """
 
 from __future__ import annotations
@@ -17,21 +18,22 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from urltree.document import Document, kept_text
+from urltree.heuristics.protocol import Verdict
 from urltree.html.tokenizer import TOKENIZER_VERSION
 from urltree.site.packed_document import pack
-from urltree.site.row import Row, Verdict
+from urltree.site.row import Row
 from urltree.tree.window import Eviction
 
-ENOUGH = 20  # documents that count
-MAX_BYTES = 1 << 20  # of a domain's kept documents; what goes beyond is not judged again
+ENOUGH = 20  # documents in the tree from which first pages are judged again
+MAX_BYTES = 1 << 20  # of the stored documents of a site; a page beyond it is judged only once
 
 
 class Revision(NamedTuple):
-    """A document that was judged again.
+    """The result of judging a document again.
 
     Attributes:
-        row: encoded, to be put under its id.
-        verdict: to be published; None where the text is what it was.
+        row: encoded row to store under its id.
+        verdict: verdict to publish; None if the text has not changed.
     """
 
     row: bytes
@@ -39,11 +41,11 @@ class Revision(NamedTuple):
 
 
 class FirstPages:
-    """Which documents of a domain are kept; their bytes are the caller's to store.
+    """The documents of a site that are stored to be judged again; the caller stores their bytes.
 
     Args:
-        eviction: of the domain; none is kept where it never has enough.
-        is_on: whether any is.
+        eviction: eviction of the site. A window of fewer than 20 documents stores no first pages.
+        is_on: whether first pages are judged again at all.
     """
 
     __slots__ = ("_sizes", "is_on")
@@ -55,14 +57,14 @@ class FirstPages:
     def recall(
         self, kept: Iterable[tuple[bytes, int]], is_known: Callable[[bytes], bool]
     ) -> list[bytes]:
-        """Take up again what is kept of a domain that was rebuilt.
+        """Register the documents that are already stored, after the site was rebuilt.
 
         Args:
-            kept: ids and sizes of all of its documents that are stored.
-            is_known: whether a document is in the domain's window.
+            kept: ids and sizes in bytes of all stored documents of the site.
+            is_known: function that returns whether an id is in the window of the site.
 
         Returns:
-            Ids of those to drop: their rows are gone, or nothing is judged again any more.
+            Ids of the documents to delete: their rows are gone, or revision is off.
         """
         dropped = []
         for document_id, size in kept:
@@ -73,25 +75,30 @@ class FirstPages:
         return dropped
 
     def drop(self, document_id: bytes) -> bool:
-        """A document is kept no longer; returns whether it was."""
+        """Unregister a document; return whether it was registered."""
         return self._sizes.pop(document_id, None) is not None
 
     def due(self, documents: int) -> list[bytes]:
-        """Ids of those that are to be judged again, once so many documents count."""
+        """Return the ids of the documents to judge again.
+
+        Args:
+            documents: number of documents in the tree of the site.
+        """
         return sorted(self._sizes) if documents >= ENOUGH else []
 
     def keep(self, document: Document, row: Row, documents: int) -> tuple[Row, bytes | None]:
-        """Decide whether to keep a document that was judged just now.
+        """Decide whether to store a document that was just judged.
 
-        The paper's heuristics, which give no reasons, are as the paper says: one verdict.
+        The paper's heuristics judge each document once, as the paper says. They are recognised by
+        the lack of kinds of boilerplate.
 
         Args:
-            document: one of the domain.
-            row: of it.
-            documents: that count, itself among them.
+            document: a document of the site.
+            row: its row.
+            documents: number of documents in the tree, this one included.
 
         Returns:
-            Its row, and the bytes to keep it as; None where it is not kept.
+            The row, and the bytes of the document to store; None if it is not stored.
         """
         is_candidate = (
             self.is_on
@@ -108,7 +115,7 @@ class FirstPages:
         return replace(row, waits=True), packed
 
     def keep_again(self, document: Document, row: Row) -> bytes | None:
-        """The bytes of a replay that waits: what was put before a crash may be missing."""
+        """Return the bytes of a replayed document that waits; a crash may have lost them."""
         if not (self.is_on and row.waits and row.tokenizer == TOKENIZER_VERSION):
             return None
         packed = pack(document)
@@ -116,20 +123,19 @@ class FirstPages:
         return packed
 
     def revise(
-        self, document: Document, stored: bytes | None, judge: Callable[[Document], Verdict]
+        self, document: Document, row: Row | None, judge: Callable[[Document], Verdict]
     ) -> Revision | None:
-        """Judge a kept document again; one that was, before a crash, says the same again.
+        """Judge a stored document again. After a crash, repeat the stored second verdict.
 
         Args:
-            document: as it was kept.
-            stored: the row under its id, None where there is none.
-            judge: by all that is known now.
+            document: the stored document.
+            row: the row under its id, None if there is none.
+            judge: function that judges a document by all that is known now.
 
         Returns:
-            None where the row is gone, or of another version of the page.
+            None if there is no row, or if the row belongs to another version of the page.
         """
         self.drop(document.key_bytes)
-        row = None if stored is None else Row.decode(stored)
         if row is None or row.origin != document.origin:
             return None
         if row.waits:

@@ -1,6 +1,7 @@
-"""A document as it is kept to be judged again: all of it, as compressed JSON behind a version.
+"""A packed document: the stored form of a first page, which is judged again later.
 
-Blocks and elements are columns, which compress better than rows: about a tenth of the HTML.
+The bytes are a version and compressed JSON. Blocks and elements are columns, which compress better
+than rows. The size is about a tenth of the HTML.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _NAMES = tuple(f.name for f in fields(Document))
 
 
 def pack(document: Document) -> bytes:
-    """The bytes that are stored."""
+    """Return the bytes to store."""
     record: dict[str, Any] = {name: getattr(document, name) for name in _NAMES}
     record["meta"] = dict(document.meta)
     record["blocks"] = _columns(document.blocks)
@@ -35,10 +36,13 @@ def unpack(stored: bytes) -> Document:
     """Read stored bytes.
 
     Raises:
-        RowError: they are none of these, or of a version that this release does not know.
+        RowError: the bytes are damaged, or this release does not know their version.
     """
     if not stored or stored[0] != _VERSION:
-        raise RowError(f"document of version {stored[:1].hex() or 'none'}, expected {_VERSION}")
+        raise RowError(
+            f"first page: its version is {stored[:1].hex() or 'missing'}, but this release reads "
+            f"version {_VERSION}; run the release that wrote it"
+        )
     try:
         record = orjson.loads(zstandard.decompress(stored[1:]))
         tags, parents, tokens = record["elements"] or ((), (), ())
@@ -51,7 +55,7 @@ def unpack(stored: bytes) -> Document:
             record["metadata"] = FoundMetadata.from_record(record["metadata"])
         return Document(**record)
     except (zstandard.ZstdError, ValueError, TypeError, KeyError) as error:
-        raise RowError(f"damaged document of {len(stored)} bytes: {error}") from error
+        raise RowError(f"first page: its {len(stored)} bytes are damaged: {error}") from error
 
 
 def _columns(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

@@ -1,13 +1,15 @@
-"""Revisits: the same address again. Has the page changed, and which of two versions is later?
+"""Revisits: the same address is fetched again. Has the page changed, and which version is later?
 
-    revisit ──▶ older than what is stored? ──▶ superseded: a duplicate of the later version
+    revisit ──▶ older than the stored version? ──yes──▶ duplicate of the later version (superseded)
                      │ no
-                     └▶ same content? ──▶ a duplicate, as ever
-                            └ no ──▶ supersedes: same id, its own origin (issue 6)
+                     └▶ same content? ──yes──▶ duplicate
+                              │ no
+                              └▶ new version: same document id, its own origin
 
-Only the same *address* is a revisit: equal as requested, after redirects, or once normalised. Two
-addresses that a rule alone makes equal (https for http, a tracking parameter) stay duplicates: the
-rule may be wrong, and then two pages would take turns under one id.
+Only the same *address* is a revisit: equal as requested, after redirects, or after normalisation.
+Two addresses that only a rule makes equal (https instead of http, a tracking parameter) remain
+duplicates. If the rule is wrong, two different pages would otherwise replace each other again and
+again under one id.
 """
 
 from __future__ import annotations
@@ -25,12 +27,12 @@ Revisits = Literal["drop", "replace"]
 
 
 def content_digest(blocks: Sequence[TextBlock]) -> int:
-    """XXH3-64 of what a change of would be worth a new version.
+    """Return the XXH3-64 digest of the text whose change makes a new version of a page.
 
-    That is the text of all blocks that do not stand in a link as a whole, digits and punctuation
-    included, for a corrected number is a correction (`block_hash` knows letters only). Lists of
-    headlines beside an article change with every fetch, and are left out; on a page that is links
-    by more than half they are what it says, and count.
+    The digest covers the text of every block that is not a link as a whole. It includes digits and
+    punctuation, because a corrected number is a correction (`block_hash` covers letters only).
+    Lists of headlines beside an article change with every fetch and are left out. If links make up
+    more than half of the page's text, the links are its content and the digest covers all blocks.
     """
     own = [block for block in blocks if block.link_share < 1]
     linked = sum(len(block.text) * block.link_share for block in blocks)
@@ -40,17 +42,17 @@ def content_digest(blocks: Sequence[TextBlock]) -> int:
 
 
 def is_older(origin: str, time: int | None, than: str, than_time: float) -> bool:
-    """Whether a page is an older version than the one that is stored.
+    """Return whether a page is an older version than the stored one.
 
-    Within a partition the offset says it, which is the order of work. Partitions have no order
-    among each other: there the document time says it, where the page has one. Undated or of the
-    same time it is no older, so that the version that comes last counts.
+    Within a partition the offset decides. Partitions have no order among each other, so there the
+    document time decides if the page has one. A page without a date, or with the same time, is not
+    older: the version that arrives last counts.
 
     Args:
         origin: topic/partition/offset of the page.
-        time: document time in microseconds, None where it has none.
-        than: the origin that is stored.
-        than_time: the time that is stored with it; -inf where it has none.
+        time: document time of the page in microseconds, None if it has none.
+        than: origin of the stored version.
+        than_time: time of the stored version in microseconds; -inf if it has none.
     """
     (place, _, offset), (other, _, than_offset) = origin.rpartition("/"), than.rpartition("/")
     if place == other and offset.isdecimal() and than_offset.isdecimal():
@@ -58,17 +60,16 @@ def is_older(origin: str, time: int | None, than: str, than_time: float) -> bool
     return origin != than and time is not None and time < than_time
 
 
-def superseded_by(document: Document, stored: bytes | None) -> str | None:
-    """Origin of a later version of a document, if that is what its row is of.
+def superseded_by(document: Document, row: Row | None) -> str | None:
+    """Return the origin of a later version of a document if the row stores one, else None.
 
-    Such a document is a replay: it must not take the place of what has taken its place.
+    Such a document is a replay; it must not replace the version that has replaced it.
 
     Args:
         document: a version of a page.
-        stored: the row under its id, None where there is none.
+        row: the row under its id, None if there is none.
     """
-    if stored is None:
+    if row is None:
         return None
-    row = Row.decode(stored)
     is_past = is_older(document.origin, document.time, row.origin, row.time)
     return row.origin if is_past else None

@@ -1,11 +1,11 @@
-"""A row: what is stored of one document, the only truth from which a domain's tree is made.
+"""A row: the stored record of one learned document. The tree of a site is built from rows alone.
 
     version tokenizer flags │ time │ digest │ origin │ branch │ verdict │ distinct hashes
     (│ counts) (│ kinds of boilerplate) (│ second verdict) (│ contribution to path statistics)
 
-Stored bytes outlive every deploy: they begin with a version, and a test pins them literally.
-Integers are little-endian. Strings and arrays are preceded by their length; a branch is one string,
-its names parted by NUL, which no normalised URL contains.
+Rows outlive every deploy: they begin with a version, and a test pins their bytes. Integers are
+little-endian. A length precedes each string and array. The branch is one string; NUL separates its
+names, because no normalised URL contains NUL.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from array import array
 from dataclasses import dataclass
 
 from urltree.heuristics.page_kind import PageKind
+from urltree.heuristics.protocol import Verdict
 from urltree.tree.packing import little_endian, pack_bits, read_string, string, unpack_bits
 from urltree.tree.path_statistics import check_length
 
@@ -25,56 +26,31 @@ _VERDICT = struct.Struct("<HII")  # depth, support, number of blocks
 _U16 = struct.Struct("<H")
 _U32 = struct.Struct("<I")
 _WITH_COUNTS, _WITH_KINDS, _WITH_PATHS, _WAITS = 1, 2, 4, 8
-_PAGE_KIND = 4  # bits 4 and 5; 0 where none is known
+_PAGE_KIND = 4  # first of two bits; both are 0 if the kind of page is unknown
 _LEFT_OUT, _REVISED = 64, 128
 
 
 class RowError(Exception):
-    """Stored bytes that this release cannot read: ours to mend, never the page's fault."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What was said of a document, so that a replay says it again.
-
-    Attributes:
-        heuristic: its name; version: its version.
-        depth, support: of the node that judged.
-        boilerplate: one verdict for each block.
-        counts: of each block at that node; None where the job does not publish counts.
-        kinds: kind of boilerplate of each block, one byte each (`heuristics/boilerplate.py`); None
-            for a heuristic that knows no kinds.
-        page_kind: None of a heuristic that knows none.
-        revision: 0 of the first, 1 where it was judged again.
-    """
-
-    heuristic: str
-    version: int
-    depth: int
-    support: int
-    boilerplate: tuple[bool, ...]
-    counts: tuple[int, ...] | None
-    kinds: bytes | None = None
-    page_kind: PageKind | None = None
-    revision: int = 0
+    """Stored bytes that this release cannot read; never the fault of a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One document's evidence and verdict.
+    """The evidence of one document and its verdict.
 
     Attributes:
         tokenizer: version of the tokenizer that made the hashes.
-        time: document time, microseconds since 1970.
-        digest: of the hashes of all blocks in order, see `Document.digest`.
+        time: document time in microseconds since 1970.
+        digest: digest of the hashes of all blocks in order, see `Document.digest`.
         origin: topic/partition/offset of the page's first copy.
         branch: names of the nodes below the root.
-        hashes: the distinct block hashes in order.
-        verdict: the first.
-        paths: encoded `Contribution`; empty of a heuristic that learns none.
-        left_out: it counts in the window alone, neither in the tree nor at any path: a listing.
-        waits: its document is kept, to be judged again (`urltree.site.first_pages`).
-        revised: the second verdict, if by that its text is another.
+        hashes: distinct block hashes in order.
+        verdict: first verdict.
+        paths: encoded `Contribution`; empty for a heuristic that learns no path statistics.
+        left_out: True for a listing: it counts in the window, but not in the tree or the path
+            statistics.
+        waits: True while the document is kept to be judged again (`first_pages.py`).
+        revised: second verdict if it changed the text, else None.
     """
 
     tokenizer: int
@@ -90,12 +66,12 @@ class Row:
     revised: Verdict | None = None
 
     @property
-    def said(self) -> Verdict:
-        """The verdict that was said last, which a replay says."""
+    def last_verdict(self) -> Verdict:
+        """The verdict that was published last; a replay publishes it again."""
         return self.revised or self.verdict
 
     def encode(self) -> bytes:
-        """The bytes that are stored."""
+        """Return the bytes to store."""
         verdict = self.verdict
         flags = (
             _flags(verdict)
@@ -123,14 +99,17 @@ class Row:
         """Read stored bytes.
 
         Raises:
-            RowError: they are no row, or of a version that this release does not know.
+            RowError: the bytes are damaged, or this release does not know their version.
         """
         if not stored or stored[0] != ROW_VERSION:
-            raise RowError(f"row of version {stored[:1].hex() or 'none'}, expected {ROW_VERSION}")
+            raise RowError(
+                f"row: its version is {stored[:1].hex() or 'missing'}, but this release reads "
+                f"version {ROW_VERSION}; run the release that wrote it"
+            )
         try:
             return _decode(stored)
         except (struct.error, ValueError) as error:
-            raise RowError(f"damaged row of {len(stored)} bytes: {error}") from error
+            raise RowError(f"row: its {len(stored)} bytes are damaged: {error}") from error
 
 
 def _decode(stored: bytes) -> Row:
@@ -152,7 +131,7 @@ def _decode(stored: bytes) -> Row:
     if flags & _REVISED:
         revised, end = _read_verdict(stored, end)
     if len(stored) < end or (len(stored) > end) != bool(flags & _WITH_PATHS):
-        raise ValueError("its length is not that of its parts")
+        raise ValueError("the length of the row differs from the length of its parts")
     boilerplate = unpack_bits(stored[bits:at], blocks)
     hashes = little_endian(array("Q", stored[start:counted]))
     counts = little_endian(array("I", stored[counted:named])) if flags & _WITH_COUNTS else None
@@ -196,7 +175,7 @@ def _page_kind(flags: int) -> PageKind | None:
 
 
 def _pack_verdict(verdict: Verdict) -> bytes:
-    """A second verdict, with flags of its own: the settings may be others by then."""
+    """Encode a second verdict with its own flags; the settings may have changed since the first."""
     counts = little_endian(array("I", verdict.counts or ())).tobytes()
     return b"".join((
         bytes((_flags(verdict), verdict.revision)),
@@ -210,7 +189,7 @@ def _pack_verdict(verdict: Verdict) -> bytes:
 
 
 def _read_verdict(stored: bytes, at: int) -> tuple[Verdict, int]:
-    """A second verdict, and where it ends."""
+    """Return the second verdict at an offset, and the offset of its end."""
     flags, revision = struct.unpack_from("BB", stored, at)
     name, at = read_string(stored, at + 2)
     (version,) = _U16.unpack_from(stored, at)
@@ -220,7 +199,7 @@ def _read_verdict(stored: bytes, at: int) -> tuple[Verdict, int]:
     named = counted + (4 * blocks if flags & _WITH_COUNTS else 0)
     end = named + (blocks if flags & _WITH_KINDS else 0)
     if len(stored) < end:
-        raise ValueError("its second verdict is cut short")
+        raise ValueError("the second verdict is incomplete")
     boilerplate = unpack_bits(stored[bits:counted], blocks)
     counts = little_endian(array("I", stored[counted:named])) if flags & _WITH_COUNTS else None
     kinds = stored[named:end] if flags & _WITH_KINDS else None

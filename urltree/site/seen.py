@@ -1,11 +1,10 @@
-"""Duplicates within a domain: which pages were seen before, and which step reveals it.
+"""The `seen` record: what is stored of every page that a site has forwarded as a document.
 
-    request URL ──redirects──▶ response URL ──normalise──▶ canonical form ──rule──▶ URL key
+    version │ time │ hash of request URL │ of response URL │ of canonical URL
+    (│ content digest, version time) │ origin
 
-Two pages of one key are duplicates. Each is counted under the first step at which the two were
-already the same (paper, section 3 and Figure 2). The same *origin* again is no duplicate but a
-replay: Kafka delivers at least once, and what was forwarded once may have been lost behind us.
-Whether a revisit takes the place of what was seen is asked in `urltree.site.revisits`.
+Records outlive every deploy: they begin with a version, and a test pins their bytes. Integers are
+little-endian. `deduplication.py` compares pages with these records.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from heapq import nlargest
 from typing import NamedTuple
 
@@ -24,33 +22,21 @@ from urltree.tree.window import DAY, REFERENCE
 SEEN_VERSION = 2
 HORIZON = 60 * DAY
 
-_SEEN = struct.Struct("<BqQQQ")  # version, time, request, response, canonical; then the origin,
-_VERSION = struct.Struct("<Qq")  # but before it from version 2 on: content, its time
-_WITHOUT = 1  # version of what is stored where revisits are dropped
-
-
-class Step(StrEnum):
-    """The step of normalisation that makes two URLs equal, or what else makes a duplicate."""
-
-    REQUEST_URL = "request-url"
-    RESPONSE_URL = "response-url"
-    CANONICAL = "canonical"
-    RULE = "rule"
-    SUPERSEDED = (
-        "superseded"  # an older version of what was seen; no step, see `urltree.site.revisits`
-    )
+_SEEN = struct.Struct("<BqQQQ")  # version, time, hashes of the request, response, canonical URL
+_VERSION = struct.Struct("<Qq")  # since version 2, before the origin: content digest, its time
+_WITHOUT_VERSION = 1  # version of a record that is written where revisits are dropped
 
 
 class SeenError(Exception):
-    """Stored bytes that this release cannot read: ours to mend, never the page's fault."""
+    """Stored bytes that this release cannot read: a fault of the operator or of this release."""
 
 
 class Version(NamedTuple):
-    """Which version of a page was forwarded last, where revisits may supersede it.
+    """The version of a page that was forwarded last, if a revisit may supersede it.
 
     Attributes:
-        content: `urltree.site.revisits.content_digest` of it.
-        time: document time of it, microseconds since 1970.
+        content: digest of its content, see `revisits.content_digest`.
+        time: its document time in microseconds since 1970.
     """
 
     content: int
@@ -59,14 +45,16 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What is stored of a page that was forwarded, under its domain and id.
+    """The stored record of a forwarded page; its key is the domain and the document id.
 
     Attributes:
-        origin: topic/partition/offset of the first copy, or of the one that superseded it.
-        time: document time of the first, microseconds since 1970: by it `seen` forgets, so that
-            the horizon is the same whether it was made from what is stored or has grown.
-        request, response, canonical: XXH3-64 of the three forms of its URL.
-        version: None where revisits are dropped.
+        origin: topic/partition/offset of the first copy, or of the version that superseded it.
+        time: document time of the first copy in microseconds since 1970. The horizon uses this
+            time, so that it is the same after a restart as before.
+        request: XXH3-64 of the request URL.
+        response: XXH3-64 of the response URL.
+        canonical: XXH3-64 of the canonical form of the URL.
+        version: version that was forwarded last; None where revisits are dropped.
     """
 
     origin: str
@@ -78,17 +66,17 @@ class Seen:
 
     @property
     def version_time(self) -> int:
-        """Document time of the version that `origin` names."""
+        """Document time of the version that `origin` names, in microseconds since 1970."""
         return self.version.time if self.version else self.time
 
     @classmethod
     def of(cls, origin: str, time: int, request: str, response: str, canonical: str) -> Seen:
-        """Hash the three forms of a page's URL."""
+        """Make a record from the three forms of a page's URL, which it hashes."""
         return cls(origin, time, _hash(request), _hash(response), _hash(canonical))
 
     def encode(self) -> bytes:
-        """The bytes that are stored; pinned by a test."""
-        number = SEEN_VERSION if self.version else _WITHOUT
+        """Return the bytes to store."""
+        number = SEEN_VERSION if self.version else _WITHOUT_VERSION
         head = _SEEN.pack(number, self.time, self.request, self.response, self.canonical)
         return head + (_VERSION.pack(*self.version) if self.version else b"") + self.origin.encode()
 
@@ -97,12 +85,15 @@ class Seen:
         """Read stored bytes.
 
         Raises:
-            SeenError: they are of a version that this release does not know.
+            SeenError: this release does not know the version of the bytes.
         """
         number = stored[0] if len(stored) >= _SEEN.size else 0
         origin_at = _SEEN.size + (_VERSION.size if number == SEEN_VERSION else 0)
-        if number not in {_WITHOUT, SEEN_VERSION} or len(stored) < origin_at:
-            raise SeenError(f"`seen` of version {stored[:1].hex() or 'none'}")
+        if number not in {_WITHOUT_VERSION, SEEN_VERSION} or len(stored) < origin_at:
+            raise SeenError(
+                f"seen record: its version is {stored[:1].hex() or 'missing'}, but this release "
+                f"reads versions {_WITHOUT_VERSION} and {SEEN_VERSION}; run the one that wrote it"
+            )
         _, time, request, response, canonical = _SEEN.unpack_from(stored)
         version = None
         if number == SEEN_VERSION:
@@ -110,27 +101,11 @@ class Seen:
         return cls(stored[origin_at:].decode(), time, request, response, canonical, version)
 
 
-def duplicate_step(first: Seen, page: Seen) -> Step | None:
-    """The first step that shows `page` to be the page that was seen first; None for a replay.
-
-    Args:
-        first: what is stored under the key that the two share.
-        page: what would be stored of the page that comes now.
-    """
-    if first.origin == page.origin:
-        return None
-    if first.request == page.request:
-        return Step.REQUEST_URL
-    if first.response == page.response:
-        return Step.RESPONSE_URL
-    return Step.CANONICAL if first.canonical == page.canonical else Step.RULE
-
-
 class Horizon:
-    """How long `seen` remembers in a domain, in document time.
+    """The document time before which a site forgets its `seen` records.
 
-    Like a window's age it is measured against the fifth-newest time, so that four pages dated in
-    the future make it forget nothing.
+    The horizon lies `length` microseconds before the fifth-newest document time, so that up to
+    four pages with a date in the future make the site forget nothing.
     """
 
     __slots__ = ("_newest", "length")
@@ -140,15 +115,15 @@ class Horizon:
         self._newest = nlargest(REFERENCE, times)
 
     def newest_time(self) -> int:
-        """The newest time in microseconds, 0 where there is none."""
+        """Return the newest document time in microseconds, 0 if there is none."""
         return self._newest[0] if self._newest else 0
 
     def add(self, time: int) -> None:
-        """Take note of the time of a page that was forwarded."""
+        """Add the document time of a page that was forwarded."""
         self._newest = nlargest(REFERENCE, (*self._newest, time))
 
     def is_past(self, time: int) -> bool:
-        """Whether what was seen at that time is forgotten by now."""
+        """Return whether a record with that document time is forgotten."""
         return len(self._newest) == REFERENCE and time < self._newest[-1] - self.length
 
 

@@ -1,49 +1,85 @@
-"""What is learned of one domain: its rows, as a window and a tree in memory.
+"""A site in memory: its window, its URL tree, and its path statistics, built from rows alone.
 
-    document ──▶ learn ──▶ Lesson: what is said of it, the row to put, the ids to evict
+    document ──▶ learn ──▶ Learned: verdict, row to store, ids to delete
                   │ ▲
-                  ▼ │ made from rows alone, again at any time
+                  ▼ │ can be rebuilt from the rows at any time
                 window, tree, path statistics
 
-`learn` only decides: the caller (an agent, or the library) puts the row and deletes the evicted.
-Rows are the truth. A domain whose caller failed half-way is dropped from memory and rebuilt.
+`learn` only decides. The caller (an agent of the job, or the library) stores the row and deletes
+the evicted rows. If the caller fails in between, it drops the site from memory and rebuilds it.
 
-A listing is judged as any document, and then left out: in the window, neither in the tree nor in
-the path statistics, so that the standfirsts on a section front repeat no article's (issue 6).
+A listing is judged like any document but is left out of the tree and the path statistics; it counts
+only in the window. Otherwise the summaries on a section front would make the articles' own first
+paragraphs look repeated.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from dataclasses import replace
+from enum import Enum
+from typing import NamedTuple
 
 from urltree.document import Document
 from urltree.heuristics.page_kind import PageKind
-from urltree.heuristics.protocol import Heuristic, Judgement
+from urltree.heuristics.protocol import Heuristic, Verdict
 from urltree.html.tokenizer import TOKENIZER_VERSION
 from urltree.site.first_pages import FirstPages
-from urltree.site.lesson import Kind, Lesson
-from urltree.site.row import Row, Verdict
+from urltree.site.row import Row
 from urltree.tree.path_statistics import Contribution, PathStatistics
 from urltree.tree.url_tree import UrlTree
 from urltree.tree.window import Eviction, Window
 
 
-class LearnedDomain:
-    """The tree of one domain with its window.
+class Relation(Enum):
+    """The relation of a document to the row that is stored under its id."""
 
-    Args:
-        heuristic: decides what is boilerplate.
-        eviction: None keeps every document.
-        keep_counts: store the counts of a verdict, for a job that publishes them.
-        revise: judge its first pages again, see `urltree.site.first_pages`.
+    NEW = "new"
+    REPLAY = "replay"  # same origin: Kafka delivered the same record again
+    REPLACEMENT = "replacement"  # another origin, for example after `seen` forgot the first one
+
+
+class Learned(NamedTuple):
+    """The result of learning one document: what to publish, to store, and to delete.
 
     Attributes:
-        first: which of them are kept for that.
+        relation: relation of the document to its stored row.
+        verdict: verdict to publish; for a replay the verdict that was published last.
+        row: encoded row to store under the document's id. It is stored for a replay too: after a
+            crash RocksDB may be ahead of the changelog, and a row that is not written again would
+            be missing after the partition moves to another worker.
+        evicted: ids whose rows to delete; the document's own id is among them if it is too old.
+        kept: bytes of the document to store as a first page, None if it is not stored.
+        dropped: ids of first pages to delete.
+    """
+
+    relation: Relation
+    verdict: Verdict
+    row: bytes
+    evicted: tuple[bytes, ...]
+    kept: bytes | None = None
+    dropped: tuple[bytes, ...] = ()
+
+
+class Site:
+    """The tree and the window of one site (one registrable domain).
+
+    Args:
+        heuristic: heuristic that decides what is boilerplate.
+        eviction: limits of the window; None keeps every document.
+        keep_counts: whether rows store the counts of a verdict, so that output can show them.
+        revise: whether the first pages are judged again, see `first_pages.py`.
+
+    Attributes:
+        first: the first pages that are stored.
+        paths: path statistics of the documents in the tree.
+        tree: URL tree.
+        window: documents in the order of (time, id).
     """
 
     __slots__ = (
-        *("_contributed", "_contributions", "_eviction", "_heuristic", "_keep_counts", "_times"),
+        *("_contributed", "_contributions", "_heuristic", "_keep_counts", "_times"),
         *("first", "paths", "tree", "window"),
     )
 
@@ -56,11 +92,10 @@ class LearnedDomain:
         revise: bool = False,
     ) -> None:
         self._heuristic = heuristic
-        self._eviction = eviction
         self._keep_counts = keep_counts
         self._times: dict[bytes, int] = {}
         self._contributions: dict[bytes, bytes] = {}
-        self._contributed = 0  # bytes of them
+        self._contributed = 0  # bytes of all contributions
         self.first = FirstPages(eviction, is_on=revise)
         self.tree = UrlTree()
         self.paths = PathStatistics()
@@ -71,24 +106,25 @@ class LearnedDomain:
 
     @property
     def memory(self) -> int:
-        """Estimated bytes in memory."""
+        """Estimated size in memory, in bytes."""
         documents = 200 * len(self._times) + 150 * len(self._contributions) + self._contributed
         return self.tree.memory + self.paths.memory + documents
 
     def rebuild(self, rows: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
-        """Fill an empty domain from its stored rows, in any order.
+        """Fill an empty site from its stored rows, in any order.
 
         Args:
-            rows: (id, encoded row) pairs.
+            rows: pairs of document id and encoded row.
 
         Returns:
-            Ids whose rows are to be deleted: outside the window (a crash came between the row and
-            its tombstone), or of an older tokenizer, once the domain has learned with this one:
-            until then what was in flight is said again. Rows of another tokenizer count nowhere;
-            those of a newer one are left to the release that wrote them.
+            Ids whose rows to delete. They are outside the window, because a crash came between the
+            row and its tombstone; or an older tokenizer made them, and the site has already learned
+            with this one. Until it has, old rows remain, so that documents in flight get their
+            stored verdict again. Rows of another tokenizer are not counted. Rows of a newer
+            tokenizer are left to the release that wrote them.
 
         Raises:
-            RowError: a row of a version that this release does not know.
+            RowError: this release does not know the version of a row.
         """
         stale: list[bytes] = []
         for document_id, stored in rows:
@@ -103,44 +139,48 @@ class LearnedDomain:
                 stale.append(document_id)
         return (stale if self._times else []) + self._evict()
 
-    def learn(self, document: Document, stored: bytes | None) -> Lesson:
+    def learn(self, document: Document, former: Row | None) -> Learned:
         """Insert a document, then judge it (paper, section 4: in this order).
 
         Args:
-            document: of this domain.
-            stored: the row under its id, None where there is none.
+            document: a document of this site.
+            former: the row that is stored under its id, None if there is none.
         """
-        former = None if stored is None else Row.decode(stored)
-        kind, digest = _kind(document, former), document.digest()
-        if former is not None and stored is not None and kind is Kind.REPLAY:
-            said_of, now = (former.tokenizer, former.digest), (document.tokenizer, digest)
-            if said_of == now:
+        relation, digest = _relation(document, former), document.digest()
+        if former is not None and relation is Relation.REPLAY:
+            stored, now = (former.tokenizer, former.digest), (document.tokenizer, digest)
+            if stored == now:
                 kept = self.first.keep_again(document, former)
-                return Lesson(kind, former.said, stored, (), kept)
+                return Learned(relation, former.last_verdict, former.encode(), (), kept)
         document_id = document.key_bytes
         was_kept = self.first.drop(document_id)
         if document_id in self._times:
             self.remove(document_id)
-        row = self._insert_and_judge(document, digest, self._time(document, kind, former))
+        row = self._insert_and_judge(document, digest, self._time(document, relation, former))
         row, kept = self.first.keep(document, row, len(self.tree))
         evicted = tuple(self._evict())
         dropped = [one for one in evicted if self.first.drop(one)]
         if was_kept and kept is None:
             dropped.append(document_id)
-        return Lesson(kind, row.verdict, row.encode(), evicted, kept, tuple(dropped))
+        return Learned(relation, row.verdict, row.encode(), evicted, kept, tuple(dropped))
 
     def judge(self, document: Document) -> Verdict:
         """Judge a document in the window by all that is known now.
 
         Raises:
-            KeyError: it is not in the window: evicted, or of another tokenizer.
+            KeyError: the document is not in the window: it was evicted, or another tokenizer
+                made it.
         """
         if document.key_bytes not in self._times:
             raise KeyError(document.id)
-        return self._verdict(self._judge(document))
+        return self._to_store(self._judge(document))
+
+    def due(self) -> list[bytes]:
+        """Return the ids of the first pages to judge again now."""
+        return self.first.due(len(self.tree))
 
     def remove(self, document_id: bytes) -> None:
-        """Forget a document that is in the window: the exact inverse of inserting it."""
+        """Remove a document from the window: the exact inverse of its insertion."""
         self.window.remove(self._times[document_id], document_id)
         self._forget(document_id)
 
@@ -149,19 +189,19 @@ class LearnedDomain:
         paths, is_left_out = b"", False
         if document.tokenizer == TOKENIZER_VERSION:
             self._insert(document_id, document.branch, hashes, time)
-            judgement = self._judge(document)
-            if self._leaves_out(judgement):
+            verdict = self._judge(document)
+            if self._leaves_out(verdict):
                 self.tree.remove(document_id)
                 is_left_out = True
-            elif judgement.paths is not None:
-                paths = judgement.paths.encode()
-                self._contribute(document_id, judgement.paths, paths)
+            elif verdict.contribution is not None:
+                paths = verdict.contribution.encode()
+                self._contribute(document_id, verdict.contribution, paths)
         else:
-            # In flight while the tokenizer was upgraded: its hashes compare with nothing here,
-            # so it is judged as a domain's first page, and its row counts nowhere.
+            # The document was in flight while the tokenizer was upgraded. Its hashes cannot be
+            # compared with others, so it is judged as the first page of a site and not counted.
             leaf = UrlTree().insert(document_id, (), hashes)
-            judgement = self._heuristic.judge(document, leaf, PathStatistics())
-            paths = b"" if judgement.paths is None else judgement.paths.encode()
+            verdict = self._heuristic.judge(document, leaf, PathStatistics())
+            paths = b"" if verdict.contribution is None else verdict.contribution.encode()
         return Row(
             document.tokenizer,
             time,
@@ -169,13 +209,13 @@ class LearnedDomain:
             document.origin,
             document.branch,
             hashes,
-            self._verdict(judgement),
+            self._to_store(verdict),
             paths,
             is_left_out,
         )
 
-    def _judge(self, document: Document) -> Judgement:
-        """Judge a document in the window; one that was left out as if it counted."""
+    def _judge(self, document: Document) -> Verdict:
+        """Judge a document in the window; insert a document that was left out for that moment."""
         document_id = document.key_bytes
         if document_id in self.tree:
             return self._heuristic.judge(document, self.tree.leaf(document_id), self.paths)
@@ -185,31 +225,23 @@ class LearnedDomain:
         finally:
             self.tree.remove(document_id)
 
-    def _leaves_out(self, judgement: Judgement) -> bool:
-        """Whether to leave out a listing: not where half of the site is listings already.
+    def _leaves_out(self, verdict: Verdict) -> bool:
+        """Return whether to leave out a listing; at most half of the documents are left out.
 
-        A site without other pages, a forum's or a list of links, would never be learned.
+        Otherwise a site that consists of listings, such as a forum, would never be learned.
         """
-        counted = len(self.tree)  # the document itself among them
+        counted = len(self.tree)  # includes the document itself
         left_out = len(self._times) - counted
-        return judgement.page_kind is PageKind.LISTING and left_out < counted
+        return verdict.page_kind is PageKind.LISTING and left_out < counted
 
-    def _verdict(self, judgement: Judgement) -> Verdict:
-        return Verdict(
-            self._heuristic.name,
-            self._heuristic.version,
-            judgement.depth,
-            judgement.support,
-            judgement.boilerplate,
-            judgement.counts if self._keep_counts else None,
-            judgement.kinds,
-            judgement.page_kind,
-        )
+    def _to_store(self, verdict: Verdict) -> Verdict:
+        counts = verdict.counts if self._keep_counts else None
+        return replace(verdict, counts=counts, contribution=None)
 
-    def _time(self, document: Document, kind: Kind, former: Row | None) -> int:
+    def _time(self, document: Document, relation: Relation, former: Row | None) -> int:
         if document.time is not None:
             return document.time
-        if former is not None and kind is Kind.REPLAY:
+        if former is not None and relation is Relation.REPLAY:
             return former.time
         return self.window.newest_time()
 
@@ -241,7 +273,7 @@ class LearnedDomain:
         return evicted
 
 
-def _kind(document: Document, former: Row | None) -> Kind:
+def _relation(document: Document, former: Row | None) -> Relation:
     if former is None:
-        return Kind.NEW
-    return Kind.REPLAY if former.origin == document.origin else Kind.REPLACEMENT
+        return Relation.NEW
+    return Relation.REPLAY if former.origin == document.origin else Relation.REPLACEMENT

@@ -1,4 +1,4 @@
-"""A spool: what was learned of all pages, on disk until it is judged."""
+"""A spool: learned documents of a two-pass run, stored on disk until they are judged again."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, Self
 
 
 class Spool:
-    """Objects in a temporary file, in order; memory holds one at a time."""
+    """A temporary file of objects in order; only one of them is in memory at a time."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="urltree-")  # noqa: SIM115 - closed on exit
 
     def put(self, item: Any) -> None:
-        """Add an item at the end."""
+        """Append an object."""
         pickle.dump(item, self._file, pickle.HIGHEST_PROTOCOL)
 
     def __iter__(self) -> Iterator[Any]:
-        """All items from the first on."""
+        """Return all objects, beginning with the first."""
         end = self._file.tell()
         self._file.seek(0)
         while self._file.tell() < end:

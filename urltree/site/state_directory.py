@@ -1,13 +1,13 @@
-"""A directory in which domains are kept: between runs, and while they do not fit in memory.
+"""The state directory: it stores sites between runs, and sites that do not fit in memory.
 
     state/
-      lock                    held by the one process that writes here
-      state.json              version, and how many pages have come in
-      domains/3f/3f9c….zst    one file a domain: version, zstd of its name and of what is stored
-      spill-…/                domains of the run that goes on, moved to domains/ at its end
+      lock                    locked by the one process that writes here
+      state.json              version, and number of pages of all runs
+      domains/3f/3f9c….zst    one file per site: version, then zstd of its domain and its records
+      spill-…/                sites of the current run; they are moved to domains/ at its end
 
-Rows, `seen` and first pages are stored as the job stores them, by id. A run that is killed leaves
-the state of the run before, so that the same pages can be given again.
+Rows, `seen` records and first pages have the same bytes as in the job. A run that is killed leaves
+the state of the run before it, so that the same pages can be given again.
 """
 
 from __future__ import annotations
@@ -29,32 +29,40 @@ from filelock import FileLock, Timeout
 STATE_VERSION = 1
 
 _MAGIC = b"urltree\0" + bytes([STATE_VERSION])
-_NAME = struct.Struct("<H")  # length of the domain's name, which follows
+_NAME = struct.Struct("<H")  # length of the domain, which follows
 _ENTRY = struct.Struct("<B16sI")  # kind, id, length of the value, which follows
 _ROW, _SEEN, _FIRST = 0, 1, 2
 
 
 class StateError(Exception):
-    """A state directory that cannot be used; the message names the file."""
+    """A state directory that cannot be used; the message names the directory or the file."""
 
 
-class Stored(NamedTuple):
-    """What is stored of a domain, by id: encoded rows, encoded `seen`, packed first pages."""
+class SiteRecords(NamedTuple):
+    """The stored records of one site by document id.
+
+    Attributes:
+        rows: encoded rows.
+        seen: encoded `seen` records.
+        first: bytes of first pages.
+    """
 
     rows: dict[bytes, bytes]
     seen: dict[bytes, bytes]
     first: dict[bytes, bytes]
 
 
-class State:
-    """Domains on disk.
+class StateDirectory:
+    """The sites on disk.
 
     Args:
-        directory: made where it is missing; None for a temporary one that is removed at the end.
-        is_member: of a run whose owner has locked the directory and counts the pages.
+        directory: directory, which is created if it is missing; None makes a temporary one that is
+            removed at the end.
+        is_member: whether another process of the same run has locked the directory and counts the
+            pages.
 
     Attributes:
-        pages: how many have come in, over all runs.
+        pages: number of pages of all runs.
 
     Raises:
         StateError: the directory is in use, damaged, or of another version.
@@ -68,30 +76,30 @@ class State:
         if self._directory is not None and not is_member:
             self._own(self._directory)
 
-    def load(self, domain: str) -> Stored:
-        """What is stored of a domain, empty where it is new.
+    def load(self, domain: str) -> SiteRecords:
+        """Return the records of a site; they are empty for a new site.
 
         Raises:
-            StateError: its file is damaged, or of another version.
+            StateError: the file is damaged, or has another version.
         """
         for folder in (self._spill, self._directory and self._directory / "domains"):
             path = folder and folder / _file_name(domain)
             if path and path.exists():
                 return _read(path, domain)
-        return Stored({}, {}, {})
+        return SiteRecords({}, {}, {})
 
     def domains(self) -> Iterator[str]:
-        """The domains that are in the directory, in the order of their files.
+        """Return the domains of the stored sites in the order of their files.
 
         Raises:
-            StateError: a file is damaged, or of another version.
+            StateError: a file is damaged, or has another version.
         """
         if self._directory is not None:
             for path in sorted(self._directory.glob("domains/*/*.zst")):
                 yield _domain(_content(path))[0]
 
-    def spill(self, domain: str, stored: Stored) -> None:
-        """Put a domain on disk; it counts from `commit` on."""
+    def spill(self, domain: str, stored: SiteRecords) -> None:
+        """Write a site to the temporary folder; `commit` makes it permanent."""
         if self._spill is None:
             self._spill = Path(tempfile.mkdtemp(prefix="spill-", dir=self._directory))
         path = self._spill / _file_name(domain)
@@ -99,10 +107,10 @@ class State:
         path.write_bytes(_encode(domain, stored))
 
     def commit(self) -> None:
-        """Move what was spilled to its place, then the number of pages: each file atomically.
+        """Move the written sites to their place, then write the number of pages, atomically.
 
-        Where this breaks off, the pages of the run can be given again under the same origins:
-        what is there already are replays.
+        If this is interrupted, the pages of the run can be given again under the same origins:
+        pages that were already stored are then replays.
         """
         if self._directory is None:
             return
@@ -116,7 +124,7 @@ class State:
             _replace(new, self._directory / "state.json")
 
     def close(self) -> None:
-        """Remove what is temporary and let go of the directory."""
+        """Remove temporary files and unlock the directory."""
         if self._spill is not None:
             shutil.rmtree(self._spill, ignore_errors=True)
             self._spill = None
@@ -129,9 +137,11 @@ class State:
             self._lock = FileLock(directory / "lock")
             self._lock.acquire(blocking=False)
         except Timeout:
-            raise StateError(f"state {directory}: another process is using it") from None
+            raise StateError(
+                f"state directory {directory}: another process uses it; wait until it ends"
+            ) from None
         except OSError as error:
-            raise StateError(f"state {directory}: {error.strerror}") from error
+            raise StateError(f"state directory {directory}: {error.strerror}") from error
         for left_behind in directory.glob("spill-*"):
             shutil.rmtree(left_behind, ignore_errors=True)
         self.pages = _pages(directory / "state.json")
@@ -146,7 +156,9 @@ def _pages(path: Path) -> int:
     except (ValueError, TypeError, KeyError) as error:
         raise StateError(f"state file {path} is damaged: {error}") from error
     if version != STATE_VERSION:
-        raise StateError(f"state file {path} is of version {version}, expected {STATE_VERSION}")
+        raise StateError(
+            f"state file {path} has version {version}; this release reads version {STATE_VERSION}"
+        )
     return pages
 
 
@@ -155,7 +167,7 @@ def _file_name(domain: str) -> str:
     return f"{name[:2]}/{name}.zst"
 
 
-def _encode(domain: str, stored: Stored) -> bytes:
+def _encode(domain: str, stored: SiteRecords) -> bytes:
     name = domain.encode()
     parts = [_NAME.pack(len(name)), name]
     for kind, entries in ((_ROW, stored.rows), (_SEEN, stored.seen), (_FIRST, stored.first)):
@@ -164,7 +176,7 @@ def _encode(domain: str, stored: Stored) -> bytes:
     return _MAGIC + zstandard.ZstdCompressor(write_checksum=True).compress(b"".join(parts))
 
 
-def _read(path: Path, domain: str) -> Stored:
+def _read(path: Path, domain: str) -> SiteRecords:
     content = _content(path)
     try:
         return _decode(content, domain)
@@ -176,7 +188,7 @@ def _content(path: Path) -> bytes:
     content = path.read_bytes()
     if not content.startswith(_MAGIC):
         found = content[len(_MAGIC) - 1 : len(_MAGIC)].hex() or "none"
-        raise StateError(f"state file {path} is damaged or of another version ({found})")
+        raise StateError(f"state file {path} is damaged, or has another version ({found})")
     try:
         return zstandard.decompress(content[len(_MAGIC) :])
     except zstandard.ZstdError as error:
@@ -184,29 +196,29 @@ def _content(path: Path) -> bytes:
 
 
 def _domain(content: bytes) -> tuple[str, int]:
-    """The domain that a file is of, and where its entries begin."""
+    """Return the domain of a file, and the offset of its first entry."""
     (length,) = _NAME.unpack_from(content)
     at = _NAME.size + length
     return content[_NAME.size : at].decode(), at
 
 
-def _decode(content: bytes, domain: str) -> Stored:
+def _decode(content: bytes, domain: str) -> SiteRecords:
     name, at = _domain(content)
     if name != domain:
-        raise ValueError(f"is of {name}, not of {domain}")
-    stored = Stored({}, {}, {})
+        raise ValueError(f"it belongs to {name}, not to {domain}")
+    stored = SiteRecords({}, {}, {})
     while at < len(content):
         kind, document_id, length = _ENTRY.unpack_from(content, at)
         at += _ENTRY.size
         stored[kind][document_id] = content[at : at + length]
         at += length
     if at != len(content):
-        raise ValueError("cut short")
+        raise ValueError("it is incomplete")
     return stored
 
 
 def _replace(path: Path, target: Path) -> None:
-    """Put a file in its place so that after a power cut it is whole: the old one or the new."""
+    """Replace a file so that even after a power cut either the old or the new one is complete."""
     with path.open("rb") as written:
         os.fsync(written.fileno())
     path.replace(target)

@@ -27,8 +27,8 @@ from urltree.document import Document, kept_text
 from urltree.heuristics.protocol import Heuristic
 from urltree.heuristics.registry import DEFAULT, NAMES, heuristic
 from urltree.html.tokenizer import tokenize
-from urltree.reading.stream import InputError, opened
-from urltree.site.site import LearnedDomain
+from urltree.reading.stream import InputError, open_decompressed
+from urltree.site.site import Site
 from urltree.tree.window import Eviction
 from urltree_evaluation.corpora.corpus_error import CorpusError
 from urltree_evaluation.corpora.json_lines import read
@@ -73,7 +73,7 @@ class Streams:
         for file in sorted(folder.glob(f"*{SUFFIX}")):
             pages[file] = 0
             try:
-                with opened(str(file)) as lines:
+                with open_decompressed(str(file)) as lines:
                     for line in lines:
                         digest.update(line)
                         pages[file] += 1
@@ -141,7 +141,7 @@ class _Trees:
     def __init__(self) -> None:
         self._scheme = KeyScheme()
         self._papers: list[Heuristic] = [heuristic(name) for name in NAMES if name != DEFAULT]
-        self._domains: dict[tuple[str, str], LearnedDomain] = {}
+        self._domains: dict[tuple[str, str], Site] = {}
         self._seen: set[str] = set()
         self._first = ""  # what `evidence` said of the newest document
 
@@ -168,10 +168,10 @@ class _Trees:
             for each in self._papers
         }
 
-    def _domain(self, name: str, learner: str) -> LearnedDomain:
+    def _domain(self, name: str, learner: str) -> Site:
         known = self._domains.get((name, learner))
         if known is None:
-            known = self._domains[name, learner] = LearnedDomain(heuristic(learner), Eviction())
+            known = self._domains[name, learner] = Site(heuristic(learner), Eviction())
         return known
 
 

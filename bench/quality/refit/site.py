@@ -15,10 +15,10 @@ from bench.quality.refit.setting import ListedWord, Setting
 from urltree.address.url_key import KeyScheme
 from urltree.document import Document
 from urltree.heuristics.evidence import Evidence
-from urltree.heuristics.evidence.names import Said
+from urltree.heuristics.evidence.names import NameMeaning
 from urltree.heuristics.evidence.parameters import Parameters
 from urltree.html.tokenizer import tokenize
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Site
 from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.corpus import CorpusPage
 from urltree_evaluation.extractors.urltree_ import as_page
@@ -67,7 +67,7 @@ class FittingSite:
 
     pages: list[Judged]
     tokens: tuple[tuple[str, ...], ...]
-    known: dict[tuple[Parameters, tuple[Said, ...]], float] = field(default_factory=dict)
+    known: dict[tuple[Parameters, tuple[NameMeaning, ...]], float] = field(default_factory=dict)
     words: dict[ListedWord, bool] = field(default_factory=dict)
 
     def f1(self, setting: Setting) -> float:
@@ -75,7 +75,7 @@ class FittingSite:
         names = setting.names()
         what = setting.numbers, tuple(map(names.of, self.tokens))
         if what not in self.known:
-            domain = LearnedDomain(Evidence(setting.numbers, names), None)
+            domain = Site(Evidence(setting.numbers, names), None)
             self.known[what] = fmean(
                 page.f1(verdict.boilerplate)
                 for page in self.pages

@@ -8,8 +8,8 @@ import pytest
 
 from urltree.address.url_key import UrlKey
 from urltree.page import Page
-from urltree.site.deduplication import Arrival, Duplicate, Onward, decide
-from urltree.site.seen import HORIZON, Horizon, Seen, Step
+from urltree.site.deduplication import Arrival, Duplicate, Onward, Step, decide
+from urltree.site.seen import HORIZON, Horizon, Seen
 from urltree.tree.window import DAY
 
 KEY = UrlKey("example.org", "https://example.org/a?id=1", "https://example.org/a", "0a" * 16)

@@ -13,13 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.urltree.builders import nodes, of_html
+from tests.urltree.builders import decoded, nodes, of_html
 from tests.urltree.path_recount import of_rows, sums
 from urltree.document import Document
 from urltree.heuristics.registry import DEFAULT, heuristic
-from urltree.site.lesson import Kind, Lesson
 from urltree.site.row import Row
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Learned, Relation, Site
 from urltree.tree.window import DAY, Eviction
 
 EVICTIONS = (None, Eviction(max_documents=8, keep=5), Eviction(max_age=DAY, keep=5))
@@ -76,7 +75,7 @@ def page(visit: Visit, origin: str) -> Document:
     )
 
 
-class Site:
+class StoredSite:
     """A domain beside its rows, treated as the job treats it."""
 
     def __init__(self, eviction: Eviction | None, name: str = DEFAULT) -> None:
@@ -84,8 +83,8 @@ class Site:
         self.rows: dict[bytes, bytes] = {}
         self.domain = self._empty()
 
-    def _empty(self) -> LearnedDomain:
-        return LearnedDomain(heuristic(self.name), self.eviction, keep_counts=True)
+    def _empty(self) -> Site:
+        return Site(heuristic(self.name), self.eviction, keep_counts=True)
 
     def reload(self, seed: int = 0) -> None:
         """Read all rows again, in another order."""
@@ -95,9 +94,9 @@ class Site:
             == []
         )
 
-    def learn(self, document: Document) -> Lesson:
+    def learn(self, document: Document) -> Learned:
         """Learn a document and do what the lesson says."""
-        lesson = self.domain.learn(document, self.rows.get(document.key_bytes))
+        lesson = self.domain.learn(document, decoded(self.rows.get(document.key_bytes)))
         self.rows[document.key_bytes] = lesson.row
         for document_id in lesson.evicted:
             del self.rows[document_id]
@@ -110,7 +109,7 @@ def test_a_domain_made_from_rows_says_what_one_in_memory_says(
     came: list[Visit], eviction: Eviction | None
 ) -> None:
     """The same lessons to the byte, the same sums, and those are what the rows add up to."""
-    whole, reloaded = Site(eviction), Site(eviction)
+    whole, reloaded = StoredSite(eviction), StoredSite(eviction)
     for place, visit in enumerate(came):
         if visit.is_rebuilt:
             reloaded.reload(place)
@@ -125,7 +124,7 @@ def test_a_domain_made_from_rows_says_what_one_in_memory_says(
 @settings(max_examples=40, deadline=None)
 def test_a_replay_says_the_same_kinds_to_the_byte(came: list[Visit], data: st.DataObject) -> None:
     """Whatever was learned since, and nothing is counted twice."""
-    site = Site(None)
+    site = StoredSite(None)
     documents = [page(visit, f"raw-html/0/{place}") for place, visit in enumerate(came)]
     said = {document.id: (document, site.learn(document)) for document in documents}
     document, first = said[data.draw(st.sampled_from(sorted(said)))]
@@ -133,7 +132,7 @@ def test_a_replay_says_the_same_kinds_to_the_byte(came: list[Visit], data: st.Da
     if data.draw(st.booleans()):
         site.reload()
     again = site.learn(document)
-    assert (again.kind, again.row) == (Kind.REPLAY, first.row)
+    assert (again.relation, again.row) == (Relation.REPLAY, first.row)
     assert again.verdict == first.verdict
     assert again.verdict.kinds is not None
     assert sums(site.domain.paths) == before
@@ -143,7 +142,7 @@ def test_a_replay_says_the_same_kinds_to_the_byte(came: list[Visit], data: st.Da
 @settings(max_examples=30, deadline=None)
 def test_what_is_removed_leaves_nothing_of_its_paths(came: list[Visit]) -> None:
     """Memory is what it was at the start."""
-    site = Site(None)
+    site = StoredSite(None)
     empty = site.domain.memory
     for place, visit in enumerate(came):
         site.learn(page(visit, f"raw-html/0/{place}"))
@@ -156,7 +155,7 @@ def test_what_is_removed_leaves_nothing_of_its_paths(came: list[Visit]) -> None:
 @pytest.mark.parametrize("name", ["strict", "strict-at-domain"])
 def test_rows_of_the_papers_heuristics_hold_no_more_than_before(name: str) -> None:
     """No kinds, no kind of page, no paths: neither a byte nor a flag."""
-    site = Site(None, name)
+    site = StoredSite(None, name)
     for number in range(6):
         site.learn(
             page(Visit(number, number, "old", None, is_rebuilt=False), f"raw-html/0/{number}")
@@ -170,7 +169,7 @@ def test_rows_of_the_papers_heuristics_hold_no_more_than_before(name: str) -> No
 
 def test_paths_outlive_a_change_of_the_heuristic() -> None:
     """A domain that goes over to strict and back has lost no past but that of its strict pages."""
-    site = Site(None)
+    site = StoredSite(None)
     for number in range(4):
         site.learn(
             page(Visit(number, number, "old", None, is_rebuilt=False), f"raw-html/0/{number}")

@@ -12,8 +12,8 @@ from urltree import Eviction, extract
 from urltree.heuristics.registry import heuristic
 from urltree.html.blocks import block_hash
 from urltree.site.row import Row
-from urltree.site.site import LearnedDomain
-from urltree.site.state_directory import State
+from urltree.site.site import Site
+from urltree.site.state_directory import StateDirectory
 
 DOMAIN = "news.example"
 ARTICLES = [(f"{HOST}/{name}", article(name)) for name in NAMES]
@@ -24,12 +24,12 @@ SITE = [*ARTICLES[:4], FRONT, *ARTICLES[4:]]
 def rows(site: list[tuple[str, str]], state: Path, **options: object) -> dict[bytes, bytes]:
     """What is stored of a site, in the order in which it was learned."""
     list(extract(site, state=state, **options))  # type: ignore[arg-type]
-    return State(state, is_member=True).load(DOMAIN).rows
+    return StateDirectory(state, is_member=True).load(DOMAIN).rows
 
 
-def tree_of(stored: dict[bytes, bytes]) -> LearnedDomain:
+def tree_of(stored: dict[bytes, bytes]) -> Site:
     """The domain that is made of rows."""
-    domain = LearnedDomain(heuristic("evidence"), None)
+    domain = Site(heuristic("evidence"), None)
     domain.rebuild(stored.items())
     return domain
 

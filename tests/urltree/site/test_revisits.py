@@ -11,10 +11,11 @@ from urltree.address.url_key import UrlKey
 from urltree.heuristics.registry import DEFAULT, heuristic
 from urltree.html.blocks import TextBlock
 from urltree.page import Page
-from urltree.site.deduplication import Arrival, Duplicate, Onward, decide
+from urltree.site.deduplication import Arrival, Duplicate, Onward, Step, decide
 from urltree.site.revisits import content_digest, is_older, superseded_by
-from urltree.site.seen import HORIZON, Horizon, Seen, Step, Version
-from urltree.site.site import LearnedDomain
+from urltree.site.row import Row
+from urltree.site.seen import HORIZON, Horizon, Seen, Version
+from urltree.site.site import Site
 from urltree.tree.window import DAY
 
 KEY = UrlKey("example.org", "https://example.org/a?id=1", "https://example.org/a", "0a" * 16)
@@ -150,8 +151,8 @@ def test_what_changes_a_page(blocks: list[TextBlock], *, changed: bool) -> None:
 
 def test_a_row_of_a_later_version_is_not_replaced_by_an_earlier_one() -> None:
     """Such a document is a replay, and its row says of whom."""
-    domain = LearnedDomain(heuristic(DEFAULT), None)
-    row = domain.learn(document(1, [7], origin=LATER), None).row
+    domain = Site(heuristic(DEFAULT), None)
+    row = Row.decode(domain.learn(document(1, [7], origin=LATER), None).row)
     assert superseded_by(document(1, [7, 8], origin=EARLIER), row) == LATER
     assert superseded_by(document(1, [7, 8], origin=LATER), row) is None
     assert superseded_by(document(1, [7, 8], origin="raw-html/0/11"), row) is None

@@ -15,8 +15,8 @@ import urltree
 from tests.urltree.builders import nodes
 from urltree import Eviction, Extraction, Extractor
 from urltree.heuristics.registry import DEFAULT, heuristic
-from urltree.site.site import LearnedDomain
-from urltree.site.state_directory import State
+from urltree.site.site import Site
+from urltree.site.state_directory import StateDirectory
 
 URL = "https://example.org/{}"
 WORDS = ("amber", "birch", "cedar", "dogwood", "elm", "fir", "gorse", "hazel")
@@ -128,12 +128,12 @@ def test_what_is_learned_is_what_the_last_versions_alone_would_teach(
 
 def tree(state: str, eviction: Eviction | None) -> object:
     """The nodes that a state holds for example.org, and the origins of its rows."""
-    opened = State(state)
+    opened = StateDirectory(state)
     try:
         stored = opened.load("example.org")
     finally:
         opened.close()
-    learned = LearnedDomain(heuristic(DEFAULT), eviction)
+    learned = Site(heuristic(DEFAULT), eviction)
     learned.rebuild(stored.rows.items())
     return nodes(learned.tree.root), sorted(stored.rows)
 

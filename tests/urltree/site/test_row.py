@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from urltree.heuristics.boilerplate import Kind
 from urltree.heuristics.page_kind import PageKind
 from urltree.site.row import ROW_VERSION, Row, RowError, Verdict
-from urltree.tree.path_statistics import AtPath, Contribution
+from urltree.tree.path_statistics import Contribution, PathCounts
 
 ROW = Row(
     tokenizer=1,
@@ -41,7 +41,7 @@ EVIDENCE = replace(
         kinds=bytes((Kind.SITE_WIDE, Kind.CONTENT, Kind.LINK_LIST)),
         page_kind=PageKind.ARTICLE,
     ),
-    paths=Contribution(7, 9, (AtPath(7, 300, 0, 1),)).encode(),
+    paths=Contribution(7, 9, (PathCounts(7, 300, 0, 1),)).encode(),
 )
 PINNED_HEAD = (
     " 00a09f1a00b00400 8877665544332211"  # time, digest
@@ -64,7 +64,7 @@ contributions = st.builds(
     Contribution,
     unsigned_32,
     unsigned_32,
-    st.lists(st.builds(AtPath, unsigned_32, words, words, words), max_size=4).map(tuple),
+    st.lists(st.builds(PathCounts, unsigned_32, words, words, words), max_size=4).map(tuple),
 ).map(Contribution.encode)
 
 
@@ -134,7 +134,7 @@ def test_a_second_verdict_stands_between_kinds_and_paths() -> None:
     pinned = bytes.fromhex(f"01 0100 a6 {PINNED_HEAD} {second} {PINNED_PATHS}")
     assert row.encode() == pinned
     assert Row.decode(pinned) == row
-    assert row.said == revised
+    assert row.last_verdict == revised
 
 
 @pytest.mark.parametrize(
@@ -195,5 +195,7 @@ def test_random_bytes_are_refused(stored: bytes) -> None:
 @pytest.mark.parametrize("version", [0, ROW_VERSION + 1, 255])
 def test_an_unknown_version_is_named(version: int) -> None:
     """So that whoever rolled back a deploy knows why it stopped."""
-    with pytest.raises(RowError, match=f"row of version {version:02x}, expected {ROW_VERSION}"):
+    with pytest.raises(
+        RowError, match=f"row: its version is {version:02x}, .* version {ROW_VERSION};"
+    ):
         Row.decode(bytes([version]) + PINNED[1:])

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from urltree.address.url_key import KeyScheme
-from urltree.site.seen import HORIZON, Horizon, Seen, SeenError, Step, Version, duplicate_step
+from urltree.site.deduplication import Step, duplicate_step
+from urltree.site.seen import HORIZON, Horizon, Seen, SeenError, Version
 from urltree.tree.window import DAY
 
 FIRST = Seen.of("raw-html/3/1042", 1_382_864_400_000_000, "request", "response", "canonical")
@@ -51,7 +52,7 @@ def test_stored_bytes_are_read_back() -> None:
 )
 def test_bytes_of_another_release_are_an_error_of_ours(stored: bytes) -> None:
     """They are not the page's fault, so it is no PageError."""
-    with pytest.raises(SeenError, match="`seen` of version"):
+    with pytest.raises(SeenError, match="seen record: its version is"):
         Seen.decode(stored)
 
 

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.urltree.builders import document, nodes, text_block
+from tests.urltree.builders import decoded, document, nodes, text_block
 from urltree.document import Document
 from urltree.heuristics.registry import heuristic
 from urltree.html.tokenizer import TOKENIZER_VERSION
-from urltree.site.lesson import Kind, Lesson
 from urltree.site.row import Row, RowError
-from urltree.site.site import LearnedDomain
+from urltree.site.site import Learned, Relation, Site
 from urltree.tree.window import DAY, Eviction
 
 AT_DOMAIN = heuristic("strict-at-domain")
@@ -23,12 +22,12 @@ class Stored:
     """A domain with its rows."""
 
     def __init__(self, eviction: Eviction | None = None, *, keep_counts: bool = False) -> None:
-        self.domain = LearnedDomain(AT_DOMAIN, eviction, keep_counts=keep_counts)
+        self.domain = Site(AT_DOMAIN, eviction, keep_counts=keep_counts)
         self.rows: dict[bytes, bytes] = {}
 
-    def learn(self, page: Document) -> Lesson:
+    def learn(self, page: Document) -> Learned:
         """Learn a document and do what the lesson says."""
-        lesson = self.domain.learn(page, self.rows.get(page.key_bytes))
+        lesson = self.domain.learn(page, decoded(self.rows.get(page.key_bytes)))
         self.rows[page.key_bytes] = lesson.row
         for document_id in lesson.evicted:
             del self.rows[document_id]
@@ -40,7 +39,7 @@ def test_a_document_counts_before_it_is_judged() -> None:
     stored = Stored(keep_counts=True)
     assert stored.learn(document(1, [7, 8])).verdict.boilerplate == (False, False)
     lesson = stored.learn(document(2, [7, 9, 9]))
-    assert lesson.kind is Kind.NEW
+    assert lesson.relation is Relation.NEW
     assert lesson.verdict.boilerplate == (True, False, False)
     assert lesson.verdict.counts == (2, 1, 1)
     assert (lesson.verdict.depth, lesson.verdict.support) == (0, 2)
@@ -52,7 +51,7 @@ def test_a_replay_says_again_what_was_said_first() -> None:
     first = stored.learn(document(1, [7]))
     stored.learn(document(2, [7]))
     again = stored.learn(document(1, [7]))
-    assert (again.kind, again.verdict, again.row) == (Kind.REPLAY, first.verdict, first.row)
+    assert (again.relation, again.verdict, again.row) == (Relation.REPLAY, first.verdict, first.row)
     assert again.verdict.boilerplate == (False,)
     assert stored.domain.judge(document(1, [7])).boilerplate == (True,)
 
@@ -61,9 +60,9 @@ def test_a_replay_says_it_again_under_another_heuristic() -> None:
     """A change of the setting is no reason to contradict what was published."""
     stored = Stored()
     first = stored.learn(document(1, [7]))
-    domain = LearnedDomain(heuristic("strict"), None)
+    domain = Site(heuristic("strict"), None)
     domain.rebuild(stored.rows.items())
-    assert domain.learn(document(1, [7]), first.row).verdict == first.verdict
+    assert domain.learn(document(1, [7]), Row.decode(first.row)).verdict == first.verdict
 
 
 def test_a_replay_with_other_blocks_is_judged_anew_in_its_old_place() -> None:
@@ -73,7 +72,7 @@ def test_a_replay_with_other_blocks_is_judged_anew_in_its_old_place() -> None:
     stored.learn(document(2, [7]))
     stored.learn(document(3, [8], published=DAY_2))
     lesson = stored.learn(document(2, [8, 8]))
-    assert lesson.kind is Kind.REPLAY
+    assert lesson.relation is Relation.REPLAY
     assert lesson.verdict.boilerplate == (True, True)
     assert nodes(stored.domain.tree.root) == {(): (3, {7: 1, 8: 2})}
     assert [document_id[-1] for _, document_id in stored.domain.window] == [1, 2, 3]
@@ -93,7 +92,7 @@ def test_a_replacement_takes_the_place_of_what_it_replaces() -> None:
     stored.learn(document(1, [7]))
     stored.learn(document(2, [7]))
     lesson = stored.learn(document(1, [7], origin="raw-html/0/99"))
-    assert (lesson.kind, lesson.verdict.boilerplate) == (Kind.REPLACEMENT, (True,))
+    assert (lesson.relation, lesson.verdict.boilerplate) == (Relation.REPLACEMENT, (True,))
     assert nodes(stored.domain.tree.root) == {(): (2, {7: 2})}
 
 
@@ -106,7 +105,7 @@ def test_an_old_page_is_judged_anew_and_evicted_however_often_it_comes() -> None
     old = document(1, [7, 8], published=DAY_1)
     for _ in range(3):
         lesson = stored.learn(old)
-        assert (lesson.kind, lesson.evicted) == (Kind.NEW, (old.key_bytes,))
+        assert (lesson.relation, lesson.evicted) == (Relation.NEW, (old.key_bytes,))
         assert lesson.verdict.boilerplate == (True, False)
         assert nodes(stored.domain.tree.root) == before
     assert old.key_bytes not in stored.rows
@@ -119,7 +118,7 @@ def test_a_rebuild_enforces_the_window_before_the_first_verdict() -> None:
     left_behind = Stored().learn(document(1, [7], published=DAY_1)).row
     for number in range(2, 8):
         stored.learn(document(number, [8], published=DAY_99))
-    domain = LearnedDomain(AT_DOMAIN, eviction)
+    domain = Site(AT_DOMAIN, eviction)
     id_1 = document(1, []).key_bytes
     assert domain.rebuild({id_1: left_behind, **stored.rows}.items()) == [id_1]
     assert nodes(domain.tree.root) == nodes(stored.domain.tree.root)
@@ -137,7 +136,7 @@ def test_rows_of_another_tokenizer_count_nowhere(tokenizer: int, deleted: list[b
     stored = Stored()
     stored.learn(replace(document(1, [7]), tokenizer=tokenizer))
     stored.learn(document(2, [8]))
-    domain = LearnedDomain(AT_DOMAIN, None)
+    domain = Site(AT_DOMAIN, None)
     assert domain.rebuild(stored.rows.items()) == deleted
     assert nodes(domain.tree.root) == {(): (1, {8: 1})}
 
@@ -150,7 +149,7 @@ def test_a_document_of_another_tokenizer_is_judged_as_a_first_page() -> None:
     first = stored.learn(in_flight)
     assert first.verdict.boilerplate == (False, False)
     assert (first.verdict.depth, first.verdict.support) == (0, 1)
-    assert stored.learn(in_flight) == replace(first, kind=Kind.REPLAY)
+    assert stored.learn(in_flight) == first._replace(relation=Relation.REPLAY)
     assert nodes(stored.domain.tree.root) == {(): (1, {7: 1})}
 
 
@@ -160,7 +159,7 @@ def test_a_replay_after_a_tokenizer_upgrade_is_judged_anew() -> None:
     stored.learn(document(1, [7]))
     stored.learn(replace(document(2, [7]), tokenizer=TOKENIZER_VERSION + 1))
     lesson = stored.learn(document(2, [7]))
-    assert (lesson.kind, lesson.verdict.boilerplate) == (Kind.REPLAY, (True,))
+    assert (lesson.relation, lesson.verdict.boilerplate) == (Relation.REPLAY, (True,))
     assert Row.decode(lesson.row).tokenizer == TOKENIZER_VERSION
 
 
@@ -187,7 +186,7 @@ def test_a_page_without_blocks_is_learned() -> None:
     """It adds to support, and nothing is said of it."""
     stored = Stored()
     assert stored.learn(document(1, [])).verdict.boilerplate == ()
-    assert stored.learn(document(1, [])).kind is Kind.REPLAY
+    assert stored.learn(document(1, [])).relation is Relation.REPLAY
     assert nodes(stored.domain.tree.root) == {(): (1, {})}
 
 
@@ -195,7 +194,7 @@ def test_a_damaged_row_stops_the_rebuild() -> None:
     """It is ours to mend: going on would judge by a part of the domain."""
     row = Stored().learn(document(1, [7])).row
     with pytest.raises(RowError):
-        LearnedDomain(AT_DOMAIN, None).rebuild([(bytes(16), row[:-1])])
+        Site(AT_DOMAIN, None).rebuild([(bytes(16), row[:-1])])
 
 
 def test_what_left_the_window_cannot_be_judged() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from urltree.site.state_directory import State, StateError, Stored
+from urltree.site.state_directory import SiteRecords, StateDirectory, StateError
 
 ID = bytes(16)
-STORED = Stored({ID: b"row"}, {ID: b"seen"}, {ID: b"page"})
+STORED = SiteRecords({ID: b"row"}, {ID: b"seen"}, {ID: b"page"})
 MAGIC = b"urltree\0\x01"  # with version 1; then zstd of the domain's name, a row, a `seen`, a page
 NAME = b"\x0b\0example.org"
 ROW = b"\0" + ID + b"\x03\0\0\0row"
@@ -20,26 +20,26 @@ PAGE = b"\x02" + ID + b"\x04\0\0\0page"
 
 def test_a_domain_comes_back_as_it_was(tmp_path: Path) -> None:
     """From the spill of this run, and after a commit in the next run."""
-    state = State(tmp_path)
+    state = StateDirectory(tmp_path)
     state.spill("example.org", STORED)
     assert state.load("example.org") == STORED
     state.pages = 7
     state.commit()
     state.close()
-    again = State(tmp_path)
+    again = StateDirectory(tmp_path)
     assert (again.load("example.org"), again.pages) == (STORED, 7)
-    assert again.load("new.example") == Stored({}, {}, {})
+    assert again.load("new.example") == SiteRecords({}, {}, {})
 
 
 def test_a_state_names_its_domains(tmp_path: Path) -> None:
     """Those that were committed, of which a run knows nothing yet."""
-    state = State(tmp_path)
+    state = StateDirectory(tmp_path)
     for domain in ("example.org", "other.example"):
         state.spill(domain, STORED)
     assert list(state.domains()) == []
     state.commit()
     assert sorted(state.domains()) == ["example.org", "other.example"]
-    assert list(State(None).domains()) == []
+    assert list(StateDirectory(None).domains()) == []
 
 
 def test_stored_bytes_are_pinned(tmp_path: Path) -> None:
@@ -54,25 +54,25 @@ def test_stored_bytes_are_pinned(tmp_path: Path) -> None:
 
 def test_what_is_not_committed_is_gone(tmp_path: Path) -> None:
     """A run that was killed leaves the state before it, and its spill is swept away."""
-    killed = State(tmp_path)
+    killed = StateDirectory(tmp_path)
     killed.spill("example.org", STORED)
     killed._lock = None  # the process is gone, and its lock with it
-    assert State(tmp_path).load("example.org") == Stored({}, {}, {})
+    assert StateDirectory(tmp_path).load("example.org") == SiteRecords({}, {}, {})
     assert list(tmp_path.glob("spill-*")) == []
 
 
 def test_two_processes_cannot_write_one_state(tmp_path: Path) -> None:
     """The second is told so."""
-    first = State(tmp_path)
-    with pytest.raises(StateError, match="another process is using it"):
-        State(tmp_path)
+    first = StateDirectory(tmp_path)
+    with pytest.raises(StateError, match="another process uses it"):
+        StateDirectory(tmp_path)
     first.close()
-    State(tmp_path).close()
+    StateDirectory(tmp_path).close()
 
 
 def test_without_a_directory_nothing_stays() -> None:
     """Spills go to a temporary folder, which is removed."""
-    state = State(None)
+    state = StateDirectory(None)
     state.spill("example.org", STORED)
     assert state.load("example.org") == STORED
     folder = state._spill
@@ -98,7 +98,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, damage: object) -> None:
     (file,) = tmp_path.glob("domains/*/*")
     file.write_bytes(damage(file.read_bytes()))  # type: ignore[operator]
     with pytest.raises(StateError, match=file.name):
-        State(tmp_path).load("example.org")
+        StateDirectory(tmp_path).load("example.org")
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"version": 1}', '{"version": 9, "pages": 1}'])
@@ -106,19 +106,19 @@ def test_a_damaged_count_is_named(tmp_path: Path, content: str) -> None:
     """`state.json` as well."""
     (tmp_path / "state.json").write_text(content)
     with pytest.raises(StateError, match=r"state\.json"):
-        State(tmp_path)
+        StateDirectory(tmp_path)
 
 
 def test_a_file_is_no_directory(tmp_path: Path) -> None:
     """It is refused by name."""
     (tmp_path / "file").touch()
     with pytest.raises(StateError, match="file"):
-        State(tmp_path / "file")
+        StateDirectory(tmp_path / "file")
 
 
 def with_domain(directory: Path) -> None:
     """A state that has one domain."""
-    state = State(directory)
+    state = StateDirectory(directory)
     state.spill("example.org", STORED)
     state.commit()
     state.close()

@@ -1,0 +1,11 @@
+"""Files that are made from other files are current."""
+
+from __future__ import annotations
+
+from deploy.tools.generate import differing, generated
+
+
+def test_generated_files_are_current() -> None:
+    """Every file that `make generate` writes without helm has the content that it would write."""
+    changed = differing(generated())
+    assert changed == [], f"run make generate: {', '.join(changed)} would change"
