@@ -61,7 +61,8 @@ test: kafka
 # Go builds the tools once and a cache keeps them. Tests whose tool cannot be installed are skipped.
 CHARTS := helm keda-crds prometheus-operator-crds
 test-deploy: kafka
-	@$(BIN)/python deploy/tools/install.py $(CHARTS) helm-unittest helm-docs kubeconform kube-score checkov promtool
+	@$(BIN)/python deploy/tools/install.py $(CHARTS) helm-unittest helm-docs kubeconform kube-score \
+	  checkov promtool actionlint
 	@$(BIN)/python -m pytest -m deploy tests/deploy
 
 test-apiserver: $(VENV)/.done

@@ -25,8 +25,7 @@ from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import Job
 from agents.fetching.service import Fetching
 from agents.kafka.delivery import Delivery, OnFailure, Work
-from agents.settings.contact import contact
-from agents.settings.job import Settings, SettingsError
+from agents.settings.job import Settings, SettingsError, require_contact
 from agents.settings.schemes import Schemes
 from agents.stage import Stage
 from models import fetch as fetches
@@ -55,7 +54,7 @@ class Fetch(Stage):
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(settings, on_failure)
-        contact(settings)
+        require_contact(settings)
         _check_stall(settings)
         self.schemes = Schemes(settings)
         self.hosts = Hosts(make_table(self.app, "host_state"))

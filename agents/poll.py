@@ -24,8 +24,7 @@ from agents.app import make_table
 from agents.kafka.delivery import OnFailure, Work
 from agents.polling.feed_rows import FeedRows, feed_key
 from agents.polling.service import Polling
-from agents.settings.contact import contact
-from agents.settings.job import Settings
+from agents.settings.job import Settings, require_contact
 from agents.settings.schemes import Schemes
 from agents.stage import Stage
 from models import feed as feeds
@@ -58,7 +57,7 @@ class Poll(Stage):
         on_failure: OnFailure,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        contact(settings)
+        require_contact(settings)
         super().__init__(settings, on_failure)
         self._clock = clock
         self._rules = Rules(

@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 
 from agents.commands.topics import apply
 from agents.kafka.client import producer
-from agents.kafka.partitions import key_of
+from agents.kafka.partitions import route_key
 from agents.polling.feed_rows import feed_key
 from agents.settings.job import Settings
-from agents.settings.topics_file import declared
+from agents.settings.topics_file import declared_topics
 from bench.broker import running
 from bench.figure import Figure
 from bench.workers import MB, Worker
@@ -81,11 +81,11 @@ async def _started(directory: Path, env: dict[str, str]) -> tuple[Worker, float]
 
 
 async def _write(settings: Settings) -> None:
-    partitions = declared(settings)[0].partitions
+    partitions = declared_topics(settings)[0].partitions
     topic = settings.topic(CHANGELOG)
     async with producer(settings) as client:
         for state in _states(time.time()):
-            to = key_of(state.site, partitions)
+            to = route_key(state.site, partitions)
             _, key = feed_key(to.partition, state.site, state.feed)
             await client.send(topic, state.encode(), key, to.partition)
         await client.flush()

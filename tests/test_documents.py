@@ -35,8 +35,12 @@ from urltree.site.deduplication import Step
 from urltree.site.row import ROW_VERSION
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = ["README.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
-ALL_DOCUMENTS = [*DOCUMENTS, "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+DOCUMENTS = [
+    "README.md",
+    "CONTRIBUTING.md",
+    *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")),
+]
+ALL_DOCUMENTS = [*DOCUMENTS, "DESIGN.md", "CHANGELOG.md"]
 TEXTS = {name: (ROOT / name).read_text() for name in DOCUMENTS}
 JOB, LIBRARY = "docs/job.md", "docs/library.md"
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import xxhash
 
 from agents.kafka.delivery import Work
-from agents.kafka.tables.table import Table, key_of, prefix_of
+from agents.kafka.tables.table import ConfirmedTable, row_key, row_prefix
 from agents.memory import Memory
 from urltree.crawl.decisions.host.host import HostState
 from urltree.crawl.decisions.host.robots import Robots
@@ -30,7 +30,7 @@ class Hosts:
         table: `host_state`.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: ConfirmedTable) -> None:
         self._table = table
         self._states: Memory[HostState] = Memory(_STATES, _size)
         self._rules: Memory[Robots] = Memory(_RULES, lambda robots: _ROW + robots.bytes)
@@ -71,7 +71,7 @@ class Hosts:
         self._states.drop(partition, state.host)
         self._states.add(partition, state.host, state)
         if state.differs(before, now):
-            key = key_of(domain, _id(state.host))
+            key = row_key(domain, _id(state.host))
             work.wait_for(await self._table.put(partition, key, state.encode()))
 
     async def sweep(self, partition: int, domain: str, now: float, work: Work) -> None:
@@ -83,7 +83,7 @@ class Hosts:
         self._swept.add(domain)
         past = [
             key
-            for key, row in self._table.scan(partition, prefix_of(domain))
+            for key, row in self._table.scan(partition, row_prefix(domain))
             if HostState.decode(row).is_forgotten(now)
         ]
         for key in past:
@@ -96,7 +96,7 @@ class Hosts:
         self._rules.clear()
 
     def _stored(self, partition: int, domain: str, host: str) -> HostState:
-        row = self._table.get(partition, key_of(domain, _id(host)))
+        row = self._table.get(partition, row_key(domain, _id(host)))
         return HostState(host=host) if row is None else HostState.decode(row)
 
 

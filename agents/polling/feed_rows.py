@@ -12,7 +12,7 @@ from typing import NamedTuple
 import xxhash
 
 from agents.kafka.delivery import Work
-from agents.kafka.tables.table import Table, key_of, prefix_of
+from agents.kafka.tables.table import ConfirmedTable, row_key, row_prefix
 from urltree.crawl.decisions.poll.outcome import Outcome
 from urltree.crawl.decisions.poll.schedule import Key
 from urltree.crawl.decisions.poll.seen_items import Seen, row_after
@@ -28,7 +28,7 @@ class Row(NamedTuple):
 
 def feed_key(partition: int, site: str, feed: str) -> Key:
     """The partition of a feed's row, and its key there."""
-    return partition, key_of(site, xxhash.xxh3_128_digest(feed.encode()))
+    return partition, row_key(site, xxhash.xxh3_128_digest(feed.encode()))
 
 
 class FeedRows:
@@ -39,7 +39,7 @@ class FeedRows:
         days: an item is forgotten so long after it was last seen.
     """
 
-    def __init__(self, states: Table, seen: Table, days: float) -> None:
+    def __init__(self, states: ConfirmedTable, seen: ConfirmedTable, days: float) -> None:
         self._states = states
         self._seen = seen
         self._days = days
@@ -55,7 +55,7 @@ class FeedRows:
 
     def pages(self, partition: int) -> Iterator[list[Row]]:
         """All feeds of a partition, in lists; see `Table.pages`."""
-        for page in self._states.pages(partition, b""):
+        for page in self._states.scan_batches(partition, b""):
             yield [Row((partition, key), FeedState.decode(row)) for key, row in page]
 
     async def put(self, key: Key, state: FeedState, work: Work) -> None:
@@ -69,12 +69,12 @@ class FeedRows:
 
     def is_known(self, partition: int, site: str, item: bytes) -> bool:
         """Whether an item of that hash was seen at that site."""
-        return self._seen.get(partition, key_of(site, item)) is not None
+        return self._seen.get(partition, row_key(site, item)) is not None
 
     async def see(self, partition: int, outcome: Outcome, work: Work) -> None:
         """Note which items a poll has found."""
         for item in outcome.items:
-            key = key_of(outcome.site, item.hash)
+            key = row_key(outcome.site, item.hash)
             row = self._seen.get(partition, key)
             after = row_after(
                 None if row is None else Seen.decode(row), item, outcome.at, self._days
@@ -84,7 +84,7 @@ class FeedRows:
 
     async def sweep(self, partition: int, site: str, now: float, work: Work) -> int:
         """Delete what a site has not shown for long; gives the number of rows."""
-        rows = self._seen.scan(partition, prefix_of(site))
+        rows = self._seen.scan(partition, row_prefix(site))
         past = [key for key, row in rows if Seen.decode(row).is_past(now, self._days)]
         for key in past:
             work.wait_for(await self._seen.delete(partition, key))

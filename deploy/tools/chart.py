@@ -25,14 +25,16 @@ SETS = tuple(sorted(path.stem for path in VALUES.glob("*.yaml")))
 COMMITTED = ("everything", "minimal")
 
 
+# Files of the chart that `helm template` does not render: a change needs no new manifests.
+_NOT_RENDERED = {"tests", "README.md", "README.md.gotmpl", "values.schema.json"}
+
+
 def sources_digest() -> str:
-    """Return a digest of the chart (without its tests and README) and of the committed sets."""
+    """Return a digest of the files that the committed manifests are rendered from."""
     packaged = [
         path
         for path in CHART.rglob("*")
-        if path.is_file()
-        and path.relative_to(CHART).parts[0] != "tests"
-        and not path.name.startswith("README")
+        if path.is_file() and path.relative_to(CHART).parts[0] not in _NOT_RENDERED
     ]
     values = [VALUES / f"{name}.yaml" for name in COMMITTED]
     digest = hashlib.sha256()

@@ -3,6 +3,7 @@
     agents/settings ─▶ the settings in the chart's values.schema.json
     topics.yaml ─────▶ the chart's copy
     models/ ─────────▶ JSON Schemas in models/schemas/
+    docs/claims/figures.json ─▶ the curves beside it
     code, topics.yaml, schemas, commands ─▶ tables between `made from the code` marks in docs/
     deploy/helm/ ────▶ tests/deploy/rendered/ and the chart's README.md (only with helm, helm-docs)
 
@@ -15,7 +16,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -28,6 +31,7 @@ from deploy.tools.settings_schema import as_json, settings_schema
 
 Tables = Mapping[str, Callable[[], str]]  # by the name in the table's mark
 
+CLAIMS = ROOT / "docs" / "claims"
 RECORDS = ("feeds", "fetches", "raw-html", "clean-text", "duplicates", "dead-letters")
 
 
@@ -39,7 +43,7 @@ def generated() -> dict[str, bytes]:
     }
     schemas = {f"models/schemas/{name}": content for name, content in _record_schemas().items()}
     documents = {name: _document(name, made) for name, made in _tables(schemas).items()}
-    return {**made, **schemas, **documents}
+    return {**made, **schemas, **documents, **_curves()}
 
 
 def differing(made: Mapping[str, bytes]) -> list[str]:
@@ -59,6 +63,18 @@ def _record_schemas() -> dict[str, bytes]:
     module: Any = importlib.import_module("models.schemas")
     made: dict[str, bytes] = module.generated() if hasattr(module, "generated") else {}
     return made
+
+
+def _curves() -> dict[str, bytes]:
+    """Return the curves of docs/claims.md, drawn from the figures that were measured."""
+    module: Any = importlib.import_module("bench.claims.curves")
+    if not hasattr(module, "draw_stored"):
+        return {}
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(CLAIMS / "figures.json", folder)
+        module.draw_stored(Path(folder))
+        drawn = sorted(Path(folder).glob("*.svg"))
+        return {str((CLAIMS / file.name).relative_to(ROOT)): file.read_bytes() for file in drawn}
 
 
 def _tables(schemas: Mapping[str, bytes]) -> dict[str, Tables]:

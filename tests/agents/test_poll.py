@@ -10,7 +10,7 @@ import pytest
 from aiokafka.errors import KafkaError
 
 from agents.kafka.client import producer
-from agents.kafka.partitions import key_of
+from agents.kafka.partitions import route_key
 from agents.poll import Poll
 from agents.settings.job import Settings
 from models import feed as feeds
@@ -69,7 +69,7 @@ def test_items_of_a_feed_are_sent_once_and_oldest_first(job: Settings, read_all:
     assert titles(read_all) == ["a", "b", "c", "b, now true"]
     first = fetches.decode(records[0].value)
     assert (first.url, first.feed, first.meta) == (f"https://{HOST}/a", FEED, {"crawl": "7"})
-    assert {(r.key, r.partition) for r in records} == {key_of(SITE, PARTITIONS)[::-1]}
+    assert {(r.key, r.partition) for r in records} == {route_key(SITE, PARTITIONS)[::-1]}
 
 
 def test_two_feeds_of_a_site_with_the_same_item_send_it_once(
@@ -195,7 +195,7 @@ def test_a_record_of_feeds_that_is_none_is_a_dead_letter(job: Settings, read_all
     """Without site, in another partition, with no address: its sender's fault, work goes on."""
 
     async def scenario() -> None:
-        partition = key_of(SITE, PARTITIONS).partition
+        partition = route_key(SITE, PARTITIONS).partition
         async with serving() as server, polling(job, server, Clock()) as stage:
             server.put(f"{HOST}/rss", rss("a"))
             async with producer(job) as client:

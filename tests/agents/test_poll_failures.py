@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.kafka.client import producer
-from agents.kafka.partitions import key_of
+from agents.kafka.partitions import route_key
 from agents.settings.job import Settings
 from models import poll_outcome
 from tests.agents.feed_server import Clock, rss, serving
@@ -166,7 +166,7 @@ def test_an_outcome_that_comes_late_changes_no_state(job: Settings, read_all: Re
     )
 
     async def scenario() -> None:
-        partition, key = key_of(SITE, PARTITIONS)
+        partition, key = route_key(SITE, PARTITIONS)
         async with serving() as server, polling(job, server, Clock()) as stage:
             server.put(f"{HOST}/rss", rss("a"), ETag="1")
             await follow(job)

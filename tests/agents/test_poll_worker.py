@@ -58,5 +58,5 @@ def test_a_worker_stops_in_order_in_the_middle_of_a_poll(job: Settings, tmp_path
                 process.send_signal(signal.SIGTERM)
                 _, errors = process.communicate(timeout=2 * PATIENCE)
         assert process.returncode == 0
-    assert "not drained in time" not in errors
+    assert "shutdown_seconds are over" not in errors
     assert "Traceback" not in errors

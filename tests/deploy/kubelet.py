@@ -1,10 +1,11 @@
-"""A kubelet of our own: runs pods of a render as Kubernetes does, on this machine.
+"""A small kubelet: it runs rendered pods on this machine as Kubernetes would.
 
-    golden ──▶ Node ──▶ Pod: command, environment, mounts, user, probes, grace period ──▶ a process
+    rendered ─▶ Node ─▶ Pod: command, environment, mounts, user, probes, grace period ─▶ a process
                in namespaces of its own (mount, process, network)
 
-Nothing that is rendered is replaced. Beside it stand what a cluster gives: names of brokers (by
-/etc/hosts, forwarded to the embedded Kafka), Secrets, and the image's ENV. Memory has no limit.
+It changes nothing in the rendered pods. It adds the parts that a cluster would add: names of
+brokers (in /etc/hosts, forwarded to the embedded Kafka), Secrets, and the ENV of the image. It does
+not enforce memory limits.
 """
 
 from __future__ import annotations
@@ -23,35 +24,35 @@ from tests.deploy.pod_network import Network
 
 
 def missing() -> str | None:
-    """Why no pod runs on this machine, in a sentence."""
+    """Return a sentence that says why this machine cannot run pods, or None if it can."""
     absent = [name for name in ("unshare", "setpriv", "mount") if shutil.which(name) is None]
     if absent:
-        return f"no pod is run without {', '.join(absent)}: apt install util-linux mount"
+        return f"pods need {', '.join(absent)}: apt install util-linux mount"
     if os.geteuid() != 0:
-        return "no pod is run: namespaces and chroot need root"
+        return "pods need root, for namespaces and chroot"
     if gone := out_of_reach():
-        return f"no pod is run: its own /tmp would hide {gone}, or nothing mounts it"
+        return f"pods cannot see {gone}: their own /tmp would hide it, or no mount contains it"
     tried = "mount -t tmpfs none /mnt && mount -t proc proc /proc"
     ran = subprocess.run([*NAMESPACES, tried], capture_output=True, text=True, check=False)
     if ran.returncode:
-        return f"no pod is run: this machine permits no mounts: {ran.stderr.strip()}"
+        return f"pods cannot run: this machine permits no mounts: {ran.stderr.strip()}"
     try:
         Network({}).close()
     except OSError as error:
-        return f"no pod is run: this machine permits no network namespace: {error}"
+        return f"pods cannot run: this machine permits no network namespace: {error}"
     return None
 
 
 @dataclass
 class Node:
-    """A machine of the cluster.
+    """A machine of the cluster that runs pods.
 
     Attributes:
-        directory: for roots, volumes, claims and logs.
-        objects: of a render.
-        secrets: that the render refers to.
-        doors: ports of this machine by the ports at which pods find brokers.
-        pods: started so far.
+        directory: contains the roots, volumes, claims and logs of pods.
+        objects: the rendered objects.
+        secrets: the Secrets that the rendered objects refer to.
+        doors: maps a port of a broker, as pods see it, to a port of this machine.
+        pods: all pods that were made.
     """
 
     directory: Path
@@ -61,7 +62,7 @@ class Node:
     pods: list[Pod] = field(default_factory=list)
 
     def worker(self, stage: str, ordinal: int = 0) -> Pod:
-        """A pod of a stage's StatefulSet, not started."""
+        """Return a pod of a stage's StatefulSet, not started."""
         (found,) = (
             each
             for each in self._all("StatefulSet")
@@ -71,12 +72,12 @@ class Node:
         return self._pod(f"{found['metadata']['name']}-{ordinal}", found["spec"]["template"])
 
     def command(self, kind: str, name: str) -> Pod:
-        """A Job's pod, or a bare one, not started."""
+        """Return the pod of a Job, or a bare pod, not started."""
         (found,) = (each for each in self._all(kind) if each["metadata"]["name"] == name)
         return self._pod(name, found if kind == "Pod" else found["spec"]["template"])
 
     def config(self) -> dict[str, dict[str, str]]:
-        """The data of each ConfigMap, by name."""
+        """Return the data of each ConfigMap, by name."""
         return {each["metadata"]["name"]: each["data"] for each in self._all("ConfigMap")}
 
     def end(self) -> None:

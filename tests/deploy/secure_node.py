@@ -1,4 +1,4 @@
-"""A node whose pods find a Kafka with TLS and SASL, under the names and Secrets of the goldens."""
+"""A node whose pods reach a Kafka with TLS and SASL under the rendered names and Secrets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
 
-from agents.kafka.client import admin, consumer, partitions, read, whole
+from agents.kafka.client import admin, consumer, full_ranges, partitions, read_records
 from agents.settings.job import Settings
 from tests.deploy.kubelet import Node, missing
 from tests.deploy.pod import Pod
@@ -23,14 +23,14 @@ from tests.secure_kafka import SecureKafka, running_securely
 # Mutual TLS, SCRAM-SHA-512 and all four stages
 VALUES = "everything"
 PREFIX = "text-"  # `kafka.prefix` of that set
-_SASL_SSL = 9093  # of `kafka.brokers` there
+_SASL_SSL = 9093  # port in `kafka.brokers` of that set
 
 
 @contextmanager
 def secure_node(directory: Path, objects: list[dict[str, Any]]) -> Iterator[tuple[Node, Job]]:
-    """Start the Kafka; gives a node without pods, and the job as an operator sees it.
+    """Start the Kafka; yield a node without pods, and the job as an operator sees it.
 
-    The operator comes by the listener without TLS.
+    The operator uses the listener without TLS.
     """
     if reason := missing():
         pytest.skip(reason)
@@ -38,7 +38,7 @@ def secure_node(directory: Path, objects: list[dict[str, Any]]) -> Iterator[tupl
         (directory / name).mkdir()
     with running_securely(directory / "kafka") as kafka:
         port = int(kafka.brokers.rpartition(":")[2])
-        doors = {_SASL_SSL: port, port: port}  # the second is what the broker says of itself
+        doors = {_SASL_SSL: port, port: port}  # the broker advertises the second one
         node = Node(directory / "node", objects, _secrets(kafka), doors)
         try:
             yield node, Job(kafka.plain, PREFIX, directory / "job")
@@ -47,7 +47,7 @@ def secure_node(directory: Path, objects: list[dict[str, Any]]) -> Iterator[tupl
 
 
 def _secrets(kafka: SecureKafka) -> Secrets:
-    """What the goldens refer to."""
+    """Return the Secrets that the rendered pods refer to."""
     return {
         "kafka-ca": {"ca.crt": kafka.ca_file.read_bytes()},
         "urltree-kafka": {"sasl": kafka.password_file.read_bytes()},
@@ -59,12 +59,12 @@ def _secrets(kafka: SecureKafka) -> Secrets:
 
 
 class Group(NamedTuple):
-    """A stage's consumer group.
+    """The consumer group of a stage.
 
     Attributes:
-        state: in Kafka's words; `Stable` where nothing moves.
-        generation: one more after each rebalance.
-        shares: partitions of what the stage reads first, by member id.
+        state: as Kafka names it; `Stable` if no rebalance is under way.
+        generation: a number that each rebalance increases by one.
+        shares: partitions of the first topic that the stage reads, by member id.
     """
 
     state: str
@@ -72,12 +72,12 @@ class Group(NamedTuple):
     shares: dict[str, list[int]]
 
     def of(self, pod: Pod) -> list[int]:
-        """Partitions of a pod: Kafka makes a static member's id from the pod's name."""
+        """Return the partitions of a pod, whose name begins the id of its group member."""
         return next((its for name, its in self.shares.items() if name.startswith(pod.name)), [])
 
 
 def group(job: Job, stage: str) -> Group:
-    """What the coordinator says of a group, and has written down of it."""
+    """Return the group of a stage, as its coordinator reports and stores it."""
     return run(_group(job.settings, job.settings.topic(f"urltree-{stage}"), READS[stage][0]))
 
 
@@ -93,23 +93,24 @@ async def _group(settings: Settings, name: str, topic: str) -> Group:
 
 
 async def _generation(settings: Settings, name: bytes) -> int:
-    """From `__consumer_offsets`, for no answer of Kafka's holds it; -1 before the first.
+    """Return the generation of a group, -1 before the first.
 
+    It is read from `__consumer_offsets`, because no response of Kafka contains it. The format is in
     Kafka's GroupMetadataKey.json and GroupMetadataValue.json, versions 0 to 3.
     """
     value = await _last(settings, b"\x00\x02" + len(name).to_bytes(2, "big") + name)
     if value is None:
         return -1
-    version, length = unpack_from(">hh", value)  # length of the type of protocol, which follows
+    version, length = unpack_from(">hh", value)  # length of the protocol type that follows
     assert version <= 3
     (generation,) = unpack_from(">i", value, 4 + length)
     return int(generation)
 
 
 async def _last(settings: Settings, key: bytes) -> bytes | None:
-    """The last value under a key of `__consumer_offsets`."""
+    """Return the last value of a key in `__consumer_offsets`."""
     async with consumer(settings, exclude_internal_topics=False) as client:
         await client._client.add_topic("__consumer_offsets")  # internal ones are in no list
-        ranges = await whole(client, await partitions(client, "__consumer_offsets"))
-        values = [each.value async for each in read(client, ranges) if each.key == key]
+        ranges = await full_ranges(client, await partitions(client, "__consumer_offsets"))
+        values = [each.value async for each in read_records(client, ranges) if each.key == key]
     return values[-1] if values else None

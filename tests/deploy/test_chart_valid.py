@@ -1,6 +1,6 @@
-"""The chart stands before those who judge charts without a cluster: helm, schemas, two linters.
+"""Tools that need no cluster find nothing wrong in the chart: helm, schemas, two linters.
 
-Row 1 of issue 7, but for the API server's word. `make test-deploy` installs what judges.
+`make test-deploy` installs the tools. `make test-apiserver` asks a real API server.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ every_set = pytest.mark.parametrize("values", SETS)
 
 
 def output(*command: object, code: int | None = 0) -> str:
-    """What a command writes to stdout; it must end with this exit code, None for any."""
+    """Return the stdout of a command, which must end with this exit code (None: any)."""
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     assert code is None or done.returncode == code, done.stdout + done.stderr
     return done.stdout
@@ -35,24 +35,24 @@ def output(*command: object, code: int | None = 0) -> str:
 
 @every_set
 def test_helm_finds_nothing_to_lint(values: str, tool: FindTool) -> None:
-    """`helm lint --strict`: no warning either, on the oldest Kubernetes and the newest."""
+    """`helm lint --strict` finds nothing on the oldest and the newest Kubernetes."""
     for version in (OLDEST, NEWEST):
         file = VALUES / f"{values}.yaml"
         output(tool("helm"), "lint", "--strict", "--kube-version", version, "-f", file, CHART)
 
 
 def test_the_unit_tests_of_the_chart_pass(tool: FindTool, record: Record) -> None:
-    """helm-unittest, on the chart's own tests."""
+    """helm-unittest runs the tests in deploy/helm/tests."""
     said = output(tool("helm-unittest"), "--strict", "--color=false", CHART)
     (counted,) = [line.split()[1:] for line in said.splitlines() if line.startswith("Tests:")]
-    record(f"issue 7 row 1: unit tests of the chart: {' '.join(counted)}")
+    record(f"unit tests of the chart: {' '.join(counted)}")
 
 
 @pytest.fixture(scope="session")
 def kubeconform(
     tool: FindTool, crds: list[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> list[object]:
-    """The command, with schemas of both versions of Kubernetes and of all custom resources."""
+    """Return the command with schemas of both versions of Kubernetes and all custom resources."""
     places = write_schemas(tmp_path_factory.mktemp("schemas"), (OLDEST, NEWEST), crds)
     locations = [word for place in places for word in ("-schema-location", place)]
     return [tool("kubeconform"), "-strict", "-summary", "-output", "json", *locations]
@@ -63,7 +63,7 @@ def kubeconform(
 def test_kubeconform_accepts_every_object(
     values: str, version: str, kubeconform: list[object], rendered: Render, tmp_path: Path
 ) -> None:
-    """Strict, so that an unknown field is an error; no object lacks a schema."""
+    """An unknown field is an error, and every object has a schema."""
     manifest = tmp_path / "rendered.yaml"
     manifest.write_text(rendered(values, "--kube-version", version))
     said = output(*kubeconform, "-kubernetes-version", version, manifest, code=None)
@@ -74,12 +74,12 @@ def test_kubeconform_accepts_every_object(
 
 
 def explained(linter: str) -> set[str]:
-    """What findings.toml explains of a linter: "check" or "check Kind"."""
+    """Return the findings of a linter that findings.toml explains: "check" or "check Kind"."""
     return set(tomllib.loads((HERE / "findings.toml").read_text())[linter])
 
 
 def unexplained(linter: str, found: Iterable[tuple[str, str, str]]) -> list[str]:
-    """Findings (check, kind, where) without an explanation, and explanations without a finding."""
+    """Return findings (check, kind, where) without explanation, and unused explanations."""
     known, seen, left = explained(linter), set(), []
     for check, kind, where in found:
         matching = known & {check, f"{check} {kind}"}
@@ -92,7 +92,7 @@ def unexplained(linter: str, found: Iterable[tuple[str, str, str]]) -> list[str]
 def test_kube_score_finds_nothing_unexplained(
     tool: FindTool, rendered: Render, record: Record, tmp_path: Path
 ) -> None:
-    """In no value set, neither critical nor a warning."""
+    """It has no finding of any grade in any set of values."""
     found = []
     for values in SETS:
         manifest = tmp_path / f"{values}.yaml"
@@ -101,11 +101,11 @@ def test_kube_score_finds_nothing_unexplained(
         scored = json.loads(output(tool("kube-score"), "score", *options, manifest, code=None))
         found += [finding for each in scored for finding in _findings(each, values)]
     assert unexplained("kube-score", found) == []
-    record(f"issue 7 row 1: kube-score: {len(SETS)} value sets, nothing unexplained")
+    record(f"kube-score: {len(SETS)} value sets, nothing unexplained")
 
 
 def _findings(scored: dict[str, Any], values: str) -> list[tuple[str, str, str]]:
-    """What kube-score says of an object where its grade is not the best, 10."""
+    """Return the checks of kube-score that gave an object less than the best grade, 10."""
     kind, name = scored["type_meta"]["kind"], scored["object_meta"]["name"]
     return [
         (check["check"]["id"], kind, f"{values} {name}: {comment['summary']} {comment['path']}")
@@ -118,7 +118,7 @@ def _findings(scored: dict[str, Any], values: str) -> list[tuple[str, str, str]]
 def test_checkov_finds_nothing_unexplained(
     tool: FindTool, rendered: Render, record: Record, tmp_path: Path
 ) -> None:
-    """All value sets in one run, for the start of checkov takes longest."""
+    """One run checks all sets of values, because most of the time is the start of checkov."""
     for values in SETS:
         (tmp_path / f"{values}.yaml").write_text(rendered(values))
     options = ("--framework", "kubernetes", "--skip-download", "--quiet", "--compact")
@@ -134,4 +134,4 @@ def test_checkov_finds_nothing_unexplained(
         for each in checked["results"]["failed_checks"]
     ]
     assert unexplained("checkov", found) == []
-    record(f"issue 7 row 1: checkov: {len(SETS)} value sets, nothing unexplained")
+    record(f"checkov: {len(SETS)} value sets, nothing unexplained")

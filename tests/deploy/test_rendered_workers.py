@@ -1,6 +1,6 @@
-"""The release as rendered, on a Kafka with TLS and SASL: every pod of it runs (issue 7, row 3).
+"""Every pod of a rendered release runs, on a Kafka with TLS and SASL.
 
-No helm is needed: pods come from a golden. Nothing in them is replaced, see `kubelet`.
+The pods come from tests/deploy/rendered/, so no helm is needed. `kubelet` changes nothing in them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ every_stage = pytest.mark.parametrize("stage", STAGES)
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    """Where the topics' Job has run and a pod of each stage was started, as `helm install` does."""
+    """Yield a node after the Job for topics has run and a pod of each stage was started."""
     with secure_node(tmp_path_factory.mktemp("release"), objects(VALUES)) as (made, _):
         job = made.command("Job", JOB)
         assert job.run() == 0, job.log()
@@ -43,27 +43,27 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
 
 @pytest.fixture
 def pod(node: Node, stage: str) -> Pod:
-    """The pod of a stage, ready."""
+    """Return the pod of a stage once it is ready."""
     return next(pod for pod in node.pods if stage in pod.container["args"]).wait_ready()
 
 
 @every_stage
 def test_a_worker_becomes_ready_and_shows_its_metrics(pod: Pod, stage: str, record: Record) -> None:
-    """By the rendered probes, and never restarted by them; in less memory than its limit."""
+    """The rendered probes report it ready and never restart it; memory stays below the limit."""
     assert pod.restarts == 0
     assert pod.get("/livez")[0] == 200
     assert pod.metric("urltree_ready") == 1
     peak, limit = _peak(pod), _bytes(pod.container["resources"]["limits"]["memory"])
     assert peak < limit
     record(
-        f"issue 7 row 3: {stage} as rendered, TLS and SCRAM-SHA-512: ready, 0 restarts, "
+        f"{stage} as rendered, TLS and SCRAM-SHA-512: ready, 0 restarts, "
         f"{peak // MIB} of {limit // MIB} MiB"
     )
 
 
 @every_stage
 def test_its_environment_is_the_rendered_one(pod: Pod) -> None:
-    """And the image's, which says where programs are; nothing of this machine's."""
+    """It has the rendered variables and those of the image, and none of this machine."""
     lines = _proc(pod, "environ").rstrip("\0").split("\0")
     found = dict(line.split("=", 1) for line in lines)
     rendered = {each["name"]: each.get("value", pod.name) for each in pod.container["env"]}
@@ -75,7 +75,7 @@ def test_its_environment_is_the_rendered_one(pod: Pod) -> None:
 
 @every_stage
 def test_it_has_the_rendered_user_and_no_rights(pod: Pod) -> None:
-    """As the kernel says, of what is process 1 in there."""
+    """The kernel reports user, groups and capabilities of process 1 in the pod."""
     lines = (line.partition(":") for line in _proc(pod, "status").splitlines())
     status = {name: value.split() for name, _, value in lines}
     assert status["Uid"] == status["Gid"] == [str(USER)] * 4
@@ -86,7 +86,7 @@ def test_it_has_the_rendered_user_and_no_rights(pod: Pod) -> None:
 
 @every_stage
 def test_it_can_write_nowhere_but_its_data_and_tmp(pod: Pod) -> None:
-    """Every other directory is on a read-only file system."""
+    """All other directories are on a read-only file system."""
     ran = pod.execute("python", "-c", _TRIES_TO_WRITE)
     assert ran.stderr == ""
     assert ran.stdout.splitlines() == [
@@ -97,22 +97,20 @@ def test_it_can_write_nowhere_but_its_data_and_tmp(pod: Pod) -> None:
 
 
 def test_the_job_of_topics_does_nothing_twice(node: Node, record: Record) -> None:
-    """It runs again at each upgrade, beside workers."""
+    """The Job runs again at each upgrade, while workers run."""
     job = node.command("Job", JOB)
     assert job.run() == 0, job.log()
-    assert job.log() == "every topic is as declared\n"
-    record(
-        "issue 7 row 3: the Job of topics as rendered ends with 0, before workers and beside them"
-    )
+    assert job.log() == "All topics are as declared.\n"
+    record("the Job of topics as rendered ends with 0, before workers and beside them")
 
 
 @pytest.mark.parametrize("stage", ["extract"])
 def test_the_helm_test_passes(node: Node, pod: Pod, record: Record) -> None:
-    """A page goes round through the workers, and nothing of it stays."""
+    """A page passes the workers, and its state is deleted afterwards."""
     assert pod.restarts == 0
     trip = node.command("Pod", f"{RELEASE}-round-trip")
     assert trip.run() == 0, trip.log()
-    record(f"issue 7 row 3: the helm test as rendered: {trip.log().splitlines()[-1]}")
+    record(f"the helm test as rendered: {trip.log().splitlines()[-1]}")
 
 
 _TRIES_TO_WRITE = """
@@ -143,7 +141,7 @@ def _proc(pod: Pod, name: str) -> str:
 
 
 def _peak(pod: Pod) -> int:
-    """Bytes of resident memory at their highest."""
+    """Return the peak resident memory in bytes."""
     (line,) = (line for line in _proc(pod, "status").splitlines() if line.startswith("VmHWM:"))
     return int(line.split()[1]) * 1024
 

@@ -1,4 +1,4 @@
-"""docs/operations.md on Kubernetes: what it types to helm and kubectl fits the chart."""
+"""The commands for helm and kubectl in docs/operations.md fit the chart."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLACE = ("POD", "urltree-round-trip")
 
 @pytest.mark.parametrize("line", [line for line in LINES if line.startswith("kubectl ")])
 def test_kubectl_is_given_what_the_chart_makes(line: str) -> None:
-    """Each object that is named is one of the chart's, with every stage and KEDA on."""
+    """Each object in a command is one that the chart renders with every stage and KEDA."""
     made = {(o["kind"].lower(), o["metadata"]["name"]) for o in objects("everything")}
     made |= {("pod", f"{name}-{n}") for kind, name in made if kind == "statefulset" for n in (0, 1)}
     words = shlex.split(line.replace("exec -i ", "exec "))
@@ -39,7 +39,7 @@ def test_kubectl_is_given_what_the_chart_makes(line: str) -> None:
 @pytest.mark.deploy
 @pytest.mark.parametrize("line", HELM)
 def test_helm_takes_the_values_that_are_typed(line: str, tool: FindTool) -> None:
-    """Rendered as it stands, on the values of a small release."""
+    """The command renders the chart with the values of a small release."""
     _, _, *words = shlex.split(line.replace("values.yaml", str(VALUES / "minimal.yaml")))
     done = subprocess.run(
         [str(tool("helm")), "template", *words, "--is-upgrade", "--kube-version", NEWEST],
@@ -53,7 +53,7 @@ def test_helm_takes_the_values_that_are_typed(line: str, tool: FindTool) -> None
 
 @pytest.mark.deploy
 def test_a_pod_waits_for_commands(tool: FindTool) -> None:
-    """What is piped to kubectl is the pod of `helm test`, whose container does nothing."""
+    """The command pipes the pod of `helm test` to kubectl, with a container that only sleeps."""
     (line,) = [line for line in LINES if line.startswith("helm template ")]
     line = line.removesuffix(" | kubectl apply -f -")
     line = line.replace("helm template", f"{tool('helm')} template --kube-version {NEWEST}")

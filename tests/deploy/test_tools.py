@@ -48,6 +48,6 @@ def test_a_build_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
 
 def test_make_installs_every_tool_that_is_pinned() -> None:
     """And none that is not."""
-    recipes = (ROOT / "Makefile").read_text().replace("$(CHARTS)", "")
+    recipes = (ROOT / "Makefile").read_text().replace("\\\n", "").replace("$(CHARTS)", "")
     lines = re.findall(r"^CHARTS := (.*)|deploy/tools/install\.py (.*)", recipes, re.MULTILINE)
     assert {name for line in lines for part in line for name in part.split()} == set(pinned())

@@ -1,4 +1,4 @@
-"""Wrong values end the render with a sentence that says what to do (issue 7, row 5)."""
+"""Invalid values fail `helm template` with a message that says how to fix them."""
 
 from __future__ import annotations
 
@@ -19,32 +19,47 @@ POLL = "stages.poll.enabled=true,settings.contact=me@example.org"
 FETCH = "stages.fetch.enabled=true,settings.contact=me@example.org"
 RESET = "reset.stage=extract"
 
-# values for --set, and what the sentence has to name
+# values for --set, and a part of the message
 BY_THE_CHART = [
-    ("kafka.brokers=null", "kafka.brokers is empty: name at least one broker"),
+    ("kafka.brokers=null", "kafka.brokers is empty: set it to at least one broker"),
     (LOGIN, "set kafka.sasl.username"),
     (f"{LOGIN},kafka.sasl.username=me", "set kafka.sasl.password.secret to the name of the Secret"),
     (TOKENS, "set kafka.sasl.oauth.tokenUrl, .clientId and .clientSecret.secret"),
     ("kafka.sasl.username=me", "kafka.sasl is set, but kafka.security is PLAINTEXT"),
     ("kafka.tls.ca.secret=ca", "kafka.tls is set, but kafka.security is PLAINTEXT"),
-    (f"image.tag=a,image.digest=sha256:{'0' * 64}", "leave tag empty"),
+    (f"image.tag=a,image.digest=sha256:{'0' * 64}", "leave image.tag empty"),
     ("stages.normalize.enabled=false,stages.extract.enabled=false", "no stage is enabled"),
-    ("stages.extract.replicas=7", "topics have 6 partitions and a worker without one does nothing"),
-    (f"{SCALED},stages.normalize.autoscaling.maxReplicas=7", "set it to 6 at most"),
-    (f"{SCALED},stages.normalize.autoscaling.minReplicas=7", "minReplicas is above maxReplicas"),
-    ("stages.poll.enabled=true", "stages.poll asks sites of others: set settings.contact"),
+    (
+        "stages.extract.replicas=7",
+        "topics have 6 partitions, and a worker without a partition has no work",
+    ),
+    (f"{SCALED},stages.normalize.autoscaling.maxReplicas=7", "set it to at most 6"),
+    (
+        f"{SCALED},stages.normalize.autoscaling.minReplicas=7",
+        "minReplicas is 7, which is above maxReplicas",
+    ),
+    (
+        "stages.poll.enabled=true",
+        "stages.poll sends requests to other people's sites: set settings.contact",
+    ),
     (f"{FETCH},stages.fetch.autoscaling.enabled=true", "set monitoring.prometheusUrl"),
     (f"{POLL},stages.poll.autoscaling.enabled=true", "remove it, and set stages.poll.replicas"),
-    ("stages.extract.autoscaling.overdueHosts=9", "knows no overdueHosts: set lag"),
+    (
+        "stages.extract.autoscaling.overdueHosts=9",
+        "has no value overdueHosts: remove it, and set lag",
+    ),
     ("stages.extract.resources.limits.memory=512Mi", "12 partitions of tables need 676Mi"),
-    ("stages.extract.settings.trees_bytes=4294967296", "raise it, or run more replicas"),
+    ("stages.extract.settings.trees_bytes=4294967296", "raise the limit, or run more replicas"),
     ("topics.manage=strimzi", "set topics.strimzi.cluster to the name of your Kafka resource"),
     ("topics.file=topics: [{name: a}]", "topics.file declares no partitions"),
     (f"{RESET}", 'set reset.confirm to "extract of urltree"'),
-    (f"{RESET},reset.confirm=extract of urltree", "this is no upgrade"),
-    (f"{RESET},stages.extract.enabled=false", "but stages.extract is not enabled"),
+    (
+        f"{RESET},reset.confirm=extract of urltree",
+        "this is an install, and there is no state to delete",
+    ),
+    (f"{RESET},stages.extract.enabled=false", "stages.extract is not enabled: enable the stage"),
     ("reset.confirm=extract of urltree", "reset.confirm is set, but reset.stage is empty"),
-    ("pods.extraEnv[0].name=URLTREE_BROKERS", "write it as a setting"),
+    ("pods.extraEnv[0].name=URLTREE_BROKERS", "set it in settings or stages"),
     ("monitoring.podMonitor.enabled=true,monitoring.serviceMonitor.enabled=true", "choose one"),
 ]
 BY_THE_SCHEMA = [
@@ -67,20 +82,20 @@ BY_THE_SCHEMA = [
     BY_THE_CHART + BY_THE_SCHEMA,
     ids=[values for values, _ in BY_THE_CHART + BY_THE_SCHEMA],
 )
-def test_a_wrong_value_fails_with_what_to_do(values: str, sentence: str, tool: FindTool) -> None:
-    """Nothing is rendered, and stderr names the value and the way out."""
+def test_an_invalid_value_fails_with_a_fix(values: str, sentence: str, tool: FindTool) -> None:
+    """Nothing is rendered, and stderr names the value and how to fix it."""
     done = render(tool("helm"), "minimal", *_set(values))
     assert done.returncode != 0
     assert done.stdout == ""
     assert sentence in done.stderr
 
 
-def test_all_problems_are_said_at_once(tool: FindTool, record: Record) -> None:
-    """Not one after the other, a render each."""
+def test_all_problems_are_in_one_message(tool: FindTool, record: Record) -> None:
+    """The user need not render once for each problem."""
     done = render(tool("helm"), "minimal", *_set("kafka.brokers=null,stages.extract.replicas=7"))
     assert done.stderr.count("\n  - ") == 2
     record(
-        f"issue 7 row 5: {len(BY_THE_CHART)} wrong values refused with what to do, "
+        f"{len(BY_THE_CHART)} invalid values refused with a fix by the chart, "
         f"{len(BY_THE_SCHEMA)} by the schema"
     )
 

@@ -1,4 +1,4 @@
-{{/* What the schema cannot see. Every problem is said at once, each with what to do. */}}
+{{/* Checks that the schema cannot express. One message lists all problems and how to fix each. */}}
 
 {{- define "urltree.checks" -}}
 {{- $problems := list -}}
@@ -16,7 +16,7 @@
 {{- with .Values.kafka }}
 {{- $sasl := .sasl }}
 {{- if not .brokers }}
-kafka.brokers is empty: name at least one broker, such as kafka:9092
+kafka.brokers is empty: set it to at least one broker, for example kafka:9092
 {{- end }}
 {{- if hasPrefix "SASL" .security }}
 {{- if eq $sasl.mechanism "OAUTHBEARER" }}
@@ -32,17 +32,17 @@ kafka.security is {{ .security }}: set kafka.sasl.password.secret to the name of
 {{- end }}
 {{- end }}
 {{- else if or $sasl.username $sasl.password.secret $sasl.oauth.tokenUrl }}
-kafka.sasl is set, but kafka.security is {{ .security }} and nobody would log in: set it to SASL_SSL
+kafka.sasl is set, but kafka.security is {{ .security }} and no client would log in: set kafka.security to SASL_SSL
 {{- end }}
 {{- if and (not (hasSuffix "SSL" .security)) (or .tls.ca.secret .tls.certificate.secret) }}
-kafka.tls is set, but kafka.security is {{ .security }} and nothing would be encrypted: set it to SSL or SASL_SSL
+kafka.tls is set, but kafka.security is {{ .security }} and no connection would be encrypted: set kafka.security to SSL or SASL_SSL
 {{- end }}
 {{- end }}
 {{- end -}}
 
 {{- define "urltree.checks.image" -}}
 {{- if and .Values.image.tag .Values.image.digest }}
-image.tag and image.digest are both set: leave tag empty, the digest alone says what runs
+image.tag and image.digest are both set: leave image.tag empty, the digest already selects the image
 {{- end }}
 {{- end -}}
 
@@ -50,16 +50,16 @@ image.tag and image.digest are both set: leave tag empty, the digest alone says 
 {{- $partitions := include "urltree.topics.partitions" . | int }}
 {{- $stages := include "urltree.stages" . | fromJson }}
 {{- if not $stages }}
-no stage is enabled: set stages.normalize.enabled and stages.extract.enabled
+no stage is enabled: set stages.normalize.enabled and stages.extract.enabled to true
 {{- end }}
 {{- range $name, $stage := $stages }}
 {{- $context := dict "root" $ "name" $name "stage" $stage }}
 {{- $settings := include "urltree.settings.merged" $context | fromJson }}
 {{- if gt (int $stage.replicas) $partitions }}
-stages.{{ $name }}.replicas is {{ int $stage.replicas }}, but topics have {{ $partitions }} partitions and a worker without one does nothing: set it to {{ $partitions }} at most
+stages.{{ $name }}.replicas is {{ int $stage.replicas }}, but topics have {{ $partitions }} partitions, and a worker without a partition has no work: set it to at most {{ $partitions }}
 {{- end }}
 {{- if and (has $name (list "poll" "fetch")) (not $settings.contact) }}
-stages.{{ $name }} asks sites of others: set settings.contact to an address of mail or web where their owners reach you
+stages.{{ $name }} sends requests to other people's sites: set settings.contact to an e-mail address or URL where their owners can reach you
 {{- end }}
 {{ include "urltree.memory.problem" $context }}
 {{- end }}
@@ -70,20 +70,20 @@ stages.{{ $name }} asks sites of others: set settings.contact to an address of m
 {{- range $name, $stage := include "urltree.stages" . | fromJson }}
 {{- $scaling := default dict $stage.autoscaling }}
 {{- if and (eq $name "poll") $scaling }}
-stages.poll.autoscaling is set, but nothing says when poll has too much to do: remove it, and set stages.poll.replicas
+stages.poll.autoscaling is set, but no metric tells when poll needs more workers: remove it, and set stages.poll.replicas
 {{- end }}
 {{- if hasKey $scaling (ternary "lag" "overdueHosts" (eq $name "fetch")) }}
-stages.{{ $name }}.autoscaling knows no {{ ternary "lag" "overdueHosts" (eq $name "fetch") }}: set {{ ternary "overdueHosts" "lag" (eq $name "fetch") }}
+stages.{{ $name }}.autoscaling has no value {{ ternary "lag" "overdueHosts" (eq $name "fetch") }}: remove it, and set {{ ternary "overdueHosts" "lag" (eq $name "fetch") }}
 {{- end }}
 {{- if and $scaling.enabled (ne $name "poll") }}
 {{- if gt (int $scaling.maxReplicas) $partitions }}
-stages.{{ $name }}.autoscaling.maxReplicas is {{ int $scaling.maxReplicas }}, but topics have {{ $partitions }} partitions: set it to {{ $partitions }} at most
+stages.{{ $name }}.autoscaling.maxReplicas is {{ int $scaling.maxReplicas }}, but topics have {{ $partitions }} partitions: set it to at most {{ $partitions }}
 {{- end }}
 {{- if gt (int $scaling.minReplicas) (int $scaling.maxReplicas) }}
-stages.{{ $name }}.autoscaling.minReplicas is above maxReplicas: lower it to {{ int $scaling.maxReplicas }} or less
+stages.{{ $name }}.autoscaling.minReplicas is {{ int $scaling.minReplicas }}, which is above maxReplicas: lower it to {{ int $scaling.maxReplicas }} or less
 {{- end }}
 {{- if and (eq $name "fetch") (not $.Values.monitoring.prometheusUrl) }}
-stages.fetch.autoscaling asks Prometheus how many hosts are overdue: set monitoring.prometheusUrl
+stages.fetch.autoscaling reads the number of overdue hosts from Prometheus: set monitoring.prometheusUrl
 {{- end }}
 {{- end }}
 {{- end }}
@@ -91,7 +91,7 @@ stages.fetch.autoscaling asks Prometheus how many hosts are overdue: set monitor
 
 {{- define "urltree.checks.topics" -}}
 {{- if lt (include "urltree.topics.partitions" . | int) 1 }}
-topics.file declares no partitions: begin with the chart's topics.yaml and change that
+topics.file declares no partitions: copy the chart's topics.yaml and change the copy
 {{- end }}
 {{ include "urltree.checks.repartition" . }}
 {{- if and (eq .Values.topics.manage "strimzi") (not .Values.topics.strimzi.cluster) }}
@@ -99,15 +99,16 @@ topics.manage is strimzi: set topics.strimzi.cluster to the name of your Kafka r
 {{- end }}
 {{- end -}}
 
-{{/* More partitions would send domains to workers that have not their rows, and Strimzi would add
-them at once. Only a cluster knows what was; `helm template` does not ask it, the workers do. */}}
+{{/* Another number of partitions would send domains to workers that do not have their rows, and Strimzi
+would add partitions at once. Only the cluster knows the former number: `helm template` cannot look
+it up, and the workers check it at start. */}}
 {{- define "urltree.checks.repartition" -}}
 {{- $now := include "urltree.topics.partitions" . | int }}
 {{- with lookup "v1" "ConfigMap" .Release.Namespace (printf "%s-topics" (include "urltree.fullname" .)) }}
 {{- $file := dig "data" "topics.yaml" "" . }}
 {{- $before := include "urltree.topics.partitionsOf" $file | int }}
 {{- if and $before (ne $before $now) }}
-topics had {{ $before }} partitions and would have {{ $now }}: they are for good; go back to {{ $before }}, or begin beside it (docs/operations.md, "Repartition")
+topics have {{ $before }} partitions, and topics.file declares {{ $now }}: the number cannot change. Set it back to {{ $before }}, or move to a new release (docs/operations.md, "Repartition")
 {{- end }}
 {{- end }}
 {{- end -}}
@@ -116,17 +117,17 @@ topics had {{ $before }} partitions and would have {{ $now }}: they are for good
 {{- with .Values.reset.stage }}
 {{- $sentence := printf "%s of %s" . $.Release.Name }}
 {{- if ne $.Values.reset.confirm $sentence }}
-reset.stage is {{ . }}: all that it has learned would be forgotten. If that is meant, set reset.confirm to "{{ $sentence }}"
+reset.stage is {{ . }}, which deletes all state of this stage. If you want that, set reset.confirm to "{{ $sentence }}"
 {{- end }}
 {{- if not $.Release.IsUpgrade }}
-reset.stage is {{ . }}, but this is no upgrade: there is nothing to forget, remove it
+reset.stage is {{ . }}, but this is an install, and there is no state to delete: remove reset.stage
 {{- end }}
 {{- if not (get $.Values.stages .).enabled }}
-reset.stage is {{ . }}, but stages.{{ . }} is not enabled
+reset.stage is {{ . }}, but stages.{{ . }} is not enabled: enable the stage, or remove reset.stage
 {{- end }}
 {{- else }}
 {{- if .Values.reset.confirm }}
-reset.confirm is set, but reset.stage is empty: set it, or remove both
+reset.confirm is set, but reset.stage is empty: set reset.stage, or remove both
 {{- end }}
 {{- end }}
 {{- end -}}
@@ -135,7 +136,7 @@ reset.confirm is set, but reset.stage is empty: set it, or remove both
 {{- range $name, $stage := merge (dict "pods" .Values.pods) (include "urltree.stages" . | fromJson) }}
 {{- range default list $stage.extraEnv }}
 {{- if hasPrefix "URLTREE_" .name }}
-extraEnv has {{ .name }}: write it as a setting, in settings or stages.….settings
+extraEnv contains {{ .name }}: set it in settings or stages.….settings instead
 {{- end }}
 {{- end }}
 {{- end }}

@@ -1,8 +1,8 @@
-{{/* The pod of a command that runs once: topics, reset, the test. Contexts: root, component, args,
-topics (the ConfigMap's name), account (of the service account). It ends or fails; a Job tries again. */}}
+{{/* The pod of a command that runs once: topics, reset, the test. Context: root, component, args,
+topics (name of the ConfigMap), account (name of the ServiceAccount). A Job retries a failed pod. */}}
 
-{{/* As JSON: the settings of all stages that run. A command asks what a stage would do: where a page
-belongs, what its domain keeps. Where stages differ normalize counts, which gives pages their keys. */}}
+{{/* The settings of all enabled stages, as JSON: a command computes the same keys and windows as a
+stage. Where stages differ, the value of normalize is used, because normalize computes page keys. */}}
 {{- define "urltree.command.settings" -}}
 {{- $merged := deepCopy .Values.settings -}}
 {{- $stages := include "urltree.stages" . | fromJson -}}
@@ -12,8 +12,9 @@ belongs, what its domain keeps. Where stages differ normalize counts, which give
 {{- toJson $merged -}}
 {{- end -}}
 
-{{/* As JSON: the knobs of all pods, and files beside normalize, which its settings may name. The Job
-of topics has none: it reads none, and runs before the objects of the release that they may come from. */}}
+{{/* The options of a command's pod, as JSON. The pod gets the volumes of normalize, because the settings
+of normalize may name files in them. The Job for topics gets none: it reads no such file, and it runs
+before the objects of the release exist. */}}
 {{- define "urltree.command.knobs" -}}
 {{- $knobs := deepCopy .root.Values.pods -}}
 {{- $stages := include "urltree.stages" .root | fromJson -}}

@@ -1,5 +1,5 @@
-{{/* Annotations of a hook: (list WHEN WEIGHT). What succeeded is deleted, what failed stays to be
-looked at until the next run. */}}
+{{/* Annotations of a hook: (list WHEN WEIGHT). helm deletes a hook that succeeded. One that failed
+remains until the next run, so that its log can be read. */}}
 {{- define "urltree.hook" -}}
 helm.sh/hook: {{ index . 0 }}
 helm.sh/hook-weight: {{ index . 1 | quote }}

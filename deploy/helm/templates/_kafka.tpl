@@ -1,5 +1,5 @@
-{{/* How a pod reaches Kafka. Secrets are files, never environment: a variable shows in `describe`,
-in crash reports and in every child process. */}}
+{{/* How a pod connects to Kafka. Secrets are files, never environment variables: a variable is visible
+in `kubectl describe`, in crash reports and in every child process. */}}
 
 {{- define "urltree.kafka.logsIn" -}}
 {{- if hasPrefix "SASL" .Values.kafka.security }}true{{ end -}}
@@ -64,7 +64,7 @@ in crash reports and in every child process. */}}
 {{- end }}
 {{- end -}}
 
-{{/* Sources of the projected volume: only the keys that are needed, under names of ours. */}}
+{{/* Sources of the projected volume: only the keys that are needed, each under a fixed name. */}}
 {{- define "urltree.kafka.secrets" -}}
 {{- $kafka := .Values.kafka -}}
 {{- if include "urltree.kafka.encrypted" . }}

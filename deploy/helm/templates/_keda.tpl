@@ -1,17 +1,17 @@
-{{/* How KEDA itself logs in to Kafka: the same Secrets by reference, never their content. */}}
+{{/* How KEDA logs in to Kafka: it reads the same Secrets, which the chart names but never reads. */}}
 
 {{- define "urltree.keda.authenticates" -}}
 {{- if ne .Values.kafka.security "PLAINTEXT" }}true{{ end -}}
 {{- end -}}
 
-{{/* In the trigger: what is no secret. */}}
+{{/* The login parameters that are not secret, for the trigger. */}}
 {{- define "urltree.keda.metadata" -}}
 {{- $mechanisms := dict "PLAIN" "plaintext" "SCRAM-SHA-256" "scram_sha256" "SCRAM-SHA-512" "scram_sha512" "OAUTHBEARER" "oauthbearer" -}}
 tls: {{ ternary "enable" "disable" (eq "true" (include "urltree.kafka.encrypted" .)) }}
 sasl: {{ if include "urltree.kafka.logsIn" . }}{{ get $mechanisms .Values.kafka.sasl.mechanism }}{{ else }}none{{ end }}
 {{- end -}}
 
-{{/* Parameters that come from Secrets: one a line, "parameter secret key". */}}
+{{/* The login parameters from Secrets. Each line is "parameter secret key". */}}
 {{- define "urltree.keda.secrets" -}}
 {{- $kafka := .Values.kafka -}}
 {{- if include "urltree.kafka.encrypted" . }}

@@ -1,17 +1,18 @@
-{{/* Memory limit, partitions a pod and RocksDB's caches belong together: one follows from the others.
+{{/* The sizes of RocksDB's caches and of the trees follow from the memory limit and the number of
+partitions per pod:
 
   limit × 0.9  ≥  96 MiB                          the interpreter and its libraries (75 to 93 MB)
-                + in_flight_bytes                  records in work
-                + 8 × max_page_bytes               one page at its largest: text, tree, blocks (6 ×)
-                + the stage's own: `extract` 93 MiB with `metadata`; `poll` 64 MiB a parser;
-                  `fetch` and `poll` 32 MiB of answers
+                + in_flight_bytes                  records in work at once
+                + 8 × max_page_bytes               the largest page: its text, tree and blocks (6 ×)
+                + per stage: `extract` 93 MiB with `metadata`; `poll` 64 MiB per parser;
+                  `fetch` and `poll` 32 MiB for responses
                 + stores × (24 MiB write buffers + block_cache_bytes)
                 + trees_bytes                      `extract`
 
-A store is one partition of one table. A tenth stays free: for what the allocator does not give
-back, and since trees_bytes is an estimate. Figures: docs/operations.md, "Sizes". */}}
+A store is one partition of one table. A tenth of the limit stays free, because the allocator does
+not return all memory and trees_bytes is an estimate. Measured in docs/operations.md, "Sizes". */}}
 
-{{/* Bytes of a quantity of Kubernetes: 512Mi, 1.5Gi, 2G, 1000000k, 1073741824. */}}
+{{/* A Kubernetes quantity such as 512Mi, 1.5Gi, 2G, 1000000k or 1073741824, in bytes. */}}
 {{- define "urltree.memory.bytes" -}}
 {{- $text := . | toString -}}
 {{- if kindIs "float64" . }}{{ $text = int64 . | toString }}{{ end -}}
@@ -19,18 +20,18 @@ back, and since trees_bytes is an estimate. Figures: docs/operations.md, "Sizes"
 {{- $unit := regexFind "[A-Za-z]*$" $text -}}
 {{- $units := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000
     "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
-{{- if not (hasKey $units $unit) }}{{ fail (printf "%s is no amount of memory: write 768Mi or 2Gi" $text) }}{{ end -}}
+{{- if not (hasKey $units $unit) }}{{ fail (printf "%s is not a valid amount of memory: use a quantity such as 768Mi or 2Gi" $text) }}{{ end -}}
 {{- mulf $number (get $units $unit) | int64 -}}
 {{- end -}}
 
-{{/* The fewest workers that a stage has. */}}
+{{/* The smallest number of workers of a stage. */}}
 {{- define "urltree.memory.workers" -}}
 {{- $scaling := default dict .stage.autoscaling -}}
 {{- ternary $scaling.minReplicas .stage.replicas (default false $scaling.enabled) | int -}}
 {{- end -}}
 
-{{/* Partitions that a pod holds at most: all of them over the workers that are left when one is
-lost. */}}
+{{/* The largest number of partitions per pod: all partitions divided by the workers that remain when
+one is lost. */}}
 {{- define "urltree.memory.partitionsAPod" -}}
 {{- $left := max 1 (sub (include "urltree.memory.workers" . | int) 1) -}}
 {{- $partitions := include "urltree.topics.partitions" .root | int -}}
@@ -42,7 +43,7 @@ lost. */}}
 {{- mul (get $tables .name) (include "urltree.memory.partitionsAPod" . | int) -}}
 {{- end -}}
 
-{{/* Bytes that neither caches nor trees may use. */}}
+{{/* Bytes that are not available to caches and trees. */}}
 {{- define "urltree.memory.fixed" -}}
 {{- $merged := include "urltree.settings.merged" . | fromJson -}}
 {{- $mib := 1048576 -}}
@@ -55,10 +56,10 @@ lost. */}}
 {{- add $fixed (mul 24 $mib (include "urltree.memory.stores" . | int)) -}}
 {{- end -}}
 
-{{/* As JSON: block_cache_bytes and trees_bytes that follow from the limit; {} without a limit. What
-the user sets stands, and is checked against the limit by `urltree.memory.problem`.
-  extract: of what is left, half is for caches, at most 32 MiB a store; trees have the rest.
-  others: at most 64 MiB a store, which holds the index and filters of 1 GB. */}}
+{{/* The values of block_cache_bytes and trees_bytes that follow from the limit, as JSON; {} without a
+limit. A value that the user sets is kept; `urltree.memory.problem` compares it with the limit.
+  extract: caches get half of the remaining memory, at most 32 MiB per store; trees get the rest.
+  others:  caches get at most 64 MiB per store, enough for the index and filters of 1 GB. */}}
 {{- define "urltree.memory.derived" -}}
 {{- $limit := dig "limits" "memory" "" .stage.resources -}}
 {{- $derived := dict -}}
@@ -82,7 +83,7 @@ the user sets stands, and is checked against the limit by `urltree.memory.proble
 {{- toJson $derived -}}
 {{- end -}}
 
-{{/* A sentence where the limit is too small: a store needs 4 MiB of cache, trees 64 MiB. */}}
+{{/* A message if the limit is too small: a store needs 4 MiB of cache, the trees need 64 MiB. */}}
 {{- define "urltree.memory.problem" -}}
 {{- $derived := include "urltree.memory.derived" . | fromJson -}}
 {{- if $derived -}}
@@ -95,7 +96,7 @@ the user sets stands, and is checked against the limit by `urltree.memory.proble
 {{- $needed := add $fixed (mul $stores $cache) $trees -}}
 {{- $limit := .stage.resources.limits.memory -}}
 {{- if gt $needed (div (mul (include "urltree.memory.bytes" $limit | int64) 9) 10) -}}
-stages.{{ .name }}.resources.limits.memory is {{ $limit }}, but {{ $stores }} partitions of tables need {{ div (add (div (mul $needed 10) 9) $mib -1) $mib }}Mi: raise it, or run more replicas so that each holds fewer (docs/operations.md, "Sizes")
+stages.{{ .name }}.resources.limits.memory is {{ $limit }}, but {{ $stores }} partitions of tables need {{ div (add (div (mul $needed 10) 9) $mib -1) $mib }}Mi: raise the limit, or run more replicas so that each has fewer partitions (docs/operations.md, "Sizes")
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -1,8 +1,8 @@
-{{/* What PodMonitor and ServiceMonitor share. Context: root, monitor (its values), from: "pod" or
-"service", in Prometheus' meta labels. */}}
+{{/* Shared parts of PodMonitor and ServiceMonitor. Context: root, monitor (its values), from ("pod" or
+"service", as in the meta labels of Prometheus). */}}
 
-{{/* Alerts and dashboard speak of `job`, the release, and `stage`, the component; the operator sets
-namespace and pod. */}}
+{{/* Alerts and dashboard use the labels `job` (the release) and `stage` (the component). The operator
+adds the labels namespace and pod. */}}
 {{- define "urltree.monitoring.endpoint" -}}
 - port: metrics
   path: /metrics

@@ -1,7 +1,7 @@
-{{/* Names and labels. Contexts are dicts: root (the chart's own $), component. */}}
+{{/* Names and labels. Each context is a dict with root (the chart's $) and component. */}}
 
-{{/* At most 41 characters: a StatefulSet adds "-normalize", its pods' label a hash of 11, and a
-label holds 63. */}}
+{{/* At most 41 characters: a StatefulSet adds "-normalize", the label of its pods adds a hash of 11
+characters, and a label may have 63. */}}
 {{- define "urltree.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- if .Values.fullnameOverride -}}
@@ -13,7 +13,7 @@ label holds 63. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* What selects pods: never changed, for a selector is immutable. */}}
+{{/* The labels that select pods. They must never change: a selector is immutable. */}}
 {{- define "urltree.selector" -}}
 app.kubernetes.io/name: urltree
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -51,7 +51,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end -}}
 {{- end -}}
 
-{{/* The stages that run, as JSON: {"normalize": {…}, …}. */}}
+{{/* The enabled stages, as JSON: {"normalize": {…}, …}. */}}
 {{- define "urltree.stages" -}}
 {{- $enabled := dict -}}
 {{- range $name, $stage := .Values.stages -}}

@@ -1,6 +1,6 @@
-{{/* Rules of NetworkPolicies. */}}
+{{/* Rules of the NetworkPolicies. */}}
 
-{{/* Ports of Kafka: those of the bootstrap brokers, and what brokers announce beside. */}}
+{{/* Ports of Kafka: those of the bootstrap brokers, and others that the brokers advertise. */}}
 {{- define "urltree.network.kafkaPorts" -}}
 {{- $ports := list -}}
 {{- range .Values.kafka.brokers }}{{ $ports = append $ports (regexFind "[0-9]+$" . | int) }}{{ end -}}
@@ -17,7 +17,7 @@
   {{- with $policy.kafka.to }}
   to: {{- toYaml . | nindent 4 }}
   {{- end }}
-- ports: # names
+- ports: # DNS
     {{- range $policy.dns.ports }}
     - {port: {{ int . }}, protocol: UDP}
     - {port: {{ int . }}, protocol: TCP}
@@ -33,8 +33,8 @@
 {{- end }}
 {{- end -}}
 
-{{/* The public internet, for `fetch`, which asks for pages, and `poll`, which asks for feeds. The
-networks left out are those that agents/web/guard.py refuses, too: of IPv6 all but 2000::/3. */}}
+{{/* The public internet, for `fetch` (pages) and `poll` (feeds). The excluded networks are those that
+urltree/crawl/web/guard.py refuses, too: of IPv6 all except 2000::/3. */}}
 {{- define "urltree.network.web" -}}
 {{- $settings := include "urltree.settings.merged" (dict "root" .root "stage" (get .root.Values.stages .component)) | fromJson -}}
 - ports: # the web
@@ -61,7 +61,7 @@ networks left out are those that agents/web/guard.py refuses, too: of IPv6 all b
           - 224.0.0.0/4 # multicast
           - 240.0.0.0/4
     - ipBlock:
-        cidr: 2000::/3 # outside: ::1, fc00::/7, fe80::/10, ff00::/8, NAT64
+        cidr: 2000::/3 # excludes ::1, fc00::/7, fe80::/10, ff00::/8, NAT64
         except:
           - 2001::/23
           - 2001:db8::/32

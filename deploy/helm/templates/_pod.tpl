@@ -1,6 +1,6 @@
-{{/* What every pod has, worker or command. Contexts: root, component; stage with a worker. */}}
+{{/* Shared parts of all pods, workers and commands. Context: root, component; stage for a worker. */}}
 
-{{/* As JSON: the knobs of a pod, a stage's own before those for all. */}}
+{{/* The options of a worker's pod, as JSON. Those of the stage override those for all pods. */}}
 {{- define "urltree.pod.knobs" -}}
 {{- $own := dict -}}
 {{- range $name, $_ := .root.Values.pods -}}
@@ -9,8 +9,8 @@
 {{- toJson (mergeOverwrite (deepCopy .root.Values.pods) $own) -}}
 {{- end -}}
 
-{{/* Pod Security, restricted, and a read-only root. The uid is the image's. The disk's group is
-changed only where it differs: a walk over a large table would delay each start. */}}
+{{/* Pod Security "restricted", and a read-only root. The user id is the one of the image. The group of
+the disk is changed only if it differs: changing every file of a large table would delay each start. */}}
 {{- define "urltree.pod.security" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -32,7 +32,7 @@ capabilities:
   drop: [ALL]
 {{- end -}}
 
-{{/* Begins with a new line, or is empty. */}}
+{{/* The result begins with a newline, or is empty. */}}
 {{- define "urltree.pod.scheduling" -}}
 {{- $known := dict "imagePullSecrets" .root.Values.image.pullSecrets -}}
 {{- range list "priorityClassName" "nodeSelector" "tolerations" "affinity" -}}
@@ -45,7 +45,7 @@ capabilities:
 {{- end }}
 {{- end -}}
 
-{{/* Environment that workers and commands share. */}}
+{{/* Environment variables of workers and commands. */}}
 {{- define "urltree.pod.env" -}}
 - name: URLTREE_DATA_DIR
   value: /var/lib/urltree
@@ -74,7 +74,7 @@ capabilities:
 {{- end }}
 {{- end -}}
 
-{{/* Volumes but for the data. 0440: the files are root's, and the pod's group reads them. */}}
+{{/* All volumes except the data. Mode 0440: root owns the files, and the group of the pod reads them. */}}
 {{- define "urltree.pod.volumes" -}}
 - name: tmp
   emptyDir:

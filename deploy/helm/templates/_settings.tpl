@@ -1,7 +1,7 @@
-{{/* The job's settings as environment. Contexts: root, name (the stage), stage (its values). */}}
+{{/* The job's settings as environment variables. Context: root, name (of the stage), stage (its values). */}}
 
-{{/* A value as the job reads it: lists with commas; large numbers in digits, for YAML's numbers are
-floats to Helm and 33554432 would become 3.3554432e+07. */}}
+{{/* A value in the format that the job reads: lists with commas, large numbers in digits. helm reads
+numbers of YAML as floats, so that 33554432 would become 3.3554432e+07. */}}
 {{- define "urltree.settings.value" -}}
 {{- if kindIs "slice" . -}}
 {{- join "," . -}}
@@ -12,7 +12,7 @@ floats to Helm and 33554432 would become 3.3554432e+07. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* As JSON: the settings of a stage, its own before those for all. */}}
+{{/* The settings of a stage, as JSON. Those of the stage override those for all stages. */}}
 {{- define "urltree.settings.merged" -}}
 {{- toJson (mergeOverwrite (deepCopy .root.Values.settings) (deepCopy .stage.settings)) -}}
 {{- end -}}
@@ -24,8 +24,8 @@ floats to Helm and 33554432 would become 3.3554432e+07. */}}
 {{- end }}
 {{- end -}}
 
-{{/* What SIGTERM may take: the job's own bound, and 15 s for the interpreter, the web server and
-a node under load. The kubelet kills after it, and what was in work is replayed. */}}
+{{/* The grace period after SIGTERM: shutdown_seconds, and 15 s for the interpreter, the web server and
+a node under load. Then the kubelet kills the worker, and records in work are replayed. */}}
 {{- define "urltree.settings.grace" -}}
 {{- $merged := include "urltree.settings.merged" . | fromJson -}}
 {{- add (ceil (default 25 $merged.shutdown_seconds) | int64) 15 -}}

@@ -1,10 +1,10 @@
-{{/* topics.yaml: the chart's copy, which a test holds byte-equal to the job's, or the user's. */}}
+{{/* topics.yaml: the text of the user, or the chart's copy of the job's file (`make generate`). */}}
 
 {{- define "urltree.topics.text" -}}
 {{- default (.Files.Get "topics.yaml") .Values.topics.file -}}
 {{- end -}}
 
-{{/* All topics of the job share one number of partitions; `topics check` holds the file to it. */}}
+{{/* The number of partitions, which is the same for all topics; `topics check` verifies that. */}}
 {{- define "urltree.topics.partitions" -}}
 {{- include "urltree.topics.partitionsOf" (include "urltree.topics.text" .) -}}
 {{- end -}}
@@ -15,8 +15,8 @@
 {{- default (dig "defaults" "partitions" 0 $file) $first.partitions | int -}}
 {{- end -}}
 
-{{/* A name that Kubernetes takes for a topic: Kafka allows capitals, dots and underscores. Two
-topics that would share one differ by the hash of the topic's own name. */}}
+{{/* A valid Kubernetes name for a topic: Kafka allows capitals, dots and underscores, too. A changed
+name ends with a hash of the topic's name, so that no two topics get the same name. */}}
 {{- define "urltree.topics.resourceName" -}}
 {{- $plain := . | lower | replace "_" "-" | replace "." "-" | trimAll "-" -}}
 {{- if eq $plain . -}}
@@ -26,8 +26,8 @@ topics that would share one differ by the hash of the topic's own name. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* The config of a topic, as JSON: the file's defaults, its own, and what `topics.replicas` adds:
-the same that the job's setting topics_replicas does. */}}
+{{/* The config of a topic, as JSON: the defaults of the file, the topic's own config, and the
+min.insync.replicas that `topics.replicas` adds, like the job's setting topics_replicas. */}}
 {{- define "urltree.topics.config" -}}
 {{- $config := merge (deepCopy (default dict .topic.config)) (default dict .defaults.config) -}}
 {{- if and (ge (int .replicas) 3) (not (hasKey $config "min.insync.replicas")) -}}

@@ -1,8 +1,9 @@
-{{/* The container of a worker. Contexts: root, name, stage, knobs. */}}
+{{/* The container of a worker. Context: root, name, stage, knobs (its pod's options). */}}
 
 {{- define "urltree.worker.env" -}}
 - name: URLTREE_INSTANCE_ID
-  # the same after a restart: Kafka gives the partitions back without a rebalance (KIP-345)
+  # it stays the same after a restart, so that the worker keeps its partitions without a rebalance
+  # (KIP-345)
   valueFrom:
     fieldRef:
       fieldPath: metadata.name
@@ -18,8 +19,8 @@
 {{- end }}
 {{- end -}}
 
-{{/* Liveness never asks for recovery: a worker that restores a large table for an hour is well, and
-a restart would begin it anew. /livez is 503 where the process hangs for a minute. */}}
+{{/* The liveness probe does not depend on recovery: a worker may restore a large table for an hour, and a
+restart would only begin again. /livez returns 503 when the process has hung for a minute. */}}
 {{- define "urltree.worker.probes" -}}
 startupProbe:
   httpGet: {path: /livez, port: metrics}
@@ -38,8 +39,8 @@ readinessProbe:
   failureThreshold: 2
 {{- end -}}
 
-{{/* Resources, with a bound for what is written outside the claim: logs, /tmp, and the tables where
-there is no claim. Without a bound a pod may fill its node. */}}
+{{/* Resources, with a limit for files outside the claim: logs, /tmp, and tables without a claim.
+Without the limit a pod could fill the disk of its node. */}}
 {{- define "urltree.worker.resources" -}}
 {{- $resources := deepCopy .stage.resources -}}
 {{- if not (dig "limits" "ephemeral-storage" "" $resources) -}}
@@ -52,7 +53,7 @@ there is no claim. Without a bound a pod may fill its node. */}}
 {{- end -}}
 
 {{- define "urltree.worker.container" -}}
-name: worker # alerts count the restarts of containers of this name
+name: worker # alerts count the restarts of containers with this name
 image: {{ include "urltree.image" .root }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 command: [python, -m, agents]

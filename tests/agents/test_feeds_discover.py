@@ -1,4 +1,4 @@
-"""Where a feed is found: at an address, on a page, or in a common place."""
+"""Discovery of feeds: at the address itself, on a page, or at a usual path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agents.commands.feeds.look import Found, Look
+from agents.commands.feeds.discover import DiscoveredFeeds, FeedDiscovery
 from agents.settings.job import Settings
 from urltree.crawl.decisions.answer import Answer, Trouble, WebError
 from urltree.crawl.decisions.feed.discovery import COMMON_PATHS, Candidate
@@ -24,7 +24,7 @@ RSS = (
 
 
 class Pages:
-    """A web of a few pages, which writes down what it was asked for."""
+    """Fake web of a few pages that notes the requested URLs."""
 
     def __init__(self, pages: Mapping[str, bytes | tuple[int, str]]) -> None:
         self.pages = pages
@@ -38,7 +38,7 @@ class Pages:
         max_bytes: int,  # noqa: ARG002
         wants: Callable[[int, Mapping[str, str]], bool] = lambda *_: True,
     ) -> Answer:
-        """A page, a redirect (status, location), or status 404."""
+        """Return a page, a redirect (given as status and location), or status 404."""
         self.asked.append(url)
         page = self.pages.get(url, (404, ""))
         if isinstance(page, bytes):
@@ -48,33 +48,33 @@ class Pages:
         return Answer(url, status, {"location": location} if location else {}, b"", 0.0)
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
-        """As the workers' processes do."""
+        """Parse a feed as the workers' processes do."""
         return parse(body, content_type, url, max_items=10)
 
 
-def look(pages: Pages, url: str = f"{SITE}/", *, everything: bool = False) -> Found:
-    """What is found at an address."""
+def look(pages: Pages, url: str = f"{SITE}/", *, everything: bool = False) -> DiscoveredFeeds:
+    """Return the feeds of an address."""
     settings = Settings.model_validate({"host_pause": 0})
-    return asyncio.run(Look(settings, pages, pages).at(url, everything=everything))
+    return asyncio.run(FeedDiscovery(settings, pages, pages).at(url, everything=everything))
 
 
 def naming(*hrefs: str) -> bytes:
-    """A page that names feeds."""
+    """Return a page that names feeds."""
     return "".join(f'<link rel="feed" href="{href}">' for href in hrefs).encode()
 
 
 def test_a_feed_is_asked_once_and_is_it() -> None:
-    """With the title that it gives itself."""
+    """The feed keeps the title that it contains."""
     pages = Pages({URL: RSS})
-    assert look(pages, URL) == Found((Candidate(URL, "News <b>"),))
+    assert look(pages, URL) == DiscoveredFeeds((Candidate(URL, "News <b>"),))
     assert pages.asked == [URL]
 
 
 def test_the_first_feed_of_a_page_that_answers_is_taken_and_the_rest_named() -> None:
-    """A dead link, or one to a page, does not count."""
+    """A dead link, or a link to a page, is skipped."""
     page = naming("/dead", "/about", "/feed", "/2")
     pages = Pages({f"{SITE}/": page, f"{SITE}/about": b"<p>us", URL: RSS, f"{SITE}/2": RSS})
-    assert look(pages) == Found((Candidate(URL, "News <b>"),), (Candidate(f"{SITE}/2"),))
+    assert look(pages) == DiscoveredFeeds((Candidate(URL, "News <b>"),), (Candidate(f"{SITE}/2"),))
     assert f"{SITE}/2" not in pages.asked
     every = look(pages, everything=True)
     assert [feed.url for feed in every.feeds] == [URL, f"{SITE}/2"]
@@ -82,7 +82,7 @@ def test_the_first_feed_of_a_page_that_answers_is_taken_and_the_rest_named() -> 
 
 
 def test_common_places_are_tried_where_a_page_names_nothing() -> None:
-    """In their order, until one is a feed."""
+    """They are requested in order, until one is a feed."""
     place = SITE + COMMON_PATHS[2]
     pages = Pages({f"{SITE}/": b"<p>Hello", place: RSS})
     assert look(pages).feeds == (Candidate(place, "News <b>"),)
@@ -96,7 +96,7 @@ def test_common_places_are_tried_where_a_page_names_nothing() -> None:
 def test_permanent_redirects_alone_change_the_name_of_a_feed(
     first: int, second: int, name: str
 ) -> None:
-    """What is said to be temporary may change back."""
+    """A temporary redirect may end."""
     pages = Pages({f"{SITE}/old": (first, "/mid"), f"{SITE}/mid": (second, "/new")})
     pages.pages = {**pages.pages, f"{SITE}/new": RSS}
     assert look(pages, f"{SITE}/old").feeds[0].url == name
@@ -112,7 +112,7 @@ def test_permanent_redirects_alone_change_the_name_of_a_feed(
     ],
 )
 def test_an_address_without_feed_says_why(page: Any, trouble: Trouble) -> None:
-    """A loop, another scheme, an error, a page that leads nowhere."""
+    """The cases are a redirect loop, another scheme, an error, and a page without feeds."""
     with pytest.raises(WebError) as error:
         look(Pages({f"{SITE}/": page}))
     assert error.value.trouble is trouble

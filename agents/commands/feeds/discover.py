@@ -1,10 +1,10 @@
-"""What feeds an address has: it is one itself, or a page that names some, or a site that has some.
+"""Discovery of the feeds of an address: it is a feed, or a page that names feeds, or a site.
 
-    address ──▶ a feed                            this one
-            └─▶ a page ──▶ feeds that it names    the first that is one
-                       └─▶ common places          the first that is one
+    address ──▶ a feed                            this feed
+            └─▶ a page ──▶ feeds that it names    the first valid one
+                       └─▶ usual feed paths       the first valid one
 
-One request at a time, with the pause that a host is owed.
+Requests are sent one at a time, with the pause `host_pause` between them.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
 from urltree.crawl.web.redirects import target
 
 
-class Web(Protocol):
-    """Asks for an address (`urltree.crawl.web.client.Client`)."""
+class HttpClient(Protocol):
+    """HTTP client (`urltree.crawl.web.client.Client`)."""
 
     async def get(
         self,
@@ -31,46 +31,46 @@ class Web(Protocol):
         max_bytes: int,
         wants: Callable[[int, Mapping[str, str]], bool] = ...,
     ) -> Answer:
-        """One request."""
+        """Send one request."""
 
 
-class Parsing(Protocol):
-    """Reads feeds (`agents.polling.parsers.Parsers`)."""
+class FeedParser(Protocol):
+    """Parser of feeds (`agents.polling.parsers.Parsers`)."""
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
-        """One feed. Raises WebError(NOT_A_FEED)."""
+        """Parse one feed. Raises WebError(NOT_A_FEED)."""
 
 
-class Found(NamedTuple):
-    """What an address has.
+class DiscoveredFeeds(NamedTuple):
+    """Feeds of an address.
 
     Attributes:
-        feeds: asked, and found to be feeds.
-        others: named by the page, not asked.
+        feeds: Feeds that were requested and parsed.
+        others: Further feeds that the page names; they were not requested.
     """
 
     feeds: tuple[Candidate, ...]
     others: tuple[Candidate, ...] = ()
 
 
-class Look:
-    """Looks for feeds on the web."""
+class FeedDiscovery:
+    """Discovery of feeds on the web."""
 
-    def __init__(self, settings: Settings, web: Web, parsing: Parsing) -> None:
+    def __init__(self, settings: Settings, web: HttpClient, parsing: FeedParser) -> None:
         self._settings = settings
         self._web = web
         self._parsing = parsing
         self._has_asked = False
 
-    async def at(self, url: str, *, everything: bool = False) -> Found:
-        """The main feed of an address, or all that its page names.
+    async def at(self, url: str, *, everything: bool = False) -> DiscoveredFeeds:
+        """Return the main feed of an address, or all feeds that its page names.
 
         Raises:
-            WebError: no answer, or no feed.
+            WebError: The request failed, or there is no feed.
         """
         name, answer = await self._ask(url)
         try:
-            return Found((await self._read(name, answer),))
+            return DiscoveredFeeds((await self._read(name, answer),))
         except WebError as error:
             if error.trouble is not Trouble.NOT_A_FEED:
                 raise
@@ -78,13 +78,15 @@ class Look:
         found = await self._first(named, everything=everything)
         if not found.feeds:
             found = await self._first(common(answer.url), everything=False)
-            found = Found(found.feeds)
+            found = DiscoveredFeeds(found.feeds)
         if not found.feeds:
-            raise WebError(Trouble.NOT_A_FEED, "neither a feed nor a page that leads to one")
+            raise WebError(
+                Trouble.NOT_A_FEED, "this is not a feed, and the page there names no valid feed"
+            )
         return found
 
-    async def _first(self, candidates: Iterable[Candidate], *, everything: bool) -> Found:
-        """The first that is a feed, and those after it; or every one."""
+    async def _first(self, candidates: Iterable[Candidate], *, everything: bool) -> DiscoveredFeeds:
+        """Return the first valid feed and the candidates after it, or all valid feeds."""
         left = list(candidates)
         feeds: dict[str, Candidate] = {}
         while left and (everything or not feeds):
@@ -94,7 +96,7 @@ class Look:
             except WebError:
                 continue
             feeds.setdefault(feed.url, Candidate(feed.url, feed.title or candidate.title))
-        return Found(tuple(feeds.values()), tuple(left))
+        return DiscoveredFeeds(tuple(feeds.values()), tuple(left))
 
     async def _read(self, name: str, answer: Answer) -> Candidate:
         parsed = await self._parsing.parse(
@@ -103,7 +105,10 @@ class Look:
         return Candidate(name, parsed.title)
 
     async def _ask(self, url: str) -> tuple[str, Answer]:
-        """The answer behind redirects, and the address that permanent ones alone lead to."""
+        """Follow redirects; return the URL to store, and the response.
+
+        The URL to store changes only by permanent redirects.
+        """
         name, is_permanent = url, True
         for _ in range(self._settings.max_redirects + 1):
             answer = await self._get(url)
