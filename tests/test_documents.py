@@ -228,13 +228,13 @@ def _on(job: Settings, code: str) -> str:
 
 
 def _missing_paths(text: str) -> Iterator[str]:
-    """Return the paths in backquotes that do not exist, in order."""
+    """Return the paths in backquotes that do not exist, in order. NAME matches any name."""
     tops = {path.name for path in ROOT.iterdir() if path.is_dir()}
     for line in text.splitlines():
         folder = ROOT
         for name in re.findall(r"`([\w.*/-]+)`", line):
             if "/" in name and name.partition("/")[0] in tops:
-                if not any(ROOT.glob(name.rstrip("/"))):
+                if not any(ROOT.glob(name.rstrip("/").replace("NAME", "*"))):
                     yield name
                 folder = ROOT / (name if name.endswith("/") else name.rpartition("/")[0])
             elif name.endswith(".py") and not (folder / name).exists():
