@@ -1,4 +1,4 @@
-"""The documents agree with the code: names, defaults, paths, commands, examples.
+"""The documents agree with the code: names, paths, commands, examples.
 
 `tests/test_generated.py` compares the tables that are made from the code.
 """
@@ -18,7 +18,6 @@ import click
 import pytest
 import yaml
 
-import urltree
 from agents.commands import topics
 from agents.settings.job import FILE, PREFIX, Settings
 from deploy.tools import reference
@@ -161,15 +160,6 @@ def test_a_path_that_does_not_exist_is_found() -> None:
     """The search for paths reads full paths, folders, patterns, and bare names after a path."""
     text = "`urltree/page.py`, `extractor.py`, `absent.py`; `urltree/attic/`, `urltree/*.py`"
     assert list(_missing_paths(text)) == ["absent.py", "urltree/attic/"]
-
-
-def test_the_options_of_the_library_have_their_real_defaults() -> None:
-    """docs/library.md shows each default of the Extractor as Python."""
-    shown = dict(
-        re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", _section(LIBRARY, "Options"), re.MULTILINE)
-    )
-    real = Extractor.__init__.__kwdefaults__ or {}
-    assert {name: eval(code, {"urltree": urltree}) for name, code in shown.items()} == real  # noqa: S307
 
 
 def test_the_changelog_names_the_versions_of_what_is_stored() -> None:
