@@ -32,12 +32,13 @@ from agents.telemetry.logs import log
 from agents.telemetry.metrics import Metrics
 from models.dead_letter import DeadLetter
 from models.headers import Headers
-from urltree.crawl.decisions.poll.state import StateError
+from urltree.crawl.decisions.host.host_state import HostStateError
+from urltree.crawl.decisions.poll.feed_state import FeedStateError
 from urltree.page import PageError, Reason
 from urltree.site.row import RowError
 from urltree.site.seen import SeenError
 
-OURS = (KafkaError, StoreError, RowError, SeenError, StateError)
+OURS = (KafkaError, StoreError, RowError, SeenError, FeedStateError, HostStateError)
 
 _HEARTBEAT_WAIT = 0.1  # seconds between two checks for a heartbeat
 

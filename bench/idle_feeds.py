@@ -13,14 +13,13 @@ from tempfile import TemporaryDirectory
 from agents.commands.topics import apply
 from agents.kafka.client import producer
 from agents.kafka.partitions import route_key
-from agents.polling.feed_rows import feed_key
+from agents.polling.feed_tables import feed_key
 from agents.settings.job import Settings
 from agents.settings.topics_file import declared_topics
 from bench.broker import running
 from bench.figure import Figure
 from bench.workers import MB, Worker
-from urltree.crawl.decisions.poll.polling import first
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState, new_feed_state
 
 FEEDS = 50_000
 EACH = 5  # of a site
@@ -97,7 +96,7 @@ def _states(now: float) -> Iterator[FeedState]:
         site = f"site{number // EACH}.example"
         url = f"https://www.{site}/feeds/{number % EACH}.xml"
         yield replace(
-            first(url, site, now, f"News of {site}"),
+            new_feed_state(url, site, now, f"News of {site}"),
             etag=f'"{number:032x}"',
             last_modified="Mon, 02 Mar 2026 10:00:00 GMT",
             body_hash=f"{number:032x}",

@@ -24,8 +24,8 @@ from deploy.tools import reference
 from tests.agents.workers import work
 from urltree import Extractor
 from urltree.address.url_key import KEY_VERSION
-from urltree.crawl.decisions.host.host import HOST_VERSION
-from urltree.crawl.decisions.poll.state import STATE_VERSION
+from urltree.crawl.decisions.host.host_state import HOST_STATE_VERSION
+from urltree.crawl.decisions.poll.feed_state import FEED_STATE_VERSION
 from urltree.heuristics.boilerplate import Kind as Boilerplate
 from urltree.heuristics.registry import NAMES
 from urltree.html.tokenizer import TOKENIZER_VERSION
@@ -166,7 +166,7 @@ def test_the_changelog_names_the_versions_of_what_is_stored() -> None:
     """A release names the versions of its stored bytes; they decide whether old state counts."""
     newest = (ROOT / "CHANGELOG.md").read_text().split("\n## ")[1]
     versions = {"tokenizer": TOKENIZER_VERSION, "key": KEY_VERSION, "row": ROW_VERSION}
-    versions |= {"feed": STATE_VERSION, "host": HOST_VERSION}
+    versions |= {"feed": FEED_STATE_VERSION, "host": HOST_STATE_VERSION}
     for name, number in versions.items():
         assert f"{name} version {number}" in " ".join(newest.split())
 

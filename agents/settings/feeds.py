@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, field_validator
 from pydantic_settings import NoDecode
 
-from urltree.crawl.decisions.host.host import Politeness
+from urltree.crawl.decisions.host.host_state import Politeness
 from urltree.crawl.web.options import ClientOptions, Network
 
 MIB = 1024 * 1024

@@ -10,14 +10,14 @@ from typing import Any
 from agents.kafka.client import producer
 from agents.kafka.partitions import route_key
 from agents.poll import Poll
-from agents.polling.feed_rows import feed_key
+from agents.polling.feed_tables import feed_key
 from agents.settings.job import Settings
 from models import fetch as fetches
 from models.feed import Feed
 from tests.agents.feed_server import FeedServer, reaching
 from tests.agents.records import PARTITIONS, ReadAll
 from tests.agents.workers import started, until
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState
 
 SITE = "example.org"
 HOST = "news.example.org"

@@ -16,7 +16,7 @@ from agents.kafka.tables.table import row_key
 from agents.settings.job import SettingsError
 from models.feed import Feed, decode
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
-from urltree.crawl.decisions.poll.state import FeedState, Status
+from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStatus
 
 URL = "https://example.org/feed"
 
@@ -125,7 +125,9 @@ def test_the_list_says_how_each_feed_fares(publish: Publish, run: Run) -> None:
     publish(*map(follow, feeds), state(feeds[0], errors=9), state(removed))
     publish(
         state(feeds[0], **good, gaps=(3_600.0,) * 6, newest=now - 21_600, title="Own"),
-        state(feeds[1], errors=3, trouble="status", message="HTTP\n500", status=Status.QUARANTINED),
+        state(
+            feeds[1], errors=3, trouble="status", message="HTTP\n500", status=FeedStatus.QUARANTINED
+        ),
     )
     first, second, third = listed(run)
     assert (first["status"], first["title"], first["items"]) == ("active", "Own", 7)

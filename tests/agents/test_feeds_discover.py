@@ -10,10 +10,10 @@ import pytest
 
 from agents.commands.feeds.discover import DiscoveredFeeds, FeedDiscovery
 from agents.settings.job import Settings
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.decisions.feed.discovery import COMMON_PATHS, Candidate
+from urltree.crawl.decisions.feed.discovery import COMMON_PATHS, FeedCandidate
 from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
-from urltree.crawl.decisions.feed.parsing import parse
+from urltree.crawl.decisions.feed.parsing import parse_feed
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 SITE = "https://example.org"
 URL = f"{SITE}/feed"
@@ -37,19 +37,19 @@ class Pages:
         *,
         max_bytes: int,  # noqa: ARG002
         wants: Callable[[int, Mapping[str, str]], bool] = lambda *_: True,
-    ) -> Answer:
+    ) -> Response:
         """Return a page, a redirect (given as status and location), or status 404."""
         self.asked.append(url)
         page = self.pages.get(url, (404, ""))
         if isinstance(page, bytes):
             assert wants(200, headers)
-            return Answer(url, 200, {"content-type": "text/html"}, page, 0.0)
+            return Response(url, 200, {"content-type": "text/html"}, page, 0.0)
         status, location = page
-        return Answer(url, status, {"location": location} if location else {}, b"", 0.0)
+        return Response(url, status, {"location": location} if location else {}, b"", 0.0)
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
         """Parse a feed as the workers' processes do."""
-        return parse(body, content_type, url, max_items=10)
+        return parse_feed(body, content_type, url, max_items=10)
 
 
 def look(pages: Pages, url: str = f"{SITE}/", *, everything: bool = False) -> DiscoveredFeeds:
@@ -66,7 +66,7 @@ def naming(*hrefs: str) -> bytes:
 def test_a_feed_is_asked_once_and_is_it() -> None:
     """The feed keeps the title that it contains."""
     pages = Pages({URL: RSS})
-    assert look(pages, URL) == DiscoveredFeeds((Candidate(URL, "News <b>"),))
+    assert look(pages, URL) == DiscoveredFeeds((FeedCandidate(URL, "News <b>"),))
     assert pages.asked == [URL]
 
 
@@ -74,7 +74,9 @@ def test_the_first_feed_of_a_page_that_answers_is_taken_and_the_rest_named() -> 
     """A dead link, or a link to a page, is skipped."""
     page = naming("/dead", "/about", "/feed", "/2")
     pages = Pages({f"{SITE}/": page, f"{SITE}/about": b"<p>us", URL: RSS, f"{SITE}/2": RSS})
-    assert look(pages) == DiscoveredFeeds((Candidate(URL, "News <b>"),), (Candidate(f"{SITE}/2"),))
+    assert look(pages) == DiscoveredFeeds(
+        (FeedCandidate(URL, "News <b>"),), (FeedCandidate(f"{SITE}/2"),)
+    )
     assert f"{SITE}/2" not in pages.asked
     every = look(pages, everything=True)
     assert [feed.url for feed in every.feeds] == [URL, f"{SITE}/2"]
@@ -85,7 +87,7 @@ def test_common_places_are_tried_where_a_page_names_nothing() -> None:
     """They are requested in order, until one is a feed."""
     place = SITE + COMMON_PATHS[2]
     pages = Pages({f"{SITE}/": b"<p>Hello", place: RSS})
-    assert look(pages).feeds == (Candidate(place, "News <b>"),)
+    assert look(pages).feeds == (FeedCandidate(place, "News <b>"),)
     assert pages.asked == [f"{SITE}/", *(SITE + path for path in COMMON_PATHS[:3])]
 
 

@@ -17,10 +17,10 @@ from agents.commands.terminal import escape_control
 from agents.polling.parsers import Parsers
 from agents.settings.job import Settings, load_settings, require_contact
 from models.feed import Feed, decode
-from urltree.crawl.decisions.answer import WebError
-from urltree.crawl.decisions.feed.address import address
-from urltree.crawl.decisions.feed.discovery import Candidate
-from urltree.crawl.web.client import Client
+from urltree.crawl.decisions.feed.address import feed_address
+from urltree.crawl.decisions.feed.discovery import FeedCandidate
+from urltree.crawl.decisions.response import WebError
+from urltree.crawl.web.client import WebClient
 from urltree.page import PageError
 
 
@@ -35,7 +35,7 @@ class Report:
     """
 
     added: list[tuple[Feed, bool]] = field(default_factory=list)
-    others: list[Candidate] = field(default_factory=list)
+    others: list[FeedCandidate] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
@@ -61,12 +61,12 @@ class Report:
 
 async def discover_feeds(
     settings: Settings, urls: Sequence[str], report: Report, *, everything: bool
-) -> list[Candidate]:
+) -> list[FeedCandidate]:
     """Request the addresses and return their feeds; report failures and further feeds."""
-    feeds: dict[str, Candidate] = {}
-    others: dict[str, Candidate] = {}
+    feeds: dict[str, FeedCandidate] = {}
+    others: dict[str, FeedCandidate] = {}
     parsers = Parsers(1, settings.parse_seconds, settings.max_feed_items)
-    async with Client(settings.client) as web, parsers as parsing:
+    async with WebClient(settings.client) as web, parsers as parsing:
         discovery = FeedDiscovery(settings, web, parsing)
         for url in urls:
             try:
@@ -124,7 +124,9 @@ def add_command(  # noqa: PLR0913 - a command line
     settings, report = load_settings(), Report()
     urls = list(dict.fromkeys(_address(text) for text in addresses))
     make = partial(_feed, SiteResolver(settings), site=site, title=title, meta=meta)
-    as_given = [make(Candidate(url)) for url in urls]  # refuse invalid options before any request
+    as_given = [
+        make(FeedCandidate(url)) for url in urls
+    ]  # refuse invalid options before any request
     if no_check:
         feeds = as_given
     else:
@@ -144,14 +146,14 @@ def add_command(  # noqa: PLR0913 - a command line
 
 def _address(text: str) -> str:
     try:
-        return address(text)
+        return feed_address(text)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
 
 def _feed(
     sites: SiteResolver,
-    candidate: Candidate,
+    candidate: FeedCandidate,
     *,
     site: str | None,
     title: str | None,

@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from agents.settings.job import Settings
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.decisions.feed.discovery import Candidate, common, feeds_of
+from urltree.crawl.decisions.feed.discovery import FeedCandidate, common_feeds, find_feeds
 from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
-from urltree.crawl.web.redirects import target
+from urltree.crawl.decisions.response import Response, Trouble, WebError
+from urltree.crawl.web.redirects import redirect_target
 
 
 class HttpClient(Protocol):
-    """HTTP client (`urltree.crawl.web.client.Client`)."""
+    """HTTP client (`urltree.crawl.web.client.WebClient`)."""
 
     async def get(
         self,
@@ -30,7 +30,7 @@ class HttpClient(Protocol):
         *,
         max_bytes: int,
         wants: Callable[[int, Mapping[str, str]], bool] = ...,
-    ) -> Answer:
+    ) -> Response:
         """Send one request."""
 
 
@@ -49,8 +49,8 @@ class DiscoveredFeeds(NamedTuple):
         others: Further feeds that the page names; they were not requested.
     """
 
-    feeds: tuple[Candidate, ...]
-    others: tuple[Candidate, ...] = ()
+    feeds: tuple[FeedCandidate, ...]
+    others: tuple[FeedCandidate, ...] = ()
 
 
 class FeedDiscovery:
@@ -74,10 +74,10 @@ class FeedDiscovery:
         except WebError as error:
             if error.trouble is not Trouble.NOT_A_FEED:
                 raise
-        named = feeds_of(answer.body, answer.url, answer.headers.get("content-type"))
+        named = find_feeds(answer.body, answer.url, answer.headers.get("content-type"))
         found = await self._first(named, everything=everything)
         if not found.feeds:
-            found = await self._first(common(answer.url), everything=False)
+            found = await self._first(common_feeds(answer.url), everything=False)
             found = DiscoveredFeeds(found.feeds)
         if not found.feeds:
             raise WebError(
@@ -85,26 +85,28 @@ class FeedDiscovery:
             )
         return found
 
-    async def _first(self, candidates: Iterable[Candidate], *, everything: bool) -> DiscoveredFeeds:
+    async def _first(
+        self, candidates: Iterable[FeedCandidate], *, everything: bool
+    ) -> DiscoveredFeeds:
         """Return the first valid feed and the candidates after it, or all valid feeds."""
         left = list(candidates)
-        feeds: dict[str, Candidate] = {}
+        feeds: dict[str, FeedCandidate] = {}
         while left and (everything or not feeds):
             candidate = left.pop(0)
             try:
                 feed = await self._read(*await self._ask(candidate.url))
             except WebError:
                 continue
-            feeds.setdefault(feed.url, Candidate(feed.url, feed.title or candidate.title))
+            feeds.setdefault(feed.url, FeedCandidate(feed.url, feed.title or candidate.title))
         return DiscoveredFeeds(tuple(feeds.values()), tuple(left))
 
-    async def _read(self, name: str, answer: Answer) -> Candidate:
+    async def _read(self, name: str, answer: Response) -> FeedCandidate:
         parsed = await self._parsing.parse(
             answer.body, answer.headers.get("content-type"), answer.url
         )
-        return Candidate(name, parsed.title)
+        return FeedCandidate(name, parsed.title)
 
-    async def _ask(self, url: str) -> tuple[str, Answer]:
+    async def _ask(self, url: str) -> tuple[str, Response]:
         """Follow redirects; return the URL to store, and the response.
 
         The URL to store changes only by permanent redirects.
@@ -114,7 +116,7 @@ class FeedDiscovery:
             answer = await self._get(url)
             if not answer.is_redirect:
                 break
-            url = target(answer)
+            url = redirect_target(answer)
             is_permanent = is_permanent and answer.is_permanent
             name = url if is_permanent else name
         else:
@@ -123,7 +125,7 @@ class FeedDiscovery:
             raise WebError(Trouble.STATUS, f"HTTP status {answer.status}")
         return name, answer
 
-    async def _get(self, url: str) -> Answer:
+    async def _get(self, url: str) -> Response:
         if self._has_asked:
             await asyncio.sleep(self._settings.host_pause)
         self._has_asked = True

@@ -15,7 +15,7 @@ from agents.commands.feeds.subscriptions import MAX_FILE_BYTES, Entry
 from agents.commands.terminal import escape_control
 from agents.settings.job import Settings, load_settings
 from models.feed import Feed, decode
-from urltree.crawl.decisions.feed.address import address
+from urltree.crawl.decisions.feed.address import feed_address
 from urltree.page import PageError
 
 _SHOWN = 20  # refused entries that are printed
@@ -107,7 +107,7 @@ def _feed(entry: Entry, sites: SiteResolver) -> Feed:
     """
     if entry.refused is not None:
         raise ValueError(entry.refused)
-    url = address(entry.address)
+    url = feed_address(entry.address)
     site = sites.of(url) if entry.site is None else sites.check(entry.site)
     feed = Feed(site=site, url=url, title=entry.title, meta=entry.meta)
     return decode(feed.key, feed.encode())

@@ -22,11 +22,11 @@ from rich.text import Text
 from agents.commands.feeds.followed import read_followed_with, site_partitions
 from agents.commands.terminal import escape_control
 from agents.kafka.client import consumer, full_ranges, read_records
-from agents.polling.feed_rows import feed_key
+from agents.polling.feed_tables import feed_key
 from agents.settings.job import Settings, SettingsError, load_settings
 from models.feed import Feed
-from urltree.crawl.decisions.durations import DAY, HOUR, MINUTE
-from urltree.crawl.decisions.poll.state import FeedState, StateError, Status
+from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStateError, FeedStatus
+from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE
 
 NEW = "new"  # status of a feed that was not polled yet
 _CHANGELOG = "urltree-poll-feed_state-changelog"
@@ -42,7 +42,7 @@ class FollowedFeed(NamedTuple):
 
     @property
     def status(self) -> str:
-        """Status of the feed: `new`, or a value of `Status`."""
+        """FeedStatus of the feed: `new`, or a value of `FeedStatus`."""
         return NEW if self.state is None else str(self.state.status)
 
     @property
@@ -88,7 +88,7 @@ async def load_followed_feeds(
 @click.option("--site", help="Only feeds of this site.")
 @click.option(
     "--status",
-    type=click.Choice([NEW, *(s.value for s in Status)]),
+    type=click.Choice([NEW, *(s.value for s in FeedStatus)]),
     help="Only feeds with this status.",
 )
 @click.option("--errors", is_flag=True, help="Only feeds whose last poll failed.")
@@ -121,7 +121,7 @@ def list_feeds_command(
 def _state(row: bytes | None) -> FeedState | None:
     try:
         return None if row is None else FeedState.decode(row)
-    except StateError as error:
+    except FeedStateError as error:
         raise SettingsError(str(error)) from None
 
 
@@ -134,7 +134,7 @@ def _as_json(row: FollowedFeed, now: float) -> dict[str, Any]:
             "url": state.url,
             "last_poll": _time(state.last_poll),
             "last_success": _time(state.last_success),
-            "next_due": None if state.status is Status.GONE else _time(state.next_due),
+            "next_due": None if state.status is FeedStatus.GONE else _time(state.next_due),
             "interval": state.interval,
             "items_a_day": row.items_a_day(now),
             "items": state.items,
@@ -176,7 +176,7 @@ def _cells(row: FollowedFeed, now: float) -> tuple[str, ...]:
     return (
         row.status,
         "" if state.last_success is None else span(now - state.last_success),
-        "" if state.status is Status.GONE else span(state.next_due - now),
+        "" if state.status is FeedStatus.GONE else span(state.next_due - now),
         span(state.interval),
         "" if a_day is None else f"{a_day:.1f}",
         "\n".join(lines),

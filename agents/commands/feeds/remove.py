@@ -12,7 +12,7 @@ from agents.commands.feeds.followed import SiteResolver, read_followed, unfollow
 from agents.commands.terminal import escape_control
 from agents.settings.job import load_settings
 from models.feed import Feed
-from urltree.crawl.decisions.feed.address import address
+from urltree.crawl.decisions.feed.address import feed_address
 
 
 @click.command("remove")
@@ -56,7 +56,7 @@ def remove_command(*, feeds: tuple[str, ...], site: str | None, yes: bool, as_js
 def _names(text: str) -> set[str]:
     """Return the URLs under which a feed may be followed: as typed, and in normal form."""
     try:
-        return {text, address(text)}
+        return {text, feed_address(text)}
     except ValueError:
         return {text}
 

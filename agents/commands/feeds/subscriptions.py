@@ -21,8 +21,8 @@ import orjson
 from lxml import etree
 
 from models.feed import Feed
-from urltree.html.encoding import decode
-from urltree.html.parser import parse
+from urltree.html.encoding import decode_html
+from urltree.html.parser import parse_html
 from urltree.page import PageError
 
 CATEGORIES = "feed.categories"
@@ -54,7 +54,7 @@ class Entry(NamedTuple):
 
 def read_feed_list(content: bytes) -> Iterator[Entry]:
     """Yield the feeds of a file in any of the three formats."""
-    text = decode(content)
+    text = decode_html(content)
     if text.lstrip().startswith("<"):
         yield from _read_opml(text)
         return
@@ -93,7 +93,7 @@ def write_json(feeds: Iterable[Feed]) -> bytes:
 def _read_opml(text: str) -> Iterator[Entry]:
     utf8 = text.encode(errors="replace")
     try:
-        depth = parse(utf8, _Depth())
+        depth = parse_html(utf8, _Depth())
     except PageError as error:
         yield Entry("the file", refused=error.message)
         return
