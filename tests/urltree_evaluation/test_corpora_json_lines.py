@@ -107,8 +107,8 @@ def test_lone_surrogates_are_replaced(tmp_path: Path) -> None:
         (b'{"html": "", "gold": []}', "page 2 of FILE: gold: should be a string, is list"),
         (b'{"html": "", "with": "a"}', "page 2 of FILE: with: should be a list of strings"),
         (b'{"html": "", "without": [1]}', "page 2 of FILE: without: should be a list of strings"),
-        (b"[]", "line 2 of FILE: should be an object, is list"),
-        (b'{"html": ', "line 2 of FILE: is not JSON"),
+        (b"[]", "line 2 of FILE: should be a JSON object, is list"),
+        (b'{"html": ', "line 2 of FILE: is not valid JSON"),
     ],
 )
 def test_a_line_that_is_no_page_is_named(tmp_path: Path, line: bytes, problem: str) -> None:
