@@ -1,4 +1,4 @@
-"""`python -m agents …`: run a worker, and what an operator needs beside it."""
+"""The command line `python -m agents`: run a worker, or one of the operator commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agents.settings import job as settings
 from agents.telemetry import logs
 
 _STAGES = {"poll": "Poll", "fetch": "Fetch", "normalize": "Normalize", "extract": "Extract"}
-# below `agents.commands`, module and command
+# Command name → path of the click command below `agents.commands`.
 _COMMANDS = {
     "audit": "audit.command.audit",
     "dead-letters": "dead_letters.command.dead_letters",
@@ -27,15 +27,18 @@ _COMMANDS = {
 }
 
 
-class Commands(click.Group):
-    """Imports a command when it is asked for: a worker starts a quarter sooner without them all."""
+class LazyCommands(click.Group):
+    """Command group that imports a command only when it is needed.
+
+    A worker starts a quarter faster without the imports of all commands.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All names, in order."""
+        """Return the names of all commands in alphabetical order."""
         return sorted({*_COMMANDS, *super().list_commands(ctx)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a name, if there is one."""
+        """Return the command with this name, or None if there is none."""
         if cmd_name not in _COMMANDS:
             return super().get_command(ctx, cmd_name)
         module, _, name = _COMMANDS[cmd_name].rpartition(".")
@@ -43,24 +46,27 @@ class Commands(click.Group):
         return command
 
 
-@click.group(cls=Commands)
+@click.group(cls=LazyCommands)
 def main() -> None:
-    """The job around Kafka: workers and the commands of their operator."""
+    """Run a worker of the Kafka job, or one of its operator commands."""
 
 
 @main.command()
 @click.argument("stage", type=click.Choice(list(_STAGES)))
 def worker(stage: str) -> None:
-    """Run a worker of one STAGE until SIGTERM; run more of them to share its partitions."""
-    from agents import worker as workers  # noqa: PLC0415 - Faust takes a second to import
-    from agents.commands.topics import check  # noqa: PLC0415
+    """Run a worker of one STAGE until SIGTERM.
 
-    configured = settings.load()
+    Several workers of a stage share its partitions.
+    """
+    from agents import worker as workers  # noqa: PLC0415 - Faust takes a second to import
+    from agents.commands.topics import check_topics  # noqa: PLC0415
+
+    configured = settings.load_settings()
     logs.configure(configured.log_level, configured.log_format)
-    for name in settings.unknown():
-        logs.log.warning("no setting has this name", variable=name)
+    for name in settings.unknown_variables():
+        logs.log.warning("environment variable matches no setting, ignored", variable=name)
     make = getattr(import_module(f"agents.{stage}"), _STAGES[stage])
-    code = asyncio.run(workers.run(make, configured, check))
+    code = asyncio.run(workers.run(make, configured, check_topics))
     sys.exit(code)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from faust.types.tuples import Message
 
 from agents.kafka.delivery import Work
-from agents.kafka.tables.table import Table
+from agents.kafka.tables.table import ConfirmedTable
 from agents.stage import Stage
 from models.command import Forget, is_command
 
@@ -42,7 +42,9 @@ class DocumentStage(Stage):
             PageError: the page's fault.
         """
 
-    async def delete(self, table: Table, partition: int, keys: Sequence[bytes], work: Work) -> None:
+    async def delete(
+        self, table: ConfirmedTable, partition: int, keys: Sequence[bytes], work: Work
+    ) -> None:
         """Delete rows as part of the work on a record."""
         for key in keys:
             work.wait_for(await table.delete(partition, key))

@@ -1,4 +1,4 @@
-"""The agent extract: a document becomes clean text. Key: domain.
+"""The agent extract: a document becomes clean text. RoutedKey: domain.
 
     documents ──▶ decode ──▶ sizes ──▶ learn: insert, judge ──▶ row ──▶ clean-text
                                │         ▲                      ├▶ tombstones of evicted rows
@@ -26,8 +26,8 @@ from agents.document_stage import DocumentStage
 from agents.forgetting import keys_to_delete, tombstones
 from agents.incoming import arrival_of
 from agents.kafka.delivery import OnFailure, Work
-from agents.kafka.partitions import Key
-from agents.kafka.tables.table import Table, id_of, key_of, prefix_of
+from agents.kafka.partitions import RoutedKey
+from agents.kafka.tables.table import ConfirmedTable, row_id, row_key, row_prefix
 from agents.memory import Memory
 from agents.settings.job import Settings
 from agents.stage import OURS
@@ -51,7 +51,9 @@ _MAX_BRANCH_BYTES = 65_535  # a row stores the length of the branch in two bytes
 class TableRows:
     """The rows and first pages of one site in the tables of this worker, for the pipeline."""
 
-    def __init__(self, rows: Table, first: Table, partition: int, domain: str) -> None:
+    def __init__(
+        self, rows: ConfirmedTable, first: ConfirmedTable, partition: int, domain: str
+    ) -> None:
         self._rows = rows
         self._first = first
         self._partition = partition
@@ -59,21 +61,21 @@ class TableRows:
 
     def row(self, document_id: bytes) -> bytes | None:
         """Return the encoded row of a document, None if there is none."""
-        return self._rows.get(self._partition, key_of(self._domain, document_id))
+        return self._rows.get(self._partition, row_key(self._domain, document_id))
 
     def rows(self) -> Iterable[tuple[bytes, bytes]]:
         """Return the pairs of document id and encoded row."""
-        rows = self._rows.scan(self._partition, prefix_of(self._domain))
-        return ((id_of(key), row) for key, row in rows)
+        rows = self._rows.scan(self._partition, row_prefix(self._domain))
+        return ((row_id(key), row) for key, row in rows)
 
     def first_page(self, document_id: bytes) -> bytes | None:
         """Return the bytes of a first page, None if it is not stored."""
-        return self._first.get(self._partition, key_of(self._domain, document_id))
+        return self._first.get(self._partition, row_key(self._domain, document_id))
 
     def first_pages(self) -> Iterable[tuple[bytes, bytes]]:
         """Return the pairs of document id and bytes of a first page."""
-        pages = self._first.scan(self._partition, prefix_of(self._domain))
-        return ((id_of(key), packed) for key, packed in pages)
+        pages = self._first.scan(self._partition, row_prefix(self._domain))
+        return ((row_id(key), packed) for key, packed in pages)
 
 
 class Extract(DocumentStage):
@@ -102,12 +104,14 @@ class Extract(DocumentStage):
         if isinstance(learned, Superseded):
             await self._report(Duplicate.superseded(*learned), work)
             return
-        key = key_of(domain, document.key_bytes)
+        key = row_key(domain, document.key_bytes)
         value = clean_texts.encode(self._pipeline.extraction(document, learned.verdict))
         work.wait_for(await self.table.put(partition, key, learned.row), len(learned.row))
         if learned.kept is not None:
             work.wait_for(await self.first.put(partition, key, learned.kept), len(learned.kept))
-        sent = await self.send(work, "clean-text", Key(partition, document.id.encode()), value)
+        sent = await self.send(
+            work, "clean-text", RoutedKey(partition, document.id.encode()), value
+        )
         await self._delete_rows(partition, domain, learned.evicted, work)
         await self._drop_first(partition, domain, learned.dropped, work)
         await self._revise(site, store, domain, work)
@@ -121,9 +125,9 @@ class Extract(DocumentStage):
         keys = keys_to_delete(self.table, partition, forget)
         await self.delete(self.table, partition, keys, work)
         kept = keys_to_delete(self.first, partition, forget)
-        await self._drop_first(partition, forget.domain, map(id_of, kept), work)
+        await self._drop_first(partition, forget.domain, map(row_id, kept), work)
         for key in tombstones(keys, origin):
-            await self.send(work, "clean-text", Key(partition, key), None)
+            await self.send(work, "clean-text", RoutedKey(partition, key), None)
 
     def drop(self, partition: int, domain: str) -> None:
         """Drop the tree of a site; it is rebuilt from the rows."""
@@ -155,11 +159,11 @@ class Extract(DocumentStage):
             row, value = self._judge_again(document_id, site, store)
             revised.append(document_id)
             if row is not None:
-                key = key_of(domain, document_id)
+                key = row_key(domain, document_id)
                 sent.append(await self.table.put(partition, key, row))
                 work.wait_for(sent[-1], len(row))
             if value is not None:
-                to = Key(partition, document_id.hex().encode())
+                to = RoutedKey(partition, document_id.hex().encode())
                 sent.append(await self.send(work, "clean-text", to, value))
                 self.metrics.revisions.inc()
         if revised:
@@ -208,13 +212,13 @@ class Extract(DocumentStage):
     ) -> None:
         """Delete first pages."""
         for document_id in ids:
-            work.wait_for(await self.first.delete(partition, key_of(domain, document_id)))
+            work.wait_for(await self.first.delete(partition, row_key(domain, document_id)))
 
     async def _delete_rows(
         self, partition: int, domain: str, ids: Iterable[bytes], work: Work
     ) -> None:
         """Delete rows."""
-        keys = [key_of(domain, document_id) for document_id in ids]
+        keys = [row_key(domain, document_id) for document_id in ids]
         await self.delete(self.table, partition, keys, work)
 
     async def _report(self, found: Duplicate, work: Work) -> None:

@@ -1,12 +1,12 @@
-"""fetch: a page that a feed has named becomes a page of raw-html. Keyed by the page's domain.
+"""Stage fetch: fetches the pages that feeds name. Its records are keyed by the page's domain.
 
-    fetches ──▶ decode ──▶ where it belongs? ──▶ fetching/ ──▶ raw-html
-       ▲          └──────────────┴───────────────────┼─────────▶ dead-letters
-       └────── redirected, come again, put off ──────┘
+    fetches ──▶ decode ──▶ right partition? ──▶ fetching/ ──▶ raw-html
+       ▲          └──────────────┴──────────────────┼───────▶ dead-letters
+       └──── redirected, to be retried, postponed ──┘
 
-Its domain's owner is the only one that asks a host. A record stays in work until its page is
-confirmed in raw-html, or it was sent again, or it is a dead letter: pages end in any order, and
-offsets are committed without a gap.
+Only the worker that owns a domain's partition sends requests to its hosts. A record stays in work
+until raw-html has confirmed its page, it was sent to `fetches` again, or it is a dead letter. Pages
+are finished in any order; offsets are committed without a gap.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from faust.types.tuples import Message
 
 from agents.app import make_table
 from agents.fetching.hosts import Hosts
-from agents.fetching.jobs import Job
+from agents.fetching.jobs import FetchJob
 from agents.fetching.service import Fetching
 from agents.kafka.delivery import Delivery, OnFailure, Work
-from agents.settings.contact import contact
-from agents.settings.job import Settings, SettingsError
+from agents.settings.job import Settings, SettingsError, require_contact
 from agents.settings.schemes import Schemes
 from agents.stage import Stage
 from models import fetch as fetches
@@ -40,9 +39,9 @@ class Fetch(Stage):
     """The stage from fetches to raw-html.
 
     Args:
-        settings: of the job.
-        on_failure: called when the worker cannot go on.
-        clock: seconds since 1970.
+        settings: settings of the job.
+        on_failure: called when the worker cannot continue.
+        clock: returns seconds since 1970.
     """
 
     name = "fetch"
@@ -55,7 +54,7 @@ class Fetch(Stage):
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(settings, on_failure)
-        contact(settings)
+        require_contact(settings)
         _check_stall(settings)
         self.schemes = Schemes(settings)
         self.hosts = Hosts(make_table(self.app, "host_state"))
@@ -65,7 +64,7 @@ class Fetch(Stage):
 
     @cached_property
     def delivery(self) -> Delivery:
-        """Records in work; many more than those of other stages, for they wait for their hosts."""
+        """Records in work; many more than in other stages, because they wait for their hosts."""
         return Delivery(
             self.app.consumer,
             self.fail,
@@ -74,36 +73,36 @@ class Fetch(Stage):
         )
 
     async def process(self, message: Message, origin: str, work: Work) -> None:
-        """Take a page in; the work on it goes on."""
+        """Accept a page; the work on it continues after the return."""
         wanted = fetches.decode(message.value)
         domain = self.domain_of(wanted.target)
         self.check_place(domain, message)
         await self.fetching.start()
-        job = Job(work, origin, wanted, domain, asyncio.get_running_loop().create_future())
+        job = FetchJob(work, origin, wanted, domain, asyncio.get_running_loop().create_future())
         work.wait_for(job.future)
         await self.fetching.add(job)
 
     def drop(self, partition: int, domain: str) -> None:  # noqa: ARG002 - hosts are not by domain
-        """States are read again from their rows."""
+        """Clear the host states in memory; they will be read again from their rows."""
         self.hosts.clear()
 
     def clear(self) -> None:
-        """All partitions may be another's."""
+        """Drop all pages, because the partitions may move to other workers."""
         self.fetching.clear()
 
     def domain_of(self, url: str) -> str:
-        """Registrable domain of an address.
+        """Return the registrable domain of a URL.
 
         Raises:
             PageError: `bad-url`.
         """
         return self.schemes.domain(url)
 
-    async def publish(self, job: Job, page: Page) -> None:
-        """Send a page to raw-html, and wait until Kafka has it.
+    async def publish(self, job: FetchJob, page: Page) -> None:
+        """Send a page to raw-html and wait until Kafka has confirmed it.
 
-        Its bytes are not counted as the record's, which may wait for those before it: they are
-        in memory no longer.
+        Its bytes are not added to those of the record. The record may have to wait for earlier
+        ones, when the page is no longer in memory.
 
         Raises:
             PageError: `too-large`.
@@ -119,8 +118,8 @@ class Fetch(Stage):
         except MessageSizeTooLargeError as error:
             raise PageError(Reason.TOO_LARGE, f"raw-html: {error}") from error
 
-    async def send_again(self, job: Job, wanted: Wanted, domain: str) -> None:
-        """Send a page to `fetches`, to be fetched later or by another.
+    async def send_again(self, job: FetchJob, wanted: Wanted, domain: str) -> None:
+        """Send a page to `fetches` again, to be fetched later or by another worker.
 
         Raises:
             PageError: `too-large`.
@@ -128,20 +127,20 @@ class Fetch(Stage):
         headers = [(ORIGIN, job.origin.encode())]
         await self.send(job.work, "fetches", self.key(domain), fetches.encode(wanted), headers)
 
-    async def refuse(self, job: Job, reason: Reason, text: str) -> None:
+    async def refuse(self, job: FetchJob, reason: Reason, text: str) -> None:
         """Send the record to the dead letters."""
         await self.dead_letter(job.work, job.origin, reason, text)
 
-    async def is_mine(self, job: Job) -> bool:
-        """Whether its partition is still this worker's."""
+    async def is_mine(self, job: FetchJob) -> bool:
+        """Return whether the partition of a page still belongs to this worker."""
         return await self.is_ours(job.work.message)
 
-    def moved(self) -> None:
-        """A request begins or has ended."""
+    def report_progress(self) -> None:
+        """Report that a request has begun or ended."""
         self.delivery.moved()
 
     def is_full(self) -> bool:
-        """Whether no more records come before another is done."""
+        """Return whether another record must be finished before more are accepted."""
         return self.delivery.is_full
 
     async def _before_wait(self) -> None:
@@ -156,9 +155,10 @@ class Fetch(Stage):
 
 
 def _check_stall(settings: Settings) -> None:
-    """Refuse a watch that takes waiting for a stall.
+    """Refuse a stall timeout that normal waiting could exceed.
 
-    Nothing may happen for as long as a page stays in the lot and half of it, or an answer takes.
+    A worker may make no progress while pages are parked, for up to one and a half times
+    park_seconds, or while it waits for a response.
 
     Raises:
         SettingsError: stall_seconds is too short.
@@ -166,6 +166,6 @@ def _check_stall(settings: Settings) -> None:
     longest = max(1.5 * settings.park_seconds, settings.total_seconds)
     if settings.stall_seconds <= longest:
         raise SettingsError(
-            f"stall_seconds: should be more than {longest:g}, the longest of total_seconds and "
-            "one and a half times park_seconds, while fetch waits for a host"
+            f"stall_seconds is {settings.stall_seconds:g}, but fetch may wait {longest:g} s for a "
+            "host: set it higher than total_seconds and than one and a half times park_seconds"
         )

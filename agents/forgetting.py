@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from agents.kafka.tables.table import id_of, key_of, prefix_of
+from agents.kafka.tables.table import row_id, row_key, row_prefix
 from models.command import FORGET, Forget
 from models.headers import COMMAND
 
@@ -26,8 +26,8 @@ class Scannable(Protocol):
 def keys_to_delete(table: Scannable, partition: int, forget: Forget) -> list[bytes]:
     """Return the keys of the rows to delete before the command is passed on."""
     if forget.ids is None:
-        return [key for key, _ in table.scan(partition, prefix_of(forget.domain))]
-    return [key_of(forget.domain, bytes.fromhex(name)) for name in forget.ids]
+        return [key for key, _ in table.scan(partition, row_prefix(forget.domain))]
+    return [row_key(forget.domain, bytes.fromhex(name)) for name in forget.ids]
 
 
 def tombstones(deleted: list[bytes], origin: str) -> list[bytes]:
@@ -37,7 +37,7 @@ def tombstones(deleted: list[bytes], origin: str) -> list[bytes]:
         deleted: keys of the rows that `extract` deleted.
         origin: origin of the command.
     """
-    return [*(id_of(key).hex().encode() for key in deleted), answer(origin)]
+    return [*(row_id(key).hex().encode() for key in deleted), answer(origin)]
 
 
 def answer(origin: str) -> bytes:

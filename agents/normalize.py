@@ -1,4 +1,4 @@
-"""The agent normalize: a page becomes a document, a duplicate, or a dead letter. Key: domain.
+"""The agent normalize: a page becomes a document, a duplicate, or a dead letter. RoutedKey: domain.
 
     raw-html ──▶ decode ──▶ admit ──▶ right partition? ──▶ prepare ──▶ documents
                   │         │            └▶ raw-html, re-keyed  └▶ duplicates
@@ -17,8 +17,8 @@ from agents.document_stage import DocumentStage
 from agents.forgetting import HEADERS, keys_to_delete
 from agents.incoming import arrived, is_in_place
 from agents.kafka.delivery import OnFailure, Work
-from agents.kafka.partitions import Key
-from agents.kafka.tables.table import key_of
+from agents.kafka.partitions import RoutedKey
+from agents.kafka.tables.table import row_key
 from agents.seen import SeenSites
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
@@ -71,7 +71,7 @@ class Normalize(DocumentStage):
             self.table, partition, keys_to_delete(self.table, partition, forget), work
         )
         headers = [*HEADERS, (names.ORIGIN, origin.encode())]
-        to = Key(partition, forget.domain.encode())
+        to = RoutedKey(partition, forget.domain.encode())
         await self.send(work, "documents", to, forget.encode(), headers)
 
     def drop(self, partition: int, domain: str) -> None:
@@ -104,9 +104,11 @@ class Normalize(DocumentStage):
         value = documents.encode(document)
         self.check_size("documents", value)
         headers = [(names.ORIGIN, document.origin.encode()), *arrived(work.message)]
-        await self.send(work, "documents", Key(partition, document.domain.encode()), value, headers)
+        await self.send(
+            work, "documents", RoutedKey(partition, document.domain.encode()), value, headers
+        )
         stored = await self.table.put(
-            partition, key_of(document.domain, document.key_bytes), prepared.seen.encode()
+            partition, row_key(document.domain, document.key_bytes), prepared.seen.encode()
         )
         work.wait_for(stored)
         self.metrics.documents.inc()

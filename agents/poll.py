@@ -1,15 +1,16 @@
-"""poll: follows feeds, and keeps what is known of them. Keyed by site.
+"""Stage poll: follows feeds and stores their states. Its records are keyed by site.
 
-    feeds ─────────▶ added: a row; removed: none ──────────▶ feed_state
-    poll-outcomes ─▶ of the poll that the row waits for? ──▶ feed_state, seen_items
-                       └ stale: dropped, counted
+    feeds ─────────▶ feed added: write its row; removed: delete it ─────▶ feed_state
+    poll-outcomes ─▶ outcome of the poll that the row expects? ─────────▶ feed_state, seen_items
+                       └ no: stale, dropped and counted
 
-The polls themselves are made by a service beside this agent (`agents.polling`): a task of Faust's
-cannot write a table, so what it finds comes back through poll-outcomes. Decides nothing:
-`urltree.crawl.decisions.poll.polling` does.
+A service beside this agent makes the polls (`agents.polling`). Only a Faust agent can write a
+table, so the service sends its results through poll-outcomes. The decisions are in
+`urltree.crawl.decisions.poll.transition`.
 
-Also an outcome that is not applied puts its rows again, as every replay here does: after kill -9
-RocksDB is ahead of the changelog. The items of a removed feed count as seen, they are its site's.
+A stale outcome rewrites its rows too, as every replay does here, because RocksDB may be ahead of
+the changelog after kill -9. The items of a removed feed are still stored as seen, because they
+belong to its site.
 """
 
 from __future__ import annotations
@@ -22,21 +23,19 @@ from faust.types.tuples import Message
 
 from agents.app import make_table
 from agents.kafka.delivery import OnFailure, Work
-from agents.polling.feed_rows import FeedRows, feed_key
+from agents.polling.feed_tables import FeedTables, feed_key
 from agents.polling.service import Polling
-from agents.settings.contact import contact
-from agents.settings.job import Settings
+from agents.settings.job import Settings, require_contact
 from agents.settings.schemes import Schemes
 from agents.stage import Stage
 from models import feed as feeds
 from models import poll_outcome as outcomes
-from urltree.crawl.decisions.poll.following import added_again
-from urltree.crawl.decisions.poll.interval import Rules
-from urltree.crawl.decisions.poll.outcome import Outcome
-from urltree.crawl.decisions.poll.polling import after, first, is_next
-from urltree.crawl.decisions.poll.schedule import Key
+from urltree.crawl.decisions.poll.feed_state import FeedState, add_again, new_feed_state
+from urltree.crawl.decisions.poll.interval import PollRules
+from urltree.crawl.decisions.poll.outcome import PollOutcome
+from urltree.crawl.decisions.poll.schedule import FeedKey
 from urltree.crawl.decisions.poll.seen_items import is_sweep_due
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.transition import apply_outcome, is_expected_outcome
 from urltree.page import PageError, Reason
 
 
@@ -44,9 +43,9 @@ class Poll(Stage):
     """The stage from feeds to fetches.
 
     Args:
-        settings: of the job.
-        on_failure: called when the worker cannot go on.
-        clock: seconds since 1970.
+        settings: settings of the job.
+        on_failure: called when the worker cannot continue.
+        clock: returns seconds since 1970.
     """
 
     name = "poll"
@@ -58,14 +57,14 @@ class Poll(Stage):
         on_failure: OnFailure,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        contact(settings)
+        require_contact(settings)
         super().__init__(settings, on_failure)
         self._clock = clock
-        self._rules = Rules(
+        self._rules = PollRules(
             settings.interval_min, settings.interval_max, settings.quarantine_errors
         )
         self._schemes = Schemes(settings)
-        self.rows = FeedRows(
+        self.rows = FeedTables(
             make_table(self.app, "feed_state"),
             make_table(self.app, "seen_items"),
             settings.seen_days,
@@ -75,10 +74,10 @@ class Poll(Stage):
         self.app.before_stop = self.polling.stop
 
     async def process(self, message: Message, origin: str, work: Work) -> None:  # noqa: ARG002
-        """Follow a feed, follow it no more, or apply what its poll has found.
+        """Follow a feed, stop following it, or apply the outcome of its poll.
 
         Raises:
-            PageError: the record's fault.
+            PageError: the record is invalid.
         """
         if message.topic == self.settings.topic("feeds"):
             await self._follow(message, work)
@@ -86,17 +85,21 @@ class Poll(Stage):
             await self._apply(message, work)
 
     def drop(self, partition: int, domain: str) -> None:
-        """Nothing of a site is kept in memory but when its feeds are due, which the rows say."""
+        """Do nothing: the only values in memory are due times, which are also in the rows."""
 
     def clear(self) -> None:
-        """Partitions move: what is being polled is another's."""
+        """Cancel all polls before the partitions move to other workers."""
         self.polling.clear()
 
     async def _follow(self, message: Message, work: Work) -> None:
         site, url = feeds.split_key(message.key)
         to = self.key(site)
         if message.partition != to.partition:
-            raise PageError(Reason.MISPLACED, f"{site}: not in its site's partition")
+            raise PageError(
+                Reason.MISPLACED,
+                f"the record of site {site} is in partition {message.partition} instead of "
+                f"{to.partition}; send it to the partition of its site, as `feeds add` does",
+            )
         key = feed_key(to.partition, site, url)
         if message.value is None:
             await self.rows.delete(key, work)
@@ -106,9 +109,9 @@ class Poll(Stage):
         self._schemes.domain(url)
         now, state = self._clock(), self.rows.get(key)
         if state is None:
-            state = first(url, site, now, feed.title, feed.meta)
+            state = new_feed_state(url, site, now, feed.title, feed.meta)
         else:
-            state = added_again(state, now, feed.title, feed.meta)
+            state = add_again(state, now, feed.title, feed.meta)
         await self.rows.put(key, state, work)
         self.polling.put(key, state)
 
@@ -117,18 +120,20 @@ class Poll(Stage):
         self.check_place(outcome.site, message)
         key = feed_key(message.partition, outcome.site, outcome.feed)
         state = self.rows.get(key)
-        if state is not None and is_next(state, outcome):
-            state = after(state, outcome, self._rules)
+        if state is not None and is_expected_outcome(state, outcome):
+            state = apply_outcome(state, outcome, self._rules)
         else:
             self.metrics.stale_outcomes.inc()
         await self.rows.see(message.partition, outcome, work)
         if state is not None:
-            state = await self._swept(key, state, outcome, work)
+            state = await self._sweep_if_due(key, state, outcome, work)
             await self.rows.put(key, state, work)
-        self.polling.applied(key, outcome, state)
+        self.polling.schedule_next(key, outcome, state)
 
-    async def _swept(self, key: Key, state: FeedState, outcome: Outcome, work: Work) -> FeedState:
-        """The state once the site's expired items are deleted, where that is due."""
+    async def _sweep_if_due(
+        self, key: FeedKey, state: FeedState, outcome: PollOutcome, work: Work
+    ) -> FeedState:
+        """Return the state after deleting the site's expired items, if that is due."""
         if not is_sweep_due(state, outcome.at):
             return state
         self.metrics.evicted.inc(await self.rows.sweep(key[0], state.site, outcome.at, work))

@@ -8,7 +8,7 @@ has records. Such a sweep reads all records of the site, which costs about 3 µs
 from __future__ import annotations
 
 from agents.kafka.delivery import Work
-from agents.kafka.tables.table import Table, key_of, prefix_of
+from agents.kafka.tables.table import ConfirmedTable, row_key, row_prefix
 from agents.memory import Memory
 from agents.telemetry.metrics import Metrics
 from urltree.site.seen import Horizon, Seen
@@ -27,7 +27,7 @@ class SeenSite:
 
     __slots__ = ("_domain", "_partition", "_table", "documents", "horizon", "left")
 
-    def __init__(self, table: Table, partition: int, domain: str) -> None:
+    def __init__(self, table: ConfirmedTable, partition: int, domain: str) -> None:
         self._table = table
         self._partition = partition
         self._domain = domain
@@ -37,18 +37,18 @@ class SeenSite:
 
     def seen(self, document_id: bytes) -> bytes | None:
         """Return the encoded `seen` record of a document, None if there is none."""
-        return self._table.get(self._partition, key_of(self._domain, document_id))
+        return self._table.get(self._partition, row_key(self._domain, document_id))
 
     def times(self) -> list[tuple[bytes, int]]:
         """Return the pairs of table key and document time of all records."""
-        rows = self._table.scan(self._partition, prefix_of(self._domain))
+        rows = self._table.scan(self._partition, row_prefix(self._domain))
         return [(key, Seen.decode(value).time) for key, value in rows]
 
 
 class SeenSites:
     """Sites in memory; a site is read from the table `seen` when it is first needed."""
 
-    def __init__(self, table: Table, bound: int, metrics: Metrics) -> None:
+    def __init__(self, table: ConfirmedTable, bound: int, metrics: Metrics) -> None:
         self._table = table
         self._metrics = metrics
         self._memory: Memory[SeenSite] = Memory(bound, lambda _: 1)

@@ -1,12 +1,12 @@
-"""What all stages share: the loop over records, and what becomes of an error.
+"""The base of all stages: the loop over records, and how each kind of error is handled.
 
     record ──▶ process ──▶ sent, stored ──▶ confirmed ──▶ committed
-                 │ PageError: the page's fault        ──▶ dead letter, work goes on
-                 │ KafkaError, RowError, StoreError…  ──▶ the process ends, replay recovers
-                 └ anything else                      ──▶ memory dropped, once more from the rows;
-                                                          again: dead letter `internal`
+                 │ PageError: the page's fault        ──▶ dead letter, work continues
+                 │ KafkaError, RowError, StoreError…  ──▶ the process ends, a replay recovers
+                 └ any other error                    ──▶ memory dropped, one retry from the rows;
+                                                          second failure: dead letter `internal`
 
-One bad record never stops another, and none is skipped.
+A bad record never stops the records after it, and no record is skipped.
 """
 
 from __future__ import annotations
@@ -24,36 +24,38 @@ from faust.types.tuples import Message
 from agents.app import App, make_app, source
 from agents.incoming import is_in_place, origin_of, original_of
 from agents.kafka.delivery import Delivery, OnFailure, Work
-from agents.kafka.partitions import Key, key_of
+from agents.kafka.partitions import RoutedKey, route_key
 from agents.kafka.tables.store import StoreError
 from agents.settings.job import Settings
-from agents.settings.topics_file import declared
+from agents.settings.topics_file import declared_topics
 from agents.telemetry.logs import log
 from agents.telemetry.metrics import Metrics
 from models.dead_letter import DeadLetter
 from models.headers import Headers
-from urltree.crawl.decisions.poll.state import StateError
+from urltree.crawl.decisions.host.host_state import HostStateError
+from urltree.crawl.decisions.poll.feed_state import FeedStateError
 from urltree.page import PageError, Reason
 from urltree.site.row import RowError
 from urltree.site.seen import SeenError
 
-OURS = (KafkaError, StoreError, RowError, SeenError, StateError)
+OURS = (KafkaError, StoreError, RowError, SeenError, FeedStateError, HostStateError)
 
-_HEARTBEAT_WAIT = 0.1  # seconds
+_HEARTBEAT_WAIT = 0.1  # seconds between two checks for a heartbeat
 
 
 class Stage(ABC):
-    """A worker's app, its agent, and its deliveries.
+    """One worker's stage: its Faust app, its agent, and the records in flight.
 
     Args:
-        settings: of the job.
-        on_failure: called when the worker cannot go on; ends the process.
+        settings: Settings of the job.
+        on_failure: Called when the worker cannot continue; it ends the process.
 
     Attributes:
-        name: of the stage, in dead letters and commands.
-        reads: the topics that it reads.
-        sources: the same under their names in Kafka.
-        partitions: of every topic; topics.yaml has one number for all, and Kafka was compared.
+        name: Name of the stage, as dead letters and commands show it.
+        reads: Names of the topics that the stage reads, without prefix.
+        sources: Names of the same topics in Kafka, with prefix.
+        partitions: Number of partitions of every topic. topics.yaml declares one number for all,
+            and the worker compares it with Kafka at start.
     """
 
     name: str
@@ -63,8 +65,8 @@ class Stage(ABC):
         self.settings = settings
         self.fail = on_failure
         self.metrics = Metrics()
-        # not from the consumer: what it knows of Kafka is gone for a while when a broker dies
-        self.partitions = declared(settings)[0].partitions
+        # not from the consumer, which forgets the topics for a while when a broker dies
+        self.partitions = declared_topics(settings)[0].partitions
         self.sources = frozenset(map(settings.topic, self.reads))
         self.app: App = make_app(settings, self.name)
         self.app.agent(source(self.app, *self.reads), name=self.name)(self._agent)
@@ -72,7 +74,7 @@ class Stage(ABC):
 
     @cached_property
     def delivery(self) -> Delivery:
-        """Records in work; made when the app has an event loop."""
+        """Records in flight. Created on first use, because it needs the app's event loop."""
         return Delivery(
             self.app.consumer,
             self.fail,
@@ -82,33 +84,44 @@ class Stage(ABC):
 
     @abstractmethod
     async def process(self, message: Message, origin: str, work: Work) -> None:
-        """Do what the stage does for one record.
+        """Process one record.
+
+        Args:
+            message: The record as Faust read it.
+            origin: Place of the page's first copy, as topic/partition/offset.
+            work: Collects the confirmations that the record waits for.
 
         Raises:
-            PageError: the record's fault.
+            PageError: The record is at fault; it becomes a dead letter.
         """
 
     def check_place(self, domain: str, message: Message) -> None:
-        """Refuse what is not where its domain's table is.
+        """Refuse a record that is not in the partition where its domain's table is.
 
         Raises:
             PageError: `misplaced`.
         """
         if not is_in_place(message, domain, self.partitions):
-            raise PageError(Reason.MISPLACED, f"{domain}: not its key, or not its partition")
+            raise PageError(
+                Reason.MISPLACED,
+                f"the record's key should be {domain}, and its partition that of this key",
+            )
 
     @abstractmethod
     def drop(self, partition: int, domain: str) -> None:
-        """Drop a domain from memory: it is read again from its rows."""
+        """Drop a domain from memory; it is read again from its rows."""
 
     @abstractmethod
     def clear(self) -> None:
         """Drop all domains from memory."""
 
     async def send(
-        self, work: Work, topic: str, to: Key, value: bytes | None, headers: Headers = ()
+        self, work: Work, topic: str, to: RoutedKey, value: bytes | None, headers: Headers = ()
     ) -> asyncio.Future[Any]:
-        """Send a record as part of the work on another; the future is done when Kafka has it.
+        """Send a record as part of the work on another one.
+
+        Returns:
+            A future that is done when Kafka has confirmed the record.
 
         Raises:
             PageError: `too-large`.
@@ -121,12 +134,12 @@ class Stage(ABC):
         work.wait_for(future, len(value or b""))
         return future
 
-    def key(self, text: str) -> Key:
-        """A key and the partition that our partitioner gives it."""
-        return key_of(text, self.partitions)
+    def key(self, text: str) -> RoutedKey:
+        """Return the key of a text together with its partition."""
+        return route_key(text, self.partitions)
 
     def check_size(self, topic: str, value: bytes) -> None:
-        """Refuse what Kafka would refuse, before anything is stored of it.
+        """Refuse a value that Kafka would refuse, before anything of it is stored.
 
         Raises:
             PageError: `too-large`.
@@ -134,22 +147,23 @@ class Stage(ABC):
         if len(value) > self.settings.max_record_bytes:
             raise PageError(
                 Reason.TOO_LARGE,
-                f"{topic}: {len(value)} bytes, more than {self.settings.max_record_bytes}",
+                f"the record for {topic} has {len(value)} bytes, "
+                f"more than max_record_bytes ({self.settings.max_record_bytes})",
             )
 
     async def dead_letter(self, work: Work, origin: str, reason: Reason, text: str) -> None:
-        """Send the original of a record to the dead letters."""
+        """Send the original record to the dead-letter topic."""
         original, topic = original_of(work.message), work.message.topic
         letter = DeadLetter(origin, self.name, reason, text, topic, original).to_record()
         to = self.key(origin)
 
         async def without_value(error: BaseException) -> None:
-            log.error("a dead letter is too large, its value is lost", origin=origin, error=error)
+            log.error("dead letter too large, sent without the value", origin=origin, error=error)
             await self.send(work, "dead-letters", to, None, letter.headers)
 
         work.refuse = without_value
         self.metrics.dead_letters.labels(reason).inc()
-        log.debug("dead letter", origin=origin, reason=str(reason), message=text)
+        log.debug("record became a dead letter", origin=origin, reason=str(reason), message=text)
         try:
             await self.send(work, "dead-letters", to, letter.value, letter.headers)
         except PageError as error:
@@ -174,7 +188,7 @@ class Stage(ABC):
         work.refuse = refuse
         try:
             await self._try(message, origin, work)
-        except Exception as error:  # noqa: BLE001 - Faust would go on with the next record
+        except Exception as error:  # noqa: BLE001 - Faust would continue with the next record
             self.fail(error)
         else:
             work.close()
@@ -189,7 +203,12 @@ class Stage(ABC):
                 raise
             except Exception as error:  # noqa: BLE001 - one bad record never stops another
                 self.drop(message.partition, (message.key or b"").decode(errors="replace"))
-                log.error("unexpected", origin=origin, tries_left=tries_left, exc_info=error)
+                log.error(
+                    "unexpected error while processing record",
+                    origin=origin,
+                    tries_left=tries_left,
+                    exc_info=error,
+                )
                 if tries_left:
                     self.metrics.retries.inc()
                     continue
@@ -197,10 +216,10 @@ class Stage(ABC):
             return
 
     async def is_ours(self, message: Message) -> bool:
-        """Whether this worker still owns the record's partition.
+        """Return whether this worker still owns the record's partition.
 
-        A process that was stopped past its session waits here for Kafka's word: a heartbeat that
-        is answered, or the news that its partitions went to another.
+        After a pause longer than its session, the process waits here for Kafka's answer: either a
+        heartbeat succeeds, or a rebalance has given the partition to another worker.
         """
         while message.generation_id == self.app.consumer_generation_id:
             if self.app.consumer.has_session:

@@ -1,9 +1,9 @@
-"""A worker: one stage, from its first look at Kafka to its last commit.
+"""The life of a worker: one stage, from the check of its topics to its last commit.
 
-    topics checked ──▶ joins its group ──▶ tables recovered ──▶ records ──▶ SIGTERM: drained
+    check topics ──▶ join group ──▶ recover tables ──▶ process records ──▶ SIGTERM: drain, commit
 
-Exit codes: 0 stopped in order, 2 wrong settings or topics, 70 it could not go on and replay
-recovers what was in work.
+Exit codes: 0 after an orderly stop, 2 if settings or topics are wrong, 70 if the worker cannot
+continue. After 70 the unfinished records are replayed.
 """
 
 from __future__ import annotations
@@ -30,13 +30,16 @@ _WATCH_SECONDS = 1.0
 
 
 def end_process(error: BaseException) -> None:
-    """End at once: nothing unconfirmed is committed, so nothing is lost by it."""
-    log.critical("the worker ends, what was in work is replayed", error=repr(error))
+    """End the process at once; unfinished records are not committed, so they are replayed."""
+    log.critical(
+        "worker cannot continue and exits; unfinished records will be replayed",
+        error=repr(error),
+    )
     os._exit(FAILED)
 
 
 async def run(make: MakeStage, settings: Settings, check: CheckTopics) -> int:
-    """Run a worker until it is told to stop; returns the exit code."""
+    """Run a worker until SIGTERM or SIGINT, and return its exit code."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGTERM, signal.SIGINT):
@@ -47,7 +50,7 @@ async def run(make: MakeStage, settings: Settings, check: CheckTopics) -> int:
     try:
         problems = await _check(check, settings, stop)
         for problem in problems:
-            log.error("refused", problem=problem)
+            log.error("worker refuses to start: topics differ from topics.yaml", problem=problem)
         if problems:
             return REFUSED
         return 0 if stop.is_set() else await _work(stage, stop)
@@ -56,19 +59,19 @@ async def run(make: MakeStage, settings: Settings, check: CheckTopics) -> int:
 
 
 async def _check(check: CheckTopics, settings: Settings, stop: asyncio.Event) -> list[str]:
-    """Problems with the topics; waits for Kafka for as long as it cannot be reached."""
+    """Return the problems with the topics; retry while Kafka is unreachable."""
     while not stop.is_set():
         try:
             return await check(settings)
         except (KafkaConnectionError, OSError) as error:
-            log.warning("Kafka is not there, trying again", brokers=settings.brokers, error=error)
+            log.warning("Kafka is unreachable, retrying", brokers=settings.brokers, error=error)
         await _wait(stop, _RETRY_SECONDS)
     return []
 
 
 async def _work(stage: Stage, stop: asyncio.Event) -> int:
     app = stage.app
-    log.info("starts", stage=stage.name, group=app.conf.id)
+    log.info("worker starting", stage=stage.name, group=app.conf.id)
     starting = asyncio.create_task(app.start())
     starting.add_done_callback(_end_if_failed)
     while not stop.is_set():
@@ -79,15 +82,23 @@ async def _work(stage: Stage, stop: asyncio.Event) -> int:
             continue
         stalled = stage.delivery.stalled_for()
         if stalled > stage.settings.stall_seconds:
-            end_process(TimeoutError(f"records in work, none done for {stalled:.0f} s"))
-    log.info("stops", stage=stage.name)
+            end_process(
+                TimeoutError(
+                    f"records are in flight, but none was finished for {stalled:.0f} s "
+                    f"(stall_seconds: {stage.settings.stall_seconds:g})"
+                )
+            )
+    log.info("worker stopping", stage=stage.name)
     try:
         async with asyncio.timeout(stage.settings.shutdown_seconds):
             await app.stop()
     except TimeoutError:
-        log.warning("not drained in time, the rest is replayed", records=stage.delivery.records)
-        os._exit(0)  # threads of Faust's may still wait for Kafka
-    log.info("stopped", stage=stage.name)
+        log.warning(
+            "shutdown_seconds are over; unfinished records will be replayed",
+            records=stage.delivery.records,
+        )
+        os._exit(0)  # threads of Faust may still wait for Kafka
+    log.info("worker stopped", stage=stage.name)
     return 0
 
 

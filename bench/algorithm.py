@@ -22,7 +22,7 @@ from models import raw_html
 from urltree.address.url_key import KeyScheme
 from urltree.document import Document
 from urltree.heuristics.registry import DEFAULT, heuristic
-from urltree.html.encoding import decode
+from urltree.html.encoding import decode_html
 from urltree.html.tokenizer import tokenize
 from urltree.output.extraction import clean_text
 from urltree.page import Page
@@ -83,7 +83,7 @@ def _round(pages: Sequence[Page], laps: Laps) -> None:
 def _document(page: Page, scheme: KeyScheme, laps: Laps) -> Document:
     response, record = html(page), raw_html.encode(page)
     laps.start()
-    text = decode(response)
+    text = decode_html(response)
     laps.lap(PARTS[0])
     key = scheme.key(page.final_url or "", lambda: page.title)
     laps.lap(PARTS[1])

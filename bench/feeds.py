@@ -18,8 +18,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agents.kafka.client import producer
-from agents.kafka.partitions import key_of
-from agents.settings.topics_file import declared
+from agents.kafka.partitions import route_key
+from agents.settings.topics_file import declared_topics
 from bench import idle_feeds
 from bench.bare_asking import seconds_each
 from bench.broker import running
@@ -147,12 +147,12 @@ async def _polled(brokers: str, settings: Mapping[str, object], kind: str) -> fl
 
 async def _follow(running_job: Job, kind: str) -> None:
     settings = running_job.settings
-    partitions = declared(settings)[0].partitions
+    partitions = declared_topics(settings)[0].partitions
     async with producer(settings) as client:
         for n in range(FEEDS):
             site = f"feed{n}.example"
             one = Feed(site=site, url=f"http://www.{site}/{kind}/{n}")
-            partition = key_of(site, partitions).partition
+            partition = route_key(site, partitions).partition
             await client.send(settings.topic("feeds"), one.encode(), one.key, partition)
         await client.flush()
 

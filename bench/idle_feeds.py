@@ -12,15 +12,14 @@ from tempfile import TemporaryDirectory
 
 from agents.commands.topics import apply
 from agents.kafka.client import producer
-from agents.kafka.partitions import key_of
-from agents.polling.feed_rows import feed_key
+from agents.kafka.partitions import route_key
+from agents.polling.feed_tables import feed_key
 from agents.settings.job import Settings
-from agents.settings.topics_file import declared
+from agents.settings.topics_file import declared_topics
 from bench.broker import running
 from bench.figure import Figure
 from bench.workers import MB, Worker
-from urltree.crawl.decisions.poll.polling import first
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState, new_feed_state
 
 FEEDS = 50_000
 EACH = 5  # of a site
@@ -81,11 +80,11 @@ async def _started(directory: Path, env: dict[str, str]) -> tuple[Worker, float]
 
 
 async def _write(settings: Settings) -> None:
-    partitions = declared(settings)[0].partitions
+    partitions = declared_topics(settings)[0].partitions
     topic = settings.topic(CHANGELOG)
     async with producer(settings) as client:
         for state in _states(time.time()):
-            to = key_of(state.site, partitions)
+            to = route_key(state.site, partitions)
             _, key = feed_key(to.partition, state.site, state.feed)
             await client.send(topic, state.encode(), key, to.partition)
         await client.flush()
@@ -97,7 +96,7 @@ def _states(now: float) -> Iterator[FeedState]:
         site = f"site{number // EACH}.example"
         url = f"https://www.{site}/feeds/{number % EACH}.xml"
         yield replace(
-            first(url, site, now, f"News of {site}"),
+            new_feed_state(url, site, now, f"News of {site}"),
             etag=f'"{number:032x}"',
             last_modified="Mon, 02 Mar 2026 10:00:00 GMT",
             body_hash=f"{number:032x}",

@@ -12,7 +12,7 @@ from demo.sites import sample as generated
 from demo.sites.site import Site
 from urltree.page import Page
 from urltree.reading import Reader
-from urltree.reading.source import check
+from urltree.reading.source import check_source
 
 STREAMS = Path(__file__).parents[2] / "shared" / "data" / "streams"
 
@@ -76,7 +76,7 @@ def _spread(site: Callable[[], Iterator[Page]], wanted: int) -> list[Page]:
 
 
 def _pages(name: str) -> Iterator[Page]:
-    return (check(source, "")[0] for source in Reader().read([name]))
+    return (check_source(source, "")[0] for source in Reader().read([name]))
 
 
 def _articles(site: Site) -> Iterator[Page]:

@@ -14,10 +14,10 @@ from faust.types.tuples import Message
 
 from agents import worker
 from agents.app import make_table
-from agents.commands.topics import check
+from agents.commands.topics import check_topics
 from agents.kafka.delivery import OnFailure, Work
-from agents.kafka.partitions import Key
-from agents.settings.job import Settings, load
+from agents.kafka.partitions import RoutedKey
+from agents.settings.job import Settings, load_settings
 from agents.stage import Stage
 from agents.telemetry import logs
 
@@ -41,7 +41,7 @@ class PassOn(Stage):
         if self._row:
             stored = await self.table.put(message.partition, origin.encode(), self._row)
             work.wait_for(stored, len(self._row))
-        await self.send(work, "clean-text", Key(message.partition, key), message.value)
+        await self.send(work, "clean-text", RoutedKey(message.partition, key), message.value)
 
     def drop(self, partition: int, domain: str) -> None:
         """There is nothing in memory."""
@@ -51,6 +51,6 @@ class PassOn(Stage):
 
 
 if __name__ == "__main__":
-    settings = load()
+    settings = load_settings()
     logs.configure(settings.log_level, settings.log_format)
-    sys.exit(asyncio.run(worker.run(PassOn, settings, check)))
+    sys.exit(asyncio.run(worker.run(PassOn, settings, check_topics)))

@@ -19,15 +19,16 @@ from itertools import count
 import xxhash
 
 from bench.simulated_web import LATENCY_FACTOR, PAUSE, PAUSE_MAX, START, TIMEOUT, Web
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.decisions.host import host
-from urltree.crawl.decisions.host.host import HostState, Politeness
+from urltree.crawl.decisions import caching
+from urltree.crawl.decisions.host import host_state
 from urltree.crawl.decisions.host.host_queues import HostQueues
-from urltree.crawl.decisions.poll import caching, polling
-from urltree.crawl.decisions.poll.interval import Rules
-from urltree.crawl.decisions.poll.outcome import Outcome, Result, SeenItem
+from urltree.crawl.decisions.host.host_state import HostState, Politeness
+from urltree.crawl.decisions.poll import transition
+from urltree.crawl.decisions.poll.feed_state import FeedState, new_feed_state
+from urltree.crawl.decisions.poll.interval import PollRules
+from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollResult
 from urltree.crawl.decisions.poll.schedule import Schedule
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 ATTEMPTS = 6  # at a page
 
@@ -42,14 +43,14 @@ class Reader:
         polls: (time, status) of each.
     """
 
-    def __init__(self, web: Web, rules: Rules) -> None:
+    def __init__(self, web: Web, rules: PollRules) -> None:
         self.fetched: dict[str, float] = {}
         self.seen: dict[str, float] = {}
         self.polls: list[tuple[float, int | None]] = []
         self._web, self._rules = web, rules
         self._schedule = Schedule()
         self._states = {
-            url: polling.first(url, feed.host, START) for url, feed in web.feeds.items()
+            url: new_feed_state(url, feed.host, START) for url, feed in web.feeds.items()
         }
         self._feeds: HostQueues[str] = HostQueues()
         self._pages: HostQueues[str] = HostQueues()
@@ -82,28 +83,28 @@ class Reader:
 
     def _poll(self, url: str, now: float) -> None:
         state = self._states[url]
-        came, ends = self._web.ask(state.url, polling.headers(state, now), now)
+        came, ends = self._web.ask(state.url, transition.conditional_headers(state, now), now)
         self._at(ends, lambda now: self._polled(state, came, now))
 
-    def _polled(self, state: FeedState, came: Answer | WebError, now: float) -> None:
+    def _polled(self, state: FeedState, came: Response | WebError, now: float) -> None:
         outcome = self._outcome(state, came, now)
         self.polls.append((now, outcome.status))
-        state = polling.after(state, outcome, self._rules)
+        state = transition.apply_outcome(state, outcome, self._rules)
         self._states[state.feed] = state
-        self._schedule.put((0, state.feed.encode()), polling.overdue(state, now))
+        self._schedule.put((0, state.feed.encode()), transition.due_after_takeover(state, now))
         rested = now + _POLITENESS.after(outcome.seconds)
         if outcome.status == 429:  # as `agents.polling.service` has it
             rested = max(rested, now + (outcome.retry_after or self._rules.interval_min))
         self._feeds.done(_host_of(state.url), rested)
 
-    def _outcome(self, state: FeedState, came: Answer | WebError, now: float) -> Outcome:
+    def _outcome(self, state: FeedState, came: Response | WebError, now: float) -> PollOutcome:
         if isinstance(came, WebError):
-            return _outcome(state, now, None, Result.FAILED, came.trouble)
+            return _outcome(state, now, None, PollResult.FAILED, came.trouble)
         body = came.body.decode()
         if came.status == 304 or (came.status == 200 and body == state.body_hash):
-            return _outcome(state, now, came, Result.UNCHANGED)
+            return _outcome(state, now, came, PollResult.UNCHANGED)
         if came.status != 200:
-            result = Result.GONE if came.status == 410 else Result.FAILED
+            result = PollResult.GONE if came.status == 410 else PollResult.FAILED
             return _outcome(state, now, came, result)
         contents = self._web.contents(came.body)
         items = []
@@ -112,31 +113,33 @@ class Reader:
             if is_new:
                 self.seen[link] = now
                 self._pages.add(_host_of(link), link, now)
-            items.append(SeenItem(xxhash.xxh3_128_digest(link.encode()), time, is_new))
-        outcome = _outcome(state, now, came, Result.ITEMS)
+            items.append(PolledItem(xxhash.xxh3_128_digest(link.encode()), time, is_new))
+        outcome = _outcome(state, now, came, PollResult.ITEMS)
         return replace(outcome, body_hash=body, ttl=contents.ttl, items=tuple(items))
 
     def _fetch(self, url: str, now: float) -> None:
         came, ends = self._web.ask(url, {}, now)
         self._at(ends, lambda now: self._came(url, came, now))
 
-    def _came(self, url: str, came: Answer | WebError, now: float) -> None:
-        if isinstance(came, Answer) and came.status == 200:
+    def _came(self, url: str, came: Response | WebError, now: float) -> None:
+        if isinstance(came, Response) and came.status == 200:
             self.fetched[url] = now
-        elif isinstance(came, Answer) and came.status in (429, 503):
+        elif isinstance(came, Response) and came.status in (429, 503):
             self._pages.add(_host_of(url), url, now)  # the host backs off, the page waits
         else:
             self._attempts[url] += 1
             if (attempt := self._attempts[url]) < ATTEMPTS:
-                at = host.retry_at(url, attempt, now)
+                at = host_state.retry_at(url, attempt, now)
                 self._at(at, lambda now: self._pages.add(_host_of(url), url, now))
         self._rest(_host_of(url), came, now)
 
-    def _rest(self, name: str, came: Answer | WebError, now: float) -> None:
+    def _rest(self, name: str, came: Response | WebError, now: float) -> None:
         before = self._hosts.get(name) or HostState(host=name)
-        asked = caching.retry_after(came.headers, now) if isinstance(came, Answer) else None
-        self._hosts[name] = host.after(before, came, now, _POLITENESS, retry_after=asked)
-        self._pages.done(name, self._hosts[name].turn)
+        asked = caching.retry_after(came.headers, now) if isinstance(came, Response) else None
+        self._hosts[name] = host_state.update_after_response(
+            before, came, now, _POLITENESS, retry_after=asked
+        )
+        self._pages.done(name, self._hosts[name].next_request_at)
 
 
 def _host_of(url: str) -> str:
@@ -146,20 +149,20 @@ def _host_of(url: str) -> str:
 def _outcome(
     state: FeedState,
     now: float,
-    came: Answer | None,
-    result: Result,
+    came: Response | None,
+    result: PollResult,
     trouble: Trouble | None = None,
-) -> Outcome:
+) -> PollOutcome:
     said = {} if came is None else came.headers
     max_age, no_cache = caching.max_age(said)
-    return Outcome(
+    return PollOutcome(
         site=state.site,
         feed=state.feed,
         sequence=state.sequence + 1,
         at=now,
         result=result,
         status=came.status if came else None,
-        trouble=trouble or (Trouble.STATUS if result is Result.FAILED else None),
+        trouble=trouble or (Trouble.STATUS if result is PollResult.FAILED else None),
         etag=said.get("etag"),
         max_age=max_age,
         no_cache=no_cache,

@@ -14,7 +14,7 @@ from random import Random
 from typing import NamedTuple
 
 from bench.simulated_feeds import DAY, HOUR, Outage, SimulatedFeed, make_feeds
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 START = 1_767_571_200.0  # Monday, 5 January 2026, midnight UTC
 
@@ -76,7 +76,7 @@ class Web:
 
     def ask(
         self, url: str, headers: Mapping[str, str], now: float
-    ) -> tuple[Answer | WebError, float]:
+    ) -> tuple[Response | WebError, float]:
         """One GET, and when it ends."""
         host = self._hosts[url.split("/")[2]]
         kind = "pages" if url not in self.feeds else "feeds"
@@ -108,7 +108,7 @@ class Web:
 
     def _answer(
         self, host: Host, url: str, headers: Mapping[str, str], now: float
-    ) -> tuple[Answer | WebError, float]:
+    ) -> tuple[Response | WebError, float]:
         feed = self.feeds.get(url)
         seconds = min(max(host.latency * self._random.uniform(0.7, 1.3), LATENCY[0]), LATENCY[1])
         for outage in (*host.outages, *(feed.outages if feed else ())):
@@ -116,13 +116,13 @@ class Web:
                 if outage.status is None:
                     return WebError(Trouble.TIMEOUT, "no answer"), now + TIMEOUT
                 said = {"retry-after": str(outage.retry_after)} if outage.retry_after else {}
-                return Answer(url, outage.status, said, b"", seconds), now + seconds
+                return Response(url, outage.status, said, b"", seconds), now + seconds
         if feed is None:
-            return Answer(url, 200, {}, b"<p>", seconds), now + seconds
+            return Response(url, 200, {}, b"<p>", seconds), now + seconds
         return _listed(feed, headers, now, seconds), now + seconds
 
     def _observe(
-        self, host: Host, kind: str, came: Answer | WebError, now: float, ends: float
+        self, host: Host, kind: str, came: Response | WebError, now: float, ends: float
     ) -> None:
         for other, line in host.lines.items():
             if other == kind and now + _ROUNDING < max(
@@ -133,7 +133,7 @@ class Web:
                 self.breaches["between"] += 1
         line = host.lines.setdefault(kind, Line())
         line.ends = ends
-        if isinstance(came, Answer):
+        if isinstance(came, Response):
             line.pause = max(PAUSE, min(LATENCY_FACTOR * came.seconds, PAUSE_MAX))
             if came.status == 429:
                 line.leave_alone_until = ends + float(came.headers.get("retry-after", 0))
@@ -144,7 +144,9 @@ def page(feed: SimulatedFeed, item: int) -> str:
     return f"https://{feed.link_host}/{feed.number}/{item}"
 
 
-def _listed(feed: SimulatedFeed, headers: Mapping[str, str], now: float, seconds: float) -> Answer:
+def _listed(
+    feed: SimulatedFeed, headers: Mapping[str, str], now: float, seconds: float
+) -> Response:
     version = feed.published(now)
     etag = f'"{version}"'
     said = {"etag": etag} if feed.has_etag else {}
@@ -152,5 +154,5 @@ def _listed(feed: SimulatedFeed, headers: Mapping[str, str], now: float, seconds
         said["cache-control"] = f"max-age={feed.max_age:.0f}"
     known = headers.get("If-None-Match")
     if known is not None and (known == etag or feed.broken):
-        return Answer(feed.url, 304, said, b"", seconds)
-    return Answer(feed.url, 200, said, f"{feed.number}:{version}".encode(), seconds)
+        return Response(feed.url, 304, said, b"", seconds)
+    return Response(feed.url, 200, said, f"{feed.number}:{version}".encode(), seconds)

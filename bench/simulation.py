@@ -16,16 +16,16 @@ from bench.pages import Pages
 from bench.simulated_feeds import DAY
 from bench.simulated_reader import Reader
 from bench.simulated_web import START, Web, page
-from urltree.crawl.decisions.poll.interval import Rules
+from urltree.crawl.decisions.poll.interval import PollRules
 
 FEEDS, SITES, DAYS, SEED = 2_000, 400, 3.0, 4
 LEARNING = DAY / 4
 
 OURS, EVERY_15, EVERY_60 = "ours", "every 15 min", "every 60 min"
 RULES = {
-    OURS: Rules(),
-    EVERY_15: Rules(interval_min=900, interval_max=900),
-    EVERY_60: Rules(interval_min=3_600, interval_max=3_600),
+    OURS: PollRules(),
+    EVERY_15: PollRules(interval_min=900, interval_max=900),
+    EVERY_60: PollRules(interval_min=3_600, interval_max=3_600),
 }
 
 
@@ -58,7 +58,12 @@ def measure(pages: Pages, rounds: int) -> Section:  # noqa: ARG001 - a simulatio
 
 
 def simulate(
-    rules: Rules, *, feeds: int = FEEDS, sites: int = SITES, days: float = DAYS, seed: int = SEED
+    rules: PollRules,
+    *,
+    feeds: int = FEEDS,
+    sites: int = SITES,
+    days: float = DAYS,
+    seed: int = SEED,
 ) -> Result:
     """Follow so many feeds for so many days."""
     counted = START + LEARNING, START + LEARNING + days * DAY

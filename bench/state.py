@@ -16,7 +16,7 @@ from typing import NamedTuple
 from agents.app import make_app, make_table
 from agents.kafka.partitions import partition_of
 from agents.kafka.tables.store import Store
-from agents.kafka.tables.table import id_of, key_of, prefix_of
+from agents.kafka.tables.table import row_id, row_key, row_prefix
 from agents.settings.job import Settings
 from bench import resident
 from bench.figure import Bar, Figure, Section
@@ -93,7 +93,7 @@ def _store_rows(pages: Pages, store: Store) -> Stored:
         if document.key_bytes in of.tree:
             continue
         row = of.learn(document, None).row
-        key = key_of(domain, document.key_bytes)
+        key = row_key(domain, document.key_bytes)
         store.put(partition_of(domain.encode(), PARTITIONS), key, row)
         ids[domain] = ids.get(domain, 0) + 1
         size += len(html(page))
@@ -136,4 +136,4 @@ def _trees(store: Store, stored: Stored) -> tuple[int, int]:
 
 def _rows(store: Store, domain: str) -> Iterator[tuple[bytes, bytes]]:
     partition = partition_of(domain.encode(), PARTITIONS)
-    return ((id_of(key), row) for key, row in store.scan(partition, prefix_of(domain)))
+    return ((row_id(key), row) for key, row in store.scan(partition, row_prefix(domain)))

@@ -15,11 +15,11 @@ import click
 from aiokafka.errors import KafkaError as ClientError
 from rich.console import Console
 
-from agents.commands.audit.command import report, report_fetches
-from agents.commands.dead_letters.view import safe
+from agents.commands.audit.command import format_accounts, format_fetch_accounts
 from agents.commands.feeds import subscriptions
 from agents.commands.feeds.subscriptions import Entry
-from agents.settings.job import SettingsError, load
+from agents.commands.terminal import escape_control
+from agents.settings.job import SettingsError, load_settings
 from demo.feed_run import run_feeds, run_sample
 from demo.kafka_install import KafkaError
 from demo.progress import Summary
@@ -68,7 +68,7 @@ def main(
 
 
 def _entries(feeds: Path) -> list[Entry]:
-    entries = list(subscriptions.read(feeds.read_bytes()))
+    entries = list(subscriptions.read_feed_list(feeds.read_bytes()))
     if not entries:
         raise InputError(f"{feeds}: names no feed")
     return entries
@@ -82,7 +82,7 @@ def _check_contact(given: str | None) -> None:
     """
     if given:
         os.environ["URLTREE_CONTACT"] = given
-    if load().contact is None:
+    if load_settings().contact is None:
         raise SettingsError(
             "The owners of real sites should be able to reach you: "
             "make run FEEDS=my.opml CONTACT=you@example.org"
@@ -127,7 +127,7 @@ def described(summary: Summary) -> str:
             "",
             *_harvested(summary),
             "What became of every page (python -m agents audit):",
-            report(summary.accounts),
+            format_accounts(summary.accounts),
             f"{summary.domains:9,} domains",
             f"{summary.seconds:9.1f} s, {rate:,.0f} pages/s",
             *_named("not followed" if summary.harvest else "not published", summary.refused),
@@ -145,7 +145,7 @@ def _harvested(summary: Summary) -> list[str]:
         *_named("failing", failing),
         "",
         "What became of every page that they named (python -m agents audit --fetches):",
-        report_fetches(summary.fetches),
+        format_fetch_accounts(summary.fetches),
         "",
     ]
 
@@ -155,7 +155,7 @@ def _named(what: str, problems: Sequence[str]) -> list[str]:
         return []
     return [
         f"{len(problems):9,} {what}, among them:",
-        *(f"{'':9} {safe(problem)}" for problem in problems[:SHOWN]),
+        *(f"{'':9} {escape_control(problem)}" for problem in problems[:SHOWN]),
     ]
 
 

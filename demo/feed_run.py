@@ -19,7 +19,7 @@ from aiokafka import ConsumerRecord
 from agents.commands.audit.command import account
 from agents.commands.audit.fetches import account_fetches
 from agents.commands.feeds.exchange import import_feeds
-from agents.commands.feeds.followed import followed
+from agents.commands.feeds.followed import read_followed
 from agents.commands.feeds.subscriptions import Entry
 from agents.settings.job import Settings, SettingsError
 from demo import harvest, outputs
@@ -136,7 +136,7 @@ async def _refuse_to_share(settings: Settings) -> None:
     Raises:
         SettingsError: this Kafka has feeds already, perhaps the sample's of an earlier run.
     """
-    if await followed(settings):
+    if await read_followed(settings):
         raise SettingsError(
             "Feeds are followed through this Kafka already, and the sample needs topics of its "
             "own: URLTREE_PREFIX=another-"

@@ -14,8 +14,8 @@ from models import fetch, poll_outcome
 from models.dead_letter import DeadLetter
 from models.headers import FETCHED_FOR, ORIGIN, header
 from models.origin import Origin
-from urltree.crawl.decisions.feed.address import address
-from urltree.crawl.decisions.poll.outcome import Result
+from urltree.crawl.decisions.feed.address import feed_address
+from urltree.crawl.decisions.poll.outcome import PollResult
 from urltree.page import microseconds
 
 TOPICS = ("poll-outcomes", "fetches", "raw-html", "dead-letters")
@@ -79,7 +79,7 @@ class Harvester:
         outcome = poll_outcome.decode(record.value)
         self._polls[outcome.feed] += 1
         self._failing.pop(outcome.feed, None)
-        if outcome.result in (Result.FAILED, Result.GONE):
+        if outcome.result in (PollResult.FAILED, PollResult.GONE):
             self._failing[outcome.feed] = f"{outcome.trouble or outcome.result}: {outcome.message}"
 
     def _ask(self, record: ConsumerRecord) -> None:
@@ -94,6 +94,6 @@ class Harvester:
 def _spelled(url: str) -> str:
     """An address in one spelling: the reader of a feed changes it, as browsers do."""
     try:
-        return address(url)
+        return feed_address(url)
     except ValueError:
         return url

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from agents.commands import topics
-from agents.settings.job import Settings, SettingsError, load
+from agents.settings.job import Settings, SettingsError, load_settings
 from demo.kafka import running
 from demo.progress import Progress
 from demo.view import View
@@ -70,7 +70,7 @@ async def kafka(directory: Path, view: View) -> AsyncIterator[Settings]:
     Raises:
         KafkaError, SettingsError: with a sentence for a person.
     """
-    configured = load()
+    configured = load_settings()
     with running(directory / "kafka") as brokers:
         settings = configured.model_copy(update={"brokers": tuple(brokers.split(","))})
         view.say(f"Kafka at {brokers}")

@@ -7,7 +7,7 @@ from collections import deque
 
 from aiokafka import ConsumerRecord
 
-from agents.commands.audit.ledger import Ledger, Outcome
+from agents.commands.audit.ledger import AuditOutcome, Ledger
 from agents.settings.job import Settings
 from demo.progress import News, Progress
 from models import clean_text, duplicate
@@ -28,7 +28,7 @@ class Outputs:
 
     def __init__(self, settings: Settings) -> None:
         self._ledger = Ledger(settings.topic("raw-html"))
-        self._read: deque[list[tuple[str, Outcome, str]]] = deque([[]], maxlen=TURNS)
+        self._read: deque[list[tuple[str, AuditOutcome, str]]] = deque([[]], maxlen=TURNS)
         self._measured: deque[tuple[float, int]] = deque()
         self.progress = Progress()
 
@@ -43,13 +43,13 @@ class Outputs:
                 self.expect(record.partition, record.offset)
         elif topic == "duplicates":
             found = duplicate.decode(record.value)
-            self._settle(found.origin, Outcome.DUPLICATE, found.step.value)
+            self._settle(found.origin, AuditOutcome.DUPLICATE, found.step.value)
         elif topic == "dead-letters":
             letter = DeadLetter.from_record(record.key, record.value, record.headers)
-            self._settle(letter.origin, Outcome.DEAD_LETTER, letter.reason)
+            self._settle(letter.origin, AuditOutcome.DEAD_LETTER, letter.reason)
         elif topic == "clean-text" and record.value is not None:
             said = clean_text.decode(record.value)
-            self._settle(said["origin"], Outcome.CLEAN_TEXT)
+            self._settle(said["origin"], AuditOutcome.CLEAN_TEXT)
             self._hear(said["domain"], said.get("title") or "", said["text"], said["url"])
 
     def update(self) -> Progress:
@@ -67,7 +67,7 @@ class Outputs:
         progress.rate = (after - before) / (now - then) if now > then else 0.0
         return progress
 
-    def _settle(self, origin: str, outcome: Outcome, detail: str = "") -> None:
+    def _settle(self, origin: str, outcome: AuditOutcome, detail: str = "") -> None:
         self._read[-1].append((origin, outcome, detail))
 
     def _hear(self, domain: str, title: str, text: str, url: str) -> None:

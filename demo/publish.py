@@ -18,7 +18,7 @@ from models import raw_html
 from urltree.address.url_key import KeyScheme
 from urltree.page import Page, PageError
 from urltree.reading import Reader
-from urltree.reading.source import Source, check
+from urltree.reading.source import Source, check_source
 
 IN_FLIGHT = 500  # pages that Kafka has not confirmed yet
 BATCH = 1 << 20  # bytes: at aiokafka's 16 KiB each page would be a batch, and a round trip, alone
@@ -87,7 +87,7 @@ class Publisher:
     def _record(self, source: Source) -> tuple[bytes, bytes | None]:
         """Value and key; what is malformed goes as it is, the job says what is wrong with it."""
         try:
-            page, _ = check(source, "")
+            page, _ = check_source(source, "")
         except PageError:
             if isinstance(source, Mapping):
                 return orjson.dumps(source), None

@@ -1,4 +1,4 @@
-"""The documents agree with the code: names, lists, commands, examples.
+"""The documents agree with the code: names, defaults, paths, commands, examples.
 
 `tests/test_generated.py` compares the tables that are made from the code.
 """
@@ -10,20 +10,23 @@ import asyncio
 import re
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 import yaml
 
+import urltree
 from agents.commands import topics
 from agents.settings.job import FILE, PREFIX, Settings
 from deploy.tools import reference
 from tests.agents.workers import work
 from urltree import Extractor
 from urltree.address.url_key import KEY_VERSION
-from urltree.crawl.decisions.host.host import HOST_VERSION
-from urltree.crawl.decisions.poll.state import STATE_VERSION
+from urltree.crawl.decisions.host.host_state import HOST_STATE_VERSION
+from urltree.crawl.decisions.poll.feed_state import FEED_STATE_VERSION
 from urltree.heuristics.boilerplate import Kind as Boilerplate
 from urltree.heuristics.registry import NAMES
 from urltree.html.tokenizer import TOKENIZER_VERSION
@@ -33,9 +36,11 @@ from urltree.site.row import ROW_VERSION
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
-    *("README.md", "CONTRIBUTING.md"),
-    *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md")),
+    "README.md",
+    "CONTRIBUTING.md",
+    *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")),
 ]
+ALL_DOCUMENTS = [*DOCUMENTS, "DESIGN.md", "CHANGELOG.md"]
 TEXTS = {name: (ROOT / name).read_text() for name in DOCUMENTS}
 JOB, LIBRARY = "docs/job.md", "docs/library.md"
 
@@ -55,23 +60,32 @@ JOB, LIBRARY = "docs/job.md", "docs/library.md"
 def test_a_list_names_what_there_is_and_nothing_else(
     document: str, section: str, names: set[str]
 ) -> None:
-    """A table that is written by hand has one row for each name."""
+    """A table that is written by hand has exactly one row for each name."""
     found = re.findall(r"^\| `([^`]+)` \|", _section(document, section), re.MULTILINE)
     assert sorted(found) == sorted(names)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_metrics_and_settings_that_are_named_exist(document: str) -> None:
-    """A runbook that names what is gone helps nobody."""
-    metrics = set(re.findall(r"`(urltree_\w+)`", reference.metrics()))
+    """A document names no metric and no setting that was removed or misspelt."""
+    metrics = set(re.findall(r"`(urltree_\w+)`", reference.metrics())) | {"urltree_evaluation"}
     settings = {PREFIX + name.upper() for name in Settings.model_fields}
     assert set(re.findall(r"`(urltree_\w+)[`{]", TEXTS[document])) <= metrics
     assert set(re.findall(r"\bURLTREE_[A-Z_]+", TEXTS[document])) <= settings | {FILE}
 
 
+def test_log_events_that_the_runbook_quotes_exist() -> None:
+    """An operator who searches the log for a quoted event finds it."""
+    text = " ".join((ROOT / "docs" / "operations.md").read_text().split())
+    quoted = re.findall(r"log (?:has|line) `([^`=]+)`", text)
+    assert len(quoted) > 3
+    code = "".join(path.read_text() for path in (ROOT / "agents").rglob("*.py"))
+    assert [event for event in quoted if event not in code and event != "KafkaError"] == []
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_topics_that_are_named_exist(document: str) -> None:
-    """Changelogs are named in full, each as topics.yaml has it."""
+    """A changelog is named in full, as in topics.yaml."""
     declared = {
         topic["name"] for topic in yaml.safe_load((ROOT / "topics.yaml").read_text())["topics"]
     }
@@ -81,13 +95,23 @@ def test_topics_that_are_named_exist(document: str) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS)
 @pytest.mark.parametrize("program", ["python -m agents", "urltree"])
 def test_commands_that_are_shown_exist_with_their_options(program: str, document: str) -> None:
-    """Every command in a code block or in backquotes is one that runs."""
+    """Every command in a code block or in backquotes exists, and so do its options."""
     known = {path: _options(command) for path, command in reference.walk(program)}
+    groups: dict[str, set[str]] = {path.rpartition(" ")[0]: set() for path in known}
+    known |= {group: options for group, options in groups.items() if group != program}
     shown = re.findall(rf"(?:\$ |`){program} ([a-z][^`\n]*)", TEXTS[document])
     for line in shown:
         path = next((path for path in known if f"{program} {line} ".startswith(f"{path} ")), None)
         assert path is not None, f"{program} {line}"
         assert set(re.findall(r"(?<=\s)--[a-z-]+", line.partition("#")[0])) <= known[path], line
+
+
+def test_every_extra_is_documented() -> None:
+    """docs/library.md has a table of the extras, without the one for developers."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    introduction = TEXTS[LIBRARY].partition("## API")[0]
+    found = re.findall(r"^\| `([^`]+)` \|", introduction, re.MULTILINE)
+    assert set(found) == set(project["optional-dependencies"]) - {"dev"}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -97,9 +121,9 @@ def test_make_targets_that_are_shown_exist(document: str) -> None:
     assert set(re.findall(r"(?:\$ |`)make ([\w-]+)", TEXTS[document])) <= targets
 
 
-@pytest.mark.parametrize("document", [*DOCUMENTS, "DESIGN.md", "CHANGELOG.md"])
+@pytest.mark.parametrize("document", ALL_DOCUMENTS)
 def test_links_lead_somewhere(document: str) -> None:
-    """Inside the project each link names a file, and where it names a section, one of that file."""
+    """Each link inside the project names an existing file and, if given, a section of that file."""
     here = ROOT / document
     missing = []
     for link in re.findall(r"\]\(([^):]+)\)", here.read_text()):
@@ -110,11 +134,49 @@ def test_links_lead_somewhere(document: str) -> None:
     assert missing == []
 
 
+@pytest.mark.parametrize("document", [name for name in ALL_DOCUMENTS if name != "CHANGELOG.md"])
+def test_paths_that_are_named_exist(document: str) -> None:
+    """Each path in backquotes exists. A bare file name belongs to the folder named before it.
+
+    The changelog is left out: it names modules of former releases.
+    """
+    assert list(_missing_paths((ROOT / document).read_text())) == []
+
+
+def test_every_decision_is_listed_and_has_its_three_parts() -> None:
+    """The index of docs/decisions lists the numbered records; each has context and evidence."""
+    folder = ROOT / "docs" / "decisions"
+    records = sorted(path for path in folder.glob("*.md") if path.name != "README.md")
+    listed = re.findall(
+        r"^- \[[^]]+\]\(([^)]+)\)$", (folder / "README.md").read_text(), re.MULTILINE
+    )
+    assert listed == [path.name for path in records]
+    assert [int(path.name[:4]) for path in records] == [*range(1, len(records) + 1)]
+    for path in records:
+        headings = re.findall(r"^## (.+)$", path.read_text(), re.MULTILINE)
+        assert headings == ["Context", "Decision", "Evidence"], path.name
+
+
+def test_a_path_that_does_not_exist_is_found() -> None:
+    """The search for paths reads full paths, folders, patterns, and bare names after a path."""
+    text = "`urltree/page.py`, `extractor.py`, `absent.py`; `urltree/attic/`, `urltree/*.py`"
+    assert list(_missing_paths(text)) == ["absent.py", "urltree/attic/"]
+
+
+def test_the_options_of_the_library_have_their_real_defaults() -> None:
+    """docs/library.md shows each default of the Extractor as Python."""
+    shown = dict(
+        re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", _section(LIBRARY, "Options"), re.MULTILINE)
+    )
+    real = Extractor.__init__.__kwdefaults__ or {}
+    assert {name: eval(code, {"urltree": urltree}) for name, code in shown.items()} == real  # noqa: S307
+
+
 def test_the_changelog_names_the_versions_of_what_is_stored() -> None:
-    """Whoever raises a version says so: what was learned before may count no longer."""
+    """A release names the versions of its stored bytes; they decide whether old state counts."""
     newest = (ROOT / "CHANGELOG.md").read_text().split("\n## ")[1]
     versions = {"tokenizer": TOKENIZER_VERSION, "key": KEY_VERSION, "row": ROW_VERSION}
-    versions |= {"feed": STATE_VERSION, "host": HOST_VERSION}
+    versions |= {"feed": FEED_STATE_VERSION, "host": HOST_STATE_VERSION}
     for name, number in versions.items():
         assert f"{name} version {number}" in " ".join(newest.split())
 
@@ -123,13 +185,20 @@ def test_the_readme_shows_code_that_runs() -> None:
     """The first example prints what the comment below it says."""
     code = _python("README.md")[0]
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    said = [line.removeprefix("# ") for line in code.splitlines() if line.startswith("# ")]
-    assert ran.stdout.splitlines() == said
+    expected = [line.removeprefix("# ") for line in code.splitlines() if line.startswith("# ")]
+    assert ran.stdout.splitlines() == expected
+
+
+def test_the_readme_shows_the_summary_that_make_run_prints() -> None:
+    """The heading of the summary in the README is the one of the demo."""
+    summary = re.findall(r"^```\n(.+)\n +[0-9]", TEXTS["README.md"], re.MULTILINE)
+    assert summary
+    assert f'"{summary[0]}"' in (ROOT / "demo" / "__main__.py").read_text()
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_python_example_compiles(document: str) -> None:
-    """Examples that need a Kafka are at least Python."""
+    """Examples that need Kafka are valid Python."""
     for code in _python(document):
         compile(code, document, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
@@ -138,7 +207,7 @@ def test_every_python_example_compiles(document: str) -> None:
 def test_what_the_readme_publishes_comes_out_where_it_consumes(
     kafka: str, prefix: str, tmp_path: Path
 ) -> None:
-    """The examples run as they stand, but for the broker and the names of the topics."""
+    """The examples run unchanged, except for the broker and the names of the topics."""
     job = Settings.model_validate({"brokers": kafka, "prefix": prefix, "data_dir": tmp_path})
     asyncio.run(topics.apply(job))
     publish, consume = (_on(job, code) for code in _python("README.md")[1:])
@@ -153,9 +222,23 @@ def test_what_the_readme_publishes_comes_out_where_it_consumes(
 
 
 def _on(job: Settings, code: str) -> str:
-    """An example that finds the topics of a test's own job."""
+    """Return an example with the broker and the topics of a test's own job."""
     names = r'"(raw-html|clean-text)"'
     return re.sub(names, rf'"{job.prefix}\1"', code.replace("127.0.0.1:9092", job.brokers[0]))
+
+
+def _missing_paths(text: str) -> Iterator[str]:
+    """Return the paths in backquotes that do not exist, in order."""
+    tops = {path.name for path in ROOT.iterdir() if path.is_dir()}
+    for line in text.splitlines():
+        folder = ROOT
+        for name in re.findall(r"`([\w.*/-]+)`", line):
+            if "/" in name and name.partition("/")[0] in tops:
+                if not any(ROOT.glob(name.rstrip("/"))):
+                    yield name
+                folder = ROOT / (name if name.endswith("/") else name.rpartition("/")[0])
+            elif name.endswith(".py") and not (folder / name).exists():
+                yield name
 
 
 def _section(document: str, title: str) -> str:
@@ -165,7 +248,7 @@ def _section(document: str, title: str) -> str:
 
 
 def _sections(path: Path) -> set[str]:
-    """The anchors of a document's headings, as GitHub makes them."""
+    """Return the anchors of a document's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", path.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 

@@ -1,9 +1,14 @@
-"""The house is in order: imports go down, types hold, files stay short enough to read."""
+"""The project is in order: imports, types, rooms, names, and the Python that is promised."""
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -13,7 +18,26 @@ from packaging.specifiers import SpecifierSet
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 OLDEST = "3.11.0"  # Python; pyproject.toml and README say 3.11
-PRODUCT = ("urltree", "models", "agents", "demo")
+PACKAGES = ("urltree", "urltree_evaluation", "models", "agents")
+REGISTRIES = {"urltree_evaluation/extractors"}  # one file for each extractor
+
+
+FOLDERS = (*PACKAGES, "demo", "bench", "deploy", "docs", "tests", ".github")
+ISSUE = re.compile(r"(?<!cpython )\bissues?[\s#*]+[0-9]", re.IGNORECASE)
+
+
+def modules(folder: str) -> list[Path]:
+    """Return the Python files in a folder and below it, relative to the root of the project."""
+    return sorted(path.relative_to(ROOT) for path in (ROOT / folder).rglob("*.py"))
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    """Return the text files of the project with their contents."""
+    below = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))
+    for path in (*ROOT.glob("*"), *below):
+        if path.is_file() and path.suffix != ".pyc":
+            with suppress(UnicodeDecodeError):
+                yield path.relative_to(ROOT), path.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -37,23 +61,54 @@ def test_a_tool_finds_nothing(command: list[str]) -> None:
 
 @pytest.mark.parametrize(("document", "lines"), [("README.md", 200), ("DESIGN.md", 250)])
 def test_a_document_is_read_in_one_sitting(document: str, lines: int) -> None:
-    """What a newcomer reads first is short (issue 3)."""
+    """The documents that a newcomer reads first are short. No other test counts lines."""
     assert len((ROOT / document).read_text().splitlines()) <= lines
 
 
-def test_every_file_is_read_in_one_sitting() -> None:
-    """No file of the product has more than 250 lines; what grows beyond it is two things."""
-    sizes = {
-        str(path.relative_to(ROOT)): len(path.read_text().splitlines())
-        for floor in (*PRODUCT, "bench")
-        for path in (ROOT / floor).rglob("*.py")
-    }
-    assert len(sizes) > len(PRODUCT)
-    assert {name: lines for name, lines in sizes.items() if lines > 250} == {}
+def test_urltree_has_few_rooms() -> None:
+    """`ls urltree` fits on a screen: at most 16 names without dunder files and py.typed."""
+    names = {path.name for path in (ROOT / "urltree").iterdir()}
+    rooms = {name for name in names if not name.startswith("__")} - {"py.typed"}
+    assert 0 < len(rooms) <= 16, sorted(rooms)
+
+
+def test_a_folder_has_few_modules() -> None:
+    """A folder has at most 12 modules without `__init__` and `__main__`.
+
+    A registry with one file for each entry may have more.
+    """
+    found = [path for package in PACKAGES for path in modules(package)]
+    counted = (path for path in found if path.stem not in {"__init__", "__main__"})
+    folders = Counter(str(path.parent) for path in counted)
+    assert set(PACKAGES) <= {name.partition("/")[0] for name in folders}
+    crowded = {name: count for name, count in folders.items() if count > 12}
+    assert {name: count for name, count in crowded.items() if name not in REGISTRIES} == {}
+
+
+def test_no_reference_to_an_issue_is_left() -> None:
+    """A reader cannot look up the number of an issue; docs/decisions has the reasons instead."""
+    found = [
+        f"{path}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]}"
+        for path, text in texts()
+        if path.name != "CHANGELOG.md"
+        for match in ISSUE.finditer(text)
+    ]
+    assert found == []
+
+
+def test_a_class_of_urltree_has_a_name_of_its_own() -> None:
+    """A reader who looks for a public class by its name finds one class only."""
+    places = defaultdict(list)
+    for path in modules("urltree"):
+        for node in ast.parse((ROOT / path).read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(str(path))
+    assert len(places) > 20
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
 def test_every_dependency_runs_on_the_oldest_python() -> None:
-    """Debian 12 has 3.11.2, for which constraints.txt once named what asks for 3.11.5."""
+    """Each pinned package supports 3.11.0; Debian 12 has 3.11.2, and one pin required 3.11.5."""
     pinned = {line.partition("==")[0] for line in (ROOT / "constraints.txt").read_text().split()}
     found = {one.name: one.metadata["Requires-Python"] for one in distributions()}
     asked = {name: asks for name, asks in found.items() if name in pinned and asks}

@@ -1,4 +1,4 @@
-"""docs/operations.md, "Sizes": each figure is what the arithmetic beside it gives."""
+"""The table "Sizes" of docs/operations.md: each figure is the result of its formula."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = tuple[str, str, list[str]]
 
 
 def _rows() -> list[Row]:
-    """Of the table: what it is about, its arithmetic, the cells of the examples."""
+    """Return the rows of the table: name, formula, and one cell for each example."""
     section = PAGE.read_text().split("\n## Sizes\n")[1].split("\n## ")[0]
     table = [line.strip("|").split("|") for line in section.splitlines() if line[:1] == "|"]
     lines = [[cell.strip() for cell in line] for line in table]
@@ -23,8 +23,8 @@ def _rows() -> list[Row]:
     return [(what, formula.strip("`"), cells) for what, formula, *cells in rows]
 
 
-def _given(column: int) -> dict[str, float]:
-    """What the arithmetic knows of an example: numbers that are chosen, not computed."""
+def _inputs(column: int) -> dict[str, float]:
+    """Return the chosen numbers of an example, which the formulas use."""
     known = {"D": _number(COLUMNS[column])}
     for what, _, cells in _rows():
         if name := re.match(r"`([A-Z]|n)`", what):
@@ -40,8 +40,8 @@ def _number(cell: str) -> float:
 
 @pytest.mark.parametrize("column", range(3), ids=COLUMNS)
 def test_each_figure_is_what_its_arithmetic_gives(column: int) -> None:
-    """To the digits that are written."""
-    known = _given(column)
+    """Each figure is correct to the digits that the table shows."""
+    known = _inputs(column)
     computed = {what: formula for what, formula, _ in _rows() if formula}
     assert len(computed) == 13
     for what, formula, cells in _rows():

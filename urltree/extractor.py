@@ -23,7 +23,7 @@ from urltree.heuristics.protocol import Verdict
 from urltree.output.extraction import Blocks, Extraction, duplicate, failure, superseded
 from urltree.page import Page, PageError
 from urltree.pipeline import Options, Pipeline, Superseded
-from urltree.reading.source import Source, check, url_of
+from urltree.reading.source import Source, check_source, url_of
 from urltree.site.cache import SiteCache, StoredSite
 from urltree.site.deduplication import Arrival, Duplicate
 from urltree.site.site import Site
@@ -122,7 +122,7 @@ class Extractor(Options):
         self._state.pages += 1
         checked: Page | None = None
         try:
-            checked, origin = check(page, origin)
+            checked, origin = check_source(page, origin)
             return self._learn(checked, origin)
         except PageError as error:
             return replace(failure(checked, origin, error), url=url_of(page))

@@ -26,8 +26,8 @@ from typing import NamedTuple, Protocol, TypeVar, get_args
 
 from urltree.address.url_key import KeyScheme, Query, UrlKey
 from urltree.document import Document
-from urltree.enrich.fallback import SinglePage, asked, require_extractor
-from urltree.enrich.metadata import found_in, require
+from urltree.enrich.fallback import SinglePage, add_vouched_blocks, require_extractor
+from urltree.enrich.metadata import find_metadata, require_metadata_libraries
 from urltree.heuristics.protocol import Verdict
 from urltree.heuristics.registry import DEFAULT, NAMES, heuristic
 from urltree.html.blocks import TokenizedPage
@@ -111,7 +111,7 @@ class Options:
         if self.revisits not in get_args(Revisits):
             raise ValueError(f"revisits should be drop or replace, is {self.revisits!r}")
         if self.metadata:
-            require()
+            require_metadata_libraries()
         require_extractor(self.single_page)
 
 
@@ -370,9 +370,9 @@ class Pipeline:
 
     def _enriched(self, document: Document, page: Page, documents: int) -> Document:
         if self.options.metadata:
-            document = replace(document, metadata=found_in(page))
+            document = replace(document, metadata=find_metadata(page))
         if self.options.single_page != "none":
-            document = asked(document, page, documents)
+            document = add_vouched_blocks(document, page, documents)
         return document
 
 

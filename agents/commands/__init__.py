@@ -1,1 +1,1 @@
-"""What an operator types: `python -m agents …`, one file a command."""
+"""The operator commands: `python -m agents …`, one module or folder per command."""

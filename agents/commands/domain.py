@@ -1,8 +1,7 @@
-"""`python -m agents domain DOMAIN`: its tree with supports, and what recurs most.
+"""`python -m agents domain DOMAIN`: show a domain's tree and its most repeated blocks.
 
-The tree is made from the rows in the changelog of `extract`: no worker is asked, none need run.
-Rows hold hashes, not texts: the texts shown are those of the same blocks in documents that are
-still in the topic documents.
+The tree is rebuilt from the rows in the changelog of `extract`, so no worker needs to run. Rows
+contain hashes of blocks. Their text is taken from documents that the topic documents still has.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree
 
-from agents.kafka.client import consumer, partitions, read, whole
+from agents.kafka.client import consumer, full_ranges, partitions, read_records
 from agents.kafka.partitions import partition_of
-from agents.kafka.tables.table import id_of, prefix_of
-from agents.settings.job import Settings, SettingsError, load
+from agents.kafka.tables.table import row_id, row_prefix
+from agents.settings.job import Settings, SettingsError, load_settings
 from models import document as documents
 from models.command import is_command
 from urltree.heuristics.registry import heuristic
@@ -33,13 +32,13 @@ from urltree.tree.url_tree import Node
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A block that recurs.
+class RepeatedBlock:
+    """Text block that occurs in more than one document of a domain.
 
     Attributes:
-        hash: of its normalised text, 16 hexadecimal digits.
-        count: documents of the domain that contain it.
-        text: None where no document in the topic has it any more.
+        hash: Hash of its normalised text, 16 hexadecimal digits.
+        count: Number of documents of the domain that contain it.
+        text: Its text, or None if no document in the topic documents contains it any more.
     """
 
     hash: str
@@ -47,31 +46,34 @@ class Block:
     text: str | None
 
 
-class View(NamedTuple):
-    """What is learned of a domain.
+class DomainView(NamedTuple):
+    """State of a domain, as the command shows it.
 
     Attributes:
-        waiting: first pages that are to be judged again.
-        blocks: those that most documents contain, the most frequent first.
+        domain: Registrable domain.
+        documents: Number of documents in the tree.
+        waiting: Number of first pages that will be classified a second time.
+        root: Root of the tree.
+        blocks: Most repeated blocks, the most frequent first.
     """
 
     domain: str
     documents: int
     waiting: int
     root: Node
-    blocks: list[Block]
+    blocks: list[RepeatedBlock]
 
 
-async def look(settings: Settings, domain: str, blocks: int) -> View:
-    """Rebuild a domain's tree.
+async def load_domain(settings: Settings, domain: str, blocks: int) -> DomainView:
+    """Rebuild a domain's tree from its rows.
 
     Args:
-        settings: of the job, its eviction included.
-        domain: registrable domain.
-        blocks: how many of the most repeated ones.
+        settings: Settings of the job, including its eviction.
+        domain: Registrable domain.
+        blocks: Maximum number of repeated blocks to return.
 
     Raises:
-        SettingsError: rows of a release that this one does not know.
+        SettingsError: A row was written by a release that this one cannot read.
     """
     async with consumer(settings) as client:
         learned = Site(heuristic(settings.heuristic), settings.eviction)
@@ -85,19 +87,40 @@ async def look(settings: Settings, domain: str, blocks: int) -> View:
         ranked = sorted(root.counts().items(), key=lambda found: (-found[1], found[0]))
         repeated = [found for found in ranked if found[1] > 1][:blocks]
         texts = await _texts(settings, client, domain, {block_hash for block_hash, _ in repeated})
-    found = [Block(f"{name:016x}", count, texts.get(name)) for name, count in repeated]
-    return View(domain, len(learned.tree), waiting, root, found)
+    found = [RepeatedBlock(f"{name:016x}", count, texts.get(name)) for name, count in repeated]
+    return DomainView(domain, len(learned.tree), waiting, root, found)
 
 
 @click.command("domain")
 @click.argument("domain")
-@click.option("--depth", type=click.IntRange(0), default=3, help="Of the tree shown; 3.")
-@click.option("--children", type=click.IntRange(1), default=20, help="Shown of a node; 20.")
-@click.option("--blocks", type=click.IntRange(0), default=20, help="Most repeated ones; 20.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--depth",
+    type=click.IntRange(0),
+    default=3,
+    show_default=True,
+    help="Depth to which the tree is shown.",
+)
+@click.option(
+    "--children",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Largest number of children shown for a node.",
+)
+@click.option(
+    "--blocks",
+    type=click.IntRange(0),
+    default=20,
+    show_default=True,
+    help="Number of most repeated blocks to show.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def domain_command(*, domain: str, depth: int, children: int, blocks: int, as_json: bool) -> None:
-    """Show the tree of a DOMAIN and its most repeated blocks. Exit 1: nothing is known of it."""
-    view = asyncio.run(look(load(), domain, blocks))
+    """Show the tree of a DOMAIN and its most repeated blocks.
+
+    Exit code 1: the job knows no document of this domain.
+    """
+    view = asyncio.run(load_domain(load_settings(), domain, blocks))
     if as_json:
         click.echo(orjson.dumps(_as_json(view, depth, children)))
     else:
@@ -106,25 +129,25 @@ def domain_command(*, domain: str, depth: int, children: int, blocks: int, as_js
 
 
 async def _rows(settings: Settings, client: AIOKafkaConsumer, domain: str) -> dict[bytes, bytes]:
-    """The rows of a domain by document id: the last of each key, tombstones left out."""
-    prefix = prefix_of(domain)
+    """Return the current rows of a domain by document id, without deleted ones."""
+    prefix = row_prefix(domain)
     rows: dict[bytes, bytes] = {}
     place = await _partition(settings, client, "urltree-extract-rows-changelog", domain)
-    async for record in read(client, await whole(client, [place])):
+    async for record in read_records(client, await full_ranges(client, [place])):
         if record.key is not None and record.key.startswith(prefix):
-            rows.pop(id_of(record.key), None)
+            rows.pop(row_id(record.key), None)
             if record.value is not None:
-                rows[id_of(record.key)] = record.value
+                rows[row_id(record.key)] = record.value
     return rows
 
 
 async def _texts(
     settings: Settings, client: AIOKafkaConsumer, domain: str, wanted: set[int]
 ) -> dict[int, str]:
-    """The text of blocks, by hash, where a document still has it."""
+    """Return the text of blocks by hash, for blocks that a document still contains."""
     texts: dict[int, str] = {}
     place = await _partition(settings, client, "documents", domain)
-    async for record in read(client, await whole(client, [place])):
+    async for record in read_records(client, await full_ranges(client, [place])):
         if len(texts) == len(wanted):
             continue
         if record.key != domain.encode() or is_command(record.headers):
@@ -144,19 +167,19 @@ async def _partition(
     return assigned[partition_of(domain.encode(), len(assigned))]
 
 
-def _shown(node: Node, children: int) -> Iterable[Node]:
-    """Its children, those with most documents first."""
+def _largest_children(node: Node, children: int) -> Iterable[Node]:
+    """Return the children of a node, those with most documents first."""
     ranked = sorted(node.children.values(), key=lambda child: (-child.support, child.name))
     return ranked[:children]
 
 
-def _as_json(view: View, depth: int, children: int) -> dict[str, Any]:
+def _as_json(view: DomainView, depth: int, children: int) -> dict[str, Any]:
     def nested(node: Node) -> dict[str, Any]:
         fields: dict[str, Any] = {"name": node.name or view.domain, "support": node.support}
         if node.children:
             fields["children"] = len(node.children)
             if node.depth < depth:
-                fields["nodes"] = [nested(child) for child in _shown(node, children)]
+                fields["nodes"] = [nested(child) for child in _largest_children(node, children)]
         return fields
 
     return {
@@ -168,12 +191,12 @@ def _as_json(view: View, depth: int, children: int) -> dict[str, Any]:
     }
 
 
-def _print(view: View, depth: int, children: int) -> None:
+def _print(view: DomainView, depth: int, children: int) -> None:
     def grow(branch: Tree, node: Node) -> None:
         if node.depth == depth:
             return
-        for child in _shown(node, children):
-            more = f" … {len(child.children)} below" if child.depth == depth else ""
+        for child in _largest_children(node, children):
+            more = f" … {len(child.children)} children" if child.depth == depth else ""
             leaf = more if child.children else ""
             grow(branch.add(f"{escape(child.name)} [dim]({child.support})[/]{leaf}"), child)
         if len(node.children) > children:
@@ -184,8 +207,9 @@ def _print(view: View, depth: int, children: int) -> None:
     grow(tree, view.root)
     console.print(tree)
     if view.waiting:
-        console.print(f"[dim]{view.waiting} first pages will be judged again[/]")
+        console.print(f"[dim]{view.waiting} first pages will be classified a second time[/]")
     for block in view.blocks:
         share = block.count / max(view.documents, 1)
-        text = "text not in documents any more" if block.text is None else repr(block.text[:100])
+        gone = "(the text is no longer in the topic documents)"
+        text = gone if block.text is None else repr(block.text[:100])
         console.print(f"{block.count:7,} {share:4.0%}  {escape(text)}")

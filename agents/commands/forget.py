@@ -1,10 +1,10 @@
 """`python -m agents forget URL|DOMAIN`: delete what the job keeps of a page or a domain.
 
     command ──▶ raw-html ──▶ normalize ──▶ extract ──▶ answer      rows, trees, their clean text
-                                                          └─▶ here: clean text that has no row any
-                                                              more, for its document was evicted
+                                                          └─▶ this command: clean text without a
+                                                              row, because it was evicted
 
-The pages themselves stand in raw-html, documents and dead-letters until their retention ends.
+The pages themselves remain in raw-html, documents and dead-letters until their retention ends.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import orjson
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
 from agents.forgetting import HEADERS, answer
-from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.client import consumer, full_ranges, partitions, producer, read_records
 from agents.kafka.partitions import partition_of
-from agents.settings.job import Settings, load
+from agents.settings.job import Settings, load_settings
 from agents.settings.schemes import Schemes
 from models import clean_text
 from models.command import Forget
@@ -31,11 +31,13 @@ from urltree.page import Page, PageError
 
 
 class Forgotten(NamedTuple):
-    """What came of it.
+    """Result of the command.
 
     Attributes:
-        answered: whether both stages have obeyed; if not, they will when they run.
-        tombstones: clean text that was still there behind them.
+        domain: Domain whose pages were forgotten.
+        ids: Ids of the documents, or None for the whole domain.
+        answered: Whether both stages have confirmed; if not, they will obey when they run.
+        tombstones: Number of clean texts without a row that this command deleted.
     """
 
     domain: str
@@ -45,10 +47,10 @@ class Forgotten(NamedTuple):
 
 
 async def resolve(settings: Settings, target: str) -> Forget:
-    """What a URL or a domain stands for.
+    """Return the command for a URL or a domain.
 
     Raises:
-        click.UsageError: it is neither.
+        click.UsageError: The target is neither.
     """
     schemes = Schemes(settings).of(Page(url=None, html=""))
     try:
@@ -56,10 +58,10 @@ async def resolve(settings: Settings, target: str) -> Forget:
             return Forget(_domain(schemes[0], target))
         keys = [scheme.key(target, _no_title) for scheme in schemes]
     except PageError as error:
-        raise click.UsageError(f"{target}: {error}") from None
+        raise click.UsageError(f"{target} is not a URL or a domain: {error}") from None
     domain = keys[0].domain
     ids = {key.id for key in keys if key.domain == domain}
-    # the id of a page that changes under one URL has its title in it: found by its clean text
+    # A URL that shows changing pages has ids that depend on the title: find them in clean-text.
     async with consumer(settings) as client:
         for document_id, url in (await _clean_texts(settings, client, domain)).items():
             if _without_title(schemes[0], url) == keys[0].id:
@@ -68,7 +70,7 @@ async def resolve(settings: Settings, target: str) -> Forget:
 
 
 async def forget(settings: Settings, command: Forget, wait: float) -> Forgotten:
-    """Send the command, wait for its answer, and delete the clean text that is left."""
+    """Send the command, wait for the answer, and delete the clean text that has no row."""
     async with consumer(settings) as client, producer(settings) as out:
         key = command.domain.encode()
         assigned = await partitions(client, settings.topic("clean-text"))
@@ -82,18 +84,28 @@ async def forget(settings: Settings, command: Forget, wait: float) -> Forgotten:
         left: Iterable[str] = ()
         if at is not None and command.ids is None:
             left = await _clean_texts(settings, client, command.domain, at)
-        count = await _bury(out, place, left)
+        count = await _send_tombstones(out, place, left)
     return Forgotten(command.domain, command.ids, at is not None, count)
 
 
 @click.command("forget")
 @click.argument("target", metavar="URL|DOMAIN")
-@click.option("--wait", type=click.FloatRange(0), default=60.0, help="Seconds for the workers.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--wait",
+    type=click.FloatRange(0),
+    default=60.0,
+    show_default=True,
+    help="Seconds to wait for the answer of the workers.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def forget_command(*, target: str, wait: float, yes: bool, as_json: bool) -> None:
-    """Forget a page or a whole domain, in tables and clean text. Exit 1: no worker answered."""
-    settings = load()
+    """Delete the rows and the clean text of a page or a domain.
+
+    The pages remain in raw-html, documents and dead-letters until their retention ends. Exit
+    code 1: no worker answered in time.
+    """
+    settings = load_settings()
     command = asyncio.run(resolve(settings, target))
     what = "every page" if command.ids is None else f"{len(command.ids)} id(s)"
     if not yes:
@@ -106,21 +118,24 @@ def forget_command(*, target: str, wait: float, yes: bool, as_json: bool) -> Non
     else:
         click.echo(
             f"no answer within {wait:g} s: the workers will forget {what} of {done.domain} when "
-            "they run; run this again then, for clean text older than its domain's window",
+            "they run; then repeat this command to delete clean text whose row was evicted",
             err=True,
         )
     raise SystemExit(0 if done.answered else 1)
 
 
 def _domain(scheme: KeyScheme, target: str) -> str:
-    """A domain as the job knows it.
+    """Return a domain as the job writes it.
 
     Raises:
-        PageError, click.UsageError: it is none.
+        PageError, click.UsageError: The target is not a registrable domain.
     """
     domain = scheme.domain(f"http://{target}/")
     if domain != target.lower():
-        raise click.UsageError(f"{target} is no domain of its own, its pages belong to {domain}")
+        raise click.UsageError(
+            f"{target} is not a registrable domain: its pages belong to {domain}; name that, or a "
+            "URL"
+        )
     return domain
 
 
@@ -138,18 +153,18 @@ def _without_title(scheme: KeyScheme, url: str) -> str | None:
 async def _clean_texts(
     settings: Settings, client: AIOKafkaConsumer, domain: str, end: float = inf
 ) -> dict[str, str]:
-    """Ids and URLs of a domain's clean texts that are neither deleted nor written after `end`.
+    """Return ids and URLs of a domain's clean texts that were not deleted, up to an offset.
 
     Args:
-        settings: of the job.
-        client: a consumer without a group.
-        domain: whose partition is read.
-        end: an offset there, of the answer; pages that came after the command stay.
+        settings: Settings of the job.
+        client: A consumer without a group.
+        domain: Domain whose partition is read.
+        end: Offset of the answer; clean text after it belongs to pages that came later.
     """
     assigned = await partitions(client, settings.topic("clean-text"))
     place = TopicPartition(assigned[0].topic, partition_of(domain.encode(), len(assigned)))
     found: dict[str, str] = {}
-    async for record in read(client, await whole(client, [place])):
+    async for record in read_records(client, await full_ranges(client, [place])):
         document_id = (record.key or b"").decode(errors="replace")
         found.pop(document_id, None)
         try:
@@ -164,7 +179,7 @@ async def _clean_texts(
 async def _offset_of(
     client: AIOKafkaConsumer, place: TopicPartition, start: int, key: bytes, wait: float
 ) -> int | None:
-    """The offset of a record of that key, if it comes within so many seconds."""
+    """Return the offset of a record with this key, or None if none comes within `wait` seconds."""
     client.assign([place])
     client.seek(place, start)
     try:
@@ -177,7 +192,7 @@ async def _offset_of(
         return None
 
 
-async def _bury(out: AIOKafkaProducer, place: TopicPartition, ids: Iterable[str]) -> int:
+async def _send_tombstones(out: AIOKafkaProducer, place: TopicPartition, ids: Iterable[str]) -> int:
     sent = [
         await out.send(place.topic, None, document_id.encode(), place.partition)
         for document_id in ids

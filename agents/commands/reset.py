@@ -1,8 +1,9 @@
-"""`python -m agents reset STAGE`: forget all that a stage has learned, and begin anew.
+"""`python -m agents reset STAGE`: delete everything that a stage has learned, and start again.
 
-Every row of its tables gets a tombstone, so that each disk hears of it, also on other machines;
-a changelog made anew would leave old disks that look up to date. Then its group goes back to the
-oldest record of its input: seven days for `normalize`, two for `extract`, by topics.yaml.
+Each row of its tables gets a tombstone, so that the disks of all machines learn of the deletion.
+(A changelog that is created anew would leave old disks that look up to date.) Then the group's
+offsets are set to the oldest record of its input. By topics.yaml `normalize` has seven days of
+input, and `extract` two.
 """
 
 from __future__ import annotations
@@ -18,25 +19,27 @@ import orjson
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from agents.kafka.client import consumer, partitions, producer
-from agents.kafka.groups import rewind, workers
+from agents.kafka.groups import count_workers, rewind
 from agents.kafka.tables.live_keys import live_keys
-from agents.settings.job import Settings, SettingsError, load
+from agents.settings.job import Settings, SettingsError, load_settings
 
 _TABLES = {"normalize": ("seen",), "extract": ("rows", "first")}
 _INPUTS = {"normalize": "raw-html", "extract": "documents"}
-_IN_FLIGHT = 1_000  # tombstones
-_POLL_SECONDS = 1.0
+_IN_FLIGHT = 1_000  # unconfirmed tombstones at most
+_CHECK_SECONDS = 1.0
 
 
 class Plan(NamedTuple):
-    """What a reset will do.
+    """Steps of a reset.
 
     Attributes:
-        group: whose offsets go back.
-        members: workers of it that run now; with any, nothing is done.
-        changelogs: of its tables; each of their rows gets a tombstone.
-        offsets: of the input, where the group will begin.
-        disks: directories of this machine that will be deleted.
+        stage: Name of the stage.
+        group: Consumer group whose offsets are set back.
+        members: Number of running workers; the reset is refused unless it is 0.
+        changelogs: Changelogs of the stage's tables, whose rows are deleted.
+        input: Name of the input topic, with prefix.
+        offsets: Offset at which the group will begin, by partition of the input.
+        disks: Directories on this machine that will be deleted.
     """
 
     stage: str
@@ -49,8 +52,8 @@ class Plan(NamedTuple):
 
 
 async def plan(settings: Settings, stage: str) -> Plan:
-    """Look at what is there."""
-    members = await workers(settings, stage)
+    """Return the steps of a reset, without doing anything."""
+    members = await count_workers(settings, stage)
     source = settings.topic(_INPUTS[stage])
     async with consumer(settings) as reader:
         first = await reader.beginning_offsets(await partitions(reader, source))
@@ -68,7 +71,7 @@ async def plan(settings: Settings, stage: str) -> Plan:
 
 
 async def count(settings: Settings, steps: Plan) -> int:
-    """Rows that its tables have: their changelogs are read through, as `reset` will do it."""
+    """Return the number of rows that `reset` would delete."""
     rows = 0
     async with consumer(settings) as reader:
         async for _ in live_keys(reader, await _places(reader, steps)):
@@ -77,31 +80,33 @@ async def count(settings: Settings, steps: Plan) -> int:
 
 
 async def wait(settings: Settings, stage: str, seconds: float) -> None:
-    """Until no worker of a stage runs; one with an `instance_id` stays until its session ends.
+    """Wait until no worker of a stage runs.
+
+    A worker with an `instance_id` remains a member of its group until its session ends.
 
     Raises:
-        SettingsError: one runs still after so many seconds.
+        SettingsError: A worker is still running after this time.
     """
     until = monotonic() + seconds
-    members = await workers(settings, stage)
+    members = await count_workers(settings, stage)
     while members and monotonic() < until:
-        await asyncio.sleep(_POLL_SECONDS)
-        members = await workers(settings, stage)
+        await asyncio.sleep(_CHECK_SECONDS)
+        members = await count_workers(settings, stage)
     if members:
         raise SettingsError(
-            f"{stage} has {members} running worker(s) after {seconds:g} s: stop all of them, and "
-            f"wait for longer than their session_seconds ({settings.session_seconds:g})"
+            f"{stage} still has {members} running worker(s) after {seconds:g} s: stop all of them, "
+            f"and wait for longer than their session_seconds ({settings.session_seconds:g})"
         )
 
 
 async def reset(settings: Settings, steps: Plan) -> int:
-    """Do it; what a crash leaves half done, another reset ends.
+    """Reset the stage. If it is interrupted, another reset completes it.
 
     Returns:
-        Rows that were deleted.
+        The number of deleted rows.
 
     Raises:
-        SettingsError: workers of the stage are running.
+        SettingsError: Workers of the stage are running.
     """
     if steps.members:
         raise SettingsError(f"{steps.stage} has {steps.members} running worker(s): stop them first")
@@ -110,7 +115,7 @@ async def reset(settings: Settings, steps: Plan) -> int:
             shutil.rmtree(disk)
         else:
             disk.unlink(missing_ok=True)
-    rows = await _bury(settings, steps)
+    rows = await _send_tombstones(settings, steps)
     begin = {TopicPartition(steps.input, at): offset for at, offset in steps.offsets.items()}
     await rewind(settings, steps.stage, begin)
     return rows
@@ -118,19 +123,24 @@ async def reset(settings: Settings, steps: Plan) -> int:
 
 @click.command("reset")
 @click.argument("stage", type=click.Choice(list(_TABLES)))
-@click.option("--yes", is_flag=True, help="Do it; without it, only say what would be done.")
+@click.option(
+    "--yes", is_flag=True, help="Carry out the reset; without it, only show what would be done."
+)
 @click.option(
     "--wait",
     "seconds",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
-    help="With --yes: wait so long for its workers to end; one with an instance_id stays a member "
-    "for its session_seconds.",
+    help="With --yes: wait up to SECONDS until no worker of the stage runs. A worker with an "
+    "instance_id remains a member of the group for session_seconds after its end.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def reset_command(*, stage: str, yes: bool, seconds: float | None, as_json: bool) -> None:
-    """Reset a STAGE: empty its tables, read its input again. Exit 1: not done."""
-    settings = load()
+    """Reset a STAGE: empty its tables and read its input again.
+
+    Exit code 1: nothing was done.
+    """
+    settings = load_settings()
     if yes and seconds is not None:
         asyncio.run(wait(settings, stage, seconds))
     steps = asyncio.run(plan(settings, stage))
@@ -138,9 +148,9 @@ def reset_command(*, stage: str, yes: bool, seconds: float | None, as_json: bool
     if as_json:
         click.echo(orjson.dumps(_fields(steps) | {"rows": rows, "done": yes}))
     else:
-        click.echo(_sentences(steps, rows))
+        click.echo(_sentences(steps, rows, "deleted" if yes else "to delete"))
         if not yes:
-            click.echo("nothing was done: repeat with --yes")
+            click.echo("Nothing was done. Repeat the command with --yes to carry it out.")
     raise SystemExit(0 if yes else 1)
 
 
@@ -155,20 +165,20 @@ def _fields(steps: Plan) -> dict[str, Any]:
     }
 
 
-def _sentences(steps: Plan, rows: int) -> str:
-    disks = ", ".join(map(str, steps.disks)) or "none here"
+def _sentences(steps: Plan, rows: int, deleted: str) -> str:
+    disks = ", ".join(map(str, steps.disks)) or "none on this machine"
     return "\n".join(
         [
-            f"workers   {steps.members} of group {steps.group} running",
-            f"disks     deleted: {disks}",
-            f"tables    {rows} rows deleted by their changelogs",
+            f"workers   {steps.members} running in group {steps.group}",
+            f"disks     {deleted}: {disks}",
+            f"tables    {rows} rows {deleted}",
             f"offsets   of {steps.input} back to the oldest record",
         ]
     )
 
 
-async def _bury(settings: Settings, steps: Plan) -> int:
-    """A tombstone for each row."""
+async def _send_tombstones(settings: Settings, steps: Plan) -> int:
+    """Send a tombstone for each row, and return the number of rows."""
     rows, waiting = 0, []
     async with consumer(settings) as reader, producer(settings) as out:
         async for place, key in live_keys(reader, await _places(reader, steps)):

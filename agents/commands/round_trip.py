@@ -1,11 +1,12 @@
-"""`python -m agents round-trip`: one page goes through the job, and is forgotten again.
+"""`python -m agents round-trip`: send one page through the job, then forget it.
 
-    page ──▶ raw-html ──▶ normalize ──▶ extract ──▶ clean-text: is its main text there?
-                              └────────────┴──▶ dead-letters: why not
-    then, in any case, forget ──▶ raw-html
+    page ──▶ raw-html ──▶ normalize ──▶ extract ──▶ clean-text: does it contain the main text?
+                              └────────────┴──▶ dead-letters: the reason
+    afterwards, in any case: forget ──▶ raw-html
 
-Its domain is of its own, under a name that nobody can register (RFC 2606, section 2). So no other
-page is judged by it, it is judged by none, and round trips at the same time never meet.
+Each round trip uses a domain of its own, under a name that nobody can register (RFC 2606,
+section 2). So it does not affect the result of any other page, and round trips that run at the
+same time do not affect each other.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ import orjson
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from agents.commands.forget import forget
-from agents.kafka.client import consumer, partitions, producer, read
-from agents.kafka.groups import committed, workers
-from agents.kafka.partitions import key_of
-from agents.settings.job import Settings, load
+from agents.kafka.client import consumer, partitions, producer, read_records
+from agents.kafka.groups import committed_offsets, count_workers
+from agents.kafka.partitions import route_key
+from agents.settings.job import Settings, load_settings
 from agents.settings.schemes import Schemes
 from models import clean_text, raw_html
 from models.command import Forget
@@ -44,14 +45,16 @@ _HTML = """<!doctype html><html lang="en"><head><title>Round trip {0}</title></h
 
 
 class Trip(NamedTuple):
-    """What came of it.
+    """Result of a round trip.
 
     Attributes:
-        origin: of the page, in raw-html.
-        seconds: from Kafka's confirmation of the page until its clean text was read; None: it did
-            not come.
-        forgotten: whether both stages have said so; if not, they will when they run.
-        trouble: what is wrong, for a person; None where nothing is.
+        domain: Domain of the page.
+        origin: Place of the page in raw-html, as topic/partition/offset.
+        seconds: Time from Kafka's confirmation of the page until its clean text was read; None if
+            no clean text came.
+        forgotten: Whether both stages have confirmed that the page is forgotten; if not, they will
+            forget it when they run.
+        trouble: Description of the problem, or None.
     """
 
     domain: str
@@ -62,15 +65,16 @@ class Trip(NamedTuple):
 
 
 class Probe:
-    """The page of one round trip.
+    """Page of one round trip.
 
     Args:
-        settings: of the job.
+        settings: Settings of the job.
 
     Attributes:
-        domain: of its own.
-        sentences: its main text.
-        id: of its document, by the rules of these settings.
+        domain: Domain that only this page has.
+        sentences: Its main text.
+        value: The record for raw-html.
+        id: Id of its document under these settings.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -84,16 +88,16 @@ class Probe:
 
 
 async def round_trip(settings: Settings, wait: float) -> Trip:
-    """Publish a page, wait for what becomes of it, forget it.
+    """Publish a page, wait for its clean text or dead letter, and forget it.
 
     Args:
-        settings: of the job.
-        wait: seconds for its clean text, and as many until it is forgotten.
+        settings: Settings of the job.
+        wait: Seconds to wait for the clean text, and again for the answer to `forget`.
     """
     probe = Probe(settings)
     async with consumer(settings) as client, producer(settings) as out:
         source = await partitions(client, settings.topic("raw-html"))
-        to = key_of(probe.domain, len(source))
+        to = route_key(probe.domain, len(source))
         ends = await _ends(settings, client)
         sent = await out.send_and_wait(
             settings.topic("raw-html"), probe.value, to.key, to.partition
@@ -111,7 +115,10 @@ async def round_trip(settings: Settings, wait: float) -> Trip:
     command = Forget(probe.domain, tuple(sorted(ids)))
     done = await forget(settings, command, 0 if found is None else wait)
     if trouble is None and not done.answered:
-        trouble = f"it came after {seconds:.1f} s, but no worker has forgotten it within {wait:g} s"
+        trouble = (
+            f"the clean text came after {seconds:.1f} s, but the workers have not confirmed within "
+            f"{wait:g} s that the page is forgotten"
+        )
     return Trip(probe.domain, str(origin), seconds if came else None, done.answered, trouble)
 
 
@@ -120,23 +127,27 @@ async def round_trip(settings: Settings, wait: float) -> Trip:
     *("--wait", "wait"),
     type=click.FloatRange(0),
     default=60.0,
-    help="Seconds for its clean text, and as many until it is forgotten; 60.",
+    show_default=True,
+    help="Seconds to wait for the clean text, and again until the page is forgotten.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def round_trip_command(*, wait: float, as_json: bool) -> None:
-    """Publish a page, wait for its clean text, forget it. Exit 1: it did not come; says why."""
-    trip = asyncio.run(round_trip(load(), wait))
+    """Publish a page, wait for its clean text, and forget the page.
+
+    Exit code 1: the clean text did not come, or is wrong; the message says why.
+    """
+    trip = asyncio.run(round_trip(load_settings(), wait))
     if as_json:
         click.echo(orjson.dumps(trip._asdict()))
     elif trip.trouble is None:
-        click.echo(f"{trip.origin} came through in {trip.seconds:.2f} s, and is forgotten again")
+        click.echo(f"{trip.origin} became clean text in {trip.seconds:.2f} s, and is forgotten")
     else:
         click.echo(f"{trip.origin}: {trip.trouble}", err=True)
     raise SystemExit(0 if trip.trouble is None else 1)
 
 
 async def _ends(settings: Settings, client: AIOKafkaConsumer) -> dict[TopicPartition, int]:
-    """Where the topics end in which the page may come to stand."""
+    """Return the end offsets of the topics in which the page may appear."""
     ends: dict[TopicPartition, int] = {}
     for name in ("documents", "clean-text", "dead-letters"):
         ends |= await client.end_offsets(await partitions(client, settings.topic(name)))
@@ -150,11 +161,11 @@ async def _answer(
     origin: Origin,
     wait: float,
 ) -> ConsumerRecord | None:
-    """Its clean text or its dead letter, if one comes within so many seconds."""
+    """Return the page's clean text or dead letter, or None if neither comes within `wait`."""
     text = TopicPartition(settings.topic("clean-text"), origin.partition)
     letters = settings.topic("dead-letters")
     count = sum(place.topic == letters for place in ends)
-    letter = TopicPartition(letters, key_of(str(origin), count).partition)
+    letter = TopicPartition(letters, route_key(str(origin), count).partition)
     client.assign([text, letter])
     for place in (text, letter):
         client.seek(place, ends[place])
@@ -173,7 +184,7 @@ def _is_of(record: ConsumerRecord, origin: Origin, *, is_text: bool) -> bool:
     if not is_text:
         return bool(record.key == name.encode())
     if name.encode() not in (record.value or b""):
-        return False  # most of what others publish meanwhile; not worth reading
+        return False  # cheap test that avoids decoding other pages
     try:
         return clean_text.origin_of(record.value) == name
     except PageError:
@@ -181,35 +192,35 @@ def _is_of(record: ConsumerRecord, origin: Origin, *, is_text: bool) -> bool:
 
 
 def _trouble(settings: Settings, found: ConsumerRecord, probe: Probe) -> str | None:
-    """What is wrong with what came of it."""
+    """Return the problem with a clean text or dead letter, or None."""
     if found.topic == settings.topic("dead-letters"):
         letter = DeadLetter.from_record(found.key, found.value, found.headers)
-        return f"it is a dead letter of {letter.stage}, {letter.reason}: {letter.message}"
+        return f"became a dead letter of {letter.stage}, {letter.reason}: {letter.message}"
     text: Any = clean_text.decode(found.value).get("text")
     missing = [sentence for sentence in probe.sentences if sentence not in text]
-    return f"its clean text is without {missing[0]!r}: {text!r}" if missing else None
+    return f"the clean text lacks {missing[0]!r}; it is {text!r}" if missing else None
 
 
 async def _where_it_is(
     settings: Settings, client: AIOKafkaConsumer, ends: dict[TopicPartition, int], origin: Origin
 ) -> str:
-    """Where a page is that did not come."""
+    """Return which stage has not processed the page yet."""
     place = TopicPartition(settings.topic("documents"), origin.partition)
     now = await client.end_offsets([place])
-    async for record in read(client, {place: (ends[place], now[place])}):
+    async for record in read_records(client, {place: (ends[place], now[place])}):
         if header(record.headers, ORIGIN) == str(origin):
             return await _waits(settings, "extract", "documents", record)
     return await _waits(settings, "normalize", "raw-html", origin)
 
 
 async def _waits(settings: Settings, stage: str, topic: str, at: Origin | ConsumerRecord) -> str:
-    """What a stage has done of its input, and whether it runs."""
-    done = (await committed(settings, stage, topic)).get(at.partition, 0)
+    """Return how far a stage has processed its input, and how many of its workers run."""
+    done = (await committed_offsets(settings, stage, topic)).get(at.partition, 0)
     if done > at.offset:
-        return f"{stage} is done with it, but nothing came of it in time: see its log"
-    running = await workers(settings, stage)
-    by = f"{running} of its workers run" if running else "none of its workers runs"
+        return f"{stage} has processed the page, but no output came in time; check its log"
+    running = await count_workers(settings, stage)
     return (
-        f"{stage} has not come to it: it is offset {at.offset} in partition {at.partition} of "
-        f"{topic}, committed is {max(done, 0)}; {by}"
+        f"{stage} has not processed the page yet: it is offset {at.offset} in partition "
+        f"{at.partition} of {topic}, the committed offset is {max(done, 0)}, and {running} "
+        "worker(s) of the stage are running"
     )

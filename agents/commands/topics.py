@@ -1,8 +1,8 @@
-"""`python -m agents topics apply|check`: topics.yaml is what Kafka should look like.
+"""`python -m agents topics apply|check`: compare Kafka's topics with topics.yaml.
 
-The number of partitions is fixed for good: growing it would send a domain's pages to a partition
-where its tree is not (docs/operations.md). So `apply` makes topics and alters their config, and
-refuses to change partitions or replicas.
+The number of partitions never changes: more partitions would send a domain's pages to a partition
+without its tree (docs/operations.md, Repartition). So `apply` creates topics and changes their
+config, but refuses to change partitions or replicas.
 """
 
 from __future__ import annotations
@@ -17,15 +17,22 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import for_code
 
 from agents.kafka.client import admin
-from agents.settings.job import Settings, SettingsError, load
-from agents.settings.topics_file import Topic, declared
+from agents.settings.job import Settings, SettingsError, load_settings
+from agents.settings.topics_file import Topic, declared_topics
 
-_PATIENCE = 30  # seconds
+_PATIENCE = 30  # seconds in which brokers must report the changes
 _SET_ON_TOPIC = 1  # Kafka's ConfigSource DYNAMIC_TOPIC_CONFIG: not a default of the broker
 
 
 class Difference(NamedTuple):
-    """A point in which Kafka is not as declared; `found` is None where there is nothing."""
+    """One difference between Kafka and topics.yaml.
+
+    Attributes:
+        topic: Name of the topic.
+        what: `topic`, `partitions`, `replicas`, or the name of a config value.
+        declared: Value in topics.yaml.
+        found: Value in Kafka, or None if the topic does not exist.
+    """
 
     topic: str
     what: str
@@ -35,24 +42,29 @@ class Difference(NamedTuple):
     def __str__(self) -> str:
         if self.what == "topic":
             return f"{self.topic} does not exist"
-        return f"{self.topic}: {self.what} should be {self.declared}, is {self.found}"
+        return f"{self.topic}: {self.what} should be {self.declared}, but is {self.found}"
 
     @property
     def is_refused(self) -> bool:
-        """Whether `apply` leaves it to a person."""
+        """Whether `apply` refuses to change this, so that a person must."""
         return self.what in ("partitions", "replicas")
 
 
-async def check(settings: Settings) -> list[str]:
-    """In which points Kafka differs from topics.yaml, a sentence each; workers ask at start."""
-    topics = declared(settings)
+async def check_topics(settings: Settings) -> list[str]:
+    """Return one sentence for each difference from topics.yaml; workers check at start."""
+    topics = declared_topics(settings)
     async with admin(settings) as client:
-        return [str(difference) for difference in await differences(client, topics)]
+        return [str(difference) for difference in await find_differences(client, topics)]
 
 
-async def differences(client: AIOKafkaAdminClient, topics: tuple[Topic, ...]) -> list[Difference]:
-    """Compare; more replicas than declared are no difference: a reassignment adds them."""
-    # all topics: asked by name, a broker with auto.create.topics.enable would make missing ones
+async def find_differences(
+    client: AIOKafkaAdminClient, topics: tuple[Topic, ...]
+) -> list[Difference]:
+    """Compare Kafka's topics with the declared ones.
+
+    More replicas than declared are allowed, because a reassignment adds replicas for a while.
+    """
+    # List all topics: a request by name would create topics under auto.create.topics.enable.
     described = {found["topic"]: found for found in await client.describe_topics()}
     configs = await _configs(client, [topic.name for topic in topics if topic.name in described])
     found = []
@@ -76,14 +88,14 @@ async def differences(client: AIOKafkaAdminClient, topics: tuple[Topic, ...]) ->
 
 
 async def apply(settings: Settings) -> tuple[list[Difference], list[Difference]]:
-    """Make what is missing, alter configs that differ; what is done already is not done again.
+    """Create missing topics and change configs that differ; it can be repeated.
 
     Returns:
-        What was mended, and what was refused.
+        The differences that were removed, and those that were refused.
     """
-    topics = declared(settings)
+    topics = declared_topics(settings)
     async with admin(settings) as client:
-        found = await differences(client, topics)
+        found = await find_differences(client, topics)
         missing = {d.topic for d in found if d.what == "topic"}
         await _create(client, [topic for topic in topics if topic.name in missing])
         altered = {d.topic for d in found if not d.is_refused} - missing
@@ -94,41 +106,49 @@ async def apply(settings: Settings) -> tuple[list[Difference], list[Difference]]
 
 @click.group()
 def topics() -> None:
-    """The job's topics, as declared in topics.yaml."""
+    """Create and check the topics that topics.yaml declares."""
 
 
 @topics.command("apply")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def apply_command(*, as_json: bool) -> None:
-    """Make missing topics, alter configs that differ. Exit 1: something needs a person."""
-    done, refused = asyncio.run(apply(load()))
+    """Create missing topics, and change configs that differ from topics.yaml.
+
+    Exit code 1: a difference remains that a person must solve.
+    """
+    done, refused = asyncio.run(apply(load_settings()))
     if as_json:
         click.echo(orjson.dumps({"done": _rows(done), "refused": _rows(refused)}))
     else:
         for difference in done:
-            click.echo(f"done: {difference}" if difference.found else f"made: {difference.topic}")
+            click.echo(
+                f"changed: {difference}" if difference.found else f"created: {difference.topic}"
+            )
         for difference in refused:
             click.echo(f"refused: {difference}; {_ADVICE[difference.what]}", err=True)
         if not done and not refused:
-            click.echo("every topic is as declared")
+            click.echo("All topics are as declared.")
     raise SystemExit(1 if refused else 0)
 
 
 @topics.command("check")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def check_command(*, as_json: bool) -> None:
-    """Compare Kafka with topics.yaml. Exit 1: they differ."""
-    found = asyncio.run(check(load()))
+    """Compare the topics in Kafka with topics.yaml.
+
+    Exit code 1: they differ.
+    """
+    found = asyncio.run(check_topics(load_settings()))
     if as_json:
         click.echo(orjson.dumps({"differences": found}))
     else:
-        click.echo("\n".join(found) or "every topic is as declared")
+        click.echo("\n".join(found) or "All topics are as declared.")
     raise SystemExit(1 if found else 0)
 
 
 _ADVICE = {
-    "partitions": "they are fixed for good, see docs/operations.md, Repartition",
-    "replicas": "reassign them with Kafka's own tool",
+    "partitions": "the number of partitions cannot change, see docs/operations.md, Repartition",
+    "replicas": "reassign the replicas with kafka-reassign-partitions",
 }
 
 
@@ -139,7 +159,7 @@ def _difference(topic: Topic, what: str, declared: object, found: object) -> Dif
 async def _configs(
     client: AIOKafkaAdminClient, names: list[str]
 ) -> dict[str, dict[str, tuple[str, int]]]:
-    """For each topic, the value of each setting and where it was set."""
+    """Return for each topic the value of each config name, and where it was set."""
     if not names:
         return {}
     asked = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
@@ -161,7 +181,7 @@ async def _create(client: AIOKafkaAdminClient, topics: list[Topic]) -> None:
 
 
 async def _alter(client: AIOKafkaAdminClient, topics: list[Topic]) -> None:
-    """Set what is declared; what others set on the topic stays."""
+    """Set the declared config; other values that were set on the topic remain."""
     configs = await _configs(client, [topic.name for topic in topics])
     wanted = []
     for topic in topics:
@@ -175,17 +195,20 @@ async def _alter(client: AIOKafkaAdminClient, topics: list[Topic]) -> None:
 
 
 async def _wait(client: AIOKafkaAdminClient, topics: tuple[Topic, ...]) -> None:
-    """Until a broker has heard of what the controller did, so that a worker may start at once."""
+    """Wait until the brokers report the changes, so that a worker may start at once."""
     for _ in range(_PATIENCE * 10):
-        if all(difference.is_refused for difference in await differences(client, topics)):
+        if all(difference.is_refused for difference in await find_differences(client, topics)):
             return
         await asyncio.sleep(0.1)
-    raise SettingsError(f"the topics were altered, but no broker knows after {_PATIENCE} s")
+    raise SettingsError(
+        f"the topics were changed, but the brokers do not report the changes after {_PATIENCE} s; "
+        "run `topics check`"
+    )
 
 
 def _raise(code: int, what: str) -> None:
     if code:
-        raise SettingsError(f"Kafka refuses: {what} ({for_code(code).__name__})")
+        raise SettingsError(f"Kafka refuses the change: {what} ({for_code(code).__name__})")
 
 
 def _rows(differences: list[Difference]) -> list[dict[str, str | None]]:

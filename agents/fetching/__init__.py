@@ -1,1 +1,1 @@
-"""Asks for pages, beside the agent `agents.fetch`: each host in its turn."""
+"""The service that requests pages, one at a time from each host; used by `agents.fetch`."""

@@ -1,10 +1,10 @@
-"""The hosts that a worker asks: their states in memory, and in the table `host_state`.
+"""The states of the hosts that a worker requests, in memory and in the table `host_state`.
 
-    memory   what is known now, next turn included
-    table    what the next owner must know: robots.txt, back-off, a pause of more than 5 seconds
+    memory   the current state, including the end of the pause
+    table    the parts that the next owner needs: robots.txt, back-off, a pause of over 5 seconds
 
-A page's pause alone is not written: it would be over before a partition has moved, and a row a
-page costs 160 µs (issue 3, one write).
+The short pause after a page is not written: it is over before a partition can move, and a row for
+each page costs 160 µs.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from __future__ import annotations
 import xxhash
 
 from agents.kafka.delivery import Work
-from agents.kafka.tables.table import Table, key_of, prefix_of
+from agents.kafka.tables.table import ConfirmedTable, row_key, row_prefix
 from agents.memory import Memory
-from urltree.crawl.decisions.host.host import HostState
+from urltree.crawl.decisions.host.host_state import HostState
 from urltree.crawl.decisions.host.robots import Robots
 
-_STATES = 16 * 1024 * 1024  # bytes of them in memory
-_RULES = 4 * 1024 * 1024  # bytes of the texts that parsed ones were made of; those take ten times
-_SWEPT = 20_000  # domains whose old rows are known to be gone
-_ROW = 500  # bytes of a state without its robots.txt
+_STATES = 16 * 1024 * 1024  # bytes of states in memory
+_RULES = 4 * 1024 * 1024  # bytes of robots.txt in memory as text; parsed they take ten times that
+_SWEPT = 20_000  # number of domains remembered as swept
+_ROW = 500  # estimated bytes of a state without its robots.txt
 
 
 class Hosts:
     """States of hosts, by partition and host.
 
     Args:
-        table: `host_state`.
+        table: table `host_state`.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: ConfirmedTable) -> None:
         self._table = table
         self._states: Memory[HostState] = Memory(_STATES, _size)
         self._rules: Memory[Robots] = Memory(_RULES, lambda robots: _ROW + robots.bytes)
@@ -40,10 +40,10 @@ class Hosts:
         return len(self._states)
 
     def get(self, partition: int, domain: str, host: str) -> HostState:
-        """What is known of a host.
+        """Return the state of a host.
 
         Raises:
-            StateError: its row cannot be read.
+            HostStateError: its row cannot be read.
         """
         found = self._states.get(partition, host)
         if found is None:
@@ -52,7 +52,7 @@ class Hosts:
         return found
 
     def robots(self, partition: int, state: HostState, scheme: str, now: float) -> Robots | None:
-        """The rules of its robots.txt; None: it is to be asked."""
+        """Return the rules of the host's robots.txt; None if it must be requested."""
         text = state.robots_at(scheme, now)
         if text is None:
             return None
@@ -66,16 +66,19 @@ class Hosts:
     async def put(
         self, partition: int, domain: str, state: HostState, now: float, work: Work
     ) -> None:
-        """Keep what is known now; as part of the work on a page, write what must not be lost."""
+        """Store the state of a host in memory, and in the table if the next owner needs it.
+
+        The write is part of the work on a page.
+        """
         before = self.get(partition, domain, state.host)
         self._states.drop(partition, state.host)
         self._states.add(partition, state.host, state)
         if state.differs(before, now):
-            key = key_of(domain, _id(state.host))
+            key = row_key(domain, _id(state.host))
             work.wait_for(await self._table.put(partition, key, state.encode()))
 
     async def sweep(self, partition: int, domain: str, now: float, work: Work) -> None:
-        """Delete the rows of a domain of which nothing holds any more; once in a while."""
+        """Delete the expired rows of a domain, once in a while."""
         if domain in self._swept:
             return
         if len(self._swept) >= _SWEPT:
@@ -83,25 +86,25 @@ class Hosts:
         self._swept.add(domain)
         past = [
             key
-            for key, row in self._table.scan(partition, prefix_of(domain))
+            for key, row in self._table.scan(partition, row_prefix(domain))
             if HostState.decode(row).is_forgotten(now)
         ]
         for key in past:
             work.wait_for(await self._table.delete(partition, key))
 
     def clear(self) -> None:
-        """Keep nothing in memory."""
+        """Clear the memory."""
         self._swept.clear()
         self._states.clear()
         self._rules.clear()
 
     def _stored(self, partition: int, domain: str, host: str) -> HostState:
-        row = self._table.get(partition, key_of(domain, _id(host)))
+        row = self._table.get(partition, row_key(domain, _id(host)))
         return HostState(host=host) if row is None else HostState.decode(row)
 
 
 def _id(host: str) -> bytes:
-    """16 bytes."""
+    """Return the 16 bytes that identify a host in its key."""
     return xxhash.xxh3_128_digest(host.encode())
 
 

@@ -1,4 +1,4 @@
-"""A page on its way through a worker of `fetch`, and where it can leave."""
+"""A page in a worker of `fetch`, and the actions of the stage that finish it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from urltree.page import Page, Reason
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class FetchJob:
     """A page to be fetched.
 
     Attributes:
-        work: its record.
-        origin: of the record's first copy.
-        fetch: as it is now, redirects of this worker's own domain included.
-        domain: of what is asked next.
-        future: the work waits for it.
-        is_parked: whether it has waited in the lot already.
-        errors: unexpected ones.
+        work: the work on its record.
+        origin: position of the record's first copy.
+        fetch: the record, with later redirects inside this worker's domain.
+        domain: registrable domain of the next request.
+        future: done when the page is finished here; the work waits for it.
+        is_parked: whether the page has been parked before.
+        errors: number of unexpected errors.
     """
 
     work: Work
@@ -38,21 +38,21 @@ class Job:
 
     @property
     def partition(self) -> int:
-        """The partition of its record."""
+        """Partition of the record."""
         return int(self.work.message.partition)
 
     @property
     def host(self) -> str:
-        """Whom it asks."""
+        """Host of the next request."""
         return _host_of(self.fetch.target)
 
     @property
     def scheme(self) -> str:
-        """How."""
+        """Scheme of the next request."""
         return urlsplit(self.fetch.target).scheme.lower()
 
     def finish(self) -> None:
-        """Nothing more becomes of it here."""
+        """Mark the page as finished in this worker."""
         if not self.future.done():
             self.future.set_result(None)
 
@@ -62,29 +62,29 @@ def _host_of(url: str) -> str:
     return normalise(url).netloc
 
 
-class Outlet(Protocol):
-    """What fetching needs of its stage."""
+class FetchStage(Protocol):
+    """The actions of the stage that the fetching service needs."""
 
     def domain_of(self, url: str) -> str:
-        """Registrable domain. Raises PageError(bad-url)."""
+        """Return the registrable domain. Raises PageError(bad-url)."""
 
-    async def is_mine(self, job: Job) -> bool:
-        """Whether its partition is still this worker's."""
+    async def is_mine(self, job: FetchJob) -> bool:
+        """Return whether the partition of a page still belongs to this worker."""
 
-    async def publish(self, job: Job, page: Page) -> None:
-        """Send a page to raw-html, and wait until it is confirmed."""
+    async def publish(self, job: FetchJob, page: Page) -> None:
+        """Send a page to raw-html and wait for its confirmation."""
 
-    async def send_again(self, job: Job, fetch: Fetch, domain: str) -> None:
-        """Send a page to `fetches`, to be fetched later or by another."""
+    async def send_again(self, job: FetchJob, fetch: Fetch, domain: str) -> None:
+        """Send a page to `fetches` again, to be fetched later or by another worker."""
 
-    async def refuse(self, job: Job, reason: Reason, text: str) -> None:
+    async def refuse(self, job: FetchJob, reason: Reason, text: str) -> None:
         """Send the record to the dead letters."""
 
-    def moved(self) -> None:
-        """A request begins or has ended: the worker is not stalled."""
+    def report_progress(self) -> None:
+        """Report that a request has begun or ended; the worker is not stalled."""
 
     def is_full(self) -> bool:
-        """Whether no more records come before another is done."""
+        """Return whether another record must be finished before more are accepted."""
 
     def fail(self, error: BaseException) -> None:
         """End the process."""

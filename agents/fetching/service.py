@@ -1,13 +1,15 @@
-"""Fetches pages, each host at its own pace.
+"""The service of `fetch`: requests pages, each host at its own pace.
 
-    record ──▶ place ──▶ its host's queue ──▶ its turn: visiting.py ──▶ published
-                 │             ▲    │                    ├──▶ redirected: placed again, or sent on
-                 │ far off     │    │ slower than        ├──▶ come again: sent to `fetches` again
-                 └───▶ lot ────┘◀───┘ expected           └──▶ dead letter
+    record ──▶ place ──▶ host's queue ──▶ host ready: page_request.py ──▶ published
+                 │           ▲    │                     ├──▶ redirected: placed again, or sent on
+                 │ much      │    │ slower than         ├──▶ retry: sent to `fetches` again
+                 │ later     │    │ expected            └──▶ dead letter
+                 └──▶ parked ┘◀───┘
                         └──▶ sent to `fetches` again, to wait there
 
-A record stays in work for a minute or two at most, so that what is committed keeps up. Whoever
-wants to stop sends the rest again and has committed everything; who crashes fetches it again.
+A record stays in work for a minute or two at most, so that the committed offsets keep up. A worker
+that stops sends its other pages to `fetches` again and has then committed all its records. After a
+crash the pages in work are fetched again.
 """
 
 from __future__ import annotations
@@ -18,70 +20,70 @@ from dataclasses import replace
 from time import time
 
 from agents.fetching.hosts import Hosts
-from agents.fetching.jobs import Job, Outlet
-from agents.fetching.placing import Places
-from agents.fetching.visiting import NotOursError, Visiting
+from agents.fetching.jobs import FetchJob, FetchStage
+from agents.fetching.page_request import PageRequester, PartitionLostError
+from agents.fetching.waiting import WaitingPages
 from agents.settings.job import Settings
 from agents.stage import OURS
 from agents.telemetry.logs import log
 from agents.telemetry.metrics import Metrics
-from urltree.crawl.decisions.host.host import retry_at
-from urltree.crawl.decisions.host.landing import ComeAgainError
-from urltree.crawl.web.client import Client
+from urltree.crawl.decisions.host.host_state import retry_at
+from urltree.crawl.decisions.host.page_response import TryLaterError
+from urltree.crawl.web.client import WebClient
 from urltree.page import Page, PageError, Reason
 
-_TICK = 1.0  # seconds; what else changes wakes the loop
-_DRAIN = 3.0  # seconds that requests have to end in before they are cancelled
+_TICK = 1.0  # longest wait in seconds; events wake the loop earlier
+_DRAIN = 3.0  # seconds that requests have to end before they are cancelled
 
 
 class Fetching:
-    """The pages of a worker.
+    """Requests the pages of a worker.
 
     Args:
-        settings: of the job.
-        hosts: what is known of them.
-        outlet: where pages go.
-        metrics: counted here.
-        clock: seconds since 1970.
+        settings: settings of the job.
+        hosts: states of the hosts.
+        stage: the actions for finished pages.
+        metrics: metrics to count in.
+        clock: returns seconds since 1970.
     """
 
     def __init__(
         self,
         settings: Settings,
         hosts: Hosts,
-        outlet: Outlet,
+        stage: FetchStage,
         metrics: Metrics,
         clock: Callable[[], float] = time,
     ) -> None:
         self._settings = settings
         self._hosts = hosts
-        self._outlet = outlet
+        self._stage = stage
         self._metrics = metrics
         self._clock = clock
-        self._client = Client(settings.client)
-        self._visiting = Visiting(settings, self._client, hosts, outlet, metrics, clock)
-        self._places = Places(
-            hosts, outlet, metrics, settings.park_seconds, self._visiting.seconds_each, clock
+        self._client = WebClient(settings.client)
+        self._requester = PageRequester(settings, self._client, hosts, stage, metrics, clock)
+        self._waiting = WaitingPages(
+            hosts, stage, metrics, settings.park_seconds, self._requester.seconds_each, clock
         )
-        self._jobs: set[Job] = set()
-        self._turns: dict[asyncio.Task[None], Job] = {}
+        self._jobs: set[FetchJob] = set()
+        self._requests: dict[asyncio.Task[None], FetchJob] = {}
         self._wake = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
-        queues = self._places.queues
+        queues = self._waiting.queues
         metrics.gauge("hosts", "Hosts for which pages wait.", lambda: sum(1 for _ in queues))
-        late = "Hosts whose turn has come and that nobody asks yet."
+        late = "Hosts that are ready for a request and wait for a free slot."
         metrics.gauge("hosts_overdue", late, lambda: queues.overdue(clock()))
         metrics.gauge("queued", "Pages in this worker's memory.", lambda: len(self._jobs))
 
     async def start(self) -> None:
-        """Begin, unless that has been done."""
+        """Start the service, unless it runs already."""
         if self._loop is None:
             await self._client.__aenter__()
             self._loop = asyncio.create_task(self._run())
             self._loop.add_done_callback(self._end_if_failed)
 
     async def stop(self) -> None:
-        """Ask nobody any more."""
+        """Cancel all requests and stop."""
         self.clear()
         if self._loop is not None:
             self._loop.cancel()
@@ -89,50 +91,50 @@ class Fetching:
             await self._client.__aexit__(None, None, None)
             self._loop = None
 
-    async def add(self, job: Job) -> None:
-        """Take a page; its future is done when nothing more becomes of it here.
+    async def add(self, job: FetchJob) -> None:
+        """Accept a page. Its future is done when the page is finished here.
 
         Raises:
-            PageError: its host has not answered for hours.
+            PageError: its host has failed for hours.
         """
         self._jobs.add(job)
         job.future.add_done_callback(lambda _: self._jobs.discard(job))
         try:
             await self._hosts.sweep(job.partition, job.domain, self._clock(), job.work)
-            await self._places.place(job)
+            await self._waiting.place(job)
         except BaseException:
             job.finish()
             raise
         self._wake.set()
 
     async def drain(self) -> None:
-        """Let requests end that do so soon, and send all other pages again."""
-        self._places.is_closed = True
-        if self._turns:
-            await asyncio.wait(self._turns, timeout=_DRAIN)
+        """Wait for requests that end soon, and send all other pages to `fetches` again."""
+        self._waiting.is_closed = True
+        if self._requests:
+            await asyncio.wait(self._requests, timeout=_DRAIN)
         self._cancel()
         for job in list(self._jobs):
-            await self._outlet.send_again(job, job.fetch, job.domain)
+            await self._stage.send_again(job, job.fetch, job.domain)
             job.finish()
-        self._places.clear()
+        self._waiting.clear()
 
     def clear(self) -> None:
-        """Drop everything: it is another's, and nothing more becomes of it here."""
+        """Drop all pages: they belong to another worker now."""
         self._cancel()
         self._jobs.clear()
-        self._places.clear()
-        self._places.is_closed = False
+        self._waiting.clear()
+        self._waiting.is_closed = False
         self._hosts.clear()
 
     def _cancel(self) -> None:
-        for task in self._turns:
+        for task in self._requests:
             task.cancel()
-        self._turns.clear()
+        self._requests.clear()
 
     async def _run(self) -> None:
         while True:
-            self._start_turns()
-            for job in self._places.leave_lot():
+            self._start_requests()
+            for job in self._waiting.take_due():
                 await self._place(job)
             try:
                 async with asyncio.timeout(self._pause()):
@@ -142,109 +144,116 @@ class Fetching:
             self._wake.clear()
 
     def _pause(self) -> float:
-        room = self._settings.fetches_at_once - len(self._turns)
-        free = room > 0 and not self._places.is_closed
-        times = [self._places.next_at(), self._places.queues.next_at() if free else None]
+        room = self._settings.fetches_at_once - len(self._requests)
+        free = room > 0 and not self._waiting.is_closed
+        times = [self._waiting.next_at(), self._waiting.queues.next_at() if free else None]
         first = min((at for at in times if at is not None), default=None)
         return _TICK if first is None else min(max(0.0, first - self._clock()), _TICK)
 
-    def _start_turns(self) -> None:
-        room = self._settings.fetches_at_once - len(self._turns)
-        if self._places.is_closed or room <= 0:
+    def _start_requests(self) -> None:
+        room = self._settings.fetches_at_once - len(self._requests)
+        if self._waiting.is_closed or room <= 0:
             return
-        for host, job in self._places.queues.take(self._clock(), at_most=room):
-            task = asyncio.create_task(self._turn(host, job))
-            self._turns[task] = job
-            task.add_done_callback(self._on_turn_end)
+        for host, job in self._waiting.queues.take(self._clock(), at_most=room):
+            task = asyncio.create_task(self._serve_host(host, job))
+            self._requests[task] = job
+            task.add_done_callback(self._on_request_end)
 
-    def _on_turn_end(self, task: asyncio.Task[None]) -> None:
-        self._turns.pop(task, None)
+    def _on_request_end(self, task: asyncio.Task[None]) -> None:
+        self._requests.pop(task, None)
         self._end_if_failed(task)
         self._wake.set()
 
     def _end_if_failed(self, task: asyncio.Task[None]) -> None:
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            self._outlet.fail(error)
+            self._stage.fail(error)
 
-    async def _turn(self, host: str, job: Job) -> None:
-        """One turn of a host; where it is cancelled, its host is another's, and is not freed."""
+    async def _serve_host(self, host: str, job: FetchJob) -> None:
+        """Make one request to a host. If it is cancelled, the host belongs to another worker."""
         try:
-            await self._visit(host, job)
-        except NotOursError:
+            await self._request(host, job)
+        except PartitionLostError:
             return
         except PageError as error:
             await self._refuse(job, error)
-        self._outlet.moved()
+        self._stage.report_progress()
         state = self._hosts.get(job.partition, job.domain, host)
-        self._places.queues.done(host, state.turn)
-        for waiting in self._places.overflow(host, job):
+        self._waiting.queues.done(host, state.next_request_at)
+        for waiting in self._waiting.overflow(host, job):
             await self._place(waiting)
 
-    async def _visit(self, host: str, job: Job) -> None:
+    async def _request(self, host: str, job: FetchJob) -> None:
         try:
-            came = await self._visiting.visit(job)
-            if came is None:
-                self._places.queues.put_back(host, job)
-            elif isinstance(came, str):
-                await self._redirect(job, came)
+            result = await self._requester.request(job)
+            if result is None:
+                self._waiting.queues.put_back(host, job)
+            elif isinstance(result, str):
+                await self._redirect(job, result)
             else:
-                await self._publish(job, came)
-        except ComeAgainError as error:
-            await self._again(host, job, error)
-        except (PageError, NotOursError, *OURS):
+                await self._publish(job, result)
+        except TryLaterError as error:
+            await self._retry_later(host, job, error)
+        except (PageError, PartitionLostError, *OURS):
             raise
         except Exception as error:
             job.errors += 1
-            log.error("unexpected", origin=job.origin, tries=job.errors, exc_info=error)
+            log.error(
+                "unexpected error while fetching a page",
+                origin=job.origin,
+                tries=job.errors,
+                exc_info=error,
+            )
             if job.errors > 1:
                 raise PageError(Reason.INTERNAL, repr(error)) from error
             self._metrics.retries.inc()
-            self._places.queues.put_back(host, job)
+            self._waiting.queues.put_back(host, job)
 
-    async def _publish(self, job: Job, page: Page) -> None:
-        await self._outlet.publish(job, page)
+    async def _publish(self, job: FetchJob, page: Page) -> None:
+        await self._stage.publish(job, page)
         self._metrics.pages.inc()
         job.finish()
 
-    async def _redirect(self, job: Job, url: str) -> None:
+    async def _redirect(self, job: FetchJob, url: str) -> None:
         fetch, most = job.fetch, self._settings.max_redirects
         if url in (fetch.url, *fetch.redirects):
-            raise PageError(Reason.REDIRECT, f"a loop, back to {url}")
+            raise PageError(Reason.REDIRECT, f"redirect loop: back to {url}")
         if len(fetch.redirects) >= most:
-            raise PageError(Reason.REDIRECT, f"more than {most} redirects")
+            raise PageError(Reason.REDIRECT, f"the page was redirected more than {most} times")
         try:
-            domain = self._outlet.domain_of(url)
+            domain = self._stage.domain_of(url)
         except PageError as error:
             raise PageError(Reason.REDIRECT, error.message) from None
         moved = replace(fetch, redirects=(*fetch.redirects, url))
         if domain == job.domain:
             job.fetch, job.is_parked = moved, False
-            await self._places.place(job)
+            await self._waiting.place(job)
         else:
-            await self._outlet.send_again(job, moved, domain)
+            await self._stage.send_again(job, moved, domain)
             self._metrics.sent_on.inc()
             job.finish()
 
-    async def _again(self, host: str, job: Job, error: ComeAgainError) -> None:
+    async def _retry_later(self, host: str, job: FetchJob, error: TryLaterError) -> None:
         now, attempt = self._clock(), job.fetch.attempt + 1
         if attempt >= self._settings.fetch_attempts:
-            raise PageError(error.reason, f"{error.message}, the last of {attempt} attempts")
+            raise PageError(
+                error.reason, f"given up after {attempt} attempts; the last one: {error.message}"
+            )
         state = self._hosts.get(job.partition, job.domain, host)
         backs_off = state.backoff_until > now
         later = state.backoff_until if backs_off else retry_at(job.fetch.url, attempt, now)
         fetch = replace(job.fetch, attempt=attempt, not_before=later, trouble=error.message)
-        await self._outlet.send_again(job, fetch, job.domain)
+        await self._stage.send_again(job, fetch, job.domain)
         job.finish()
 
-    async def _place(self, job: Job) -> None:
+    async def _place(self, job: FetchJob) -> None:
         try:
-            # meanwhile it may have been sent again, by `drain`
-            if await self._outlet.is_mine(job) and not job.future.done():
-                await self._places.place(job)
+            # `drain` may have sent the page again meanwhile
+            if await self._stage.is_mine(job) and not job.future.done():
+                await self._waiting.place(job)
         except PageError as error:
             await self._refuse(job, error)
 
-    async def _refuse(self, job: Job, error: PageError) -> None:
-        await self._outlet.refuse(job, error.reason, error.message)
+    async def _refuse(self, job: FetchJob, error: PageError) -> None:
+        await self._stage.refuse(job, error.reason, error.message)
         job.finish()

@@ -1,1 +1,1 @@
-"""The way to Kafka: Faust and aiokafka, mended where they lose, stall or overtake records."""
+"""The connection to Kafka: Faust and aiokafka, with fixes for lost and stalled records."""

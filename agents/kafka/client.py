@@ -1,6 +1,6 @@
-"""Kafka as the operators' commands see it: an admin, a producer, and reading a topic once through.
+"""Kafka clients for the operator commands: admin, producer, and reading ranges of a topic.
 
-The workers' own way to Kafka is Faust's; what both share is `options`, how brokers are reached.
+Workers reach Kafka through Faust (`agents.kafka.transport`).
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaConnectionError, KafkaError
 
 from agents.kafka.header_names import tolerate_any_header_name
-from agents.kafka.refusal import refusal
+from agents.kafka.refusal import find_refusal
 from agents.kafka.tokens import Tokens
 from agents.settings.job import Settings, SettingsError
 
-FETCH_BYTES = 4 * 1024 * 1024  # a partition; Kafka sends a larger record all the same
+FETCH_BYTES = 4 * 1024 * 1024  # per partition; Kafka still sends a larger record
 
-# A range of offsets for each partition: the first, and the one behind the last.
+# Range of offsets by partition: the first offset, and the offset after the last.
 Ranges = Mapping[TopicPartition, tuple[int, int]]
 
 
 def options(settings: Settings) -> dict[str, Any]:
-    """How brokers are reached, as aiokafka's arguments."""
+    """Return the connection settings as keyword arguments for aiokafka's clients."""
     reach: dict[str, Any] = {
         "bootstrap_servers": list(settings.brokers),
         "security_protocol": settings.security,
@@ -46,23 +46,23 @@ def options(settings: Settings) -> dict[str, Any]:
 
 @asynccontextmanager
 async def admin(settings: Settings) -> AsyncIterator[AIOKafkaAdminClient]:
-    """An admin client.
+    """Open an admin client.
 
     Raises:
-        NoKafkaError: no broker answers.
-        SettingsError: none takes the login, or its certificate is not trusted.
+        NoKafkaError: No broker can be reached.
+        SettingsError: The brokers refuse the login, or their certificate is not trusted.
     """
-    async with _started(AIOKafkaAdminClient(**options(settings)), settings) as client:
+    async with _start(AIOKafkaAdminClient(**options(settings)), settings) as client:
         yield client
 
 
 @asynccontextmanager
 async def producer(settings: Settings) -> AsyncIterator[AIOKafkaProducer]:
-    """A producer whose sends are confirmed by every replica.
+    """Open a producer whose records are confirmed by all in-sync replicas.
 
     Raises:
-        NoKafkaError: no broker answers.
-        SettingsError: none takes the login, or its certificate is not trusted.
+        NoKafkaError: No broker can be reached.
+        SettingsError: The brokers refuse the login, or their certificate is not trusted.
     """
     client = AIOKafkaProducer(
         **options(settings),
@@ -70,17 +70,17 @@ async def producer(settings: Settings) -> AsyncIterator[AIOKafkaProducer]:
         enable_idempotence=True,
         max_request_size=settings.max_record_bytes,
     )
-    async with _started(client, settings):
+    async with _start(client, settings):
         yield client
 
 
 @asynccontextmanager
 async def consumer(settings: Settings, **changes: Any) -> AsyncIterator[AIOKafkaConsumer]:
-    """A consumer without a group, which reads what it is assigned.
+    """Open a consumer without a group; the caller assigns partitions to it.
 
     Raises:
-        NoKafkaError: no broker answers.
-        SettingsError: none takes the login, or its certificate is not trusted.
+        NoKafkaError: No broker can be reached.
+        SettingsError: The brokers refuse the login, or their certificate is not trusted.
     """
     tolerate_any_header_name()
     client = AIOKafkaConsumer(
@@ -90,36 +90,41 @@ async def consumer(settings: Settings, **changes: Any) -> AsyncIterator[AIOKafka
         max_partition_fetch_bytes=FETCH_BYTES,
         **changes,
     )
-    async with _started(client, settings):
+    async with _start(client, settings):
         yield client
 
 
 async def partitions(client: AIOKafkaConsumer, topic: str) -> list[TopicPartition]:
-    """The partitions of a topic in order.
+    """Return the partitions of a topic in order.
 
     Raises:
-        SettingsError: there is no such topic.
+        SettingsError: The topic does not exist.
     """
     known = client.partitions_for_topic(topic)
     if not known:
-        # all topics: asked by name, a broker with auto.create.topics.enable would make it
+        # List all topics: a request for this name would create it under auto.create.topics.enable.
         if topic not in await client.topics():
-            raise SettingsError(f"there is no topic {topic}: `topics apply` makes it")
-        await client._client.add_topic(topic)  # noqa: SLF001 - `topics()` remembers none
+            raise SettingsError(
+                f"the topic {topic} does not exist; create it with `python -m agents topics apply`"
+            )
+        await client._client.add_topic(topic)  # noqa: SLF001 - `topics()` does not cache them
         known = client.partitions_for_topic(topic)
     return [TopicPartition(topic, partition) for partition in sorted(known)]
 
 
-async def whole(client: AIOKafkaConsumer, assigned: Iterable[TopicPartition]) -> Ranges:
-    """Everything that these partitions hold now."""
+async def full_ranges(client: AIOKafkaConsumer, assigned: Iterable[TopicPartition]) -> Ranges:
+    """Return the ranges of offsets that these partitions contain now."""
     assigned = list(assigned)
     first = await client.beginning_offsets(assigned)
     last = await client.end_offsets(assigned)
     return {partition: (first[partition], last[partition]) for partition in assigned}
 
 
-async def read(client: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[ConsumerRecord]:
-    """The records of these ranges, each partition in its order; memory is bounded by a fetch."""
+async def read_records(client: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[ConsumerRecord]:
+    """Yield the records of these ranges, in offset order within each partition.
+
+    Memory is bounded by one fetch.
+    """
     left = {partition: end for partition, (start, end) in ranges.items() if start < end}
     client.assign(list(left))
     for partition in left:
@@ -130,7 +135,7 @@ async def read(client: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[Consum
             for record in records:
                 if record.offset < left[partition]:
                     yield record
-        # the position, not the last record: compaction may have taken that away
+        # Compare the position, because compaction may have removed the last records.
         done = [p for p, end in left.items() if await client.position(p) >= end]
         for partition in done:
             del left[partition]
@@ -138,13 +143,13 @@ async def read(client: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[Consum
 
 
 @asynccontextmanager
-async def _started(client: Any, settings: Settings) -> AsyncIterator[Any]:
+async def _start(client: Any, settings: Settings) -> AsyncIterator[Any]:
     stop = getattr(client, "stop", None) or client.close
     try:
         await client.start()
     except (KafkaConnectionError, OSError):
         await stop()
-        raise await refusal(options(settings)) from None
+        raise await find_refusal(options(settings)) from None
     except KafkaError:
         await stop()
         raise
@@ -155,28 +160,33 @@ async def _started(client: Any, settings: Settings) -> AsyncIterator[Any]:
 
 
 def ssl_context(settings: Settings) -> ssl.SSLContext:
-    """For TLS to the brokers.
+    """Return the TLS context for connections to the brokers.
 
     Raises:
-        SettingsError: a file is missing or no certificate.
+        SettingsError: A file is missing, or is not a valid certificate or key.
     """
     try:
         context = ssl.create_default_context(cafile=settings.ssl_ca_file)
         if settings.ssl_cert_file is not None:
-            # without a password OpenSSL would ask for one, where a terminal is
+            # Without this password, OpenSSL would prompt for one on a terminal.
             context.load_cert_chain(settings.ssl_cert_file, settings.ssl_key_file, password="")
     except (OSError, ssl.SSLError) as error:
-        raise SettingsError(f"ssl_ca_file, ssl_cert_file, ssl_key_file: {error}") from None
+        raise SettingsError(
+            "a certificate or key cannot be loaded, check ssl_ca_file, ssl_cert_file and "
+            f"ssl_key_file: {error}"
+        ) from None
     return context
 
 
 def tokens(settings: Settings) -> Tokens:
-    """For OAUTHBEARER.
+    """Return the provider of tokens for the OAUTHBEARER login.
 
     Raises:
-        SettingsError: `oauth_ca_file` is missing or no certificate.
+        SettingsError: `oauth_ca_file` is missing, or is not a valid certificate.
     """
     try:
         return Tokens(settings)
     except (OSError, ssl.SSLError) as error:
-        raise SettingsError(f"oauth_ca_file: {error}") from None
+        raise SettingsError(
+            f"a certificate cannot be loaded, check oauth_ca_file: {error}"
+        ) from None

@@ -1,13 +1,15 @@
-"""Delivery, at least once: when a record counts as done.
+"""At-least-once delivery: when a record is done, and which offset may be committed.
 
-    partition 3    ■ ■ ■ □ ■ □ □        ■ confirmed   □ in work
-                         ▲ committed up to here, not further
+    partition 3    ■ ■ ■ □ ■ □ □        ■ confirmed   □ in flight
+                         ▲ committed up to here
 
-Several records are in work at once. One is done when Kafka has confirmed all that was sent for it
-*and* its writes to the changelog. Only what is done without a gap from the first record in work
-is committed: Faust itself commits past an unacked event, and Kafka's answers come in any order.
+Several records are processed at once. A record is done when Kafka has confirmed all that was sent
+for it and all its changelog writes. The committed offset stops at the first record that is not
+done. Two things make this necessary: Faust itself commits past an unacknowledged event, and
+Kafka's confirmations arrive in any order.
 
-Where Kafka refuses or does not answer, the process ends: nothing was committed, all is replayed.
+If Kafka refuses a record or does not answer in time, the process ends. Unfinished records are not
+committed, so they are replayed.
 """
 
 from __future__ import annotations
@@ -26,23 +28,25 @@ OnFailure = Callable[[BaseException], None]
 
 
 class Commits(Protocol):
-    """What delivery needs of the consumer (`agents.kafka.transport.Consumer`)."""
+    """The methods of the consumer (`agents.kafka.transport.Consumer`) that delivery calls."""
 
     def confirm(self, message: Message) -> None:
-        """This record and all before it are done."""
+        """Mark this record, and all records before it in its partition, as done."""
 
     def release(self, message: Message) -> None:
-        """This record is not to be processed here."""
+        """Give up this record: another worker processes it."""
 
 
 class Work:
-    """One record in work and the confirmations that it waits for.
+    """One record in flight and the confirmations that it waits for.
 
     Attributes:
-        message: the record as Kafka gave it.
-        bytes: size of the record and of what was sent for it.
-        refuse: sends the dead letter, if Kafka finds that what was sent is too large.
-        on_done: called when Kafka has confirmed all of it.
+        message: The record as Faust read it.
+        bytes: Size of the record and of everything sent for it.
+        done: Whether all confirmations have arrived, or the record was given up.
+        since: Monotonic time at which the work began, in seconds.
+        refuse: Sends a dead letter, if Kafka reports that a record sent for this one is too large.
+        on_done: Called when Kafka has confirmed everything.
     """
 
     __slots__ = (
@@ -62,7 +66,7 @@ class Work:
         self.on_done: Callable[[Work], None] | None = None
 
     def wait_for(self, future: asyncio.Future[Any], size: int = 0) -> None:
-        """The record is not done before this future is."""
+        """Make this record wait for the future, which confirms `size` bytes sent for it."""
         self._waiting += 1
         if not self.done:
             self.bytes += size
@@ -70,7 +74,7 @@ class Work:
         future.add_done_callback(self._on_done)
 
     def close(self) -> None:
-        """Nothing more is sent for this record."""
+        """Declare that nothing more will be sent for this record."""
         self._closed = True
         self._check()
 
@@ -83,7 +87,7 @@ class Work:
         elif error is not None:
             self._delivery.on_failure(error)
         elif future.cancelled():
-            return  # the worker is stopping: the record stays in work, and is replayed
+            return  # the worker is stopping; the record stays unfinished and is replayed
         else:
             self._check()
 
@@ -96,17 +100,17 @@ class Work:
 
 
 class Delivery:
-    """All records in work, in the order of their offsets.
+    """All records in flight, in offset order for each partition.
 
     Args:
-        commits: told what is done.
-        on_failure: called when a confirmation failed; ends the process.
-        max_records, max_bytes: bounds of what is in work.
+        commits: Consumer that is told which records are done.
+        on_failure: Called when a confirmation failed; it ends the process.
+        max_records, max_bytes: Limits of the records in flight.
 
     Attributes:
-        records, bytes: in work now.
-        moved_at: when a record was last done or begun while none was in work, or something else
-            happened for them; monotonic seconds.
+        records, bytes: Number and size of the records in flight.
+        moved_at: Monotonic time of the last progress, in seconds: a record was finished, a record
+            was begun while none was in flight, or `moved` was called.
     """
 
     def __init__(
@@ -124,15 +128,15 @@ class Delivery:
 
     @property
     def is_full(self) -> bool:
-        """Whether no record is taken into work before another is done."""
+        """Whether a limit is reached, so that the next record must wait."""
         return self.records >= self._max_records or self.bytes >= self._max_bytes
 
     def moved(self) -> None:
-        """Something has happened for the records in work, though none is done."""
+        """Note progress on records in flight although none is finished."""
         self.moved_at = monotonic()
 
     async def begin(self, message: Message) -> Work:
-        """Take a record into work, as soon as there is room."""
+        """Add a record to the records in flight; wait first while a limit is reached."""
         while self.is_full:
             self._room.clear()
             await self._room.wait()
@@ -145,7 +149,7 @@ class Delivery:
         return work
 
     def advance(self, message: Message) -> None:
-        """Confirm from the first record of this partition on, up to the first not done."""
+        """Confirm the finished records of this partition, up to the first unfinished one."""
         queue = self._queues.get(_queue_of(message))
         while queue and queue[0].done:
             work = queue.popleft()
@@ -158,7 +162,7 @@ class Delivery:
         self._room.set()
 
     def drop(self, work: Work) -> None:
-        """Let go of the newest record in work: its partition is another worker's."""
+        """Give up the newest record of a partition, because another worker owns the partition."""
         queue = self._queues.get(_queue_of(work.message))
         if queue and queue[-1] is work:
             queue.pop()
@@ -171,7 +175,7 @@ class Delivery:
         self._room.set()
 
     def clear(self) -> None:
-        """Partitions were revoked: what is still in work is replayed by their next owner."""
+        """Give up all records in flight after a revocation; the next owners replay them."""
         for queue in self._queues.values():
             for work in queue:
                 work.done = True
@@ -181,7 +185,7 @@ class Delivery:
         self._room.set()
 
     def stalled_for(self) -> float:
-        """Seconds for which records were in work and none was done; 0 where none is."""
+        """Return the seconds since the last progress, or 0 if no record is in flight."""
         return monotonic() - self.moved_at if self.records else 0.0
 
 

@@ -1,4 +1,4 @@
-"""A stage's consumer group as Kafka knows it: what it has committed, and who runs."""
+"""The consumer group of a stage: its committed offsets and its running members."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from aiokafka.structs import OffsetAndMetadata
 from agents.kafka.client import admin, consumer
 from agents.settings.job import Settings, SettingsError
 
-_PAUSE = 0.1  # seconds between two questions
-_PATIENCE = 30.0  # seconds
+_PAUSE = 0.1  # seconds between two attempts
+_PATIENCE = 30.0  # seconds in which a coordinator must be available
 _NO_COORDINATOR = (
     GroupCoordinatorNotAvailableError,
     GroupLoadInProgressError,
@@ -31,22 +31,24 @@ _NO_COORDINATOR = (
 T = TypeVar("T")
 
 
-async def committed(settings: Settings, stage: str, topic: str) -> dict[int, int]:
-    """Up to where a stage is done with a topic that it reads, by partition.
+async def committed_offsets(settings: Settings, stage: str, topic: str) -> dict[int, int]:
+    """Return the committed offsets of a stage for one of its topics, by partition.
 
     Raises:
-        NoKafkaError: no broker answers.
+        NoKafkaError: No broker can be reached.
     """
     group, name = settings.topic(f"urltree-{stage}"), settings.topic(topic)
     offsets = await _ask(settings, lambda client: client.list_consumer_group_offsets(group))
     return {at.partition: found.offset for at, found in offsets.items() if at.topic == name}
 
 
-async def workers(settings: Settings, stage: str) -> int:
-    """Members of a stage's group; one that was killed counts until its session ends.
+async def count_workers(settings: Settings, stage: str) -> int:
+    """Return the number of members of a stage's group.
+
+    A worker that was killed remains a member until its session ends.
 
     Raises:
-        NoKafkaError: no broker answers.
+        NoKafkaError: No broker can be reached.
     """
     group = settings.topic(f"urltree-{stage}")
     answers = await _ask(settings, lambda client: client.describe_consumer_groups([group]))
@@ -54,10 +56,10 @@ async def workers(settings: Settings, stage: str) -> int:
 
 
 async def rewind(settings: Settings, stage: str, offsets: Mapping[TopicPartition, int]) -> None:
-    """Let a stage whose workers are stopped begin at these offsets.
+    """Set the committed offsets of a stage whose workers are stopped.
 
     Raises:
-        SettingsError: one of its workers runs.
+        SettingsError: A worker of the stage is running.
     """
     group = settings.topic(f"urltree-{stage}")
     async with consumer(settings, group_id=group) as client:
@@ -66,12 +68,16 @@ async def rewind(settings: Settings, stage: str, offsets: Mapping[TopicPartition
             await client.commit({at: OffsetAndMetadata(to, "") for at, to in offsets.items()})
         except KafkaError as error:
             raise SettingsError(
-                f"a worker of {stage} was started meanwhile: stop it, begin again: {error}"
+                f"a worker of {stage} was started in the meantime; stop it and repeat the command "
+                f"({error})"
             ) from None
 
 
 async def _ask(settings: Settings, ask: Callable[[AIOKafkaAdminClient], Awaitable[T]]) -> T:
-    """A Kafka that never had a group makes its topic of offsets at the first question."""
+    """Call `ask` until the group has a coordinator.
+
+    A Kafka that never had a group creates its topic of offsets only at the first request.
+    """
     async with admin(settings) as client:
         until = time.monotonic() + _PATIENCE
         while True:

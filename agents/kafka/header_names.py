@@ -1,9 +1,9 @@
-"""Records whose headers have names that are no UTF-8.
+"""Support for records with header names that are not UTF-8.
 
-Kafka allows any bytes there; aiokafka raises UnicodeDecodeError inside the fetch. The worker
-ends, and again at each restart, and with the record its whole batch is lost to the caller
-(measured in issue 3). Here such a batch is read again by aiokafka's parser in Python, with the bad
-bytes of the name as `?`: nothing is skipped, and a header of such a name is none of ours.
+Kafka allows any bytes in a header name, but aiokafka raises UnicodeDecodeError inside the fetch.
+The worker then ends, and ends again after each restart; the rest of the record's batch is lost to
+the caller. Here such a batch is read again by aiokafka's parser in Python, with the invalid bytes
+of the name replaced by `?`. So no record is skipped, and no such name equals one of our headers.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _ASCII = bytes(range(128)) + b"?" * 128
 
 
 def tolerate_any_header_name() -> None:
-    """Let every consumer of this process read such records; doing it twice changes nothing."""
+    """Make every consumer of this process read such records. Repeated calls change nothing."""
     fetcher.MemoryRecords = TolerantRecords
 
 
 class TolerantRecords:
-    """The batches of one fetch response, in the place of aiokafka's MemoryRecords."""
+    """Batches of one fetch response; replaces aiokafka's MemoryRecords."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -34,22 +34,22 @@ class TolerantRecords:
         self._read = 0
 
     def size_in_bytes(self) -> int:
-        """Bytes of the response."""
+        """Return the size of the response in bytes."""
         return len(self._data)
 
     def has_next(self) -> bool:
-        """Whether a batch is left."""
+        """Return whether another batch follows."""
         return bool(self._records.has_next())
 
     def next_batch(self) -> _Batch | None:
-        """The next batch; None after the last."""
+        """Return the next batch, or None after the last."""
         batch = self._records.next_batch()
         self._read += 1
         return None if batch is None else _Batch(batch, self._data, self._read - 1)
 
 
 class _Batch:
-    """A batch that is read as aiokafka reads it, until a name fails."""
+    """Batch that falls back to `_convert_names` when a header name cannot be decoded."""
 
     def __init__(self, batch: Any, data: bytes, index: int) -> None:
         self._batch = batch
@@ -69,26 +69,26 @@ class _Batch:
                 yield record
                 read += 1
         except UnicodeDecodeError:
-            yield from islice(_mended(self._data, self._index), read, None)
+            yield from islice(_convert_names(self._data, self._index), read, None)
 
 
-def _mended(data: bytes, index: int) -> Iterator[Any]:
-    """The records of a batch, every header's name in ASCII."""
+def _convert_names(data: bytes, index: int) -> Iterator[Any]:
+    """Return the records of a batch, with all header names converted to ASCII."""
     batches = _MemoryRecordsPy(data)
     for _ in range(index):
         batches.next_batch()
     batch: Any = _DefaultRecordBatchPy(batches._next_slice)  # noqa: SLF001
-    iter(batch)  # decompresses
+    iter(batch)  # decompresses the batch
     position = batch._pos  # noqa: SLF001
     for _ in range(batch._num_records):  # noqa: SLF001
-        position = _mend_names(batch._buffer, position)  # noqa: SLF001
+        position = _convert_record(batch._buffer, position)  # noqa: SLF001
     return iter(batch)
 
 
-def _mend_names(buffer: bytearray, position: int) -> int:
-    """Mend the names of the record at `position`; returns where the next one begins.
+def _convert_record(buffer: bytearray, position: int) -> int:
+    """Convert the header names of the record at `position`; return the position of the next record.
 
-    A record of Kafka's format v2: length, attributes, two deltas, key, value, headers.
+    A record of Kafka's format v2 consists of: length, attributes, two deltas, key, value, headers.
     """
     length, position = decode_varint_py(buffer, position)
     end = position + length

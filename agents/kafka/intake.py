@@ -1,15 +1,16 @@
-"""What comes in from Kafka: each record of a partition once, from the committed offset on.
+"""Reading from Kafka: each record of a partition once, starting at the committed offset.
 
     stop_flow        seek to committed      fetch, fetch, …       stop_flow
     ───┼──────────────────────┼────────────────────────────────────────┼───▶
-       │ what is fetched here │ these records count, in their order    │ dropped, read again
-       │ counts for nothing   │                                        │ after the next seek
+       │ fetched here:        │ fetched here:                          │ dropped, read again
+       │ dropped              │ processed in order                     │ after the next seek
 
-Faust resumes its flow before it seeks, cuts a batch short when the flow stops, and goes on with
-the rest of it where the flow resumes at once. A partition's record 250 came before its record
-200, was confirmed and committed; when the worker then stopped, 50 records were lost. A fetch that
-was under way at the seek moved the position on after it (`tests/job`: up to 203 of 5,000 lost). So
-seeks and fetches take turns, and each fetch knows between which seeks and stops it lies.
+Faust resumes its flow before it seeks. It also cuts a batch short when the flow stops, and
+continues with the rest of that batch if the flow resumes at once. So record 250 of a partition
+came before record 200, was confirmed, and its offset was committed; when the worker then stopped,
+50 records were lost. A fetch that was under way during the seek also moved the position after it:
+up to 203 of 5,000 records were lost in the tests. Therefore seeks and fetches exclude each other
+here, and each fetch knows which seeks and stops happened before it.
 """
 
 from __future__ import annotations
@@ -24,26 +25,27 @@ from faust.types.tuples import Message
 
 
 class Intake(driver.Consumer):
-    """A consumer that drops what was fetched before a seek, or before its flow stopped."""
+    """Consumer that drops records fetched before a seek, or before its flow stopped."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._position = asyncio.Lock()  # who holds it may move the positions of partitions
-        self._moves = 0  # seeks and stops so far
-        self._is_at_committed = False  # whether streams were sought since the last stop
-        self._fetched_after = (0, False)  # both of these when the newest batch was asked for
+        self._position = asyncio.Lock()  # held while the positions of partitions change
+        self._moves = 0  # number of seeks and stops so far
+        self._is_at_committed = False  # whether a seek to committed followed the last stop
+        self._fetched_after = (0, False)  # the two values above when the last fetch began
 
     def stop_flow(self) -> None:
-        """From now on nothing counts that was fetched, or is being fetched."""
+        """Stop the flow, and discard the records that were fetched or are being fetched."""
         self._moves += 1
         self._is_at_committed = False
         super().stop_flow()
 
     async def seek_to_committed(self) -> Mapping[TP, int]:
-        """Go back to what was committed, once no fetch can step over it.
+        """Seek to the committed offsets while no fetch is under way.
 
-        Where nothing, or offset 0, was committed, aiokafka stays where it is: what was fetched too
-        early from a new group's topics never came again (`reset`, 3 of 8 runs).
+        If a partition has no committed offset, or 0, aiokafka does not move its position. Records
+        that a new group had fetched too early were then never read again (3 of 8 runs of `reset`),
+        so the position is set to the beginning here.
         """
         async with self._position:
             offsets: Mapping[TP, int] = await super().seek_to_committed()
@@ -56,16 +58,16 @@ class Intake(driver.Consumer):
             return offsets
 
     async def seek_wait(self, partitions: Mapping[TP, int]) -> None:
-        """Go to these offsets, once no fetch can step over them."""
+        """Seek to these offsets while no fetch is under way."""
         async with self._position:
             await super().seek_wait(partitions)
             self._moves += 1
 
     async def getmany(self, timeout: float) -> AsyncIterator[tuple[TP, Message]]:  # noqa: ASYNC109
-        """Records of one fetch, up to the moment at which they no longer count.
+        """Yield the records of one fetch, until a seek or stop makes the rest invalid.
 
-        Records of streams before the seek to what was committed are dropped: it comes, and
-        brings them again.
+        Records of source topics that were fetched before the seek to the committed offsets are
+        dropped: they are fetched again after it.
         """
         records, active = await self._wait_next_records(timeout)
         moves, is_at_committed = self._fetched_after

@@ -1,7 +1,8 @@
-"""Which partition a key belongs to: murmur2, as Java clients and Faust choose.
+"""The partition of a key: murmur2, as Java clients and Faust compute it.
 
-librdkafka's default is CRC32, which sends five of six keys elsewhere (issue 3): a domain would
-have two trees. So every record of ours names its partition, and what comes in is checked.
+librdkafka's default is CRC32, which puts five of six keys in another partition, so that one domain
+would get two trees. Therefore our records name their partition explicitly, and the partition of
+each incoming record is checked.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import NamedTuple
 from aiokafka.partitioner import murmur2
 
 
-class Key(NamedTuple):
-    """Where a record goes to."""
+class RoutedKey(NamedTuple):
+    """Record key together with its partition."""
 
     partition: int
     key: bytes
@@ -21,11 +22,11 @@ class Key(NamedTuple):
 
 @lru_cache(maxsize=65_536)
 def partition_of(key: bytes, partitions: int) -> int:
-    """The partition of a key, of so many."""
+    """Return the partition index (0 to `partitions` - 1) of a key."""
     return int(murmur2(key) & 0x7FFFFFFF) % partitions
 
 
-def key_of(text: str, partitions: int) -> Key:
-    """A key with its partition."""
+def route_key(text: str, partitions: int) -> RoutedKey:
+    """Return the key of a text together with its partition."""
     key = text.encode()
-    return Key(partition_of(key, partitions), key)
+    return RoutedKey(partition_of(key, partitions), key)

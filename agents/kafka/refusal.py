@@ -1,7 +1,7 @@
-"""Why no broker can be reached: aiokafka logs it, and says only that it could not.
+"""The reason why no broker can be reached; aiokafka logs it, but its error does not contain it.
 
-What waiting may mend is told from what it cannot: a broker that is down comes back, a wrong
-password stays wrong until a person sets another.
+Errors that may pass are distinguished from those that only a person can solve: a broker that is
+down will return, but a wrong password stays wrong.
 """
 
 from __future__ import annotations
@@ -26,16 +26,19 @@ _SECONDS = 10
 
 
 class NoKafkaError(SettingsError, KafkaConnectionError):
-    """No broker answers: a sentence for an operator, a reason to try again for a worker."""
+    """No broker can be reached; a worker retries, a command shows the message to the operator."""
 
     __str__ = Exception.__str__
 
 
-async def refusal(options: Mapping[str, Any]) -> SettingsError:
-    """Try each broker once more, with aiokafka's arguments, and say what is wrong.
+async def find_refusal(options: Mapping[str, Any]) -> SettingsError:
+    """Connect to each broker once more, and return an error that says what is wrong.
+
+    Args:
+        options: Keyword arguments for aiokafka's clients.
 
     Returns:
-        NoKafkaError where waiting may help, SettingsError where only a person can.
+        NoKafkaError if a retry may help, SettingsError if only a person can solve it.
     """
     arguments = {name: value for name, value in options.items() if name != "bootstrap_servers"}
     brokers = options["bootstrap_servers"]
@@ -53,34 +56,37 @@ async def refusal(options: Mapping[str, Any]) -> SettingsError:
         else:
             connection.close()
     why = f": {'; '.join(dict.fromkeys(reasons))}" if reasons else ""
-    return NoKafkaError(f"no Kafka at {', '.join(brokers)}{why}")
+    return NoKafkaError(f"Kafka cannot be reached at {', '.join(brokers)}{why}")
 
 
 def _for_good(error: Exception, broker: str, arguments: Mapping[str, Any]) -> str | None:
-    """The sentence for an error that waiting does not mend."""
+    """Return the message for an error that a retry cannot solve, or None for any other error."""
     mechanism, said = arguments.get("sasl_mechanism"), None
     match error:
         case ssl.SSLCertVerificationError():
-            said = f"the certificate of {broker} is not trusted, {error.verify_message}"
-            said += ": see ssl_ca_file"
+            said = f"the certificate of {broker} is not trusted ({error.verify_message}); "
+            said += "check ssl_ca_file"
         case SaslAuthenticationFailed():
-            said = f"{broker} refuses the login by {mechanism}: {error.args[0]}"
+            said = f"{broker} refuses the login with {mechanism}: {error.args[0]}"
         case UnsupportedSaslMechanismError():
-            said = f"{broker} has no login by {mechanism}: see sasl_mechanism"
+            said = f"{broker} does not support the mechanism {mechanism}; check sasl_mechanism"
         case IllegalSaslStateError():
-            said = f"{broker} has no login: see security"
+            said = f"{broker} does not support SASL on this listener; check security"
         case TokenRefusedError():
             said = str(error)
     return said
 
 
 def _reason(error: Exception) -> str:
-    """Few words about an error that may pass."""
+    """Return a short description of an error that may pass."""
     if isinstance(error, TokenError):
         return str(error)
     if isinstance(error, TimeoutError):
-        return f"no answer in {_SECONDS} s"
+        return f"no answer within {_SECONDS} s"
     if isinstance(error, KafkaConnectionError | ConnectionResetError):
-        # TLS or a certificate that is missing on one side looks the same
-        return "the connection was closed at once; if that stays so, see security and ssl_cert_file"
+        # A listener without TLS, or a missing client certificate, causes the same error.
+        return (
+            "the broker closed the connection at once; if this continues, check security and "
+            "ssl_cert_file"
+        )
     return str(error)

@@ -1,10 +1,10 @@
-"""Tokens to log in with: OAUTHBEARER (RFC 7628, KIP-255) by the client-credentials grant.
+"""Tokens for the OAUTHBEARER login (RFC 7628, KIP-255), by the client-credentials grant.
 
     worker ──client id, secret──▶ token endpoint        RFC 6749, section 4.4
     worker ◀──token, lifetime──── token endpoint
     worker ──token──▶ each new connection to a broker   until 80 % of the lifetime are over
 
-aiokafka asks for a token whenever it connects; where none is to be had it logs why and tries again.
+aiokafka requests a token for each new connection. If there is none, it logs the reason and retries.
 """
 
 from __future__ import annotations
@@ -26,29 +26,30 @@ from aiokafka.errors import KafkaConnectionError, SaslAuthenticationFailed
 from agents.settings.kafka import KafkaSettings
 from agents.telemetry.logs import log
 
-SECONDS = 10.0  # that a token endpoint has for its answer
-FRESH = 0.8  # of a token's lifetime; Kafka's own clients ask anew then, too (KIP-368)
+SECONDS = 10.0  # timeout of a request to the token endpoint
+FRESH = 0.8  # share of the lifetime after which a token is renewed, as Kafka's clients do (KIP-368)
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")  # RFC 6750, section 2.1
 _REFUSED = (400, 401, 403)  # RFC 6749, section 5.2
 
 
 class TokenError(KafkaConnectionError):
-    """No token is to be had now; the message says why, and never holds the secret."""
+    """No token can be obtained now; the message says why, and never contains the secret."""
 
     __str__ = Exception.__str__
 
 
 class TokenRefusedError(TokenError):
-    """A setting is wrong, the message says which: trying again changes nothing."""
+    """No token can be obtained because a setting is wrong; a retry would not help."""
 
 
 class Token(NamedTuple):
-    """A token as it was given.
+    """Access token with the times that limit its use.
 
     Attributes:
-        text: what a broker is shown.
-        fresh_until, good_until: monotonic seconds; until the one it is used without a thought,
-            until the other where no new one is to be had.
+        text: The token itself, as it is sent to brokers.
+        fresh_until: Monotonic time in seconds until which it is used without a renewal.
+        good_until: Monotonic time in seconds at which it expires; until then it is used if the
+            renewal fails.
     """
 
     text: str
@@ -57,17 +58,18 @@ class Token(NamedTuple):
 
 
 class Authenticator(conn.OAuthAuthenticator):
-    """Hears a broker say no, in the place of aiokafka's.
+    """Authenticator that reports a refused token; replaces aiokafka's.
 
-    A broker answers a bad token with what is wrong, not with an error (RFC 7628, section 3.2.3);
-    aiokafka takes that for a yes, and then the connection only closes.
+    A broker answers an invalid token with a description of the problem, not with an error
+    (RFC 7628, section 3.2.3). aiokafka takes that answer for success, and the connection is closed
+    later.
     """
 
     async def step(self, payload: bytes | None) -> tuple[bytes, bool] | None:
-        """What to send next, after an answer of the broker; None when all is said.
+        """Return the next message to the broker after its answer, or None at the end.
 
         Raises:
-            SaslAuthenticationFailed: with the broker's words.
+            SaslAuthenticationFailed: The broker refused the token; contains its description.
         """
         if payload:
             raise SaslAuthenticationFailed(payload[:200].decode(errors="replace"))
@@ -76,10 +78,10 @@ class Authenticator(conn.OAuthAuthenticator):
 
 
 class Tokens(AbstractTokenProvider):
-    """Gives aiokafka a token for each connection, and keeps it while it is fresh.
+    """Provider of tokens for aiokafka that caches a token while it is fresh.
 
-    Called from two event loops, for Faust's consumer has a thread of its own: so nothing here is
-    bound to a loop, and at worst both ask at once.
+    It is called from two event loops, because Faust's consumer has a thread of its own. So nothing
+    here is bound to a loop; in the worst case both loops request a token at the same time.
     """
 
     def __init__(self, settings: KafkaSettings) -> None:
@@ -89,10 +91,10 @@ class Tokens(AbstractTokenProvider):
         self._token = Token("", 0.0, 0.0)
 
     async def token(self) -> str:
-        """A token that brokers take now.
+        """Return a valid token.
 
         Raises:
-            TokenError: there is none.
+            TokenError: No token can be obtained.
         """
         kept = self._token
         if monotonic() < kept.fresh_until:
@@ -102,7 +104,7 @@ class Tokens(AbstractTokenProvider):
         except TokenError as error:
             if monotonic() >= kept.good_until:
                 raise
-            log.warning("no new token, the last one is good still", error=str(error))
+            log.warning("token renewal failed, using the last token", error=str(error))
         return self._token.text
 
     async def _ask(self) -> Token:
@@ -120,30 +122,35 @@ class Tokens(AbstractTokenProvider):
             ):
                 status, body = response.status, await response.read()
         except TimeoutError:
-            raise TokenError(f"no token from {url}: no answer in {SECONDS:.0f} s") from None
+            raise TokenError(
+                f"cannot get a token from {url}: no answer within {SECONDS:.0f} s"
+            ) from None
         except aiohttp.ClientConnectorCertificateError as error:
             said = getattr(error.certificate_error, "verify_message", "")
             raise TokenRefusedError(
-                f"no token from {url}: its certificate is not trusted, {said}: see oauth_ca_file"
+                f"cannot get a token from {url}: its certificate is not trusted ({said}); "
+                "check oauth_ca_file"
             ) from None
         except aiohttp.ClientConnectorError as error:
-            raise TokenError(f"no token from {url}: {error.os_error}") from None
+            raise TokenError(f"cannot get a token from {url}: {error.os_error}") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise TokenError(f"no token from {url}: {error}") from None
+            raise TokenError(f"cannot get a token from {url}: {error}") from None
         return _token(url, status, body, asked_at)
 
 
 def _login(settings: KafkaSettings) -> str:
-    """HTTP Basic, each part encoded as a form's value first: RFC 6749, section 2.3.1."""
+    """Return the HTTP Basic header value; both parts are form-encoded (RFC 6749, section 2.3.1)."""
     parts = (settings.oauth_client_id or "", settings.client_secret or "")
     return "Basic " + b64encode(":".join(map(quote_plus, parts)).encode()).decode()
 
 
 def _token(url: str, status: int, body: bytes, asked_at: float) -> Token:
-    """The token of an answer (RFC 6749, section 5); without `expires_in` it is not kept.
+    """Parse the answer of the token endpoint (RFC 6749, section 5).
+
+    A token without `expires_in` is not cached.
 
     Raises:
-        TokenError: the answer has none.
+        TokenError: The answer contains no token.
     """
     try:
         answer = orjson.loads(body)
@@ -152,14 +159,14 @@ def _token(url: str, status: int, body: bytes, asked_at: float) -> Token:
     if not isinstance(answer, dict):
         answer = {}
     said = " ".join(str(answer.get(name, "")) for name in ("error", "error_description"))
-    problem = f"no token from {url}: status {status} {said[:200]}".rstrip()
+    problem = f"cannot get a token from {url}: status {status} {said[:200]}".rstrip()
     if status in _REFUSED:
-        see = "see oauth_client_id, oauth_client_secret and oauth_scope"
-        raise TokenRefusedError(f"{problem}: {see}")
+        check = "check oauth_client_id, oauth_client_secret and oauth_scope"
+        raise TokenRefusedError(f"{problem}; {check}")
     if status != HTTPStatus.OK:
         raise TokenError(problem)
     text, lifetime = answer.get("access_token"), answer.get("expires_in", 0)
     if not isinstance(text, str) or not _TOKEN.fullmatch(text):
-        raise TokenError(f"no token from {url}: its answer has no access_token")
+        raise TokenError(f"cannot get a token from {url}: its answer has no valid access_token")
     seconds = float(lifetime) if isinstance(lifetime, int | float) else 0.0
     return Token(text, asked_at + FRESH * seconds, asked_at + seconds)

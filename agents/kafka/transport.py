@@ -1,14 +1,16 @@
-"""Faust's transport, mended: what is confirmed, what is committed, who still owns a partition.
+"""Faust's transport with three fixes: confirmation, commits, and ownership of partitions.
 
-Three things of Faust's own transport lose or stall records (measured in issue 3); what it does
-to records that are fetched around a rebalance is in `agents.kafka.intake`.
+Faust's own transport loses or stalls records in three ways. (`agents.kafka.intake` handles the
+records that are fetched around a rebalance.)
 
-- `Producer.flush` waits for a buffer that a busy agent keeps refilling, and commits wait for it:
-  under load no offset is ever committed. Here flush waits for what was queued when it was called.
-- `Consumer._new_offset` compares with the wrong offset and commits past an unacked event. Here
-  only `confirm` moves an offset, and `agents.kafka.delivery` calls it in the order of the records.
-- A worker that was stopped past its session goes on with what it had read, although another one
-  owns its partitions. Here `has_session` tells, from the last heartbeat that Kafka answered.
+- `Producer.flush` waits until a buffer is empty that a busy agent keeps refilling, and commits
+  wait for the flush: under load no offset is ever committed. Here flush waits only for the
+  records that were queued when it was called.
+- `Consumer._new_offset` compares with the wrong offset and commits past an unacknowledged event.
+  Here only `confirm` moves an offset, and `agents.kafka.delivery` calls it in record order.
+- A worker that was stopped for longer than its session continues with the records it has read,
+  although another worker owns their partitions. Here `has_session` detects this by the time of
+  the last heartbeat that Kafka answered.
 """
 
 from __future__ import annotations
@@ -34,14 +36,14 @@ SCHEME = "urltree"
 TRANSPORTS.aliases[SCHEME] = "agents.kafka.transport:Transport"
 tolerate_any_header_name()
 
-# Kafka answers a fetch once it has so many bytes, or after so many milliseconds: by Faust's
-# defaults a stage gets records one by one, each at the price of a request.
+# Kafka answers a fetch when it has this many bytes, or after this many milliseconds. With Faust's
+# defaults a stage would receive records one by one, each with a request of its own.
 FETCH_BYTES = 128 * 1024
 FETCH_WAIT = 100
 
 
 class Producer(driver.Producer):
-    """Confirms each record; waits for no others."""
+    """Producer whose records are confirmed one by one."""
 
     def _settings_extra(self) -> Mapping[str, Any]:
         return {"acks": "all", "enable_idempotence": True}
@@ -54,13 +56,13 @@ class Producer(driver.Producer):
         value: bytes | None,
         headers: Headers = (),
     ) -> asyncio.Future[RecordMetadata]:
-        """Queue a record; the future is done when all replicas have it.
+        """Queue a record; the returned future is done when all in-sync replicas have it.
 
-        Goes to aiokafka directly: Faust's `Topic.send` costs 150 µs more (issue 3).
+        Calls aiokafka directly, because Faust's `Topic.send` costs 150 µs more per record.
 
         Raises:
-            MessageSizeTooLargeError: larger than the settings allow.
-            KafkaError: the queue stayed full for the time of a delivery.
+            MessageSizeTooLargeError: The record is larger than the settings allow.
+            KafkaError: The queue stayed full for `delivery_seconds`.
         """
         future: asyncio.Future[RecordMetadata] = await self._ensure_producer().send(
             topic, value, key=key, partition=partition, headers=list(headers)
@@ -68,27 +70,27 @@ class Producer(driver.Producer):
         return future
 
     async def flush(self) -> None:
-        """Wait for what is queued now, and no longer than a delivery may take."""
+        """Wait until the records queued now are confirmed, at most for the time of a delivery."""
         if self._producer is not None:
             async with asyncio.timeout(self.request_timeout):
                 await self._producer.flush()
 
     async def on_stop(self) -> None:
-        """Stop; what Kafka does not take in time is replayed after the next start."""
+        """Stop; records that Kafka does not confirm in time are replayed after the next start."""
         try:
             async with asyncio.timeout(self.app.conf.producer_request_timeout):
                 await super().on_stop()
         except TimeoutError:
-            log.warning("stopped with records that Kafka has not confirmed")
+            log.warning("producer stopped with unconfirmed records; they will be replayed")
 
 
 class ConsumerThread(driver.AIOKafkaConsumerThread):
-    """Remembers when Kafka last said that this worker is a member of its group."""
+    """Consumer thread that records the time of the last heartbeat that Kafka answered."""
 
     heartbeat_at = 0.0
 
     async def on_start(self) -> None:
-        """Start aiokafka's consumer and listen to its heartbeats."""
+        """Start aiokafka's consumer and observe its heartbeats."""
         await super().on_start()
         coordinator = self._ensure_consumer()._coordinator  # noqa: SLF001
         beat = coordinator._do_heartbeat  # noqa: SLF001
@@ -103,17 +105,17 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
 
     def _create_worker_consumer(self, transport: Any) -> Any:
         consumer = super()._create_worker_consumer(transport)
-        consumer._fetch_min_bytes = FETCH_BYTES  # noqa: SLF001 - no setting of Faust's
+        consumer._fetch_min_bytes = FETCH_BYTES  # noqa: SLF001 - Faust has no setting for it
         consumer._fetch_max_wait_ms = FETCH_WAIT  # noqa: SLF001
         return consumer
 
     async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
-        """Joining a group is a sign of life too."""
+        """Count the assignment of partitions as a heartbeat."""
         self.heartbeat_at = monotonic()
         await super().on_partitions_assigned(assigned, generation_id)
 
     async def _commit(self, offsets: Mapping[TP, int]) -> bool:
-        """Commit; what cannot be committed now is committed later, or replayed by another."""
+        """Commit offsets; after a failure they are committed later, or another worker replays."""
         consumer = self._ensure_consumer()
         assigned = self.assignment()
         wanted = {
@@ -126,16 +128,16 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
         try:
             await consumer.commit(wanted)
         except KafkaError as error:
-            log.warning("offsets are not committed", error=repr(error))
+            log.warning("commit of offsets failed", error=repr(error))
             return False
         return True
 
 
 class Consumer(Intake):
-    """Commits what was confirmed, and nothing else.
+    """Consumer that commits confirmed records only.
 
     Attributes:
-        committed_at: when offsets were last committed, monotonic seconds; 0 before the first.
+        committed_at: Monotonic time of the last commit in seconds, 0 before the first.
     """
 
     committed_at = 0.0
@@ -150,14 +152,14 @@ class Consumer(Intake):
 
     @property
     def has_session(self) -> bool:
-        """Whether Kafka cannot have given this worker's partitions to another yet."""
+        """Whether Kafka cannot have given this worker's partitions to another one yet."""
         age = monotonic() - self._thread.heartbeat_at
         return bool(age < self.app.conf.broker_session_timeout)
 
     def confirm(self, message: Message) -> None:
-        """A record is done, and so are all before it in its partition.
+        """Mark a record, and all records before it in its partition, as done.
 
-        Of an earlier generation it says nothing: its partition may be another worker's.
+        A record of an earlier generation moves no offset: another worker may own its partition.
         """
         self._unacked_messages.discard(message)
         message.acked = True
@@ -168,18 +170,18 @@ class Consumer(Intake):
         driver_notify(self._waiting_for_ack)
 
     def release(self, message: Message) -> None:
-        """Let go of a record that is not to be processed here; nothing is committed."""
+        """Give up a record that another worker processes; no offset moves."""
         self._unacked_messages.discard(message)
         message.acked = True
         driver_notify(self._waiting_for_ack)
 
     def ack(self, message: Message) -> bool:
-        """What Faust calls for events that a stream skips: they are not done, only dropped."""
+        """Release an event that a stream skips. Faust calls this; it confirms nothing."""
         self.release(message)
         return False
 
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
-        """Commit what is done, then forget; the next owner begins there."""
+        """Commit the confirmed offsets, then forget them; the next owner begins there."""
         await super().on_partitions_revoked(revoked)
         for tp in revoked:
             self._confirmed.pop(tp, None)
@@ -195,14 +197,14 @@ class Consumer(Intake):
         return self._confirmed.get(tp)
 
     async def _add_gap(self, tp: TP, offset_from: int, offset_to: int) -> None:
-        """Offsets without record need no ack: `confirm` steps over them."""
+        """Ignore offsets without a record: `confirm` steps over them."""
 
     async def _commit_offsets(
         self,
         offsets: Mapping[TP, int],
         start_new_transaction: bool = True,  # noqa: ARG002
     ) -> bool:
-        """Commit; all that was sent for these offsets is confirmed, there is no need to flush."""
+        """Commit without a flush: everything that was sent for these offsets is confirmed."""
         if not await self._commit(offsets):
             return False
         self._committed_offset.update(offsets)
@@ -212,14 +214,14 @@ class Consumer(Intake):
         return True
 
     def verify_event_path(self, now: float, tp: TP) -> None:
-        """Faust's watch over a stalled stream: `agents.kafka.delivery` has one that acts."""
+        """Do nothing; `agents.kafka.delivery` detects stalled streams instead of Faust."""
 
     def commit_age(self) -> float:
-        """Seconds for which confirmed offsets have waited for a commit; 0 while none wait."""
+        """Return the seconds for which confirmed offsets have waited for a commit, or 0."""
         return 0.0 if self._due_since is None else monotonic() - self._due_since
 
     def lag(self, topics: Collection[str]) -> int:
-        """Records of the assigned partitions of these topics that are not confirmed yet."""
+        """Return the number of unconfirmed records in the assigned partitions of these topics."""
         at = self._committed_offset
         return sum(
             max(0, (self.highwater(tp) or 0) - (self._confirmed.get(tp) or at[tp] or 0))
@@ -229,13 +231,13 @@ class Consumer(Intake):
 
 
 class Transport(driver.Transport):
-    """`urltree://host:port`, named in the app's `broker`."""
+    """Transport for broker URLs of the form `urltree://host:port`."""
 
     Consumer = Consumer
     Producer = Producer
 
 
 def driver_notify(waiter: asyncio.Future[None] | None) -> None:
-    """Wake `Consumer.wait_empty`, which waits for the last record in work."""
+    """Wake `Consumer.wait_empty`, which waits for the last record in flight."""
     if waiter is not None and not waiter.done():
         waiter.set_result(None)

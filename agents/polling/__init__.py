@@ -1,1 +1,1 @@
-"""Asks feeds, beside the agent `agents.poll`: each when it is due."""
+"""The service that polls each feed when it is due; used by `agents.poll`."""

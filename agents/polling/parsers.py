@@ -1,11 +1,11 @@
-"""Processes that parse feeds: a hostile one costs its own poll, and never the worker.
+"""Processes that parse feeds, so that a hostile feed fails its own poll and not the worker.
 
-    poll ──body──▶ free pool ──▶ its one child ──▶ ParsedFeed
+    poll ──body──▶ free pool ──▶ its one process ──▶ ParsedFeed
                       ▲               │ too slow, too large, killed, cancelled
-                      └── a new one ◀─┘
+                      └─ a new pool ◀─┘
 
-One pool of one process each: pebble's children share a pipe and its lock, and a child that is
-killed while it reads leaves both of them unusable for the others.
+Each pool has one process: the processes of one pebble pool share a pipe and its lock, and a process
+that is killed while it reads makes both unusable for the others.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from typing import Self
 
 from pebble import ProcessExpired, ProcessPool
 
-from urltree.crawl.decisions.answer import Trouble, WebError
 from urltree.crawl.decisions.feed import parsing
 from urltree.crawl.decisions.feed.parsing import ParsedFeed
+from urltree.crawl.decisions.response import Trouble, WebError
 
-MEMORY = 1024**3  # bytes of address space; feeds of 10 MiB took 400 MiB at most
-TASKS = 1_000  # feeds after which a child is replaced, whatever it may have leaked
+MEMORY = 1024**3  # bytes of address space; feeds of 10 MiB took at most 400 MiB
+TASKS = 1_000  # number of feeds after which a child is replaced, in case it leaks memory
 
-_GRACE = 15.0  # seconds beyond its time in which pebble should have stopped a child
+_GRACE = 15.0  # seconds that pebble has to stop a child after its time limit
 _PR_SET_PDEATHSIG = 1
 
 
 class Parsers:
-    """A worker's parsers: an asynchronous context manager.
+    """The parser processes of a worker; an asynchronous context manager.
 
     Args:
-        processes: that parse at the same time; further feeds wait.
-        seconds: that a feed may take.
-        max_items: of a feed that are looked at.
-        memory: bytes of address space that a process may take.
-        tasks: feeds after which a process is replaced.
+        processes: number of processes; further feeds wait.
+        seconds: time limit for a feed.
+        max_items: number of items read from a feed.
+        memory: limit of a process's address space in bytes.
+        tasks: number of feeds after which a process is replaced.
     """
 
     def __init__(
@@ -79,15 +79,15 @@ class Parsers:
         await asyncio.gather(*self._ending)
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
-        """As `urltree.crawl.decisions.feed.parsing.parse`, in another process.
+        """Parse a feed in another process, with `urltree.crawl.decisions.feed.parsing.parse_feed`.
 
         Raises:
-            WebError: `not-a-feed`; `too-slow`; `too-large` where it takes too much memory, or
+            WebError: `not-a-feed`; `too-slow`; `too-large` if parsing takes too much memory or
                 kills its process.
         """
         pool = await self._free.get()
         try:
-            if not pool.active:  # its process was killed while it was idle
+            if not pool.active:  # its process was killed while idle
                 pool = self._instead_of(pool)
             found = await self._ask(pool, (body, content_type, url, self._max_items))
         except BaseException:
@@ -102,25 +102,30 @@ class Parsers:
     async def _ask(
         self, pool: ProcessPool, feed: tuple[bytes, str | None, str, int]
     ) -> ParsedFeed | WebError:
-        """What the pool's process says; raises where it says nothing, and is of no more use."""
+        """Return the result of the pool's process.
+
+        If this raises an error, the pool cannot be used any more.
+        """
         try:
             future = pool.schedule(_parse, args=feed, timeout=self._seconds)
             async with asyncio.timeout(self._seconds + _GRACE):
                 return await asyncio.wrap_future(future)
         except TimeoutError:
-            message = f"took more than {self._seconds:g} s to parse"
+            message = f"parsing took longer than {self._seconds:g} s"
             raise WebError(Trouble.TOO_SLOW, message) from None
         except (ProcessExpired, BrokenProcessPool) as error:
-            raise WebError(Trouble.TOO_LARGE, f"its parser was killed: {error}") from None
+            raise WebError(
+                Trouble.TOO_LARGE, f"the process that parsed the feed was killed: {error}"
+            ) from None
 
     def _pool(self) -> ProcessPool:
-        """A pool, whose process starts with its first feed."""
+        """Make a pool; its process starts with its first feed."""
         pool = ProcessPool(
             max_workers=1,
             max_tasks=self._tasks,
             initializer=_confine,
             initargs=(os.getpid(), self._memory),
-            context=get_context("spawn"),  # a fork would copy locks that other threads hold
+            context=get_context("spawn"),  # fork would copy locks that other threads have taken
         )
         self._pools.add(pool)
         return pool
@@ -130,7 +135,7 @@ class Parsers:
         return self._pool()
 
     def _end(self, pool: ProcessPool) -> None:
-        """Kill a pool's process, once; pebble waits for that, so a thread does."""
+        """Kill a pool's process once, in a thread, because pebble waits for its end."""
         if pool not in self._pools:
             return
         self._pools.remove(pool)
@@ -143,24 +148,27 @@ class Parsers:
 def _parse(
     body: bytes, content_type: str | None, url: str, max_items: int
 ) -> ParsedFeed | WebError:
-    """In the child: the feed's fault is returned, so that all that is raised is a fault of ours."""
+    """Parse a feed in the child process.
+
+    An error of the feed is returned, so that every raised exception is an error of ours.
+    """
     try:
-        return parsing.parse(body, content_type, url, max_items=max_items)
+        return parsing.parse_feed(body, content_type, url, max_items=max_items)
     except WebError as error:
         return error
     except MemoryError:
-        return WebError(Trouble.TOO_LARGE, "takes too much memory to parse")
+        return WebError(Trouble.TOO_LARGE, "parsing the feed takes too much memory")
 
 
 def _confine(worker: int, memory: int) -> None:
-    """In the child: bound its memory, and let it die with its worker, even in mid-parse.
+    """Limit the child's memory, and make it end together with its worker, even while it parses.
 
-    An idle child ends when the pipe to its worker does; one that hangs in a regular expression
-    takes note of nothing but a signal. Linux alone can send it that.
+    An idle child ends when the pipe to its worker closes. A child inside a long regular expression
+    ends only by a signal, which only Linux sends on the death of the parent.
     """
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != worker:  # it died before we asked for the signal
+    if os.getppid() != worker:  # the worker ended before the signal was set up
         os._exit(1)

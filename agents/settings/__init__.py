@@ -1,1 +1,1 @@
-"""Settings of the job, its topics, and the key schemes that they select."""
+"""Settings of the job, the declaration of its topics, and the URL key schemes they select."""

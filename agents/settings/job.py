@@ -1,8 +1,8 @@
-"""Every setting of the job, in one typed class: from the environment, from a file, or default.
+"""All settings of the job in one typed class, read from the environment or from a file.
 
 `URLTREE_BROKERS=…` sets `brokers`. `URLTREE_SETTINGS=FILE` names a YAML file with the same names
-in lower case; the environment wins over it. A password is better read from a file that only the
-worker can read: `URLTREE_SASL_PASSWORD_FILE=…`.
+in lower case; an environment variable overrides the file. Read a password from a file that only
+the worker can read, such as `URLTREE_SASL_PASSWORD_FILE=…`.
 """
 
 from __future__ import annotations
@@ -37,30 +37,33 @@ _PIPELINE = tuple(each.name for each in fields(Options) if each.name != "evictio
 
 
 class SettingsError(Exception):
-    """A setting is wrong: one sentence for the person who set it."""
+    """A setting, or the state of Kafka, is wrong; the message is one sentence for the operator."""
 
 
 class Settings(FeedSettings, KafkaSettings, BaseSettings):
-    """The settings of a worker; its commands read the same ones."""
+    """Settings of a worker; the operator commands read the same ones."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
 
     prefix: str = Field(
         "",
         pattern=r"^[a-zA-Z0-9._-]{0,100}$",
-        description="Stands before the name of every topic and consumer group.",
+        description="Prefix of the name of every topic and consumer group.",
     )
     topics_file: Path = Field(
         Path(__file__).parents[2] / "topics.yaml",
-        description="Declares every topic; a worker refuses to start where they differ.",
+        description="YAML file that declares every topic. A worker refuses to start if the topics "
+        "in Kafka differ from it.",
     )
     topics_replicas: int | None = Field(
         None,
         gt=0,
-        description="Replicas of every topic, instead of the file's; from three on "
-        "min.insync.replicas is one fewer, unless the file says another.",
+        description="Replicas of every topic, instead of those in topics_file. If it is 3 or more, "
+        "min.insync.replicas is one less, unless topics_file sets it.",
     )
-    data_dir: Path = Field(Path("data"), description="Where a worker keeps its tables on disk.")
+    data_dir: Path = Field(
+        Path("data"), description="Directory in which a worker keeps its tables."
+    )
 
     heuristic: str = Field(DEFAULT.heuristic, description=help_of("heuristic"))
     evict: bool = Field(default=True, description="Whether old documents leave the tree.")
@@ -82,75 +85,121 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
     query: Query = Field(DEFAULT.query, description=help_of("query"))
     rules: Path | None = Field(None, description=help_of("rules"))
     shared_hosts: Path | None = Field(
-        None, description="File of hosts whose subdomains are sites of their own, one a line."
+        None,
+        description="File of hosts whose subdomains are separate sites, one host per line. It "
+        "extends the list that urltree ships.",
     )
     rules_since: str | None = Field(
         None,
-        description="RFC 3339 time from which rules, query and shared_hosts count; before it the "
-        "former_ ones do, and `seen` is read under both for its horizon.",
+        description="RFC 3339 time from which rules, query and shared_hosts apply. Pages with an "
+        "earlier time use former_rules, former_query and former_shared_hosts. The table `seen` is "
+        "searched under both.",
     )
-    former_query: Query = Field("known-noise", description="`query` before rules_since.")
-    former_rules: Path | None = Field(None, description="`rules` before rules_since.")
-    former_shared_hosts: Path | None = Field(None, description="`shared_hosts` before rules_since.")
+    former_query: Query = Field(
+        "known-noise", description="Value of query for pages from before rules_since."
+    )
+    former_rules: Path | None = Field(
+        None, description="Value of rules for pages from before rules_since."
+    )
+    former_shared_hosts: Path | None = Field(
+        None, description="Value of shared_hosts for pages from before rules_since."
+    )
 
     max_page_bytes: int = Field(
-        10 * MIB, gt=0, description="HTML beyond it makes a page a dead letter, too-large."
+        10 * MIB,
+        gt=0,
+        description="Largest HTML of a page, in bytes. A page with more becomes a dead letter with "
+        "the reason too-large.",
     )
     max_record_bytes: int = Field(
         20 * MIB - 64 * 1024,
         gt=0,
-        description="Largest record that is published; max.message.bytes of the topics is above.",
+        description="Largest record that is published, in bytes. max.message.bytes of the topics "
+        "must be larger.",
     )
     max_row_bytes: int = Field(
-        MIB, gt=0, description="Largest row that is stored of a document; beyond it: too-large."
+        MIB,
+        gt=0,
+        description="Largest row that is stored for a document, in bytes. A document with a larger "
+        "row becomes a dead letter with the reason too-large.",
     )
     trees_bytes: int = Field(
-        512 * MIB, gt=0, description="Memory for the trees of domains; the least recent ones go."
+        512 * MIB,
+        gt=0,
+        description="Memory for the trees of domains, in bytes (estimated). Beyond it the least "
+        "recently used trees are dropped.",
     )
     horizons: int = Field(
-        50_000, gt=0, description="Domains whose newest times `normalize` keeps in memory."
+        50_000, gt=0, description="Domains whose newest document time `normalize` keeps in memory."
     )
     block_cache_bytes: int = Field(
-        16 * MIB, gt=0, description="RocksDB's cache, for each partition of a table."
+        16 * MIB, gt=0, description="RocksDB block cache of each partition of a table, in bytes."
     )
     in_flight: int = Field(
-        500, gt=0, description="Records in work at once, waiting for Kafka's confirmation."
+        500,
+        gt=0,
+        description="Largest number of records in flight: begun, but not yet confirmed by Kafka.",
     )
     in_flight_bytes: int = Field(
-        32 * MIB, gt=0, description="Bytes of those records, and of what is sent for them."
+        32 * MIB,
+        gt=0,
+        description="Largest size of the records in flight, and of the records sent for them, in "
+        "bytes.",
     )
 
-    commit_seconds: float = Field(2.0, gt=0, description="How often offsets are committed.")
+    commit_seconds: float = Field(2.0, gt=0, description="Seconds between two commits of offsets.")
     delivery_seconds: float = Field(
-        30.0, gt=0, description="Within it Kafka confirms a record, or the worker ends and replays."
+        30.0,
+        gt=0,
+        description="Seconds within which Kafka must confirm a record. After that the worker exits "
+        "and the unfinished records are replayed.",
     )
     stall_seconds: float = Field(
-        120.0, gt=0, description="The worker ends if records wait that long and none is done."
+        120.0,
+        gt=0,
+        description="Seconds after which a worker exits if records are in flight and none is "
+        "finished.",
     )
     session_seconds: float = Field(
-        15.0, gt=1, description="A worker silent for that long loses its partitions."
+        15.0,
+        gt=1,
+        description="Seconds without a heartbeat after which a worker loses its partitions.",
     )
     shutdown_seconds: float = Field(
-        25.0, gt=0, description="What is in work ends within it on SIGTERM; else it is replayed."
+        25.0,
+        gt=0,
+        description="Seconds that a worker has after SIGTERM to finish the records in flight. "
+        "Records that are not finished are replayed.",
     )
     instance_id: str | None = Field(
-        None, description="Static membership: a restart within session_seconds moves nothing."
+        None,
+        description="Id of a static group member. If the worker restarts within session_seconds, "
+        "it keeps its partitions.",
     )
     disk_days: float = Field(
         6.0,
         gt=0,
-        description="A partition's disk unused for longer is wiped and restored; below the "
-        "changelogs' delete.retention.ms, or deleted rows would come back.",
+        description="Days after which an unused partition on disk is wiped and restored from its "
+        "changelog. It must be less than delete.retention.ms of the changelogs, or deleted rows "
+        "would reappear.",
     )
 
-    web_host: str = Field("127.0.0.1", description="Where /livez, /readyz and /metrics listen.")
+    web_host: str = Field(
+        "127.0.0.1", description="Address on which /livez, /readyz and /metrics listen."
+    )
     web_port: int = Field(
-        0, ge=0, le=65_535, description="Their port; 0 takes a free one and logs it."
+        0,
+        ge=0,
+        le=65_535,
+        description="Port of /livez, /readyz and /metrics. With 0 a worker takes a free port and "
+        "logs it.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Least important lines that are logged."
+        "info", description="Least severe level that is logged."
     )
-    log_format: Literal["text", "json"] = Field("text", description="How a line looks.")
+    log_format: Literal["text", "json"] = Field(
+        "text", description="Format of a log line: key=value pairs or JSON."
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -161,7 +210,7 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
 
     @property
     def eviction(self) -> Eviction | None:
-        """When documents leave their domain's window."""
+        """Rule by which documents leave their domain's window, or None if none leaves."""
         if not self.evict:
             return None
         return Eviction(self.max_documents, int(self.max_age_days * DAY), self.keep)
@@ -175,7 +224,7 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
         )
 
     def topic(self, name: str) -> str:
-        """A topic's name with the prefix."""
+        """Return a topic's name in Kafka, with the prefix."""
         return self.prefix + name
 
     @classmethod
@@ -187,35 +236,54 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments, then the environment, then the file."""
+        """Read arguments first, then the environment, then the file."""
         sources: list[PydanticBaseSettingsSource] = [init_settings, env_settings]
         if FILE in os.environ:
             sources.append(YamlConfigSettingsSource(settings_cls, yaml_file=os.environ[FILE]))
         return tuple(sources)
 
 
-def load() -> Settings:
-    """The settings of this process.
+def load_settings() -> Settings:
+    """Return the settings of this process.
 
     Raises:
-        SettingsError: naming the first setting that is wrong.
+        SettingsError: A setting is invalid; the message names the first such setting.
     """
     defaults = {}
     if "URLTREE_BROKERS" not in os.environ and "KAFKA_BROKERS" in os.environ:
         defaults["brokers"] = os.environ["KAFKA_BROKERS"]
     if FILE in os.environ and not Path(os.environ[FILE]).is_file():
-        raise SettingsError(f"{FILE} should name a file, there is no {os.environ[FILE]}")
+        raise SettingsError(f"{FILE} names a file that does not exist: {os.environ[FILE]}")
     try:
         return Settings(**defaults)  # type: ignore[arg-type]
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"]) or "settings"
-        raise SettingsError(f"{name}: {first['msg']}") from None
-    except (OSError, ValueError) as error:
+        raise SettingsError(f"{name}: {first['msg'].removeprefix('Value error, ')}") from None
+    except OSError as error:
+        raise SettingsError(f"a file named in the settings cannot be read: {error}") from None
+    except ValueError as error:
         raise SettingsError(str(error)) from None
 
 
-def unknown() -> list[str]:
-    """Variables that look like settings and are none: misspelt, or another program's."""
+def unknown_variables() -> list[str]:
+    """Return environment variables with our prefix that match no setting, such as misspelt ones."""
     known = {PREFIX + name.upper() for name in Settings.model_fields} | {FILE}
     return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
+
+
+def require_contact(settings: Settings) -> str:
+    """Return the contact address that is sent in the User-Agent.
+
+    Owners of sites must be able to reach whoever crawls them, so stages that request pages or
+    feeds do not start without it.
+
+    Raises:
+        SettingsError: The setting is missing.
+    """
+    if not settings.contact:
+        raise SettingsError(
+            "contact is not set: poll and fetch need an e-mail or web address at which owners of "
+            "sites can reach you, such as URLTREE_CONTACT=https://example.org/crawler"
+        )
+    return settings.contact

@@ -1,4 +1,4 @@
-"""The settings of how Kafka is reached: brokers, TLS, and how the worker logs in."""
+"""The settings of the connection to Kafka: brokers, TLS and login."""
 
 from __future__ import annotations
 
@@ -10,64 +10,84 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import NoDecode
 
-from agents.settings.feeds import parts
+from agents.settings.feeds import split_list
 
 
 class KafkaSettings(BaseModel):
-    """What `agents.settings.job.Settings` has for whoever connects to Kafka."""
+    """The part of `agents.settings.job.Settings` that a connection to Kafka needs."""
 
     brokers: Annotated[tuple[str, ...], NoDecode] = Field(
         ("127.0.0.1:9092",),
-        description="Kafka brokers, host:port, separated by commas; else KAFKA_BROKERS counts.",
+        description="Kafka brokers as host:port, separated by commas. If URLTREE_BROKERS is not "
+        "set, the environment variable KAFKA_BROKERS is used.",
     )
     security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
-        "PLAINTEXT", description="How brokers are reached, in Kafka's words."
+        "PLAINTEXT", description="Security protocol of the brokers' listener, as Kafka names it."
     )
     ssl_ca_file: Path | None = Field(
-        None, description="Certificates that sign the brokers'; else the system's."
+        None,
+        description="PEM file of the certificate authorities that the brokers' certificates are "
+        "checked against. Default: the system's.",
     )
-    ssl_cert_file: Path | None = Field(None, description="The worker's own certificate.")
-    ssl_key_file: Path | None = Field(None, description="The key of that certificate.")
+    ssl_cert_file: Path | None = Field(
+        None, description="PEM file of the client certificate, for brokers that require one."
+    )
+    ssl_key_file: Path | None = Field(
+        None, description="PEM file of the private key of ssl_cert_file, without password."
+    )
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] = Field(
-        "SCRAM-SHA-512", description="How the worker logs in where security begins with SASL."
+        "SCRAM-SHA-512",
+        description="SASL mechanism of the login; used if security is SASL_PLAINTEXT or SASL_SSL.",
     )
-    sasl_username: str | None = Field(None, description="The name to log in with.")
-    sasl_password: SecretStr | None = Field(None, description="The password; never logged.")
+    sasl_username: str | None = Field(None, description="User name of the SASL login.")
+    sasl_password: SecretStr | None = Field(
+        None, description="Password of the SASL login. It is never logged."
+    )
     sasl_password_file: Path | None = Field(
-        None, description="A file that holds the password, instead of it."
+        None, description="File that contains the password, used instead of sasl_password."
     )
     oauth_token_url: str | None = Field(
         None,
-        description="For OAUTHBEARER: where tokens are given, by the client-credentials grant; "
-        "https, http on loopback only.",
+        description="OAUTHBEARER: URL of the token endpoint (client-credentials grant). It must be "
+        "https; http is allowed on loopback only.",
     )
-    oauth_client_id: str | None = Field(None, description="The name of the worker there.")
-    oauth_client_secret: SecretStr | None = Field(None, description="Its secret; never logged.")
+    oauth_client_id: str | None = Field(
+        None, description="OAUTHBEARER: client id at the token endpoint."
+    )
+    oauth_client_secret: SecretStr | None = Field(
+        None, description="OAUTHBEARER: client secret at the token endpoint. It is never logged."
+    )
     oauth_client_secret_file: Path | None = Field(
-        None, description="A file that holds the secret, instead of it; read for each token."
+        None,
+        description="OAUTHBEARER: file that contains the client secret, used instead of "
+        "oauth_client_secret. It is read again for each token.",
     )
-    oauth_scope: str | None = Field(None, description="What the token is asked for.")
+    oauth_scope: str | None = Field(
+        None, description="OAUTHBEARER: scope that the token is requested for."
+    )
     oauth_ca_file: Path | None = Field(
-        None, description="Certificates that sign that of oauth_token_url; else the system's."
+        None,
+        description="OAUTHBEARER: PEM file of the certificate authorities that the token "
+        "endpoint's certificate is checked against. Default: the system's.",
     )
 
     @field_validator("brokers", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         if isinstance(value, str):
-            value = parts(value)
+            value = split_list(value)
         if not value:
-            raise ValueError("should name at least one broker")
+            raise ValueError("no broker is named; name at least one as host:port")
         return value
 
     @field_validator("oauth_token_url")
     @classmethod
     def _is_private(cls, value: str | None) -> str | None:
-        """RFC 6749, section 3.2: what carries a secret has TLS."""
+        """Require TLS for a request that carries a secret (RFC 6749, section 3.2)."""
         url = urlsplit(value or "https://none")
         host = url.hostname or ""
         if not host or not (url.scheme == "https" or (url.scheme == "http" and _is_loopback(host))):
-            raise ValueError("should be an https address")
+            raise ValueError("the URL should begin with https://, or with http:// on loopback")
         return value
 
     @model_validator(mode="after")
@@ -77,21 +97,24 @@ class KafkaSettings(BaseModel):
         if self.sasl_mechanism == "OAUTHBEARER":
             if None in (self.oauth_token_url, self.oauth_client_id, self.client_secret):
                 raise ValueError(
-                    "oauth_token_url, oauth_client_id and oauth_client_secret should be set for "
-                    "OAUTHBEARER"
+                    "sasl_mechanism is OAUTHBEARER, so oauth_token_url, oauth_client_id and "
+                    "oauth_client_secret (or oauth_client_secret_file) should be set"
                 )
         elif self.sasl_username is None or self.password is None:
-            raise ValueError("sasl_username and sasl_password should be set for SASL")
+            raise ValueError(
+                f"security is {self.security}, so sasl_username and sasl_password "
+                "(or sasl_password_file) should be set"
+            )
         return self
 
     @property
     def password(self) -> str | None:
-        """The SASL password, from its file if one is named."""
+        """SASL password, read from `sasl_password_file` if that is set."""
         return _secret(self.sasl_password, self.sasl_password_file)
 
     @property
     def client_secret(self) -> str | None:
-        """The secret of OAUTHBEARER, from its file if one is named."""
+        """OAUTHBEARER client secret, read from `oauth_client_secret_file` if that is set."""
         return _secret(self.oauth_client_secret, self.oauth_client_secret_file)
 
 

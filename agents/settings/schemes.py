@@ -1,7 +1,8 @@
-"""Which key schemes read a page: rules that change take effect at a point in time.
+"""The URL key schemes that apply to a page: the current rules, and the former ones.
 
-The point is in document time, so that a replay is read as it was the first time. A document that
-was seen under the former rules is still found, for as long as `seen` remembers it.
+A change of the rules takes effect at a point in document time, so that a replayed page is read
+with the same rules as the first time. A document that was seen under the former rules is still
+found as long as the table `seen` remembers it.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from urltree.page import Page, microseconds
 
 
 class Schemes:
-    """The scheme in force and the one before it.
+    """The current key scheme and, after a change of the rules, the former one.
 
     Raises:
-        SettingsError: a file cannot be read, or what is in it is wrong.
+        SettingsError: A file of rules or hosts cannot be read, or its content is invalid.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -33,13 +34,16 @@ class Schemes:
             self._now = (*self._now, former)
 
     def of(self, page: Page) -> tuple[KeyScheme, ...]:
-        """The scheme in force at the page's time first; now, where it has none."""
+        """Return the schemes for a page, the one that applied at the page's time first.
+
+        A page without a time is read with the current scheme first.
+        """
         if self._since is not None and page.time is not None and page.time < self._since:
             return self._now[::-1]
         return self._now
 
     def domain(self, url: str) -> str:
-        """Registrable domain of an address that is to be asked now.
+        """Return the registrable domain of a URL under the current scheme.
 
         Raises:
             PageError: `bad-url`.
@@ -50,7 +54,9 @@ class Schemes:
 def _load(rules: Path | None, query: str, shared_hosts: Path | None) -> KeyScheme:
     try:
         return KeyScheme.load(_read(rules), query, _read(shared_hosts))  # type: ignore[arg-type]
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise SettingsError(f"a file of rules or shared hosts cannot be read: {error}") from error
+    except ValueError as error:
         raise SettingsError(str(error)) from error
 
 

@@ -1,4 +1,7 @@
-"""topics.yaml: every topic of the job, in Strimzi's words (`models/schemas/topics.json`)."""
+"""topics.yaml: the declaration of every topic of the job.
+
+Its fields are named as in Strimzi's KafkaTopic; `models/schemas/topics.json` is its schema.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,15 @@ _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic as declared.
+    """Declaration of one topic.
 
     Attributes:
-        name: with the prefix.
-        role: input, internal, output or changelog.
-        key: what its records are keyed by, for a person.
-        config: Kafka's own names and values, as strings.
+        name: Name in Kafka, with the prefix.
+        role: One of `ROLES`.
+        key: Description of the record key, for people.
+        partitions: Number of partitions.
+        replicas: Number of replicas of each partition.
+        config: Kafka's topic configuration, names and values as strings.
     """
 
     name: str
@@ -37,11 +42,11 @@ class Topic:
     config: Mapping[str, str]
 
 
-def declared(settings: Settings) -> tuple[Topic, ...]:
-    """The topics of topics.yaml, under the prefix and with the replicas of the settings.
+def declared_topics(settings: Settings) -> tuple[Topic, ...]:
+    """Return the topics of topics.yaml, with the prefix and the replicas of the settings.
 
     Raises:
-        SettingsError: the file is not what `models/schemas/topics.json` says.
+        SettingsError: The file does not follow `models/schemas/topics.json`.
     """
     path = settings.topics_file
     try:
@@ -50,8 +55,13 @@ def declared(settings: Settings) -> tuple[Topic, ...]:
         topics = tuple(
             _topic(fields, file.get("defaults", {}), settings) for fields in file["topics"]
         )
-    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise SettingsError(f"{path}: {type(error).__name__}: {error}") from None
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}; check topics_file") from None
+    except KeyError as error:
+        raise SettingsError(f"{path}: the field {error} is missing; add it") from None
+    except (yaml.YAMLError, TypeError, ValueError, AttributeError) as error:
+        reason = " ".join(str(error).split())
+        raise SettingsError(f"{path} is not a valid declaration of topics: {reason}") from None
     _check_copartitioned(topics, path)
     return topics
 
@@ -62,9 +72,12 @@ def _topic(fields: Mapping[str, Any], defaults: Mapping[str, Any], settings: Set
     _check_names(merged, _FIELDS)
     name = settings.topic(merged["name"])
     if not _NAME.fullmatch(name) or merged["role"] not in ROLES:
-        raise ValueError(f"{name}: not a topic's name, or a role that is not one of {ROLES}")
+        raise ValueError(
+            f"{name}: the name should be a Kafka topic name, and the role one of "
+            f"{', '.join(ROLES)}; the role is {merged['role']}"
+        )
     if not all(isinstance(value, str) for value in config.values()):
-        raise ValueError(f"{name}: values of config should be strings")
+        raise ValueError(f"{name}: all values of config should be strings; quote them")
     replicas, partitions = int(merged["replicas"]), int(merged["partitions"])
     if settings.topics_replicas is not None:
         replicas = settings.topics_replicas
@@ -73,18 +86,22 @@ def _topic(fields: Mapping[str, Any], defaults: Mapping[str, Any], settings: Set
 
 
 def _in_sync(replicas: int) -> dict[str, str]:
-    """How many replicas confirm a record: all but one, so that a broker may restart meanwhile."""
+    """Require all replicas but one to confirm a record, so that one broker may restart."""
     return {"min.insync.replicas": str(replicas - 1)} if replicas > 2 else {}
 
 
 def _check_names(found: Mapping[str, Any], known: set[str]) -> None:
     if unknown := set(found) - known:
-        raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
+        raise ValueError(f"unknown field {', '.join(sorted(unknown))}; remove it")
 
 
 def _check_copartitioned(topics: tuple[Topic, ...], path: Path) -> None:
     counts = sorted({topic.partitions for topic in topics})
     if len(counts) != 1 or counts[0] < 1:
-        raise SettingsError(f"{path}: all topics should have the same partitions, have {counts}")
-    if len({topic.name for topic in topics}) != len(topics):
-        raise SettingsError(f"{path}: a topic is declared twice")
+        raise SettingsError(
+            f"{path}: all topics should have the same number of partitions, at least 1; "
+            f"declared are {counts}"
+        )
+    names = [topic.name for topic in topics]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise SettingsError(f"{path}: declared more than once: {', '.join(sorted(twice))}")

@@ -1,10 +1,10 @@
-"""Probes and metrics over HTTP: up before the tables are recovered, and truthful meanwhile.
+"""HTTP server for probes and metrics; it also answers while tables are being recovered.
 
-    /livez    200 as long as the event loop turns; the age of its last turn
-    /readyz   200 when records are processed; else 503 and why not
-    /metrics  Prometheus
+    /livez    200 while the event loop runs, with the seconds since its last turn
+    /readyz   200 while records are processed, otherwise 503 and the reason
+    /metrics  metrics in Prometheus' text format
 
-Faust's own server starts after recovery, and answers 200 all through it.
+Faust's own server is not used: it starts after recovery, and always answers 200.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from agents.stage import Stage
 
 _TURN_SECONDS = 1.0
-_DEAD_SECONDS = 60.0  # a page of 10 MB takes one
+_DEAD_SECONDS = 60.0  # a page of 10 MB blocks the event loop for about one second
 
 
 class Health:
-    """The HTTP server of a worker.
+    """HTTP server of a worker.
 
     Args:
-        stage: whose state is told.
-        host, port: where it listens; port 0 takes a free one.
+        stage: The stage whose state is reported.
+        host, port: Address to listen on; port 0 takes a free one.
     """
 
     def __init__(self, stage: Stage, host: str, port: int) -> None:
@@ -47,30 +47,34 @@ class Health:
         app.router.add_get("/metrics", self._metrics)
         self._runner = web.AppRunner(app, access_log=None)
         gauge = stage.metrics.gauge
-        gauge("in_flight", "Records in work.", lambda: stage.delivery.records)
-        gauge("in_flight_bytes", "Their bytes.", lambda: stage.delivery.bytes)
-        gauge("lag", "Records of the assigned partitions not confirmed yet.", self._lag)
-        gauge("commit_age_seconds", "Time since the last commit, while one is due.", self._age)
+        gauge("in_flight", "Records that are being processed.", lambda: stage.delivery.records)
+        size = "Size of the records that are being processed, and of what was sent for them."
+        gauge("in_flight_bytes", size, lambda: stage.delivery.bytes)
+        lag = "Records of the assigned partitions that are not confirmed yet."
+        gauge("lag", lag, self._lag)
+        age = "Seconds for which confirmed records have waited for a commit."
+        gauge("commit_age_seconds", age, self._age)
         tables = stage.app.tables
-        left = "Changelog records still to be restored, at most."
+        left = "Changelog offsets that recovery still has to read."
         gauge("recovery_records", left, lambda: tables.remaining)
-        size = "Tables of the assigned partitions, on disk."
+        size = "Size on disk of the tables of the assigned partitions."
         gauge("state_bytes", size, lambda: sum(table.bytes_on_disk for table in tables.values()))
         rows = {name: partial(getattr, table, "rows") for name, table in tables.items()}
-        stage.metrics.gauges("rows", "Rows of a table, estimated.", "table", rows)
-        gauge("ready", "1 while records are processed.", lambda: not self.unready())
+        stage.metrics.gauges("rows", "Estimated number of rows, by table.", "table", rows)
+        ready = "1 while records are processed, 0 otherwise."
+        gauge("ready", ready, lambda: not self.unready())
 
     async def start(self) -> None:
-        """Listen."""
+        """Start to listen."""
         await self._runner.setup()
         site = web.TCPSite(self._runner, self._host, self._port)
         await site.start()
         self._turning = asyncio.create_task(self._turn())
         port = self._runner.addresses[0][1]
-        log.info("probes and metrics", url=f"http://{self._host}:{port}")
+        log.info("serving probes and metrics", url=f"http://{self._host}:{port}")
 
     async def stop(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._turning is not None:
             self._turning.cancel()
             with suppress(asyncio.CancelledError):
@@ -78,7 +82,7 @@ class Health:
         await self._runner.cleanup()
 
     def unready(self) -> str | None:
-        """Why no records are processed; None where they are."""
+        """Return the reason why no records are processed, or None if they are."""
         app = self._stage.app
         if app.should_stop:
             return "stopping"
@@ -95,7 +99,9 @@ class Health:
     async def _livez(self, _: web.Request) -> web.Response:
         age = monotonic() - self._turned_at
         status = 200 if age < _DEAD_SECONDS else 503
-        return web.Response(text=f"{age:.1f} s since the last turn\n", status=status)
+        return web.Response(
+            text=f"{age:.1f} s since the last turn of the event loop\n", status=status
+        )
 
     async def _readyz(self, _: web.Request) -> web.Response:
         reason = self.unready()
@@ -119,6 +125,6 @@ class Health:
         return consumer.commit_age() if consumer else 0.0
 
     def _consumer(self) -> Consumer | None:
-        """The consumer, as soon as it is a member of its group."""
+        """Return the consumer, or None until it has joined its group."""
         app = self._stage.app
         return app.consumer if app.started and app.consumer_generation_id else None

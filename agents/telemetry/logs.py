@@ -1,4 +1,4 @@
-"""Logs: one line an event, quiet at info, as text or JSON, on stderr."""
+"""Logging: one line per event on stderr, as key=value text or as JSON."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 
 import structlog
 
-# Below warning these write lines for each rebalance, batch or request.
+# Loggers of libraries that write a line for each rebalance, batch or request below warning.
 _NOISY = ("aiokafka", "asyncio", "faust", "mode", "aiohttp", "kafka")
 
 log: Any = structlog.get_logger("urltree")
 
 
 def configure(level: str, form: str) -> None:
-    """Set up logs for a process.
+    """Set up logging for this process.
 
-    The root logger stays at warning: at debug it costs 11 % of the worker's CPU (issue 3).
+    The root logger stays at warning: at debug it costs 11 % of a worker's CPU.
 
     Args:
-        level: least important lines of our own.
-        form: `text`, or `json` for a collector.
+        level: Least severe level of the job's own log lines.
+        form: `text`, or `json` for a log collector.
     """
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,

@@ -1,4 +1,4 @@
-"""What a worker counts, in Prometheus' words; docs/operations.md says what to watch."""
+"""The metrics that a worker counts; docs/operations.md describes which ones to watch."""
 
 from __future__ import annotations
 
@@ -20,84 +20,119 @@ from urltree.enrich.fallback import agreement
 from urltree.page import Reason
 from urltree.site.site import Learned, Relation
 
-disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each, which nothing here reads
+disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series per metric, unused
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-# a page waits behind others: from an idle worker's fraction of a second to a backlog of hours
+# From a fraction of a second on an idle worker to hours behind a backlog.
 _PAGE_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400)
 _SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1)
 
 
 class _ByVerdict:
-    """A counter with a label `verdict`, looked up once: each look-up is a lock and a tuple."""
+    """Counter with the label `verdict`, whose two children are looked up only once.
+
+    Each lookup of a child costs a lock and a tuple.
+    """
 
     def __init__(self, counter: Counter) -> None:
         self._content, self._boilerplate = map(counter.labels, ("content", "boilerplate"))
 
     def add(self, everything: int, boilerplate: int) -> None:
-        """Count so much, and how much of it is boilerplate."""
+        """Add a total and the part of it that is boilerplate."""
         self._boilerplate.inc(boilerplate)
         self._content.inc(everything - boilerplate)
 
 
 class Metrics:
-    """The metrics of one worker; a stage uses those that it has something to say about."""
+    """Metrics of one worker; each stage uses those that concern it."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
-        self.documents = self._counter("documents", "Documents that were sent on.")
-        self.replays = self._counter("replays", "Documents of these that were there before.")
-        self.revisits = self._counter("revisits", "Documents of these that superseded another.")
-        self.revisions = self._counter("revisions", "First pages published again, at 20.")
-        self.duplicates = self._counter("duplicates", "Pages seen before, by step.", "step")
-        self.dead_letters = self._counter("dead_letters", "Records refused, by reason.", "reason")
-        for reason in Reason:  # from 0 on: increase() does not see a series begin at 1
+        self.documents = self._counter("documents", "Documents that the stage has published.")
+        self.replays = self._counter("replays", "Published documents that were known before.")
+        self.revisits = self._counter(
+            "revisits", "Published documents that superseded an earlier page of the same URL."
+        )
+        self.revisions = self._counter(
+            "revisions", "First pages of a domain published again when it had 20 documents."
+        )
+        self.duplicates = self._counter(
+            "duplicates", "Pages recognised as duplicates, by step.", "step"
+        )
+        self.dead_letters = self._counter(
+            "dead_letters", "Records that became dead letters, by reason.", "reason"
+        )
+        # Create every series at 0: increase() in PromQL misses a series that begins at 1.
+        for reason in Reason:
             self.dead_letters.labels(reason)
-        self.rekeyed = self._counter("rekeyed", "Pages put under their domain's key.")
-        self.blocks = self._counter("blocks", "Text blocks judged, by verdict.", "verdict")
+        self.rekeyed = self._counter(
+            "rekeyed", "Pages published again under the key and in the partition of their domain."
+        )
+        self.blocks = self._counter("blocks", "Text blocks classified, by verdict.", "verdict")
         self.text_characters = self._counter(
-            "text_characters", "Characters of the blocks judged, by verdict.", "verdict"
+            "text_characters", "Characters of the classified text blocks, by verdict.", "verdict"
         )
         self._judged, self._characters = _ByVerdict(self.blocks), _ByVerdict(self.text_characters)
-        self.evicted = self._counter("evicted", "Rows deleted for their age or number.")
-        self.rebuilds = self._counter("rebuilds", "Domains read into memory from their rows.")
-        self.retries = self._counter("retries", "Records tried again after an unexpected error.")
+        self.evicted = self._counter(
+            "evicted", "Rows deleted because of their age or the number of documents."
+        )
+        self.rebuilds = self._counter(
+            "rebuilds", "Domains whose state was read from their rows into memory."
+        )
+        self.retries = self._counter(
+            "retries", "Records processed a second time after an unexpected error."
+        )
         self.pages = self._counter("pages", "Pages that were fetched and published.")
         self.fetch_troubles = self._counter(
-            "fetch_troubles", "Requests of fetch without an answer, by trouble.", "trouble"
+            "fetch_troubles", "Failed requests for pages, by kind of error.", "trouble"
         )
-        self.walls = self._counter("walls", "Answers that stand in for a page, by wall.", "wall")
-        self.parked = self._counter("parked", "Pages sent again, for their turn was far off.")
-        self.sent_on = self._counter("sent_on", "Pages sent on to another domain's owner.")
+        self.walls = self._counter(
+            "walls",
+            "Responses that show a consent form or a challenge instead of the page, by kind.",
+            "wall",
+        )
+        self.parked = self._counter(
+            "parked", "Pages sent to the end of fetches because their host is not due soon."
+        )
+        self.sent_on = self._counter(
+            "sent_on", "Pages passed on because a redirect led to another domain."
+        )
         self.robots_fetches = self._counter("robots_fetches", "Requests for a robots.txt.")
         self.polls = self._counter("polls", "Polls of feeds, by result.", "result")
-        self.poll_troubles = self._counter("poll_troubles", "Of those that failed.", "trouble")
+        self.poll_troubles = self._counter(
+            "poll_troubles", "Failed polls of feeds, by kind of error.", "trouble"
+        )
         self.items = self._counter("items", "New items that were sent to fetches.")
-        self.items_skipped = self._counter("items_skipped", "Items whose link is no page's.")
-        self.stale_outcomes = self._counter("stale_outcomes", "Outcomes of polls made twice.")
+        self.items_skipped = self._counter(
+            "items_skipped",
+            "New items that cannot be sent to fetches, such as those without a link.",
+        )
+        self.stale_outcomes = self._counter(
+            "stale_outcomes", "Poll outcomes ignored because the poll was made twice."
+        )
         self.agreement = Histogram(
             "urltree_agreement",
-            "F1 of words, ours against a single-page extractor's, where it was asked.",
+            "F1 of words between our text and that of the single-page extractor, if one ran.",
             buckets=_SHARES,
             registry=self.registry,
         )
         self.seconds = Histogram(
             "urltree_record_seconds",
-            "From the start of work on a record to Kafka's confirmation.",
+            "Seconds from the start of processing a record to Kafka's confirmation.",
             buckets=_SECONDS,
             registry=self.registry,
         )
 
         self.page_seconds = Histogram(
             "urltree_page_seconds",
-            "From a page's arrival in raw-html to Kafka's confirmation of its clean text.",
+            "Seconds from a page's arrival in raw-html to the confirmation of its clean text.",
             buckets=_PAGE_SECONDS,
             registry=self.registry,
         )
 
     def learned(self, document: Document, learned: Learned) -> None:
-        """Count a document that was judged, and what was said of it."""
+        """Count a document that was judged, and its blocks by verdict."""
         self.documents.inc()
         if learned.relation is Relation.REPLAY:
             self.replays.inc()
@@ -110,19 +145,19 @@ class Metrics:
         self._characters.add(sum(lengths), sum(compress(lengths, dropped)))
 
     def gauge(self, name: str, text: str, value: Callable[[], float]) -> None:
-        """A value that is asked for when metrics are read."""
+        """Add a gauge whose value is computed when the metrics are read."""
         Gauge(f"urltree_{name}", text, registry=self.registry).set_function(value)
 
     def gauges(
         self, name: str, text: str, label: str, values: Mapping[str, Callable[[], float]]
     ) -> None:
-        """The same for each value of a label."""
+        """Add a gauge with one label, whose values are computed when the metrics are read."""
         gauge = Gauge(f"urltree_{name}", text, (label,), registry=self.registry)
         for of, value in values.items():
             gauge.labels(of).set_function(value)
 
     def text(self) -> bytes:
-        """All of it, as Prometheus reads it."""
+        """Return all metrics in Prometheus' text format."""
         return generate_latest(self.registry)
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:

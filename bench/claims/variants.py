@@ -21,7 +21,7 @@ from urltree.heuristics.protocol import Heuristic
 from urltree.heuristics.registry import heuristic
 from urltree.html.tokenizer import tokenize
 from urltree.reading import Reader
-from urltree.reading.source import check
+from urltree.reading.source import check_source
 from urltree.site.site import Site
 from urltree.tree.window import DAY, Eviction
 from urltree_evaluation.metrics.sequences import compare
@@ -78,7 +78,7 @@ def follow(file: Path) -> SiteF1:
     learned: list[tuple[Document, list[str]]] = []
     for number, record in enumerate(Reader().read([str(file)])):
         assert isinstance(record, Mapping)  # noqa: S101 - the streams are well formed
-        page, origin = check(record, f"claims/0/{number}")
+        page, origin = check_source(record, f"claims/0/{number}")
         key = scheme.key(page.final_url or "", partial(getattr, page, "title"))
         if key.id in seen:
             continue

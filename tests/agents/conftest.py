@@ -1,4 +1,4 @@
-"""A job of topics alone, for the operators' commands: what workers would write is written here."""
+"""Fixtures of a job without workers: tests write what workers would write."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from agents.__main__ import main
 from agents.commands.topics import apply
 from agents.kafka import refusal, tokens
-from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.client import consumer, full_ranges, partitions, producer, read_records
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
 from tests.agents.limits import GUARD, OF_WORKERS
@@ -20,14 +20,14 @@ from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever is asked has time to answer, as `tests.agents.limits` says."""
+    """Give servers the time to answer that `tests.agents.limits` allows."""
     monkeypatch.setattr(refusal, "_SECONDS", round(GUARD))
     monkeypatch.setattr(tokens, "SECONDS", GUARD)
 
 
 @pytest.fixture
 def settings(kafka: str, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Settings of a job whose topics nobody else has; commands read them from the environment."""
+    """Return settings of a job with its own prefix; commands read them from the environment."""
     monkeypatch.setenv("URLTREE_BROKERS", kafka)
     monkeypatch.setenv("URLTREE_PREFIX", prefix)
     return Settings.model_validate({"brokers": kafka, "prefix": prefix, **OF_WORKERS})
@@ -35,14 +35,14 @@ def settings(kafka: str, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Settin
 
 @pytest.fixture
 def job(settings: Settings) -> Settings:
-    """The same, its topics made."""
+    """Return the same settings after creating the topics."""
     asyncio.run(apply(settings))
     return settings
 
 
 @pytest.fixture
 def publish(job: Settings) -> Publish:
-    """Publishes records in order; gives each one's topic/partition/offset."""
+    """Return a function that publishes records and returns their topic/partition/offset."""
 
     async def send(records: tuple[Sent, ...]) -> list[str]:
         at = []
@@ -62,19 +62,19 @@ def publish(job: Settings) -> Publish:
 
 @pytest.fixture
 def read_all(job: Settings) -> ReadAll:
-    """Everything that a topic holds."""
+    """Return a function that reads all records of a topic."""
 
     async def records(topic: str) -> list[Any]:
         async with consumer(job) as client:
-            ranges = await whole(client, await partitions(client, job.topic(topic)))
-            return [record async for record in read(client, ranges)]
+            ranges = await full_ranges(client, await partitions(client, job.topic(topic)))
+            return [record async for record in read_records(client, ranges)]
 
     return lambda topic: asyncio.run(records(topic))
 
 
 @pytest.fixture
 def run(job: Settings) -> Run:  # noqa: ARG001 - sets the environment
-    """Runs a command of `python -m agents`."""
+    """Return a function that runs a command of `python -m agents`."""
     return lambda *arguments, **options: CliRunner().invoke(
         main, arguments, catch_exceptions=False, **options
     )

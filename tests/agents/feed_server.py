@@ -1,4 +1,4 @@
-"""Sites with feeds on loopback, and the settings under which a worker reaches them by name."""
+"""Sites with feeds on loopback, and the settings with which a worker reaches them by name."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from agents.settings.job import Settings
 
 @dataclass
 class Clock:
-    """Seconds since 1970, as a test says; they go on by themselves."""
+    """A clock that returns seconds since 1970; a test can move it, and it advances by itself."""
 
     ahead: float = 0.0
 
     def __call__(self) -> float:
-        """The time."""
+        """Return the time."""
         return time.time() + self.ahead
 
 
 @dataclass
 class FeedServer:
-    """Answers for all hosts as it is told, and remembers who asked what.
+    """A server for all hosts that gives prepared responses and records the requests.
 
     Attributes:
-        answers: by address without scheme; status, headers and body.
-        requests: address and headers of each.
+        answers: status, headers and body by address without scheme.
+        requests: address and headers of each request.
     """
 
     answers: dict[str, tuple[int, Mapping[str, str], bytes]] = field(default_factory=dict)
@@ -39,16 +39,16 @@ class FeedServer:
     port: int = 0
 
     def put(self, address: str, body: bytes = b"", status: int = 200, **headers: str) -> None:
-        """Answer so from now on; `Retry_After="9"` is a header."""
+        """Prepare the response for an address; `Retry_After="9"` becomes a header."""
         named = {name.replace("_", "-"): text for name, text in headers.items()}
         self.answers[address] = (status, {"Content-Type": "text/html", **named}, body)
 
     def asked(self, address: str) -> list[Mapping[str, str]]:
-        """The headers of all requests for an address."""
+        """Return the headers of all requests for an address."""
         return [headers for found, headers in self.requests if found == address]
 
     async def answer(self, request: web.Request) -> web.Response:
-        """As it was told; 304 where the request has the ETag."""
+        """Send the prepared response; 304 if the request has its ETag."""
         address = f"{request.headers['Host']}{request.path_qs}"
         self.requests.append((address, dict(request.headers)))
         status, headers, body = self.answers.get(address, (404, {}, b""))
@@ -59,7 +59,7 @@ class FeedServer:
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[FeedServer]:
-    """A server on a port of its own."""
+    """Run a server on a port of its own."""
     server = FeedServer()
     app = web.Application()
     app.router.add_get("/{path:.*}", server.answer)
@@ -74,7 +74,7 @@ async def serving() -> AsyncIterator[FeedServer]:
 
 
 def reaching(settings: Settings, server: FeedServer, **others: Any) -> Settings:
-    """Settings of a worker for which every host is that server."""
+    """Return settings with which a worker reaches every host at that server."""
     return Settings.model_validate(
         settings.model_dump()
         | {
@@ -88,7 +88,7 @@ def reaching(settings: Settings, server: FeedServer, **others: Any) -> Settings:
 
 
 def rss(*titles: str, host: str = "news.example.org") -> bytes:
-    """A feed with one item a title, whose first word is its link; newest first, as in most."""
+    """Return a feed with one item per title, newest first; the first word is the link."""
     items = "".join(
         f"<item><title>{escape(title)}</title><link>https://{host}/{title.split()[0]}</link></item>"
         for title in titles

@@ -1,4 +1,4 @@
-"""A site whose feeds a worker follows: added through the topic, looked at in the table."""
+"""A site whose feeds a worker follows: helpers to add feeds and to read their state."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from functools import partial
 from typing import Any
 
 from agents.kafka.client import producer
-from agents.kafka.partitions import key_of
+from agents.kafka.partitions import route_key
 from agents.poll import Poll
-from agents.polling.feed_rows import feed_key
+from agents.polling.feed_tables import feed_key
 from agents.settings.job import Settings
 from models import fetch as fetches
 from models.feed import Feed
 from tests.agents.feed_server import FeedServer, reaching
 from tests.agents.records import PARTITIONS, ReadAll
 from tests.agents.workers import started, until
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState
 
 SITE = "example.org"
 HOST = "news.example.org"
 FEED = f"http://{HOST}/rss"
 HOURS = 3_600.0
 DAY = 24 * HOURS
-ANOTHER_POLL = 7 * HOURS  # interval_max is 6
+ANOTHER_POLL = 7 * HOURS  # longer than interval_max, which is 6 hours
 
 
 async def publish(job: Settings, feed: Feed, *, remove: bool = False) -> None:
-    """What the command `feeds add` or `feeds remove` does."""
-    to = key_of(feed.site, PARTITIONS)
+    """Publish a record as `feeds add` or `feeds remove` does."""
+    to = route_key(feed.site, PARTITIONS)
     async with producer(job) as client:
         value = None if remove else feed.encode()
         await client.send_and_wait(job.topic("feeds"), value, feed.key, to.partition)
@@ -41,15 +41,15 @@ def follow(job: Settings, url: str = FEED, **fields: Any) -> Any:
 
 
 def state_of(stage: Any, url: str = FEED) -> FeedState | None:
-    """What is known of a feed."""
+    """Return the state of a feed."""
     found: FeedState | None = stage.rows.get(
-        feed_key(key_of(SITE, PARTITIONS).partition, SITE, url)
+        feed_key(route_key(SITE, PARTITIONS).partition, SITE, url)
     )
     return found
 
 
 async def polled(stage: Any, times: int, url: str = FEED) -> FeedState:
-    """The state of a feed that was polled so many times."""
+    """Wait until a feed was polled a number of times, and return its state."""
 
     def is_so() -> bool:
         state = state_of(stage, url)
@@ -66,11 +66,11 @@ async def polled(stage: Any, times: int, url: str = FEED) -> FeedState:
 async def polling(
     job: Settings, server: FeedServer, clock: Callable[[], float]
 ) -> AsyncIterator[Any]:
-    """A worker that polls."""
+    """Run a worker of `poll`."""
     async with started(reaching(job, server), partial(Poll, clock=clock)) as [stage]:
         yield stage
 
 
 def titles(read_all: ReadAll) -> list[str | None]:
-    """Of the items that were sent to fetches, in their order."""
+    """Return the titles of the items sent to fetches, in order."""
     return [fetches.decode(record.value).title for record in read_all("fetches")]

@@ -1,4 +1,4 @@
-"""Pages of a few sites, and what a job has learned of them: its rows, whatever disk they are on."""
+"""Pages of a few sites, and the rows that a job has learned from them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 import yaml
 
-from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.client import consumer, full_ranges, partitions, producer, read_records
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
-from agents.settings.topics_file import declared
+from agents.settings.topics_file import declared_topics
 from models import raw_html
 from tests.agents.records import Sent
 from urltree.page import Page
@@ -24,19 +24,19 @@ Rows = dict[tuple[str, bytes], bytes]  # by table and key
 
 
 def page(site: str, number: int | str) -> Sent:
-    """A page of a site."""
+    """Return a page of a site."""
     html = f"<p>Menu of {site}</p><h1>Page {number}</h1><p>What page {number} of {site} says.</p>"
     value = raw_html.encode(Page(url=f"https://{site}/{number}", html=html))
     return Sent("raw-html", site.encode(), value)
 
 
 def pages(*numbers: int) -> list[Sent]:
-    """Pages of these numbers, of each site."""
+    """Return pages with these numbers, for each site."""
     return [page(site, number) for number in numbers for site in SITES]
 
 
 def rows(job: Settings) -> Rows:
-    """What the tables of a job are restored from."""
+    """Return the rows from which the tables of a job are restored."""
     found = {
         (name, record.key): record.value
         for name in TABLES
@@ -46,26 +46,26 @@ def rows(job: Settings) -> Rows:
 
 
 def values(job: Settings, topic: str) -> list[Any]:
-    """The values of a topic of JSON."""
+    """Return the values of a topic with JSON records."""
     return [orjson.loads(record.value) for record in records(job, topic)]
 
 
 def records(job: Settings, topic: str) -> list[Any]:
-    """All that a topic holds."""
+    """Return all records of a topic."""
 
     async def found() -> list[Any]:
         async with consumer(job) as client:
-            ranges = await whole(client, await partitions(client, job.topic(topic)))
-            return [record async for record in read(client, ranges)]
+            ranges = await full_ranges(client, await partitions(client, job.topic(topic)))
+            return [record async for record in read_records(client, ranges)]
 
     return asyncio.run(found())
 
 
 def send(job: Settings, published: list[Sent]) -> None:
-    """Publish to any job, as its topics are partitioned."""
+    """Publish pages to any job, in the partitions of its topics."""
 
     async def sent() -> None:
-        count = declared(job)[0].partitions
+        count = declared_topics(job)[0].partitions
         async with producer(job) as client:
             for topic, key, value, headers, _ in published:
                 at = partition_of(key or b"", count)
@@ -75,7 +75,7 @@ def send(job: Settings, published: list[Sent]) -> None:
 
 
 def declare(job: Settings, partitions: int, path: Path) -> Path:
-    """A copy of topics.yaml with so many partitions."""
+    """Write a copy of topics.yaml with this number of partitions."""
     file = yaml.safe_load(job.topics_file.read_text())
     file["defaults"]["partitions"] = partitions
     path.write_text(yaml.safe_dump(file))

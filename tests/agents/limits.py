@@ -1,7 +1,7 @@
-"""Limits that end only what hangs.
+"""Time limits for tests that end only work that hangs.
 
-A shared machine stands still for seconds, and everything on it is ten times slower for minutes: by
-the limits of production a worker would lose its session, or a site's answer would come too late.
+A shared machine may stop for seconds, and be ten times slower for minutes. With the limits of
+production a worker would lose its session then, or a site's response would come too late.
 """
 
 from __future__ import annotations
@@ -22,5 +22,5 @@ OF_WORKERS: dict[str, float] = {
 
 
 def environment(limits: dict[str, float] = OF_WORKERS) -> dict[str, str]:
-    """The same for a process."""
+    """Return the limits as environment variables for a process."""
     return {f"URLTREE_{name.upper()}": str(seconds) for name, seconds in limits.items()}

@@ -1,4 +1,4 @@
-"""A web of one's own: every host is the same server on loopback, and answers as a test says."""
+"""A web server on loopback for all hosts, with responses that a test prepares."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Web:
-    """Pages by address; what nobody has put there is a 404.
+    """Prepared pages by address; any other address is a 404.
 
     Attributes:
         asked: (host, path) of each request, in order.
-        at: when each host was asked, monotonic seconds.
-        busy, most_at_once: requests of a host that are being answered, and the most there were.
+        at: times of the requests by host, monotonic seconds.
+        busy, most_at_once: current and maximum number of simultaneous requests by host.
     """
 
     def __init__(self) -> None:
@@ -34,19 +34,19 @@ class Web:
         self.port = 0
 
     def put(self, address: str, *answers: Answer) -> None:
-        """Answer an address (host and path) so; the last one for ever."""
+        """Prepare the responses of an address (host and path); the last one is repeated."""
         self._answers[address] = list(answers)
 
     def page(self, address: str, text: str | None = None, **headers: str) -> None:
-        """Put a page there."""
+        """Prepare a page."""
         self.put(address, html(f"<html><body><p>{text or address}</p></body></html>", **headers))
 
     def times(self, address: str) -> int:
-        """How often an address was asked."""
+        """Return the number of requests for an address."""
         return sum(host + path == address for host, path in self.asked)
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
-        """Answer a request."""
+        """Respond to a request."""
         host, path = request.host, request.path_qs
         self.asked.append((host, path))
         self.at[host].append(monotonic())
@@ -62,7 +62,7 @@ class Web:
 
 
 def html(body: str, status: int = 200, **headers: str) -> Answer:
-    """A page; header names with underscores."""
+    """Return a page; names of headers have underscores."""
 
     async def answer(_: web.Request) -> web.StreamResponse:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -74,12 +74,12 @@ def html(body: str, status: int = 200, **headers: str) -> Answer:
 
 
 def redirect(to: str, status: int = 301) -> Answer:
-    """A redirect."""
+    """Return a redirect."""
     return html("", status, Location=to)
 
 
 def slowly(seconds: float, then: Answer) -> Answer:
-    """The same, later."""
+    """Return the same response after a delay."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
         await asyncio.sleep(seconds)
@@ -90,7 +90,7 @@ def slowly(seconds: float, then: Answer) -> Answer:
 
 @asynccontextmanager
 async def serving(pages: Web) -> AsyncIterator[Web]:
-    """Serve on a free port."""
+    """Run the server on a free port."""
     app = web.Application()
     app.router.add_route("*", "/{tail:.*}", pages.answer)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)

@@ -1,4 +1,4 @@
-"""Parsers at work, and feeds for them: small, slow and greedy ones."""
+"""Parser processes, and feeds for them: small, slow, and with a high memory use."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 
 from agents.polling.parsers import Parsers
 from tests.agents.limits import GUARD
-from urltree.crawl.decisions.answer import Trouble, WebError
+from urltree.crawl.decisions.response import Trouble, WebError
 
 FEED = "https://news.example.org/feed.xml"
 
 
 def rss(items: int, text: str = "") -> bytes:
-    """A feed of so many items."""
+    """Return a feed with a number of items."""
     inside = "".join(
         f"<item><title>{number}</title><link>https://news.example.org/{number}</link>{text}</item>"
         for number in range(items)
@@ -34,7 +34,7 @@ GREEDY = JSON % b",".join([b"{}"] * 5_000_000)  # 14 MB as text, 360 MB as objec
 
 
 def children() -> list[psutil.Process]:
-    """Processes of this one that parse."""
+    """Return the parser processes of this process."""
     return [child for child in psutil.Process().children(recursive=True) if _parses(child)]
 
 
@@ -46,7 +46,7 @@ def _parses(child: psutil.Process) -> bool:
 
 
 def run(test: Callable[[Parsers], Coroutine[Any, Any, None]], **parameters: Any) -> None:
-    """Run a test with parsers; afterwards none of their processes is there."""
+    """Run a test with parsers; check that no process of them is left."""
 
     async def all_of_it() -> None:
         async with Parsers(
@@ -59,12 +59,12 @@ def run(test: Callable[[Parsers], Coroutine[Any, Any, None]], **parameters: Any)
 
 
 async def trouble(parsers: Parsers, body: bytes) -> Trouble:
-    """The trouble that a feed makes."""
+    """Return the trouble of a feed."""
     with pytest.raises(WebError) as caught:
         await parsers.parse(body, "text/xml", FEED)
     return caught.value.trouble
 
 
 async def is_well(parsers: Parsers) -> bool:
-    """Whether a feed is parsed."""
+    """Return whether a feed can be parsed."""
     return len((await parsers.parse(SMALL, "text/xml", FEED)).items) == 2

@@ -1,4 +1,4 @@
-"""Records of a test's topics, and what the fixtures that publish and read them are."""
+"""Types of the fixtures that publish and read a test's records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PARTITIONS = 6
 
 
 class Sent(NamedTuple):
-    """A record to publish; its partition is that of its key unless it is given."""
+    """Record to publish; without a partition it goes to the partition of its key."""
 
     topic: str
     key: bytes | None

@@ -1,7 +1,8 @@
-"""docs/operations.md, typed: the commands of its console blocks, as they stand there.
+"""The console blocks of docs/operations.md, run as they are written.
 
-`python -m agents …` is run, behind `kubectl exec POD --` too, with what stands before it (settings)
-and behind it (`< FILE`, `> FILE`). What only a cluster can do is left out.
+Commands `python -m agents …` are run, also those behind `kubectl exec POD --`, with the settings
+before them and the redirections after them (`< FILE`, `> FILE`). Other commands, which need a
+cluster, are left out.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _OURS = re.compile(
 
 
 def shown(section: str = "") -> list[str]:
-    """Every command of a section, or of the whole document, in order."""
+    """Return every command of a section, or of the whole document, in order."""
     text = DOCUMENT.read_text()
     if section:
         found = re.search(rf"^#+ {section}\n(.*?)(?=^#+ |\Z)", text, re.MULTILINE | re.DOTALL)
@@ -39,24 +40,25 @@ def shown(section: str = "") -> list[str]:
 
 
 def ours(section: str, *, on_kubernetes: bool = False) -> list[str]:
-    """Those that run here: with `kubectl exec` before them, or without."""
+    """Return the commands that can run here, with or without a `kubectl exec` before them."""
     found = [(line, _OURS.fullmatch(line)) for line in shown(section)]
     return [line for line, match in found if match and bool(match["pod"]) == on_kubernetes]
 
 
 class Runbook:
-    """Types commands where the files of this test are.
+    """Runner of the document's commands in a directory of the test.
 
     Args:
-        run: runs `python -m agents`.
-        names: what stands for what: values of this test for those of the document.
+        run: Runs `python -m agents`.
+        directory: Directory for the files that commands read and write.
+        names: Replacements of values in the document by values of this test.
     """
 
     def __init__(self, run: Run, directory: Path, names: dict[str, str] | None = None) -> None:
         self._run, self._directory, self._names = run, directory, names or {}
 
     def type(self, section: str, *, on_kubernetes: bool = False) -> list[Result]:
-        """Run the commands of a section; each has to end well."""
+        """Run the commands of a section; each must succeed."""
         lines = ours(section, on_kubernetes=on_kubernetes)
         assert lines, f"{section} shows no command of this kind"
         results = [self.typed(line) for line in lines]
@@ -65,7 +67,7 @@ class Runbook:
         return results
 
     def typed(self, line: str) -> Result:
-        """Run one line, which the document has to show."""
+        """Run one line, which the document must contain."""
         found = _OURS.fullmatch(line)
         assert found
         assert line in DOCUMENT.read_text(), line
@@ -74,7 +76,7 @@ class Runbook:
     def _type(self, line: re.Match[str]) -> Result:
         settings = dict(pair.split("=", 1) for pair in line["settings"].split())
         words = shlex.split(line["rest"])
-        given: str | bytes = "y\n"  # to whoever asks
+        given: str | bytes = "y\n"  # answer to a request for confirmation
         output = None
         if words[-2:-1] in (["<"], [">"]):
             *words, sign, name = words

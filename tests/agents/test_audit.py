@@ -1,4 +1,4 @@
-"""The audit: every origin is accounted for once, and nothing lost is called found."""
+"""The command `audit`: each origin is counted once, and no lost page is counted as found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from agents.commands.audit.command import Audit, account, auditing
-from agents.commands.audit.ledger import Accounts, Ledger, Outcome
+from agents.commands.audit.ledger import Accounts, AuditOutcome, Ledger
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
 from models import clean_text, duplicate, raw_html
@@ -28,14 +28,14 @@ URL = "http://example.org/a"
 
 
 def page(url: str = URL, **changes: Any) -> Sent:
-    """A page of example.org in its partition."""
+    """Return a page of example.org in the partition of its domain."""
     return Sent("raw-html", DOMAIN, raw_html.encode(Page(url=url, html="<p>Hello")))._replace(
         **changes
     )
 
 
 def clean(origin: str, document_id: str = "0" * 32, fetched_at: str | None = None) -> Sent:
-    """The clean text of a page."""
+    """Return the clean text of a page."""
     extraction = Extraction(
         status="ok",
         url=URL,
@@ -56,34 +56,34 @@ def clean(origin: str, document_id: str = "0" * 32, fetched_at: str | None = Non
 
 
 def duplicate_of(first: str, origin: str) -> Sent:
-    """The record of a duplicate."""
+    """Return the record of a duplicate."""
     record = Duplicate(origin, first, "0" * 32, Step.RULE, Urls(URL, URL, URL, URL))
     return Sent("duplicates", origin.encode(), duplicate.encode(record))
 
 
 def dead(origin: str, reason: str) -> Sent:
-    """The dead letter of a page."""
+    """Return the dead letter of a page."""
     original = Record(None, None, ((ORIGIN, b"nonsense"),))
     letter = DeadLetter(origin, "normalize", reason, "m", "raw-html", original).to_record()
     return Sent("dead-letters", letter.key, letter.value, letter.headers)
 
 
 def document_id() -> str:
-    """The id of URL, by the settings' rules."""
+    """Return the document id of URL under the settings' rules."""
     return Schemes(Settings()).of(Page(url=URL, html=""))[0].key(URL, lambda: None).id
 
 
 def test_a_ledger_counts_each_origin_once_under_its_best_outcome() -> None:
-    """A dead letter that was replayed with success is clean text, whatever comes first."""
+    """A dead letter that was replayed successfully counts as clean text, in any order."""
     ledger = Ledger("t")
     for offset in (5, 6, 8, 9):
         ledger.expect(0, offset)
-    ledger.settle("t/0/5", Outcome.DEAD_LETTER, "bad-url")
-    ledger.settle("t/0/5", Outcome.CLEAN_TEXT)
-    ledger.settle("t/0/6", Outcome.CLEAN_TEXT)
-    ledger.settle("t/0/6", Outcome.DEAD_LETTER, "bad-url")
-    ledger.settle("t/0/8", Outcome.DUPLICATE, "rule")
-    ledger.settle("t/0/8", Outcome.DUPLICATE, "rule")
+    ledger.settle("t/0/5", AuditOutcome.DEAD_LETTER, "bad-url")
+    ledger.settle("t/0/5", AuditOutcome.CLEAN_TEXT)
+    ledger.settle("t/0/6", AuditOutcome.CLEAN_TEXT)
+    ledger.settle("t/0/6", AuditOutcome.DEAD_LETTER, "bad-url")
+    ledger.settle("t/0/8", AuditOutcome.DUPLICATE, "rule")
+    ledger.settle("t/0/8", AuditOutcome.DUPLICATE, "rule")
     assert ledger.accounts() == Accounts(
         origins=4, clean_text=2, duplicates={"rule": 1}, missing=1, first_missing=("t/0/9",)
     )
@@ -91,20 +91,20 @@ def test_a_ledger_counts_each_origin_once_under_its_best_outcome() -> None:
 
 @pytest.mark.parametrize("origin", ["t/0/4", "t/0/7", "t/0/99", "t/1/5", "u/0/5", "nonsense", ""])
 def test_a_ledger_ignores_what_it_does_not_expect(origin: str) -> None:
-    """Outputs of pages outside the range, or of no page, count nowhere."""
+    """Outputs of pages outside the range, or of no page, are not counted."""
     ledger = Ledger("t")
     ledger.expect(0, 5)
     ledger.expect(0, 8)
-    ledger.settle(origin, Outcome.CLEAN_TEXT)
+    ledger.settle(origin, AuditOutcome.CLEAN_TEXT)
     assert ledger.accounts().missing == ledger.accounts().origins == 2
 
 
 def test_a_ledger_takes_any_number_of_reasons() -> None:
-    """A byte has room for the known ones; more are counted together."""
+    """A byte has room for the known reasons; further ones are counted together."""
     ledger = Ledger("t")
     for offset in range(1_000):
         ledger.expect(0, offset)
-        ledger.settle(f"t/0/{offset}", Outcome.DEAD_LETTER, f"reason {offset}")
+        ledger.settle(f"t/0/{offset}", AuditOutcome.DEAD_LETTER, f"reason {offset}")
     letters = ledger.accounts().dead_letters
     assert sum(letters.values()) == 1_000
     assert letters["other"] > 700
@@ -112,7 +112,7 @@ def test_a_ledger_takes_any_number_of_reasons() -> None:
 
 @pytest.mark.kafka
 def test_every_origin_is_counted_by_what_became_of_it(publish: Publish, run: Run) -> None:
-    """Clean text, duplicates by step, dead letters by reason, and the missing are named."""
+    """Clean text, duplicates by step and dead letters by reason count; missing pages are named."""
     a, b, c, d = publish(page(), page(), page(value=None), page())
     publish(clean(a), duplicate_of(a, b), dead(c, "malformed"))
     result = run("audit", "--json")
@@ -136,7 +136,7 @@ def test_every_origin_is_counted_by_what_became_of_it(publish: Publish, run: Run
 
 @pytest.mark.kafka
 def test_copies_and_commands_are_no_origins(job: Settings, publish: Publish) -> None:
-    """A re-keyed page counts where it came in, a command does not count."""
+    """A re-keyed page counts at its first place, and a command does not count."""
     (first,) = publish(page(key=None, partition=5))
     publish(
         page(headers=[(ORIGIN, first.encode())]),
@@ -148,7 +148,7 @@ def test_copies_and_commands_are_no_origins(job: Settings, publish: Publish) -> 
 
 @pytest.mark.kafka
 def test_a_range_is_audited_alone(publish: Publish, run: Run) -> None:
-    """Offsets and a partition narrow it down."""
+    """Offsets and a partition limit the audit."""
     origins = publish(*[page() for _ in range(5)])
     publish(page(partition=0, key=b"x"), *[clean(origin) for origin in origins[1:3]])
     partition = origins[0].split("/")[1]
@@ -161,7 +161,7 @@ def test_a_range_is_audited_alone(publish: Publish, run: Run) -> None:
 
 @pytest.mark.kafka
 def test_a_live_audit_keeps_up(job: Settings, publish: Publish) -> None:
-    """Brought up to date it knows the pages and outputs that came since."""
+    """An update adds the pages and outputs that came since the last one."""
 
     async def twice() -> tuple[Accounts, Accounts, Accounts]:
         async with auditing(job) as audit:
@@ -181,7 +181,7 @@ def test_a_live_audit_keeps_up(job: Settings, publish: Publish) -> None:
 def test_waiting_ends_as_soon_as_nothing_is_missing(
     job: Settings, publish: Publish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pages that come after the first look are not waited for."""
+    """The command does not wait for pages that came after its first reading."""
     (origin,) = publish(page())
     looked, update = asyncio.Event(), Audit.update
 
@@ -204,7 +204,7 @@ def test_waiting_ends_as_soon_as_nothing_is_missing(
 def test_clean_text_that_a_later_page_replaced_is_not_missing(
     job: Settings, publish: Publish
 ) -> None:
-    """Compaction keeps the last record of an id: the first page is superseded, not lost."""
+    """Compaction keeps only the last record of an id, so the first page counts as superseded."""
     first, second, third = publish(page(), page(), page())
     publish(clean(second, document_id()))
     assert asyncio.run(account(job)) == Accounts(
@@ -215,7 +215,7 @@ def test_clean_text_that_a_later_page_replaced_is_not_missing(
 
 @pytest.mark.kafka
 def test_between_partitions_times_say_what_was_superseded(job: Settings, publish: Publish) -> None:
-    """The first day's page is superseded; of the undated one nobody knows."""
+    """The page with the earlier time counts as superseded; a page without a time stays missing."""
     dated = Page(url=URL, html="<p>Hello", fetched_at="2026-01-01T00:00:00Z")
     publish(page(partition=5, value=raw_html.encode(dated)))
     (undated,) = publish(page(partition=5))
@@ -227,7 +227,7 @@ def test_between_partitions_times_say_what_was_superseded(job: Settings, publish
 
 @pytest.mark.kafka
 def test_clean_text_that_was_forgotten_is_not_missing(job: Settings, publish: Publish) -> None:
-    """A tombstone under the page's id accounts for it."""
+    """A tombstone under the page's id accounts for the page."""
     publish(page(), page(url="http://example.org/lost"))
     publish(Sent("clean-text", document_id().encode(), None, partition=0))
     accounts = asyncio.run(account(job))
@@ -236,7 +236,7 @@ def test_clean_text_that_was_forgotten_is_not_missing(job: Settings, publish: Pu
 
 @pytest.mark.kafka
 def test_records_of_others_in_a_topic_are_named_and_passed(publish: Publish, run: Run) -> None:
-    """Garbage in an output topic does not stop the audit."""
+    """An invalid record in an output topic is reported, and the audit continues."""
     (origin,) = publish(page())
     publish(*[Sent(topic, b"x", b"x") for topic in ("clean-text", "duplicates", "dead-letters")])
     publish(clean(origin))

@@ -1,4 +1,4 @@
-"""The audit of fetches: each page that a feed has named is published, refused, waiting or lost."""
+"""The audit of fetches: each page named by a feed is published, refused, waiting or missing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Commit = Callable[[int], None]
 
 @pytest.fixture
 def commit(job: Settings) -> Commit:
-    """Commits what the workers of `fetch` would: so many records of each partition."""
+    """Commit offsets as workers of `fetch` would: a number of records of each partition."""
 
     async def send(offset: int) -> None:
         topic = job.topic("fetches")
@@ -48,24 +48,24 @@ def commit(job: Settings) -> Commit:
 
 
 def wanted(**changes: Any) -> Sent:
-    """A page to be fetched, in the partition of example.org."""
+    """Return a page to fetch, in the partition of example.org."""
     record = Sent("fetches", b"example.org", fetch.encode(Fetch(url=URL)), partition=HERE)
     return record._replace(**changes)
 
 
 def again(origin: str, partition: int = HERE) -> Sent:
-    """The same, sent again."""
+    """Return a copy of a page to fetch, as it is sent again."""
     return wanted(headers=[(ORIGIN, origin.encode())], partition=partition)
 
 
 def page(origin: str) -> Sent:
-    """The page that came of it."""
+    """Return the page that was fetched for an origin."""
     value = raw_html.encode(Page(url=URL, html="<p>Hello"))
     return Sent("raw-html", b"example.org", value, [(FETCHED_FOR, origin.encode())])
 
 
 def dead(origin: str, reason: str = "robots") -> Sent:
-    """The dead letter that came of it."""
+    """Return the dead letter of a page to fetch."""
     letter = DeadLetter(origin, "fetch", reason, "m", "fetches", Record(None, b"{}", ()))
     return Sent("dead-letters", *letter.to_record())
 
@@ -73,7 +73,7 @@ def dead(origin: str, reason: str = "robots") -> Sent:
 def test_every_page_is_counted_by_what_became_of_it(
     publish: Publish, run: Run, commit: Commit
 ) -> None:
-    """Published, dead letters by reason; what was committed and left nothing is missing, named."""
+    """A page is missing, and named, if it was committed and has no outcome."""
     a, b, c = publish(wanted(), wanted(), wanted())
     publish(page(a), page(a), dead(b))
     commit(3)
@@ -93,7 +93,7 @@ def test_every_page_is_counted_by_what_became_of_it(
 
 
 def test_what_is_not_committed_waits(job: Settings, publish: Publish, commit: Commit) -> None:
-    """Before any worker has run, and behind what is done without a gap."""
+    """Pages wait before any worker has run, and after the first unfinished record."""
     _, second, _ = publish(wanted(), wanted(), wanted())
     publish(page(second))
     assert asyncio.run(account_fetches(job)) == FetchAccounts(origins=3, pages=1, waiting=2)
@@ -105,7 +105,7 @@ def test_what_is_not_committed_waits(job: Settings, publish: Publish, commit: Co
 def test_a_page_waits_wherever_its_newest_copy_lies(
     job: Settings, publish: Publish, commit: Commit
 ) -> None:
-    """Sent again, or on to the owner of another domain; a copy that is done counts no more."""
+    """It waits if a copy does, also in another domain's partition; finished copies do not count."""
     a, b, c = publish(wanted(), wanted(), wanted())
     publish(again(a), again(b, THERE), again(c), again(c, THERE))
     commit(1)
@@ -120,7 +120,7 @@ def test_a_page_waits_wherever_its_newest_copy_lies(
 def test_a_dead_letter_that_was_replayed_counts_as_its_page(
     job: Settings, publish: Publish, commit: Commit
 ) -> None:
-    """Whichever comes first."""
+    """The order of the two outcomes does not matter."""
     (origin,) = publish(wanted())
     publish(dead(origin), again(origin), page(origin), dead(origin))
     commit(2)
@@ -130,7 +130,7 @@ def test_a_dead_letter_that_was_replayed_counts_as_its_page(
 def test_a_range_is_audited_alone_with_copies_from_anywhere(
     publish: Publish, run: Run, commit: Commit
 ) -> None:
-    """A copy lies behind the range, or in another partition, and still says that its page waits."""
+    """A copy after the range, or in another partition, still shows that its page waits."""
     origins = publish(wanted(), wanted(), wanted(partition=THERE))
     publish(again(origins[1], THERE))
     commit(1)
@@ -142,7 +142,7 @@ def test_a_range_is_audited_alone_with_copies_from_anywhere(
 def test_waiting_ends_as_soon_as_all_are_settled(
     job: Settings, publish: Publish, commit: Commit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A page that waits at the first look and is lost at a later one is not called waiting."""
+    """A page that waited at the first reading may be missing at a later one."""
     kept, lost = publish(wanted(), wanted())
     looks: list[FetchAccounts] = []
     update = FetchAudit.update
@@ -168,9 +168,9 @@ def test_waiting_ends_as_soon_as_all_are_settled(
 def test_neither_audit_counts_what_belongs_to_the_other(
     job: Settings, publish: Publish, commit: Commit
 ) -> None:
-    """A page of `fetch` is an origin in raw-html; dead letters settle origins of their own topic.
+    """A fetched page is an origin in raw-html; dead letters settle origins of their own topic.
 
-    Partitions and offsets are the same on purpose.
+    Partitions and offsets of both topics are equal on purpose.
     """
     (wish,) = publish(wanted())
     (came,) = publish(page(wish))

@@ -1,4 +1,4 @@
-"""The commands are documented, and end as they say."""
+"""All commands: they are documented, offer JSON, and report wrong settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOCUMENTED = (ROOT / "docs/commands.md").read_text()
 
 
 def commands(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Every command with its path, groups left out."""
+    """Yield every command with its path, without groups."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -33,7 +33,7 @@ def commands(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], 
 def test_every_command_and_option_is_documented(
     path: tuple[str, ...], command: click.Command
 ) -> None:
-    """docs/commands.md has a usage line of each command that names its options."""
+    """docs/commands.md has a usage line for each command that names its options."""
     _, found, rest = DOCUMENTED.partition(f"    python -m agents {' '.join(path)}")
     assert found
     usage = rest.partition("\n\n")[0]
@@ -45,7 +45,7 @@ def test_every_command_and_option_is_documented(
 def test_every_command_of_an_operator_speaks_json(
     path: tuple[str, ...], command: click.Command
 ) -> None:
-    """A script can read what a person can."""
+    """A script can read the same results as a person."""
     options = {name for parameter in command.params for name in parameter.opts}
     assert "--json" in options or path == ("worker",)
 
@@ -53,15 +53,15 @@ def test_every_command_of_an_operator_speaks_json(
 @pytest.mark.parametrize(
     ("environment", "words"),
     [
-        ({"URLTREE_BROKERS": "127.0.0.1:1"}, "agents: no Kafka at 127.0.0.1:1"),
-        ({"URLTREE_TOPICS_FILE": "none.yaml"}, "agents: none.yaml: FileNotFoundError"),
+        ({"URLTREE_BROKERS": "127.0.0.1:1"}, "agents: Kafka cannot be reached at 127.0.0.1:1"),
+        ({"URLTREE_TOPICS_FILE": "none.yaml"}, "agents: none.yaml cannot be read: No such file"),
         ({"URLTREE_HEURISTIC": "luck"}, "agents: "),
     ],
 )
 def test_wrong_settings_are_one_sentence_and_exit_code_2(
     environment: dict[str, str], words: str
 ) -> None:
-    """No traceback for what an operator has to mend."""
+    """An error that an operator can solve causes no traceback."""
     done = subprocess.run(
         [sys.executable, "-m", "agents", "topics", "check"],
         env={**os.environ, "URLTREE_BROKERS": "127.0.0.1:1", **environment},

@@ -1,4 +1,4 @@
-"""Dead letters: found, shown without harm, and replayed exactly."""
+"""The command `dead-letters`: list, show safely on a terminal, and replay exactly."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ URL = "http://www.example.org/a"
 
 
 def dead(prefix: str, offset: int, reason: str, original: Record, topic: str = "raw-html") -> Sent:
-    """The dead letter of a page of raw-html/0."""
+    """Return the dead letter of a page of raw-html/0."""
     origin = f"{prefix}raw-html/0/{offset}"
     stage = "normalize" if topic == "raw-html" else "extract"
     letter = DeadLetter(origin, stage, reason, f"message {offset}", prefix + topic, original)
@@ -33,12 +33,12 @@ def dead(prefix: str, offset: int, reason: str, original: Record, topic: str = "
 
 
 def original(url: str = URL, key: bytes | None = b"example.org") -> Record:
-    """A page as it was read."""
+    """Return a page record as the stage read it."""
     return Record(key, raw_html.encode(Page(url=url, html="<p>Hello")), ())
 
 
 def test_letters_are_listed_by_filter_and_counted(prefix: str, publish: Publish, run: Run) -> None:
-    """Reason, stage, domain and a limit narrow the list; the counts are of all that match."""
+    """Reason, stage, domain and a limit narrow the list; the counts cover all that match."""
     publish(
         dead(prefix, 1, "bad-url", original()),
         dead(prefix, 2, "empty", original("http://other.net/", None)),
@@ -60,16 +60,16 @@ def test_letters_are_listed_by_filter_and_counted(prefix: str, publish: Publish,
 
 
 def test_the_last_letter_of_an_origin_counts(prefix: str, publish: Publish, run: Run) -> None:
-    """Refused again for another reason, it is of that reason only."""
+    """A record that was refused again for another reason is listed under the new reason only."""
     publish(dead(prefix, 1, "empty", original()), dead(prefix, 1, "bad-url", original()))
-    assert "no dead letters" in run("dead-letters", "list", "--reason", "empty").stdout
+    assert "No dead letters" in run("dead-letters", "list", "--reason", "empty").stdout
     assert orjson.loads(run("dead-letters", "list", "--json").stdout)["total"] == 1
 
 
 def test_a_letter_is_shown_without_harm_to_the_terminal(
     prefix: str, publish: Publish, run: Run
 ) -> None:
-    """Control characters of a page are escaped; JSON has every byte."""
+    """Control characters of a page are escaped; JSON contains every byte."""
     value = b"\x1b[2J\xff\x00[bold]" + b"x" * 5_000
     publish(dead(prefix, 1, "malformed", Record(None, value, (("a\x1b", b"\x07"),))))
     shown = run("dead-letters", "show", f"{prefix}raw-html/0/1")
@@ -82,16 +82,16 @@ def test_a_letter_is_shown_without_harm_to_the_terminal(
 
 
 def test_a_letter_that_is_none_is_not_shown(run: Run) -> None:
-    """Exit code 1 says so."""
+    """An unknown origin causes exit code 1."""
     assert run("dead-letters", "show", "raw-html/0/1").exit_code == 1
 
 
 def test_a_replay_restores_the_record_and_names_its_origin(
     prefix: str, publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """Key, value and headers as they were, to the topic where they were read.
+    """Key, value and headers are unchanged, and the record goes to the topic it was read from.
 
-    Only a record of nothing at all, which aiokafka does not send, gets an empty key.
+    Only a record without key and value, which aiokafka does not send, gets an empty key.
     """
     headers = (("url", b"u"), (REKEYED, b"1"), ("null", None), (ORIGIN, b"old"))
     publish(
@@ -115,7 +115,7 @@ def test_a_replay_restores_the_record_and_names_its_origin(
 def test_a_replay_takes_what_is_named_and_asks_before(
     prefix: str, publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """Nothing is sent without a yes, nothing else than what was asked for."""
+    """Nothing is sent without confirmation, and nothing but the chosen letters."""
     publish(*[dead(prefix, offset, "bad-url", original()) for offset in (1, 2)])
     wanted = f"{prefix}raw-html/0/2"
     assert run("dead-letters", "replay", wanted, input="n\n").exit_code == 1
@@ -129,14 +129,14 @@ def test_a_replay_takes_what_is_named_and_asks_before(
 def test_a_replay_writes_to_no_other_topic(
     prefix: str, publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """A letter that somebody made up cannot write where stages do not read."""
+    """An invented letter cannot make the command write to a topic that no stage reads."""
     publish(dead(prefix, 1, "bad-url", original(), "clean-text"))
     assert run("dead-letters", "replay", "--all", "--yes").exit_code == 1
     assert read_all("clean-text") == []
 
 
 def refused(prefix: str, topic: str, origin: Record) -> Sent:
-    """The dead letter of `poll` or `fetch` for a record of partition 0."""
+    """Return the dead letter of `poll` or `fetch` for a record of partition 0."""
     stage = "fetch" if topic == "fetches" else "poll"
     letter = DeadLetter(f"{prefix}{topic}/0/7", stage, "unreachable", "m", prefix + topic, origin)
     return Sent("dead-letters", *letter.to_record())
@@ -145,9 +145,9 @@ def refused(prefix: str, topic: str, origin: Record) -> Sent:
 def test_a_page_that_was_not_fetched_is_asked_for_anew(
     prefix: str, publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """With all attempts before it, from its first address and so by that address's owner.
+    """It starts at its first URL, in the partition of that domain, with all attempts.
 
-    What the feed said of it, and its origin, stay.
+    The fields that the feed gave it, and its origin, are kept.
     """
     wanted = Fetch(url=URL, title="T", meta={"k": "v"})
     sent_on = replace(wanted, redirects=("http://other.net/",))
@@ -166,7 +166,7 @@ def test_a_page_that_was_not_fetched_is_asked_for_anew(
 def test_what_cannot_be_read_is_replayed_as_it_was(
     prefix: str, publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """A later release may read it."""
+    """A later release may be able to decode it."""
     publish(refused(prefix, "fetches", Record(b"k", b'{"schema": 2}', ())))
     assert run("dead-letters", "replay", "--all", "--yes").exit_code == 0
     assert [(r.key, r.value) for r in read_all("fetches")] == [(b"k", b'{"schema": 2}')]
@@ -175,7 +175,7 @@ def test_what_cannot_be_read_is_replayed_as_it_was(
 def test_a_feed_is_replayed_where_its_site_is_read(
     prefix: str, publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """Its key says more than its site; letters of `poll` are found by the site."""
+    """Its key contains more than its site; letters of `poll` are found by the site."""
     feed = Feed(site="example.org", url=URL)
     publish(refused(prefix, "feeds", Record(feed.key, feed.encode(), ())))
     arguments = ("--stage", "poll", "--domain", "example.org", "--yes")
@@ -185,5 +185,5 @@ def test_a_feed_is_replayed_where_its_site_is_read(
 
 
 def test_a_replay_needs_to_be_told_what() -> None:
-    """Without origins, filter or --all it is a wrong use."""
+    """Without origins, a filter or --all the command fails with a usage error."""
     assert CliRunner().invoke(dead_letters, ["replay"]).exit_code == 2

@@ -1,4 +1,4 @@
-"""When a record counts as done: in order, and only when Kafka has confirmed all of it."""
+"""Delivery: a record is confirmed in order, and only when Kafka has confirmed all its sends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOPIC = "raw-html"
 
 
 class Commits:
-    """What the consumer is told."""
+    """Fake of the consumer that notes what it is told."""
 
     def __init__(self) -> None:
         self.confirmed: list[tuple[int, int]] = []
@@ -33,7 +33,7 @@ class Commits:
 
 
 class Bench:
-    """A delivery, what it told, and how it failed."""
+    """A delivery with its fake consumer and its failures."""
 
     def __init__(self, max_records: int = 100, max_bytes: int = 1_000) -> None:
         self.commits = Commits()
@@ -43,7 +43,7 @@ class Bench:
         )
 
     async def begin(self, offset: int, partition: int = 0, generation: int = 1) -> Work:
-        """Take a record of ten bytes into work."""
+        """Begin a record of ten bytes."""
         message: Any = SimpleNamespace(
             tp=TP(TOPIC, partition), offset=offset, generation_id=generation, value=b"0123456789"
         )
@@ -51,7 +51,7 @@ class Bench:
 
 
 def sent(work: Work) -> asyncio.Future[None]:
-    """Something is sent for a record, and nothing after it."""
+    """Send something for a record, and then close it."""
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     work.wait_for(future)
     work.close()
@@ -65,7 +65,7 @@ async def settle() -> None:
 
 
 def test_a_record_is_done_when_all_that_was_sent_for_it_is_confirmed() -> None:
-    """Neither the first confirmation nor the last one before the end of work is enough."""
+    """A confirmation before the work is closed is not enough, even if it is the last one."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -87,7 +87,7 @@ def test_a_record_is_done_when_all_that_was_sent_for_it_is_confirmed() -> None:
 
 
 def test_only_what_is_done_without_a_gap_is_confirmed() -> None:
-    """Kafka answers in any order; each partition is confirmed in its own."""
+    """Kafka answers in any order, but each partition is confirmed in offset order."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -108,7 +108,7 @@ def test_only_what_is_done_without_a_gap_is_confirmed() -> None:
 
 
 def test_a_failed_delivery_fails_the_worker_and_confirms_nothing() -> None:
-    """Nothing after it is confirmed either: replay begins with it."""
+    """No later record is confirmed either, so the replay begins with the failed one."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -123,7 +123,7 @@ def test_a_failed_delivery_fails_the_worker_and_confirms_nothing() -> None:
 
 
 def test_what_kafka_finds_too_large_is_refused_and_work_goes_on() -> None:
-    """It is the record's fault: its dead letter is awaited like anything else."""
+    """The record is at fault: its dead letter is awaited like any other send."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -164,7 +164,7 @@ def test_work_in_flight_is_bounded_in_records_and_in_bytes(
 
 
 def test_revoked_partitions_are_forgotten_and_late_confirmations_say_nothing() -> None:
-    """Their next owner begins at the last commit."""
+    """The next owner begins at the last commit."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -184,7 +184,7 @@ def test_revoked_partitions_are_forgotten_and_late_confirmations_say_nothing() -
 
 
 def test_a_stall_is_told_only_while_records_are_in_work() -> None:
-    """An idle worker does not stall, however long it is idle."""
+    """An idle worker is never stalled."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -199,7 +199,7 @@ def test_a_stall_is_told_only_while_records_are_in_work() -> None:
 
 
 def test_what_happens_for_a_record_in_work_is_no_stall() -> None:
-    """A page waits for its host, while others are asked."""
+    """A page that waits for its host, while other pages are fetched, is not a stall."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -213,7 +213,7 @@ def test_what_happens_for_a_record_in_work_is_no_stall() -> None:
 
 
 def test_a_delivery_is_full_by_records_or_by_bytes() -> None:
-    """And has room again when one is done."""
+    """It has room again when a record is done."""
 
     async def scenario() -> None:
         by_records, by_bytes = Bench(max_records=1), Bench(max_bytes=10)

@@ -1,4 +1,4 @@
-"""domain: what is learned of a domain, from the changelog alone."""
+"""The command `domain`: the state of a domain, read from the changelog alone."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings of workers whose disk nobody else has."""
+    """Return settings of workers with a disk of their own."""
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def page(path: str) -> Sent:
-    """A page of example.org; its imprint stands on every other."""
+    """Return a page of example.org that contains the same imprint as all others."""
     html = f"<p>Text of {path}</p><p>Imprint [and] contact</p>"
     value = raw_html.encode(Page(url=f"https://www.example.org/{path}", html=html))
     return Sent("raw-html", b"example.org", value)
@@ -33,7 +33,7 @@ def page(path: str) -> Sent:
 def test_the_tree_and_the_most_repeated_blocks_are_shown(
     job: Settings, publish: Publish, run: Run
 ) -> None:
-    """Supports as in the worker's memory, texts from the documents that are still there."""
+    """Supports equal those in the worker's memory; texts come from documents that still exist."""
     publish(page("news/a"), page("news/b"), page("about"))
     work(job)
     view = orjson.loads(run("domain", "example.org", "--json").stdout)
@@ -55,14 +55,14 @@ def test_the_tree_and_the_most_repeated_blocks_are_shown(
     (block,) = view["blocks"]
     assert (block["count"], block["text"]) == (3, "Imprint [and] contact")
     shown = run("domain", "example.org", "--depth", "1").stdout
-    assert "news (2) … 2 below" in shown
-    assert "3 first pages will be judged again" in shown
+    assert "news (2) … 2 children" in shown
+    assert "3 first pages will be classified a second time" in shown
     assert "100%  'Imprint [and] contact'" in shown
     assert " a (1)" not in shown
 
 
 def test_a_domain_that_nobody_knows_has_no_documents(publish: Publish, run: Run) -> None:
-    """Exit code 1 says so, also where its partition holds rows of others."""
+    """The exit code is 1, also if the partition contains rows of other domains."""
     assert run("domain", "example.org").exit_code == 1
     place = partition_of(b"example.org", PARTITIONS)
     row = b"example.org.uk\0" + bytes(16)

@@ -1,4 +1,4 @@
-"""feeds add: the web is asked as workers ask it, and what is found is followed."""
+"""The command `feeds add`: it requests pages like a worker, and follows the feeds it finds."""
 
 from __future__ import annotations
 
@@ -27,12 +27,16 @@ PAGES = {
 
 
 class Site(BaseHTTPRequestHandler):
-    """A site of a few pages, and one that says hello whatever it is asked for."""
+    """Site with a few pages and feeds on example.org; other hosts answer with a page without feed.
+
+    Attributes:
+        agents: User-Agents of the requests.
+    """
 
     agents: set[str | None]
 
     def do_GET(self) -> None:
-        """One of them, or 404."""
+        """Answer with one of the pages, or with 404."""
         has_pages = self.headers["Host"].endswith("example.org")
         self.agents.add(self.headers["User-Agent"])
         body = PAGES.get(self.path) if has_pages else b"<p>Hello"
@@ -42,12 +46,12 @@ class Site(BaseHTTPRequestHandler):
         self.wfile.write(body or b"")
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Write no log."""
 
 
 @pytest.fixture
 def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Site]]:
-    """Every address of the web leads to it."""
+    """Send every request to the test's site."""
     Site.agents = set()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -63,7 +67,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Site]]:
 
 
 def test_a_page_leads_to_its_feed(site: type[Site], run: Run, read_all: ReadAll) -> None:
-    """The main one is followed under its own title, the other named, and we say who asks."""
+    """The main feed is followed with its own title, the other is named; requests say who asks."""
     done = run("feeds", "add", "http://www.example.org/", "--json")
     assert done.exit_code == 0
     report = orjson.loads(done.stdout)
@@ -79,13 +83,13 @@ def test_a_page_leads_to_its_feed(site: type[Site], run: Run, read_all: ReadAll)
 def test_all_feeds_of_a_page_are_followed_on_request(
     site: type[Site], run: Run, read_all: ReadAll
 ) -> None:
-    """And what sites call them does no harm to a terminal."""
+    """Titles with control characters do not reach the terminal."""
     done = run("feeds", "add", "http://example.org/", "--all")
     assert done.exit_code == 0
     assert len(read_all("feeds")) == 2
     assert not [c for c in done.stdout if not c.isprintable() and c != "\n"]
     again = run("feeds", "add", "http://example.org/feed")
-    assert "there already" in again.stdout
+    assert "known before" in again.stdout
     assert site.agents
 
 
@@ -107,7 +111,7 @@ def test_an_address_without_feed_stops_no_other(run: Run, read_all: ReadAll) -> 
 def test_a_private_address_is_not_asked(
     run: Run, read_all: ReadAll, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command has the workers' guard."""
+    """The command uses the same guard as workers."""
     monkeypatch.delenv("URLTREE_ALLOW_NETWORKS")
     done = run("feeds", "add", "http://example.org/")
     assert done.exit_code == 1

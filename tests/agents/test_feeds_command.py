@@ -1,4 +1,4 @@
-"""feeds: what is followed, listed, and carried in and out."""
+"""The commands `feeds list|remove|import|export`, and the records of `feeds add`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import xxhash
 
 from agents.commands.feeds.list import span
 from agents.kafka.partitions import partition_of
-from agents.kafka.tables.table import key_of
+from agents.kafka.tables.table import row_key
 from agents.settings.job import SettingsError
 from models.feed import Feed, decode
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
-from urltree.crawl.decisions.poll.state import FeedState, Status
+from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStatus
 
 URL = "https://example.org/feed"
 
@@ -26,26 +26,26 @@ URL = "https://example.org/feed"
     [(-5, "0 s"), (90, "90 s"), (900, "15 min"), (21_600, "6 h"), (259_200, "3 d")],
 )
 def test_a_time_is_one_number(seconds: float, text: str) -> None:
-    """Short enough for a column."""
+    """The text is short enough for a column."""
     assert span(seconds) == text
 
 
 def state(feed: Feed, **changes: Any) -> Sent:
-    """A row as `poll` writes it."""
+    """Return a row as `poll` writes it."""
     row = FeedState(**{"site": feed.site, "feed": feed.url, "url": feed.url, **changes})
-    key = key_of(feed.site, xxhash.xxh3_128_digest(feed.url.encode()))
+    key = row_key(feed.site, xxhash.xxh3_128_digest(feed.url.encode()))
     place = partition_of(feed.site.encode(), PARTITIONS)
     return Sent("urltree-poll-feed_state-changelog", key, row.encode(), partition=place)
 
 
 def follow(feed: Feed) -> Sent:
-    """A record of the topic feeds."""
+    """Return a record of the topic feeds."""
     place = partition_of(feed.site.encode(), PARTITIONS)
     return Sent("feeds", feed.key, feed.encode(), partition=place)
 
 
 def listed(run: Run, *options: str) -> list[dict[str, Any]]:
-    """What `feeds list --json` says."""
+    """Return the output of `feeds list --json`."""
     result = run("feeds", "list", "--json", *options)
     assert result.exit_code == 0
     return [orjson.loads(line) for line in result.stdout.splitlines()]
@@ -53,7 +53,7 @@ def listed(run: Run, *options: str) -> list[dict[str, Any]]:
 
 @pytest.mark.kafka
 def test_an_address_is_followed_in_the_partition_of_its_site(run: Run, read_all: ReadAll) -> None:
-    """As the worker that owns the site reads it."""
+    """The worker that owns the site reads this partition."""
     added = run(
         *("feeds", "add", "blog.Example.org/a b", "http://cdn.example.net/x", "--no-check"),
         *("--site", "example.org", "--title", " My\n news ", "--meta", "k=v=w", "--json"),
@@ -85,7 +85,7 @@ def test_an_address_is_followed_in_the_partition_of_its_site(run: Run, read_all:
 def test_what_workers_would_refuse_is_wrong_use(
     arguments: tuple[str, ...], run: Run, read_all: ReadAll
 ) -> None:
-    """One sentence, exit code 2, and nothing is published."""
+    """The command prints one sentence, exits with 2, and publishes nothing."""
     result = run("feeds", "add", "--no-check", *arguments)
     assert result.exit_code == 2
     assert "Error: " in result.stderr
@@ -96,7 +96,7 @@ def test_what_workers_would_refuse_is_wrong_use(
 def test_feeds_are_removed_by_address_or_by_site(
     publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """A tombstone under the same key in the same partition ends a feed; the others stay."""
+    """A tombstone under the same key in the same partition removes a feed; the others remain."""
     feeds = [Feed(site="example.org", url=f"{URL}{n}") for n in range(3)]
     other = Feed(site="example.net", url="https://example.net/")
     publish(*map(follow, [*feeds, other]))
@@ -117,7 +117,7 @@ def test_feeds_are_removed_by_address_or_by_site(
 
 @pytest.mark.kafka
 def test_the_list_says_how_each_feed_fares(publish: Publish, run: Run) -> None:
-    """Its last state counts; a feed that was not polled yet is new, one that was removed is not."""
+    """The last state counts; an unpolled feed is new, and a removed feed is not listed."""
     now = time.time()
     feeds = [Feed(site="example.org", url=f"{URL}{n}", title="T") for n in range(3)]
     removed = Feed(site="example.org", url=f"{URL}/removed")
@@ -125,7 +125,9 @@ def test_the_list_says_how_each_feed_fares(publish: Publish, run: Run) -> None:
     publish(*map(follow, feeds), state(feeds[0], errors=9), state(removed))
     publish(
         state(feeds[0], **good, gaps=(3_600.0,) * 6, newest=now - 21_600, title="Own"),
-        state(feeds[1], errors=3, trouble="status", message="HTTP\n500", status=Status.QUARANTINED),
+        state(
+            feeds[1], errors=3, trouble="status", message="HTTP\n500", status=FeedStatus.QUARANTINED
+        ),
     )
     first, second, third = listed(run)
     assert (first["status"], first["title"], first["items"]) == ("active", "Own", 7)
@@ -145,7 +147,7 @@ def test_the_list_says_how_each_feed_fares(publish: Publish, run: Run) -> None:
 
 @pytest.mark.kafka
 def test_what_feeds_say_does_no_harm_to_a_terminal(publish: Publish, run: Run) -> None:
-    """Neither control characters nor markup of errors are obeyed."""
+    """Control characters and markup in error messages have no effect."""
     feed = Feed(site="example.org", url=URL)
     publish(follow(feed), state(feed, errors=1, trouble="x", message="\x1b[2J[bold]\u202e"))
     shown = run("feeds", "list").stdout
@@ -157,7 +159,7 @@ def test_what_feeds_say_does_no_harm_to_a_terminal(publish: Publish, run: Run) -
 def test_a_list_is_imported_once_and_exported_as_it_was(
     run: Run, read_all: ReadAll, tmp_path: Path
 ) -> None:
-    """What is there stays, what is wrong is named, and a second import changes nothing."""
+    """Known feeds stay, invalid entries are named, and a second import changes nothing."""
     file = tmp_path / "mine.opml"
     file.write_text(
         f'<opml><body><outline text="News"><outline text="A &amp; B" xmlUrl="{URL}"/></outline>'
@@ -172,7 +174,7 @@ def test_a_list_is_imported_once_and_exported_as_it_was(
     exported = run("feeds", "export").stdout
     again = run("feeds", "import", "-", input=exported)
     assert again.exit_code == 0
-    assert "0 added, 1 there already, 0 refused" in again.stdout
+    assert "0 added, 1 known before, 0 refused" in again.stdout
     (record,) = read_all("feeds")
     assert decode(record.key, record.value) == Feed(
         site="example.org", url=URL, title="A & B", meta={"feed.categories": "News"}
@@ -184,13 +186,13 @@ def test_a_list_is_imported_once_and_exported_as_it_was(
 
 @pytest.mark.kafka
 def test_a_file_that_is_no_list_adds_nothing(run: Run) -> None:
-    """Exit code 1 says so."""
+    """The exit code is 1."""
     assert run("feeds", "import", "-", input="# nothing\n").exit_code == 1
 
 
 @pytest.mark.kafka
 def test_records_of_others_in_feeds_are_named_and_passed(publish: Publish, run: Run) -> None:
-    """Garbage in the topic hides no feed."""
+    """An invalid record in the topic does not hide any feed."""
     publish(Sent("feeds", b"x", b"{}"), follow(Feed(site="example.org", url=URL)))
     result = run("feeds", "list")
     assert "should be SITE URL" in result.stderr
@@ -199,6 +201,6 @@ def test_records_of_others_in_feeds_are_named_and_passed(publish: Publish, run: 
 
 @pytest.mark.kafka
 def test_nobody_is_asked_without_a_contact_address(run: Run) -> None:
-    """Owners of sites must be able to reach who asks."""
+    """Owners of sites must be able to reach whoever sends the requests."""
     with pytest.raises(SettingsError, match="contact"):
         run("feeds", "add", URL)

@@ -1,4 +1,4 @@
-"""From fetches to raw-html on a real Kafka, from a web on loopback."""
+"""From fetches to raw-html through a real Kafka, with a web server on loopback."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings of workers that reach loopback, and do not wait long."""
+    """Settings of workers that may reach loopback and do not wait long."""
     return quick(settings, tmp_path)
 
 
 def test_a_page_arrives_with_all_that_is_known_of_it(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Its bytes, what its feed says, what its answer says, and where it was asked for."""
+    """Its bytes, the fields from its feed and its response, and the origin of its record."""
     pages = Web()
     body = '<html><head><link rel="canonical" href="/story"></head><body><p>Käse'
     pages.put("news.example/a", redirect("/b", 302))
@@ -72,7 +72,7 @@ def test_a_page_arrives_with_all_that_is_known_of_it(
 def test_what_robots_txt_forbids_is_not_asked(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """It is asked once for all pages of its host, redirects and all, and kept for other workers."""
+    """The file is requested once per host, through redirects, and stored for other workers."""
     pages = Web()
     pages.put("news.example/robots.txt", redirect("http://www.news.example/rules"))
     pages.put("www.news.example/rules", html("User-agent: urltree\nDisallow: /private"))
@@ -94,7 +94,7 @@ def test_what_robots_txt_forbids_is_not_asked(
 def test_a_redirect_to_another_domain_is_its_owners(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """It is sent on with its chain, and the page lies in that domain's partition."""
+    """The record is sent on with its redirects; the page arrives in that domain's partition."""
     pages = Web()
     pages.put("news.example/a", redirect("http://www.other.example/b"))
     pages.page("www.other.example/b")
@@ -112,7 +112,7 @@ def test_a_redirect_to_another_domain_is_its_owners(
 def test_a_page_that_may_come_later_is_asked_again(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """503 with Retry-After: not before, with its attempt counted."""
+    """After a 503 with Retry-After it is not tried earlier, and the attempt is counted."""
     pages = Web()
     pages.put("news.example/a", html("", 503, Retry_After="1"), html("<p>Now it is there"))
     pages.page("news.example/b")
@@ -122,23 +122,25 @@ def test_a_page_that_may_come_later_is_asked_again(
     again = fetches.decode(read_all("fetches")[-1].value)
     assert (again.attempt, again.trouble) == (1, "status 503")
     asked = pages.at["news.example"]
-    assert asked[2] - asked[1] >= 0.95  # robots.txt, /a, then Retry-After
+    assert asked[2] - asked[1] >= 0.95  # robots.txt, /a, then the wait of Retry-After
 
 
 def test_attempts_come_to_an_end(job: Settings, publish: Publish, read_all: ReadAll) -> None:
-    """A dead letter says what the last one met."""
+    """The dead letter contains the last error."""
     pages = Web()
     pages.put("news.example/a", html("", 503, Retry_After="0"))
     publish(wanted(f"{NEWS}/a"))
     fetch(job, pages, fetch_attempts=3)
     assert pages.times("news.example/a") == 3
-    assert letters(read_all) == [("unreachable", "status 503, the last of 3 attempts")]
+    assert letters(read_all) == [
+        ("unreachable", "given up after 3 attempts; the last one: status 503")
+    ]
 
 
 def test_without_an_answer_to_robots_txt_no_page_is_asked(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """The host is left alone, and the page waits; its last attempt says what was answered."""
+    """The host is left alone and the page waits; the dead letter contains the last error."""
     pages = Web()
     for status in (429, 500, 503):
         pages.put(f"{status}.example/robots.txt", html("", status))
@@ -147,7 +149,7 @@ def test_without_an_answer_to_robots_txt_no_page_is_asked(
     stage = fetch(job, pages)
     assert {path for _, path in pages.asked} == {"/robots.txt"}
     assert sorted(letters(read_all)) == [
-        ("robots", f"robots.txt: status {status}, the last of 6 attempts")
+        ("robots", f"given up after 6 attempts; the last one: robots.txt: status {status}")
         for status in (429, 500, 503)
     ]
     assert stage.metrics.robots_fetches._value.get() == 3
@@ -169,7 +171,7 @@ NO_PAGES = [
 def test_what_is_no_page_is_a_dead_letter(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """At once, with its reason; and the next page of the host is fetched."""
+    """It has its reason at once, and the next page of the host is fetched."""
     pages = Web()
     hosts = [f"site{number}.example" for number in range(len(NO_PAGES))]
     for host, (answer, _) in zip(hosts, NO_PAGES, strict=True):
@@ -186,17 +188,17 @@ def test_what_is_no_page_is_a_dead_letter(
 
 
 def test_redirects_come_to_an_end(job: Settings, publish: Publish, read_all: ReadAll) -> None:
-    """As many as the setting says."""
+    """The setting is the maximum."""
     pages = Web()
     for number in range(5):
         pages.put(f"news.example/{number}", redirect(f"/{number + 1}"))
     publish(wanted(f"{NEWS}/0"))
     fetch(job, pages, max_redirects=3)
-    assert letters(read_all) == [("redirect", "more than 3 redirects")]
+    assert letters(read_all) == [("redirect", "the page was redirected more than 3 times")]
 
 
 def test_a_private_address_is_refused(job: Settings, publish: Publish, read_all: ReadAll) -> None:
-    """Before anything is sent there."""
+    """It is refused before any byte is sent."""
     urls = ["http://10.0.0.1/a", "http://[::1]/a", "http://localhost:9/a"]
     publish(*map(wanted, urls))
     fetch(job, Web(), connect_to=(), allow_networks=())
@@ -206,7 +208,7 @@ def test_a_private_address_is_refused(job: Settings, publish: Publish, read_all:
 def test_a_record_at_fault_is_a_dead_letter(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """And nobody is asked for it."""
+    """No host is requested."""
     pages = Web()
     publish(
         Sent("fetches", b"news.example", b"no JSON"),

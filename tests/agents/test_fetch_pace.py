@@ -1,4 +1,4 @@
-"""Pages are fetched at the pace of their hosts, and none is lost whatever becomes of a worker."""
+"""Pages are fetched at the pace of their hosts, and no failure of a worker loses one."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture(autouse=True)
 def _drained(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Requests that are out when a worker stops come to their end, however slow the machine is."""
+    """Let the requests of a stopping worker end, however slow the machine is."""
     monkeypatch.setattr(service, "_DRAIN", PATIENCE)
 
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings of workers that reach loopback, and do not wait long."""
+    """Settings of workers that may reach loopback and do not wait long."""
     return quick(settings, tmp_path)
 
 
 def test_a_page_that_was_put_off_comes_again(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Its turn is further off than it may wait here: it is sent again, its attempts the same."""
+    """It must wait longer than allowed here, so it is sent again with the same attempts."""
     pages, clock = Web(), Clock()
     pages.put("news.example/a", html("", 503, Retry_After="7200"), html("<p>Now it is there"))
     pages.page("news.example/b")
@@ -68,13 +68,13 @@ def test_a_page_that_was_put_off_comes_again(
 def test_a_slow_host_holds_up_itself_alone(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """It answers when all others were asked; one request a host at a time."""
+    """It responds after all others were requested, and gets one request at a time."""
     pages = Web()
     for number in range(20):
         pages.page(f"quick.example/{number}")
 
     async def slow(request: web.Request) -> web.StreamResponse:
-        await until(lambda: len(pages.at["quick.example"]) > 20)  # with robots.txt
+        await until(lambda: len(pages.at["quick.example"]) > 20)  # including robots.txt
         return await html("<p>slow")(request)
 
     for number in range(3):
@@ -90,14 +90,14 @@ def test_a_slow_host_holds_up_itself_alone(
 def test_a_dead_host_costs_one_request_however_many_pages_wait(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """One page has failed; the others are put off, and another host's page is fetched."""
+    """One page has failed, the others are postponed, and another host's page is fetched."""
     pages = Web()
     pages.page("news.example/a")
     publish(*(wanted(f"http://dead.example/{number}") for number in range(30)))
     publish(wanted(f"{NEWS}/a"))
 
     async def through() -> None:
-        with socket.socket() as taken:  # and refuses connections
+        with socket.socket() as taken:  # bound but not listening: it refuses connections
             taken.bind(("127.0.0.1", 0))
             dead = f"dead.example::127.0.0.1:{taken.getsockname()[1]}"
             await asked(dead)
@@ -121,7 +121,7 @@ def test_a_dead_host_costs_one_request_however_many_pages_wait(
 def test_a_host_rests_between_two_requests(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """As long as the setting says, robots.txt included; in the order of the records."""
+    """The pause is that of the setting, also after robots.txt; the order is that of the records."""
     pages = Web()
     for number in range(4):
         pages.page(f"news.example/{number}")
@@ -136,7 +136,7 @@ def test_a_host_rests_between_two_requests(
 def test_a_worker_that_stops_in_order_leaves_nothing_undone_and_asks_nothing_twice(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """What waits is sent again; what was published is committed."""
+    """Waiting pages are sent again, and published pages are committed."""
     pages = Web()
     urls = [f"{NEWS}/{number}" for number in range(12)]
     for url in urls:
@@ -162,7 +162,7 @@ def test_a_worker_that_stops_in_order_leaves_nothing_undone_and_asks_nothing_twi
 def test_a_worker_that_crashed_is_followed_by_one_that_misses_nothing(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """What was fetched and not committed is fetched again; each page is there."""
+    """Pages that were fetched and not committed are fetched again; no page is missing."""
     pages = Web()
     urls = [f"{NEWS}/{number}" for number in range(6)]
     for url in urls:
@@ -176,7 +176,7 @@ def test_a_worker_that_crashed_is_followed_by_one_that_misses_nothing(
             async with started(settings, Fetch) as (first,):
                 assert isinstance(first, Fetch)
                 await until(lambda: pages.times("news.example/3") == 1)
-                first.app.before_wait = None  # as a crash: nothing is sent again or committed
+                first.app.before_wait = None  # like a crash: nothing is sent again or committed
                 first.fetching.clear()
                 first.delivery.clear()
             async with started(settings, Fetch) as stages:
@@ -189,7 +189,7 @@ def test_a_worker_that_crashed_is_followed_by_one_that_misses_nothing(
 def test_what_is_of_another_owner_by_now_is_dropped(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """After a revoke nothing is asked or sent of what was in memory."""
+    """After a revoke no page in memory is requested or sent."""
     pages, is_revoked = Web(), asyncio.Event()
 
     async def held(request: web.Request) -> web.StreamResponse:
@@ -215,7 +215,7 @@ def test_what_is_of_another_owner_by_now_is_dropped(
 def test_a_host_is_asked_by_one_worker_when_another_joins(
     job: Settings, publish: Publish, read_all: ReadAll, tmp_path: Path
 ) -> None:
-    """What waits goes to its new owner; each page is asked once, and one at a time."""
+    """Waiting pages move to the new owner; each is requested once, one at a time."""
     pages = Web()
     hosts = [f"site{number}.example" for number in range(12)]
     addresses = [f"{host}/{number}" for number in range(8) for host in hosts]

@@ -1,4 +1,4 @@
-"""forget: what the job keeps of a page or a domain is gone, what came later stays."""
+"""The command `forget`: a page or domain is deleted, and later pages are kept."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ TABLES = [
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings of workers whose disk nobody else has."""
+    """Return settings of workers with a disk of their own."""
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def page(path: str, host: str = "example.org") -> Sent:
-    """A page in its partition."""
+    """Return a page in its partition."""
     url = f"https://www.{host}/{path}"
     value = raw_html.encode(Page(url=url, html=f"<p>Text of {path}</p><p>Imprint</p>"))
     return Sent("raw-html", host.encode(), value)
 
 
 def kept(records: list[Any]) -> dict[bytes, bytes]:
-    """What compaction would keep of a topic."""
+    """Return the last value of each key, as compaction would keep it."""
     last = {record.key: record.value for record in records}
     return {key: value for key, value in last.items() if value is not None}
 
 
 def urls(records: list[Any]) -> set[str]:
-    """The pages whose clean text is there."""
+    """Return the URLs of the pages that have clean text."""
     texts = map(clean_text.decode, kept(records).values())
     return {text["url"].removeprefix("https://www.") for text in texts}
 
 
 def forget_while_running(job: Settings, target: str) -> Any:
-    """Ask running workers to forget."""
+    """Run the command while workers run."""
 
     async def scenario() -> Any:
         async with started(job, *BOTH):
@@ -63,11 +63,11 @@ def forget_while_running(job: Settings, target: str) -> Any:
 def test_a_domain_is_forgotten_and_learned_anew(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Rows and clean text go, other domains and later pages stay, and nothing is missing."""
+    """Its rows and clean text are deleted; other domains and later pages are kept."""
     publish(page("a"), page("b"), page("a", "other.net"))
     work(job)
     first = next(r for r in read_all("clean-text") if b'"domain":"example.org"' in r.value)
-    # another, whose document was evicted long ago
+    # clean text of a document that was evicted long ago
     publish(Sent("clean-text", b"f" * 32, first.value, partition=first.partition))
     done = forget_while_running(job, "example.org")
     assert done.answered
@@ -83,7 +83,7 @@ def test_a_domain_is_forgotten_and_learned_anew(
 
 
 def test_a_page_is_forgotten_alone(job: Settings, publish: Publish, read_all: ReadAll) -> None:
-    """Any spelling of its URL will do; the rest of its domain stays."""
+    """Any spelling of its URL works; the rest of its domain is kept."""
     publish(page("a"), page("b"))
     work(job)
     done = forget_while_running(job, "http://WWW.example.org:80/a?utm_source=x")
@@ -97,7 +97,7 @@ def test_a_page_is_forgotten_alone(job: Settings, publish: Publish, read_all: Re
 def test_without_workers_the_command_waits_for_them(
     job: Settings, publish: Publish, read_all: ReadAll, run: Run
 ) -> None:
-    """Exit code 1 says that nobody has answered; the next worker obeys."""
+    """The exit code is 1 because nobody answered; the next worker obeys."""
     publish(page("a"), page("b"))
     result = run("forget", "example.org", "--yes", "--wait", "0.5", "--json")
     assert result.exit_code == 1
@@ -115,7 +115,7 @@ def test_without_workers_the_command_waits_for_them(
 def test_a_page_that_changes_under_one_url_is_found_by_its_clean_text(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Its ids have its titles in them, which nobody remembers."""
+    """Its ids depend on its titles, which are stored nowhere else."""
     front = [
         Page(url="http://www.aljazeera.com/", html=f"<title>News {day}</title><p>Text")
         for day in (1, 2)
@@ -129,7 +129,7 @@ def test_a_page_that_changes_under_one_url_is_found_by_its_clean_text(
 
 
 def test_nothing_is_forgotten_without_a_yes(run: Run, read_all: ReadAll) -> None:
-    """The command asks first."""
+    """The command asks for confirmation."""
     assert run("forget", "example.org", input="n\n").exit_code == 1
     assert read_all("raw-html") == []
 
@@ -141,7 +141,7 @@ def test_nothing_is_forgotten_without_a_yes(run: Run, read_all: ReadAll) -> None
 def test_what_is_neither_url_nor_domain_is_refused(
     run: Run, read_all: ReadAll, target: str, words: str
 ) -> None:
-    """A part of a domain never takes the whole domain with it."""
+    """A subdomain never causes the deletion of the whole domain."""
     result = run("forget", target, "--yes")
     assert result.exit_code == 2
     assert words in result.stderr
@@ -151,7 +151,7 @@ def test_what_is_neither_url_nor_domain_is_refused(
 def test_a_command_that_is_none_is_a_dead_letter(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Nothing is forgotten by a record that only looks like a command."""
+    """A record that only looks like a command deletes nothing."""
     command = [("urltree-command", b"forget")]
     publish(
         page("a"),

@@ -1,4 +1,4 @@
-"""A header whose name is no UTF-8 kills aiokafka's fetch, and must cost nothing here."""
+"""Header names that are not UTF-8 break aiokafka's fetch, but must not affect the job."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GOOD, BAD = b"aname", b"\xff\xc3(\x00\x80"
 
 
 def batch(values: list[bytes]) -> bytes:
-    """A batch of Kafka's format, whose second record has a header with a bad name."""
+    """Return a batch in Kafka's format whose second record has a header with an invalid name."""
     builder = DefaultRecordBatchBuilder(2, 0, 0, -1, -1, -1, 1 << 20)
     for offset, value in enumerate(values):
         builder.append(offset, 0, b"example.org", value, [(GOOD.decode(), b"x")] * (offset == 1))
@@ -33,13 +33,13 @@ def batch(values: list[bytes]) -> bytes:
 
 
 def spoiled(data: bytes) -> bytes:
-    """The bad name in place of the good one, under a checksum that is right."""
+    """Replace the valid name by an invalid one, and correct the checksum."""
     data = data.replace(GOOD, BAD)
     return data[:17] + struct.pack(">I", calc_crc32c(data[21:])) + data[21:]
 
 
 def values_of(records: Any) -> list[bytes]:
-    """The values of all records of all batches."""
+    """Return the values of all records of all batches."""
     found = []
     while records.has_next():
         found += [record.value for record in records.next_batch()]
@@ -47,7 +47,7 @@ def values_of(records: Any) -> list[bytes]:
 
 
 def test_aiokafka_cannot_read_such_a_batch_and_we_can() -> None:
-    """Every record comes out, in its place, once."""
+    """Every record comes once, in order."""
     data = batch([b"zero", b"one", b"two"]) + batch([b"three", b"four " + BAD])
     with pytest.raises(UnicodeDecodeError):
         values_of(MemoryRecords(data))
@@ -58,7 +58,7 @@ def test_aiokafka_cannot_read_such_a_batch_and_we_can() -> None:
 def test_a_page_with_such_a_header_is_processed_like_any_other(
     job: Settings, read_all: ReadAll, tmp_path: Path
 ) -> None:
-    """The worker goes on, and so do the records before and behind it."""
+    """The worker continues, and the records before and after it are processed."""
     asyncio.run(_publish(job, [page("a"), page("b"), page("c")]))
     work(job.model_copy(update={"data_dir": tmp_path}))
     texts = [clean_text.decode(record.value)["url"] for record in read_all("clean-text")]

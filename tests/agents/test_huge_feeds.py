@@ -1,4 +1,4 @@
-"""One feed of 50 MB or 100,000 items is bounded (issue 4, row 6)."""
+"""A feed of 50 MB or 100,000 items stays within its limits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agents.polling.parsers import Parsers
 from tests.agents.limits import GUARD
 from tests.agents.parsing import FEED, JSON, children, is_well, rss, run
 from tests.conftest import Record
-from urltree.crawl.decisions.answer import Trouble, WebError
+from urltree.crawl.decisions.response import Trouble, WebError
 
 BOUNDED = {
     "100,000 items": lambda: rss(100_000),
@@ -26,7 +26,7 @@ BOUNDED = {
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_a_huge_feed_is_bounded(name: str, record: Record) -> None:
-    """In time and memory (issue 4, row 6); the byte limit of 10 MiB is the client's.
+    """Time and memory are limited; the limit of 10 MiB is the client's.
 
     A feed that took longer than GUARD would be `too-slow`.
     """
@@ -41,7 +41,7 @@ def test_a_huge_feed_is_bounded(name: str, record: Record) -> None:
             found = error.trouble
         seconds = time.monotonic() - started
         peak = max(_peak(child.pid) for child in children())
-        record(f"row 6: {name}: {found} in {seconds:.1f} s, {peak} MiB")
+        record(f"{name}: {found} in {seconds:.1f} s, {peak} MiB")
         assert found in ("1 items", "1,000 items", Trouble.NOT_A_FEED)
         assert peak < 1_024
 
@@ -49,7 +49,7 @@ def test_a_huge_feed_is_bounded(name: str, record: Record) -> None:
 
 
 def _peak(pid: int) -> int:
-    """Most resident memory so far, MiB; 0 where /proc does not tell."""
+    """Return the peak resident memory in MiB; 0 if /proc does not provide it."""
     status = Path(f"/proc/{pid}/status")
     lines = status.read_text().splitlines() if status.exists() else []
     return max(

@@ -1,4 +1,4 @@
-"""Which rows compacted topics still have, without holding them all."""
+"""The live rows of compacted topics, found without keeping all keys in memory."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ KEY_BYTES = 1_000
 
 
 async def write(job: Settings, partition: int, rows: Iterable[tuple[bytes, bytes | None]]) -> None:
-    """Rows of a changelog, in this order; None deletes one."""
+    """Write rows to a changelog in this order; None deletes a row."""
     async with producer(job) as out:
         sent = [await out.send(job.topic(TOPIC), v, key, partition) for key, v in rows]
         await asyncio.gather(*sent)
 
 
 async def found(job: Settings) -> list[tuple[int, bytes]]:
-    """Partitions and keys of the rows that are left."""
+    """Return partitions and keys of the live rows."""
     async with consumer(job) as client:
         places = await partitions(client, job.topic(TOPIC))
         return [(place.partition, key) async for place, key in live_keys(client, places)]
 
 
 def names(folder: Path) -> list[str]:
-    """What is in a directory."""
+    """Return the names of the files in a directory."""
     return [path.name for path in folder.iterdir()]
 
 
 def test_a_row_is_left_unless_it_was_deleted_last(job: Settings) -> None:
-    """Once, however often it was written; a key is another one in another partition."""
+    """Each live row comes once; the same key in another partition is another row."""
 
     async def scenario() -> None:
         await write(job, 1, [(b"b", b"1"), (b"a", b"1"), (b"c", b"1"), (b"b", b"2"), (b"c", None)])
@@ -55,7 +55,7 @@ def test_a_row_is_left_unless_it_was_deleted_last(job: Settings) -> None:
 
 
 def test_rows_are_not_held_in_memory(job: Settings, record: Record) -> None:
-    """When the first one is named all have been read, and next to nothing of them is kept."""
+    """All records have been read before the first key comes, and almost none are in memory."""
 
     async def scenario() -> int:
         await write(job, 2, ((b"%0*d" % (KEY_BYTES, n), b"v") for n in range(KEYS)))
@@ -72,16 +72,14 @@ def test_rows_are_not_held_in_memory(job: Settings, record: Record) -> None:
         return held
 
     held = asyncio.run(scenario())
-    record(
-        f"issue 7, reset: {KEYS:,} keys of {KEY_BYTES:,} bytes, {held / 1e6:.1f} MB held at once"
-    )
+    record(f"reset: {KEYS:,} keys of {KEY_BYTES:,} bytes, {held / 1e6:.1f} MB held at once")
     assert held < KEYS * KEY_BYTES / 2
 
 
 def test_nothing_stays_on_disk_when_one_row_was_enough(
     job: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever only asks whether there is any row stops at the first."""
+    """A caller that only asks whether there is any row stops after the first."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     async def scenario() -> None:

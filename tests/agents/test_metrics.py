@@ -1,4 +1,4 @@
-"""Metrics that tell the truth: of a real worker, on a real Kafka."""
+"""Metrics of a real worker on a real Kafka have the right values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agents.fetch import Fetch
 from agents.kafka.client import producer
 from agents.kafka.groups import rewind
 from agents.kafka.partitions import partition_of
-from agents.kafka.tables.table import key_of
+from agents.kafka.tables.table import row_key
 from agents.settings.job import Settings
 from agents.stage import Stage
 from agents.telemetry.health import Health
@@ -37,19 +37,19 @@ ROWS = 5_000
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings of workers whose disk nobody else has."""
+    """Return settings of workers with a disk of their own."""
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def metric(stage: Stage, name: str, **labels: str) -> float:
-    """What a stage's metric says now."""
+    """Return the present value of a stage's metric."""
     value = stage.metrics.registry.get_sample_value(f"urltree_{name}", labels)
     assert value is not None
     return value
 
 
 async def send(settings: Settings, path: str, key: bytes | None, hours: float) -> None:
-    """Publish a page of so many hours ago."""
+    """Publish a page with a timestamp some hours ago."""
     at = round((time.time() - hours * HOUR) * 1000)
     place = partition_of(b"example.org", PARTITIONS)
     place = place if key else (place + 1) % PARTITIONS
@@ -58,7 +58,7 @@ async def send(settings: Settings, path: str, key: bytes | None, hours: float) -
 
 
 def test_a_page_is_timed_from_its_first_record_and_counts_once(job: Settings) -> None:
-    """Also where it was re-keyed; a clock that is ahead gives 0; a replay gives nothing."""
+    """A re-keyed page counts from its first record; a future time gives 0. A replay is left out."""
 
     async def publish() -> None:
         await send(job, "old", b"example.org", 2)
@@ -80,7 +80,7 @@ def test_a_page_is_timed_from_its_first_record_and_counts_once(job: Settings) ->
 def test_a_dead_letter_is_replayed_without_the_time_at_which_it_came(
     prefix: str, publish: Publish, read_all: ReadAll, run: Run
 ) -> None:
-    """The days until someone mended it are no latency of the job."""
+    """The days until a replay do not count as latency of the job."""
     headers = ((ARRIVED, b"1700000000000"), ("mine", b"kept"))
     original = Record(b"example.org", page(), headers)
     origin, topic = f"{prefix}raw-html/0/7", f"{prefix}raw-html"
@@ -95,7 +95,7 @@ def test_a_dead_letter_is_replayed_without_the_time_at_which_it_came(
 def test_characters_are_counted_by_verdict(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Those of every block, the kept and the dropped."""
+    """All blocks are counted, those that are kept and those that are dropped."""
     publish(*(raw(page(f"page-{letter}")) for letter in "abcdefgh"))
     _, extract = work(job, *BOTH)
     blocks = [block for r in read_all("documents") for block in documents.decode(r.value).blocks]
@@ -108,14 +108,14 @@ def test_characters_are_counted_by_verdict(
 
 
 def test_recovery_says_how_much_is_left_and_tables_how_large_they_are(job: Settings) -> None:
-    """More than nothing while tables are recovered, 0 once they are."""
+    """The metric is above 0 during a recovery, and 0 after it."""
     seen: list[float] = []
 
     async def scenario() -> None:
         async with producer(job) as client:
             name = job.topic("urltree-extract-rows-changelog")
             for number in range(ROWS):
-                key = key_of("example.org", number.to_bytes(16, "big"))
+                key = row_key("example.org", number.to_bytes(16, "big"))
                 await client.send(name, bytes(200), key, 0)
             await client.flush()
         failures: list[BaseException] = []
@@ -143,7 +143,7 @@ def test_recovery_says_how_much_is_left_and_tables_how_large_they_are(job: Setti
 def test_hosts_that_nobody_asks_yet_are_overdue(
     job: Settings, tmp_path: Path, publish: Publish
 ) -> None:
-    """A worker that may ask one host at a time keeps the other waiting."""
+    """A worker that may fetch from one host at a time keeps the other one waiting."""
     pages, is_seen = Web(), asyncio.Event()
 
     async def held(request: web.Request) -> web.StreamResponse:

@@ -1,4 +1,4 @@
-"""Row 7 of issue 7: what docs/operations.md tells operators to type does what it says."""
+"""The commands of docs/operations.md do what the runbook says."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from aiokafka.admin import NewPartitions
 from aiokafka.admin.client import AIOKafkaAdminClient
 
 from agents.commands.audit.command import account
-from agents.commands.topics import apply, check, differences
+from agents.commands.topics import apply, check_topics, find_differences
 from agents.kafka.client import admin
-from agents.kafka.groups import committed
+from agents.kafka.groups import committed_offsets
 from agents.normalize import Normalize
 from agents.settings.job import Settings, SettingsError
-from agents.settings.topics_file import declared
+from agents.settings.topics_file import declared_topics
 from tests.agents.learned import SITES, TABLES, Rows, declare, page, pages, rows, send, values
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.runbook import Runbook, ours
@@ -34,7 +34,7 @@ Change = Callable[[AIOKafkaAdminClient], Awaitable[object]]
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Settings of workers whose disk nobody else has, where commands find it."""
+    """Return settings of workers with a disk of their own, where commands find it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")  # no name is cut off
     monkeypatch.setenv("URLTREE_DATA_DIR", str(tmp_path / "disk"))
@@ -43,23 +43,23 @@ def settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def book(job: Settings, run: Run, tmp_path: Path) -> Runbook:
-    """The runbook; the second job of its examples is this test's own."""
+    """Return the runbook; the second job in its examples is another prefix of this test."""
     return Runbook(run, tmp_path, {"b-": f"{job.prefix}b-"})
 
 
 def beside(job: Settings, **changes: object) -> Settings:
-    """The job to which the examples move, with disks of its own."""
+    """Return the settings of the job to which the examples move, with disks of its own."""
     disk = job.data_dir.with_name("other")
     return job.model_copy(update={"prefix": f"{job.prefix}b-", "data_dir": disk, **changes})
 
 
 def behind_the_back(job: Settings, change: Change) -> None:
-    """Change the topics; returns when brokers know."""
+    """Change the topics, and return when the brokers report the change."""
 
     async def changed() -> None:
         async with admin(job) as client:
             await change(client)
-            while not await differences(client, declared(job)):  # noqa: ASYNC110 - it has no event
+            while not await find_differences(client, declared_topics(job)):  # noqa: ASYNC110 - it has no event
                 await asyncio.sleep(0.1)
 
     asyncio.run(changed())
@@ -71,7 +71,7 @@ def lose(job: Settings, topic: str) -> None:
 
 
 def on_disk(job: Settings) -> Rows:
-    """The rows of every table that disks of this job hold."""
+    """Return the rows of every table on the disks of this job."""
     return {
         (name, key): value
         for name in TABLES
@@ -81,16 +81,16 @@ def on_disk(job: Settings) -> Rows:
 
 
 def missing(job: Settings) -> int:
-    """Pages of which nothing is known."""
+    """Return the number of pages that the audit misses."""
     return asyncio.run(account(job)).missing
 
 
 def test_a_lost_table_is_restored_from_a_dump(
     job: Settings, publish: Publish, book: Runbook, record: Record
 ) -> None:
-    """A dump of running workers and what came since are all that there was; no page is missing.
+    """A dump of running workers, and what came since, restore every page.
 
-    Disks of both stages are gone, too: of `normalize` nothing else need be done.
+    The disks of both stages are deleted too. `normalize` needs no further step.
     """
     kinds = (False, True)  # with kubectl, or without
 
@@ -113,11 +113,11 @@ def test_a_lost_table_is_restored_from_a_dump(
     work(job)
     assert on_disk(job) == rows(job) == before
     assert missing(job) == 0
-    record(f"issue 7, row 7: a lost changelog, {len(before)} rows as before, 0 pages missing")
+    record(f"runbook: a lost changelog, {len(before)} rows as before, 0 pages missing")
 
 
 def test_lost_documents_and_texts_are_made_again(job: Settings, publish: Publish, run: Run) -> None:
-    """Documents by a reset of `normalize`, though half were never read; texts by one of both."""
+    """A reset of `normalize` restores documents, also unread ones; either reset restores texts."""
     publish(*pages(1))
     work(job)
     publish(*pages(2))
@@ -133,19 +133,19 @@ def test_lost_documents_and_texts_are_made_again(job: Settings, publish: Publish
 
 
 def test_a_lost_input_is_read_from_its_beginning(job: Settings, publish: Publish) -> None:
-    """With a topic go the offsets of its groups: none is skipped because of a number of before."""
+    """Deleting a topic deletes its committed offsets, so no old offset skips a record."""
     publish(*pages(1))
     work(job, Normalize)
-    assert asyncio.run(committed(job, "normalize", "raw-html"))
+    assert asyncio.run(committed_offsets(job, "normalize", "raw-html"))
     lose(job, "raw-html")
     asyncio.run(apply(job))
-    assert asyncio.run(committed(job, "normalize", "raw-html")) == {}
+    assert asyncio.run(committed_offsets(job, "normalize", "raw-html")) == {}
 
 
 def test_a_lost_cluster_is_restored_from_a_dump(
     job: Settings, publish: Publish, book: Runbook, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its rows are there, what waited is done, and what crawlers publish again is a duplicate."""
+    """Rows are restored, waiting pages are processed, and pages published again are duplicates."""
     known = pages(1, 2)
     publish(*known)
     work(job)
@@ -164,7 +164,7 @@ def test_a_lost_cluster_is_restored_from_a_dump(
     assert len(values(other, "clean-text")) == 2 * len(SITES)
     assert before.items() <= rows(other).items()
     record(
-        f"issue 7, row 7: a lost cluster, {len(before)} rows as before, {len(SITES)} pages that "
+        f"runbook: a lost cluster, {len(before)} rows as before, {len(SITES)} pages that "
         f"waited done, {len(known)} of {len(known)} published again are duplicates"
     )
 
@@ -172,14 +172,14 @@ def test_a_lost_cluster_is_restored_from_a_dump(
 def test_a_job_moves_to_more_partitions(
     job: Settings, publish: Publish, book: Runbook, tmp_path: Path, record: Record
 ) -> None:
-    """Off topics that somebody has grown: all that they hold is on 12.
+    """After topics were grown by hand, a job moves to new topics with 12 partitions, completely.
 
-    No worker starts on such topics. Those that run, as `work` does without that check, go on: they
-    send what lies in the new partition to where its domain's rows are.
+    No worker starts on the grown topics. Workers that already run (as in `work`, which skips the
+    check) continue: they send records of the new partition to the partition of their domain.
     """
     name, known = job.topic("raw-html"), pages(1, 2)
     behind_the_back(job, lambda client: client.create_partitions({name: NewPartitions(7)}))
-    assert asyncio.run(check(job)) == [f"{name}: partitions should be 6, is 7"]
+    assert asyncio.run(check_topics(job)) == [f"{name}: partitions should be 6, but is 7"]
     publish(*known[1:], known[0]._replace(partition=6))
     work(job)
     before, ids = rows(job), {text["id"] for text in values(job, "clean-text")}
@@ -189,7 +189,9 @@ def test_a_job_moves_to_more_partitions(
     assert book.typed(first).exit_code == book.typed(audit).exit_code == 0
     publish(page(SITES[0], 3)._replace(partition=6))
     assert book.typed(dump).exit_code == 0
-    with pytest.raises(SettingsError, match="of 6 partitions, these topics have 12: with --repart"):
+    with pytest.raises(
+        SettingsError, match="has 6 partitions, but the topics have 12; pass --repart"
+    ):
         book.typed(restore.removesuffix(" --repartition"))
     assert book.typed(restore).exit_code == 0
     other = beside(job, topics_file=more)
@@ -201,7 +203,7 @@ def test_a_job_moves_to_more_partitions(
     assert {duplicate["id"] for duplicate in values(other, "duplicates")} == ids
     assert len(values(other, "clean-text")) == len(SITES) + 1
     record(
-        f"issue 7, row 7: 6 to 12 partitions, {len(before)} rows as before, {len(ids)} of "
+        f"runbook: 6 to 12 partitions, {len(before)} rows as before, {len(ids)} of "
         f"{len(known)} known pages are duplicates under their ids, 0 missing"
     )
 
@@ -209,7 +211,7 @@ def test_a_job_moves_to_more_partitions(
 def test_dead_letters_are_found_and_replayed(
     job: Settings, publish: Publish, book: Runbook
 ) -> None:
-    """The commands of the runbook, on a page that is no page."""
+    """The commands of the runbook work on a record that is not a page."""
     origin, _ = publish(Sent("raw-html", b"example.org", b"{"), *pages(1)[:1])
     work(job)
     book = Runbook(book._run, Path.cwd(), {"raw-html/3/1042": origin, "too-large": "malformed"})
@@ -225,7 +227,7 @@ def test_dead_letters_are_found_and_replayed(
 
 
 def letters(book: Runbook) -> list[Any]:
-    """The last dead letter of each origin."""
+    """Return the last dead letter of each origin."""
     found = book._run("dead-letters", "list", "--json").stdout
     last: list[Any] = orjson.loads(found)["last"]
     return last
@@ -234,7 +236,7 @@ def letters(book: Runbook) -> list[Any]:
 def test_a_page_and_a_domain_are_forgotten_where_a_page_comes_through(
     job: Settings, publish: Publish, book: Runbook
 ) -> None:
-    """After an upgrade one does; the commands delete every row of them, and nothing else's."""
+    """After an upgrade `round-trip` works, and `forget` deletes all their rows and no others."""
 
     async def scenario() -> None:
         async with started(job, *BOTH) as stages:

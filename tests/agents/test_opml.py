@@ -1,4 +1,4 @@
-"""Lists of feeds: read in every form, written so that nothing changes, and harmless."""
+"""Lists of feeds: read in every format, written without loss, and harmless."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agents.commands.feeds.subscriptions import (
     CATEGORIES,
     MAX_FILE_BYTES,
     Entry,
-    read,
+    read_feed_list,
     write_json,
     write_opml,
 )
@@ -23,25 +23,25 @@ URL = "https://example.org/feed"
 
 
 def opml(body: str, before: str = '<?xml version="1.0" encoding="UTF-8"?>') -> str:
-    """A list with such outlines."""
+    """Return an OPML list with these outlines."""
     return f'{before}<opml version="2.0"><head><title>T</title></head><body>{body}</body></opml>'
 
 
 def entries(text: str) -> list[Entry]:
-    """What a list names."""
-    return list(read(text.encode()))
+    """Return the entries of a list."""
+    return list(read_feed_list(text.encode()))
 
 
 def as_feeds(content: bytes) -> list[Feed]:
-    """Entries of the site example.org as feeds."""
+    """Return entries of the site example.org as feeds."""
     return [
         Feed(site=e.site or "example.org", url=e.address, title=e.title, meta=e.meta)
-        for e in read(content)
+        for e in read_feed_list(content)
     ]
 
 
 def test_outlines_are_feeds_however_deep_they_lie() -> None:
-    """Groups and categories become one string; the text is the title, else the title is."""
+    """Groups and categories become one string; the title is `text`, or else `title`."""
     text = opml(f"""
         <outline text="News"><outline text="Tech, and/or more">
           <outline type="rss" text=" One\ntwo " title="No" xmlUrl=" {URL} " category="/A/B,C"/>
@@ -57,31 +57,31 @@ def test_outlines_are_feeds_however_deep_they_lie() -> None:
 
 
 def test_a_feed_in_two_groups_is_one_feed() -> None:
-    """Readers write it twice."""
+    """Feed readers write such a feed twice."""
     outline = f'<outline text="{{}}"><outline text="x" xmlUrl="{URL}"/></outline>'
     text = opml(outline.format("A") + outline.format("B"))
     assert entries(text) == [Entry(URL, "x", meta={CATEGORIES: "A,B"})]
 
 
 def test_a_list_of_lists_is_refused_and_not_followed() -> None:
-    """It is named, so that nobody wonders where its feeds are."""
+    """It is named, so that people know why its feeds are missing."""
     (entry,) = entries(opml('<outline type="include" text="x" url="http://example.org/o.opml"/>'))
     assert entry.address == "http://example.org/o.opml"
-    assert entry.refused == "is a list of feeds: import it itself"
+    assert entry.refused == "is another list of feeds; import it separately"
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "windows-1252"])
 def test_titles_are_read_in_the_encoding_of_the_file(codec: str) -> None:
-    """As its declaration, its byte order mark, or its bytes say."""
+    """The encoding follows from the declaration, the byte order mark, or the bytes."""
     name = codec.removesuffix("-sig")
     text = opml(
         f'<outline text="Größe" xmlUrl="{URL}"/>', f'<?xml version="1.0" encoding="{name}"?>'
     )
-    assert list(read(text.encode(codec))) == [Entry(URL, "Größe")]
+    assert list(read_feed_list(text.encode(codec))) == [Entry(URL, "Größe")]
 
 
 def test_a_list_opens_no_file_and_expands_no_entity(tmp_path: Path) -> None:
-    """Neither by an entity, nor by a parameter entity, nor by an external DTD."""
+    """The cases are an entity, a parameter entity, and an external DTD."""
     secret = tmp_path / "secret.dtd"
     secret.write_text('<!ENTITY x "SECRET">')
     doctype = f"""<?xml version="1.0"?><!DOCTYPE opml SYSTEM "{secret.as_uri()}" [
@@ -94,7 +94,7 @@ def test_a_list_opens_no_file_and_expands_no_entity(tmp_path: Path) -> None:
 
 
 def test_entities_of_entities_stay_small() -> None:
-    """A billion laughs are one line."""
+    """Nested entities (a "billion laughs" attack) are not expanded."""
     levels = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
     doctype = f'<?xml version="1.0"?><!DOCTYPE opml [<!ENTITY l0 "ha">{levels}]>'
     (entry,) = entries(opml(f'<outline text="&l11;" xmlUrl="{URL}"/>', doctype))
@@ -102,7 +102,7 @@ def test_entities_of_entities_stay_small() -> None:
 
 
 def test_a_list_of_a_thousand_levels_has_a_bounded_category() -> None:
-    """So that its feeds are still followed: meta has a limit."""
+    """The size of meta is limited, so a longer category would make the feed invalid."""
     deep = '<outline text="level">' * 1_000 + f'<outline xmlUrl="{URL}"/>' + "</outline>" * 1_000
     assert entries(opml(deep)) == [Entry(URL, meta={CATEGORIES: "/".join(["level"] * 10)})]
     wide = f'<outline xmlUrl="{URL}" category="{",".join(f"category {n}" for n in range(1_000))}"/>'
@@ -113,32 +113,32 @@ def test_a_list_of_a_thousand_levels_has_a_bounded_category() -> None:
     "body", ['<outline text="a">' * 3_000, '<outline xmlUrl="http://example.org/">' * 600_001]
 )
 def test_a_list_that_would_exhaust_memory_is_refused_as_a_whole(body: str) -> None:
-    """With the figure that is too large."""
+    """The reason contains the number that is too large."""
     (entry,) = entries(opml(body))
     assert entry.address == "the file"
     assert "more than" in (entry.refused or "")
 
 
 def test_a_list_that_is_too_long_is_wrong_use() -> None:
-    """It is read no further than the limit, and one sentence says what that is."""
+    """The file is read only up to the limit, and the error names the limit."""
     done = CliRunner().invoke(import_command, ["-"], input=b"#" * (MAX_FILE_BYTES + 1))
     assert done.exit_code == 2
-    assert "at most 33,554,432 bytes" in done.stderr
+    assert "more than 33,554,432 bytes" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["", "<", "<opml", "<html><body>x", "\0\0\0", "# only\n\n"])
 def test_what_is_no_list_has_no_feeds_or_lines_that_are_refused_later(text: str) -> None:
-    """Nothing raises."""
+    """Reading such a file raises no error."""
     assert [entry for entry in entries(text) if "://" in entry.address] == []
 
 
 def test_lines_are_addresses_and_comments() -> None:
-    """What people keep in text files."""
+    """People keep such lists in text files."""
     assert entries(f"# mine\r\n\r\n {URL} \nexample.org\n") == [Entry(URL), Entry("example.org")]
 
 
 def test_lines_of_json_that_are_wrong_are_refused_one_by_one() -> None:
-    """The others count."""
+    """The other lines are read."""
     text = '{"feed": 1}\n{"feed"\n{"feed": "example.org", "meta": []}\n{"meta": {}}'
     assert [bool(entry.refused) for entry in entries(text)] == [True, True, False, True]
 
@@ -152,18 +152,18 @@ FEEDS = [
 
 
 def test_a_list_that_was_written_is_read_as_it_was() -> None:
-    """Addresses, titles and categories survive OPML, special characters among them."""
+    """URLs, titles and categories survive OPML, including special characters."""
     assert as_feeds(write_opml(FEEDS)) == FEEDS
 
 
 def test_lines_of_json_lose_nothing() -> None:
-    """Sites that were named by hand, and every meta string."""
+    """Sites that were set by hand, and all meta strings, are kept."""
     feeds = [*FEEDS, Feed(site="other.example", url=URL, title="a\nb", meta={"k": "v", "l": ""})]
     assert as_feeds(write_json(feeds)) == feeds
 
 
 def test_opml_is_xml_whatever_a_title_holds() -> None:
-    """Control characters, which no XML can say, are left out."""
+    """Control characters, which XML cannot contain, are left out."""
     feed = Feed(site="example.org", url=URL, title="a\x00\x1b[2J\ud800b￿")
     root = etree.fromstring(write_opml([feed]))
     assert root.get("version") == "2.0"

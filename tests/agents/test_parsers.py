@@ -1,4 +1,4 @@
-"""Feeds are parsed in processes of their own: a hostile one costs its own poll alone."""
+"""Feeds are parsed in separate processes, so that a hostile feed fails only its own poll."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ import pytest
 from agents.polling.parsers import Parsers
 from tests.agents.limits import GUARD
 from tests.agents.parsing import FEED, GREEDY, SLOW, SMALL, children, is_well, run, trouble
-from urltree.crawl.decisions.answer import Trouble
+from urltree.crawl.decisions.response import Trouble
 
 MIB = 1024**2
 
 
 async def until(holds: Callable[[], object]) -> None:
-    """Wait until something comes true."""
+    """Wait until a condition is true."""
     async with asyncio.timeout(GUARD):
         while not holds():  # noqa: ASYNC110 - what is waited for has no event
             await asyncio.sleep(0.02)
 
 
 async def in_the_middle() -> psutil.Process:
-    """The only process, as soon as it has parsed for a while."""
+    """Return the only process after it has parsed for a while."""
     (child,) = children()
     before = sum(child.cpu_times()[:2])
     await until(lambda: sum(child.cpu_times()[:2]) >= before + 0.2)
@@ -37,7 +37,7 @@ async def in_the_middle() -> psutil.Process:
 
 
 def test_a_feed_is_parsed_and_what_is_none_is_refused() -> None:
-    """Both come back from the same process."""
+    """Both results come from the same process."""
 
     async def test(parsers: Parsers) -> None:
         assert await is_well(parsers)
@@ -50,7 +50,7 @@ def test_a_feed_is_parsed_and_what_is_none_is_refused() -> None:
 
 
 def test_a_slow_feed_is_an_error_and_others_go_on() -> None:
-    """One process is stuck, the other is not; nobody else has a limit that a stop would trip."""
+    """One process is stuck; the other has a limit that a pause of the machine cannot exceed."""
 
     async def test(parsers: Parsers) -> None:
         assert await asyncio.gather(is_well(parsers), is_well(parsers)) == [True, True]
@@ -68,7 +68,7 @@ def test_a_slow_feed_is_an_error_and_others_go_on() -> None:
 
 
 def test_a_process_that_is_killed_costs_its_feed_alone() -> None:
-    """As the kernel does where memory ends."""
+    """The kernel kills processes in this way when memory runs out."""
 
     async def test(parsers: Parsers) -> None:
         assert await is_well(parsers)
@@ -81,7 +81,7 @@ def test_a_process_that_is_killed_costs_its_feed_alone() -> None:
 
 
 def test_a_process_that_is_killed_while_it_is_idle_costs_nothing() -> None:
-    """It is noticed before the next feed."""
+    """It is replaced before the next feed."""
 
     async def test(parsers: Parsers) -> None:
         assert await is_well(parsers)
@@ -95,7 +95,7 @@ def test_a_process_that_is_killed_while_it_is_idle_costs_nothing() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux alone")
 def test_memory_is_limited() -> None:
-    """A feed that asks for more is an error, whether it is parsed or received."""
+    """A feed that needs more is an error, both while it is parsed and while it is received."""
 
     async def test(parsers: Parsers) -> None:
         assert await is_well(parsers)
@@ -136,12 +136,12 @@ def test_an_end_in_the_middle_leaves_no_process() -> None:
 
 
 def test_processes_are_replaced() -> None:
-    """What feeds may leak is bounded."""
+    """So memory that feeds may leak is limited."""
 
     async def test(parsers: Parsers) -> None:
         seen = set[int]()
         async with asyncio.timeout(GUARD):
-            while len(seen) < 2:  # at a look, one may have gone and the next not begun
+            while len(seen) < 2:  # one process may have ended before the next one starts
                 assert await is_well(parsers)
                 seen |= {child.pid for child in children()}
 
@@ -166,7 +166,7 @@ asyncio.run(work())
 
 
 def test_processes_end_with_a_worker_that_is_killed() -> None:
-    """Idle or in the middle of a feed, which takes 30 s more."""
+    """They may be idle, or parse a feed that takes 30 s more."""
     worker = subprocess.Popen([sys.executable, "-c", WORKER], stdout=subprocess.PIPE)
     try:
         assert worker.stdout is not None

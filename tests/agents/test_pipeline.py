@@ -1,4 +1,4 @@
-"""From raw-html to clean text, duplicates and dead letters, through both stages on a real Kafka."""
+"""From raw-html to clean text, duplicates and dead letters, through two stages on a real Kafka."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings of workers whose disk nobody else has."""
+    """Return settings of workers with a disk of their own."""
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def page(path: str = "a", **fields: Any) -> bytes:
-    """A page of example.org as a record's value; its first line stands on no other page."""
+    """Return a page of example.org as a record value; its first line is on no other page."""
     html = f"<html><body><p>This is {path} and nothing else.</p><p>Imprint and contact</p>"
     return raw_html.encode(Page(**{"url": f"https://example.org/{path}", "html": html} | fields))
 
 
 def raw(value: bytes | None, key: bytes | None = b"example.org", **fields: Any) -> Sent:
-    """A record of raw-html."""
+    """Return a record of raw-html."""
     return Sent("raw-html", key, value, **fields)
 
 
 def test_pages_become_clean_text_without_what_their_site_repeats(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Every page comes out once, under its id, in its domain's partition, with its origin."""
+    """Every page comes out once, with its id and origin, in the partition of its domain."""
     origins = publish(*(raw(page(f"page-{letter}")) for letter in "abcdefgh"))
     work(job)
     records = read_all("clean-text")
@@ -55,7 +55,7 @@ def test_pages_become_clean_text_without_what_their_site_repeats(
 def test_the_same_page_again_is_a_duplicate_of_the_first(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """A second copy is told apart by its origin, and reported under its own."""
+    """A second copy has another origin, and is reported under that origin."""
     first, second = publish(raw(page()), raw(page()))
     work(job)
     (found,) = read_all("duplicates")
@@ -80,7 +80,7 @@ def test_the_same_page_again_is_a_duplicate_of_the_first(
 def test_a_page_at_fault_is_a_dead_letter_with_its_bytes_and_its_reason(
     job: Settings, publish: Publish, read_all: ReadAll, value: bytes | None, reason: str
 ) -> None:
-    """Work goes on behind it, and what came in is kept as it was."""
+    """The work continues after it, and the record is kept unchanged."""
     headers = [("mine", b"\xff"), ("none", None)]
     origin, after = publish(raw(value, b"\xfe key", headers=headers, partition=2), raw(page()))
     work(job)
@@ -95,7 +95,7 @@ def test_a_page_at_fault_is_a_dead_letter_with_its_bytes_and_its_reason(
 def test_a_record_under_another_key_or_partition_is_put_under_its_domain(
     job: Settings, publish: Publish, read_all: ReadAll, key: bytes | None
 ) -> None:
-    """Librdkafka places keys by CRC32, many send none: one domain has one tree all the same."""
+    """Librdkafka places keys by CRC32, and some producers send none; a domain has one tree."""
     misplaced = (partition_of(b"example.org", PARTITIONS) + 1) % PARTITIONS
     placed = misplaced if key is None else crc32(key) % PARTITIONS
     if key == b"example.org" and placed == partition_of(key, PARTITIONS):
@@ -112,7 +112,7 @@ def test_a_record_under_another_key_or_partition_is_put_under_its_domain(
 def test_a_re_keyed_record_that_is_misplaced_still_is_a_dead_letter(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Nothing goes round in circles."""
+    """So no record is re-keyed forever."""
     headers = [(ORIGIN, b"raw-html/0/7"), (REKEYED, b"1")]
     publish(raw(page(), b"other.org", headers=headers))
     work(job)
@@ -124,7 +124,7 @@ def test_a_re_keyed_record_that_is_misplaced_still_is_a_dead_letter(
 def test_a_replayed_dead_letter_keeps_its_first_origin(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """`seen` knows nothing of a dead letter, so that its page, mended, is new."""
+    """A dead letter is not in `seen`, so its corrected page is new."""
     (origin,) = publish(raw(page(status=503)))
     work(job)
     publish(raw(page(), headers=[(ORIGIN, origin.encode())]))
@@ -137,7 +137,7 @@ def test_a_replayed_dead_letter_keeps_its_first_origin(
 def test_a_document_at_fault_is_a_dead_letter_of_extract(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Internal topics are checked like public ones: null, garbage, and another partition."""
+    """Internal topics are checked like public ones: null, invalid bytes, a wrong partition."""
     publish(raw(page()))
     work(job)
     (good,) = read_all("documents")
@@ -157,7 +157,7 @@ def test_a_document_at_fault_is_a_dead_letter_of_extract(
 def test_what_is_larger_than_a_record_may_be_is_a_dead_letter_and_teaches_nothing(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Sizes are checked before anything is stored: the next pages judge without it."""
+    """Sizes are checked before anything is stored, so the page does not affect later ones."""
     small = job.model_copy(update={"max_record_bytes": 20_000, "max_page_bytes": 1_000_000})
     text = "".join(f"<p>{'word ' * 50}{n}</p>" for n in range(100))
     (origin,) = publish(raw(page(html=text)))
@@ -171,7 +171,7 @@ def test_what_is_larger_than_a_record_may_be_is_a_dead_letter_and_teaches_nothin
 def test_clean_text_that_is_too_large_as_markdown_is_a_dead_letter_and_teaches_nothing(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Each line of code in eight lists has its indentation, which the document had not."""
+    """Markdown indents each line of code in eight nested lists; the document had no indentation."""
     small = job.model_copy(update={"max_record_bytes": 20_000, "markdown": True})
     (origin, _) = publish(
         raw(page(html="<ol><li>" * 8 + "<pre>" + "a\n" * 2000)), raw(page("small"))
@@ -188,7 +188,7 @@ def test_clean_text_that_is_too_large_as_markdown_is_a_dead_letter_and_teaches_n
 def test_a_restart_goes_on_where_the_last_commit_was(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Nothing is done twice after a stop in order, and the tables are there again."""
+    """After an orderly stop nothing is processed twice, and the tables are available again."""
     publish(*(raw(page(f"page-{letter}")) for letter in "abcde"))
     work(job)
     publish(raw(page("page-f")), raw(page("page-a")))

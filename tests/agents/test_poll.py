@@ -1,4 +1,4 @@
-"""Feeds are followed: added, polled, their new items sent to fetches once; removed."""
+"""Feeds are added, polled and removed; their new items are sent to fetches once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from aiokafka.errors import KafkaError
 
 from agents.kafka.client import producer
-from agents.kafka.partitions import key_of
+from agents.kafka.partitions import route_key
 from agents.poll import Poll
 from agents.settings.job import Settings
 from models import feed as feeds
@@ -39,12 +39,12 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
-    """A job whose worker has a disk of its own."""
+    """A job whose worker has a data directory of its own."""
     return job.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def test_items_of_a_feed_are_sent_once_and_oldest_first(job: Settings, read_all: ReadAll) -> None:
-    """With all that the feed says of them, to the owner of their link's domain."""
+    """They have all fields from the feed, and go to the partition of their link's domain."""
 
     async def scenario() -> None:
         clock = Clock()
@@ -69,13 +69,13 @@ def test_items_of_a_feed_are_sent_once_and_oldest_first(job: Settings, read_all:
     assert titles(read_all) == ["a", "b", "c", "b, now true"]
     first = fetches.decode(records[0].value)
     assert (first.url, first.feed, first.meta) == (f"https://{HOST}/a", FEED, {"crawl": "7"})
-    assert {(r.key, r.partition) for r in records} == {key_of(SITE, PARTITIONS)[::-1]}
+    assert {(r.key, r.partition) for r in records} == {route_key(SITE, PARTITIONS)[::-1]}
 
 
 def test_two_feeds_of_a_site_with_the_same_item_send_it_once(
     job: Settings, read_all: ReadAll
 ) -> None:
-    """Items are the site's."""
+    """Items belong to the site."""
 
     async def scenario() -> None:
         async with serving() as server, polling(job, server, Clock()) as stage:
@@ -92,7 +92,7 @@ def test_two_feeds_of_a_site_with_the_same_item_send_it_once(
 def test_what_stays_in_a_feed_is_remembered_and_what_has_left_it_is_forgotten(
     job: Settings, read_all: ReadAll
 ) -> None:
-    """Also where the server says for months that nothing has changed."""
+    """This holds even if the server responds for months that nothing has changed."""
 
     async def scenario() -> None:
         clock = Clock()
@@ -114,7 +114,7 @@ def test_what_stays_in_a_feed_is_remembered_and_what_has_left_it_is_forgotten(
 
 
 def test_a_removed_feed_is_polled_no_more_until_it_is_added_again(job: Settings) -> None:
-    """A tombstone removes its row; what it has shown is still known to its site."""
+    """A tombstone deletes its row; its items are still known to its site."""
 
     async def scenario() -> None:
         clock = Clock()
@@ -136,7 +136,7 @@ def test_a_removed_feed_is_polled_no_more_until_it_is_added_again(job: Settings)
 
 
 def test_a_worker_goes_on_where_the_one_before_stopped(job: Settings, read_all: ReadAll) -> None:
-    """Its feeds are due when they were, and are asked with their validators."""
+    """Its feeds are due at the same times and are requested with their validators."""
 
     async def scenario() -> None:
         clock = Clock()
@@ -146,7 +146,7 @@ def test_a_worker_goes_on_where_the_one_before_stopped(job: Settings, read_all: 
                 await follow(job)
                 before = await polled(stage, 1)
             async with polling(job, server, clock) as stage:
-                await until(lambda: len(stage.polling._turns) == 1)
+                await until(lambda: len(stage.polling._queue) == 1)
                 assert state_of(stage) == before
                 assert len(server.requests) == 1
                 clock.ahead += ANOTHER_POLL
@@ -160,7 +160,7 @@ def test_a_worker_goes_on_where_the_one_before_stopped(job: Settings, read_all: 
 def test_validators_are_not_stored_before_the_items_are_safe(
     job: Settings, read_all: ReadAll
 ) -> None:
-    """Kafka refuses an item: the worker ends, and the next one asks without a condition."""
+    """Kafka refuses an item: the worker ends, and the next one sends an unconditional request."""
 
     async def scenario() -> None:
         async with serving() as server:
@@ -192,10 +192,10 @@ def test_validators_are_not_stored_before_the_items_are_safe(
 
 
 def test_a_record_of_feeds_that_is_none_is_a_dead_letter(job: Settings, read_all: ReadAll) -> None:
-    """Without site, in another partition, with no address: its sender's fault, work goes on."""
+    """Without site, in a wrong partition, or with an invalid address; the work continues."""
 
     async def scenario() -> None:
-        partition = key_of(SITE, PARTITIONS).partition
+        partition = route_key(SITE, PARTITIONS).partition
         async with serving() as server, polling(job, server, Clock()) as stage:
             server.put(f"{HOST}/rss", rss("a"))
             async with producer(job) as client:

@@ -1,4 +1,4 @@
-"""Feeds that fail, move, are gone, or are told by a server to wait; outcomes that come late."""
+"""Feeds that fail, move or are gone, or whose server asks to wait; outcomes that arrive late."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.kafka.client import producer
-from agents.kafka.partitions import key_of
+from agents.kafka.partitions import route_key
 from agents.settings.job import Settings
 from models import poll_outcome
 from tests.agents.feed_server import Clock, rss, serving
@@ -28,15 +28,15 @@ from tests.agents.followed import (
 )
 from tests.agents.records import PARTITIONS, ReadAll
 from tests.agents.workers import run, until
-from urltree.crawl.decisions.poll.outcome import Outcome, Result, SeenItem
-from urltree.crawl.decisions.poll.state import Status
+from urltree.crawl.decisions.poll.feed_state import FeedStatus
+from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollResult
 
 pytestmark = pytest.mark.kafka
 
 
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
-    """A job whose worker has a disk of its own."""
+    """A job whose worker has a data directory of its own."""
     return job.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
@@ -52,7 +52,7 @@ def job(job: Settings, tmp_path: Path) -> Settings:
 def test_what_is_no_feed_is_an_error_of_its_class_and_is_tried_later(
     job: Settings, status: int, body: bytes, trouble: str
 ) -> None:
-    """A page, an error, a 304 that nobody asked for, a redirect to nowhere."""
+    """A page, an error status, a 304 to an unconditional request, a redirect without target."""
 
     async def scenario() -> None:
         async with serving() as server, polling(job, server, Clock()) as stage:
@@ -65,26 +65,26 @@ def test_what_is_no_feed_is_an_error_of_its_class_and_is_tried_later(
             assert state.next_due > state.last_poll
             assert state.last_success is None
             troubles = stage.metrics.poll_troubles.labels(trouble)._value
-            await until(lambda: troubles.get() >= 1)  # counted when Kafka has said so to the poll
+            await until(lambda: troubles.get() >= 1)  # counted after Kafka's confirmation
 
     run(scenario())
 
 
 def test_a_feed_that_is_gone_is_asked_no_more_until_it_is_added_again(job: Settings) -> None:
-    """410 is the server's last word, and a person may know better."""
+    """A 410 is final, but a person may know better."""
 
     async def scenario() -> None:
         clock = Clock()
         async with serving() as server, polling(job, server, clock) as stage:
             server.put(f"{HOST}/rss", status=410)
             await follow(job)
-            assert (await polled(stage, 1)).status is Status.GONE
+            assert (await polled(stage, 1)).status is FeedStatus.GONE
             clock.ahead += 30 * DAY
             await asyncio.sleep(1.5)
             assert len(server.requests) == 1
             server.put(f"{HOST}/rss", rss("a"))
             await follow(job)
-            assert (await polled(stage, 2)).status is Status.ACTIVE
+            assert (await polled(stage, 2)).status is FeedStatus.ACTIVE
 
     run(scenario())
 
@@ -92,7 +92,7 @@ def test_a_feed_that_is_gone_is_asked_no_more_until_it_is_added_again(job: Setti
 def test_a_permanent_redirect_is_believed_after_seven_days(
     job: Settings, read_all: ReadAll
 ) -> None:
-    """Until then the old address is asked; a temporary one behind it is never kept."""
+    """Until then the old address is requested; a temporary redirect behind it is never kept."""
     moved = "http://feeds.example.com/rss"
 
     async def scenario() -> None:
@@ -115,7 +115,7 @@ def test_a_permanent_redirect_is_believed_after_seven_days(
 
 
 def test_redirects_in_a_circle_are_an_error(job: Settings) -> None:
-    """And end at once."""
+    """The poll ends at once."""
 
     async def scenario() -> None:
         async with serving() as server, polling(job, server, Clock()) as stage:
@@ -129,7 +129,7 @@ def test_redirects_in_a_circle_are_an_error(job: Settings) -> None:
 
 
 def test_a_host_that_has_too_many_requests_is_left_alone(job: Settings) -> None:
-    """All its feeds wait for as long as it says; another host's do not."""
+    """All its feeds wait as long as it asks; those of another host do not."""
 
     async def scenario() -> None:
         clock = Clock()
@@ -151,22 +151,23 @@ def test_a_host_that_has_too_many_requests_is_left_alone(job: Settings) -> None:
 
 
 def test_an_outcome_that_comes_late_changes_no_state(job: Settings, read_all: ReadAll) -> None:
-    """It is another owner's: its items were sent and count as seen, the rest is dropped.
+    """The outcome may be another owner's: its items count as seen, and the rest is dropped.
 
-    Or it is a replay, and the disk was ahead of the changelog: the row is put again as it is.
+    Or it is a replay, and the disk was ahead of the changelog: then the row is written again
+    unchanged.
     """
-    late = Outcome(
+    late = PollOutcome(
         site=SITE,
         feed=FEED,
         sequence=1,
         at=1.0,
-        result=Result.ITEMS,
+        result=PollResult.ITEMS,
         etag="late",
-        items=(SeenItem(b"l" * 16, None, is_new=True),),
+        items=(PolledItem(b"l" * 16, None, is_new=True),),
     )
 
     async def scenario() -> None:
-        partition, key = key_of(SITE, PARTITIONS)
+        partition, key = route_key(SITE, PARTITIONS)
         async with serving() as server, polling(job, server, Clock()) as stage:
             server.put(f"{HOST}/rss", rss("a"), ETag="1")
             await follow(job)
@@ -186,21 +187,21 @@ def test_an_outcome_that_comes_late_changes_no_state(job: Settings, read_all: Re
 def test_an_error_of_our_own_in_one_poll_stops_no_other(
     job: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is logged, and the feed's next poll comes later."""
+    """It is logged, and the feed is polled later."""
 
     async def scenario() -> None:
         async with serving() as server, polling(job, server, Clock()) as stage:
             for name in ("rss", "sport"):
                 server.put(f"{HOST}/{name}", rss(name))
-            await until(lambda: stage.polling._asking is not None)
-            ask = stage.polling._asking.ask
+            await until(lambda: stage.polling._requester is not None)
+            ask = stage.polling._requester.request
 
             async def failing(state: Any) -> Any:
                 if state.feed == FEED:
                     raise ValueError("a bug")
                 return await ask(state)
 
-            monkeypatch.setattr(stage.polling._asking, "ask", failing)
+            monkeypatch.setattr(stage.polling._requester, "request", failing)
             await follow(job)
             await follow(job, f"http://{HOST}/sport")
             state = await polled(stage, 1)

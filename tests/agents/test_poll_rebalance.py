@@ -1,4 +1,4 @@
-"""Feeds go from worker to worker: none is forgotten, and none is polled by two."""
+"""Feeds move from worker to worker: none is forgotten, and none is polled by two."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 
 from agents.kafka.transport import Consumer
 from agents.poll import Poll
-from agents.polling.asking import Asked
+from agents.polling.feed_request import PolledFeed
 from agents.settings.job import Settings
 from models.feed import Feed
 from tests.agents.feed_server import Clock, reaching, rss, serving
 from tests.agents.followed import ANOTHER_POLL, HOST, follow, polled, polling, publish, titles
 from tests.agents.records import ReadAll
 from tests.agents.workers import is_ready, run, started, until
-from urltree.crawl.decisions.poll.outcome import Result
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState
+from urltree.crawl.decisions.poll.outcome import PollResult
 
 pytestmark = pytest.mark.kafka
 
@@ -27,17 +27,17 @@ SITES = [f"site-{number}.example" for number in range(24)]  # in all six partiti
 
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
-    """A job whose workers have disks of their own."""
+    """A job whose workers have data directories of their own."""
     return job.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def answered(stage: Poll) -> int:
-    """Polls of a worker whose outcome is in Kafka."""
-    return int(sum(stage.metrics.polls.labels(str(result))._value.get() for result in Result))
+    """Return the number of a worker's polls whose outcome is in Kafka."""
+    return int(sum(stage.metrics.polls.labels(str(result))._value.get() for result in PollResult))
 
 
 async def polled_by_all(times: int, *stages: Poll) -> None:
-    """Wait until each site was polled so often, and its worker knows what came of it."""
+    """Wait until each site was polled a number of times and its worker has the outcomes."""
 
     def is_so() -> bool:
         states = [
@@ -54,7 +54,7 @@ async def polled_by_all(times: int, *stages: Poll) -> None:
 
 
 def test_feeds_are_shared_and_taken_over(job: Settings, read_all: ReadAll) -> None:
-    """A second worker takes half of them, the first all of them back when it has gone."""
+    """A second worker takes half of them; after its end the first one takes all of them back."""
     clock = Clock()
     make = partial(Poll, clock=clock)
 
@@ -70,12 +70,12 @@ def test_feeds_are_shared_and_taken_over(job: Settings, read_all: ReadAll) -> No
                 await polled_by_all(1, one)
                 async with started(second, make) as [two]:
                     await until(lambda: is_ready(one) and is_ready(two))
-                    await until(lambda: 0 < len(one.polling._turns) < len(SITES))
-                    await until(lambda: len(one.polling._turns) + len(two.polling._turns) == 24)
+                    await until(lambda: 0 < len(one.polling._queue) < len(SITES))
+                    await until(lambda: len(one.polling._queue) + len(two.polling._queue) == 24)
                     clock.ahead += ANOTHER_POLL
                     await polled_by_all(2, one, two)
-                    await until(lambda: answered(two) == len(two.polling._turns))
-                await until(lambda: len(one.polling._turns) == len(SITES))
+                    await until(lambda: answered(two) == len(two.polling._queue))
+                await until(lambda: len(one.polling._queue) == len(SITES))
                 clock.ahead += ANOTHER_POLL
                 await polled_by_all(3, one)
             assert len(server.requests) == 3 * len(SITES)
@@ -92,7 +92,7 @@ def test_feeds_are_shared_and_taken_over(job: Settings, read_all: ReadAll) -> No
 def test_a_worker_that_has_lost_its_session_asks_nobody(
     job: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its feeds may be another's; it goes on when Kafka has answered it."""
+    """Its feeds may belong to another worker; it continues when Kafka responds again."""
 
     async def scenario() -> None:
         clock = Clock()
@@ -113,22 +113,22 @@ def test_a_worker_that_has_lost_its_session_asks_nobody(
 def test_what_is_answered_after_the_session_was_lost_is_asked_again(
     job: Settings, monkeypatch: pytest.MonkeyPatch, read_all: ReadAll
 ) -> None:
-    """A worker that was stopped in the middle of a poll sends nothing that it found."""
+    """A worker that was paused during a poll sends nothing of its result."""
 
     async def scenario() -> None:
         async with serving() as server, polling(job, server, Clock()) as stage:
             server.put(f"{HOST}/rss", rss("a"))
-            await until(lambda: stage.polling._asking is not None)
-            ask, is_lost = stage.polling._asking.ask, asyncio.Event()
+            await until(lambda: stage.polling._requester is not None)
+            ask, is_lost = stage.polling._requester.request, asyncio.Event()
 
-            async def slow(state: FeedState) -> Asked:
+            async def slow(state: FeedState) -> PolledFeed:
                 asked = await ask(state)
                 if not is_lost.is_set():
                     monkeypatch.setattr(Consumer, "has_session", False)
                     is_lost.set()
                 return asked
 
-            stage.polling._asking.ask = slow
+            stage.polling._requester.request = slow
             await follow(job)
             await is_lost.wait()
             await asyncio.sleep(1)

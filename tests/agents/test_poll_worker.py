@@ -1,4 +1,4 @@
-"""A worker of `poll` as a process: what it wants before it starts, and how it ends."""
+"""A worker of `poll` as a process: its required settings, and its end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_worker_without_a_contact_address_refuses_to_start(
     job: Settings,  # noqa: ARG001 - sets the environment
     tmp_path: Path,
 ) -> None:
-    """One sentence, exit code 2."""
+    """It prints one sentence and ends with code 2."""
     with worker("poll", tmp_path) as (process, _):
         _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
@@ -30,7 +30,7 @@ def test_a_worker_without_a_contact_address_refuses_to_start(
 
 
 def wait_for_metric(url: str, line: str) -> None:
-    """Wait until a worker says so of itself."""
+    """Wait until a metric of the worker has a value."""
     deadline = time.monotonic() + PATIENCE
     while f"\nurltree_{line}\n" not in wait_for(f"{url}/metrics", 200):
         assert time.monotonic() < deadline, line
@@ -38,7 +38,7 @@ def wait_for_metric(url: str, line: str) -> None:
 
 
 def test_a_worker_stops_in_order_in_the_middle_of_a_poll(job: Settings, tmp_path: Path) -> None:
-    """The server has taken the request and says nothing: SIGTERM waits for no server."""
+    """The server has received the request and does not respond; SIGTERM does not wait for it."""
     asyncio.run(follow(job, f"http://{HOST}/rss"))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings = {
@@ -58,5 +58,5 @@ def test_a_worker_stops_in_order_in_the_middle_of_a_poll(job: Settings, tmp_path
                 process.send_signal(signal.SIGTERM)
                 _, errors = process.communicate(timeout=2 * PATIENCE)
         assert process.returncode == 0
-    assert "not drained in time" not in errors
+    assert "shutdown_seconds are over" not in errors
     assert "Traceback" not in errors

@@ -1,4 +1,4 @@
-"""reset: a stage begins anew, and never under a running worker."""
+"""The command `reset`: a stage starts again, and never while one of its workers runs."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Settings of workers whose disk nobody else has."""
+    """Return settings of workers with a disk of their own."""
     monkeypatch.setenv("URLTREE_DATA_DIR", str(tmp_path))
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def page(path: str) -> Sent:
-    """A page of example.org."""
+    """Return a page of example.org."""
     value = raw_html.encode(Page(url=f"https://example.org/{path}", html=f"<p>Text of {path}</p>"))
     return Sent("raw-html", b"example.org", value)
 
 
 def last(records: list[Any]) -> dict[bytes, bytes]:
-    """What compaction would keep of a topic."""
+    """Return the last value of each key, as compaction would keep it."""
     return {record.key: record.value for record in records}
 
 
 def test_a_stage_is_reset_and_comes_to_the_same_end(
     job: Settings, publish: Publish, read_all: ReadAll, run: Run
 ) -> None:
-    """Its tables are emptied on every disk, once; its input is read again, the outcome the same."""
+    """The tables are emptied on every disk, and reading the input again gives the same result."""
     publish(page("a"), page("b"))
     work(job)
     tables = [f"urltree-extract-{name}-changelog" for name in ("rows", "first")]
@@ -64,19 +64,19 @@ def test_a_stage_is_reset_and_comes_to_the_same_end(
 def test_a_reset_says_what_it_would_do(
     job: Settings, publish: Publish, read_all: ReadAll, run: Run
 ) -> None:
-    """Without --yes nothing is done, and the exit code is 1."""
+    """Without --yes the command changes nothing and exits with 1."""
     publish(page("a"))
     work(job)
     result = run("reset", "normalize")
     assert result.exit_code == 1
     assert "2 rows" not in result.stdout
-    assert "1 rows deleted" in result.stdout
-    assert "nothing was done" in result.stdout
+    assert "1 rows to delete" in result.stdout
+    assert "Nothing was done" in result.stdout
     assert None not in last(read_all("urltree-normalize-seen-changelog")).values()
 
 
 def test_a_running_worker_is_never_reset(job: Settings) -> None:
-    """Neither one that was there, nor one that was started after the look."""
+    """A reset is refused if a worker runs, also if it was started after the check."""
 
     async def scenario() -> None:
         early = await plan(job, "normalize")
@@ -85,7 +85,7 @@ def test_a_running_worker_is_never_reset(job: Settings) -> None:
             assert steps.members == 1
             with pytest.raises(SettingsError, match=r"normalize has 1 running worker\(s\)"):
                 await reset(job, steps)
-            with pytest.raises(SettingsError, match="was started meanwhile"):
+            with pytest.raises(SettingsError, match="was started in the meantime"):
                 await reset(job, early)
 
     asyncio.run(scenario())
@@ -94,7 +94,7 @@ def test_a_running_worker_is_never_reset(job: Settings) -> None:
 def test_a_reset_waits_for_the_session_of_a_worker_that_has_ended(
     job: Settings, publish: Publish, run: Run
 ) -> None:
-    """With an instance_id it stays a member of its group until then, although it is gone."""
+    """A stopped worker with an instance_id remains a member until its session ends."""
     static = job.model_copy(update={"instance_id": "normalize-0", "session_seconds": 30.0})
     publish(page("a"))
     work(static, Normalize)
@@ -105,11 +105,13 @@ def test_a_reset_waits_for_the_session_of_a_worker_that_has_ended(
 
 
 def test_a_reset_waits_no_longer_than_it_is_told(job: Settings) -> None:
-    """Then it says what to do, and has done nothing."""
+    """After that time the command fails, says what to do, and has changed nothing."""
 
     async def scenario() -> None:
         async with started(job, Normalize):
-            with pytest.raises(SettingsError, match=r"1 running worker\(s\) after 1 s: stop all"):
+            with pytest.raises(
+                SettingsError, match=r"still has 1 running worker\(s\) after 1 s: stop all"
+            ):
                 await wait(job, "normalize", 1)
 
     asyncio.run(scenario())

@@ -1,4 +1,4 @@
-"""A first page that cannot be judged again costs its own revision, and nothing else."""
+"""A first page that cannot be revised loses its own revision, and nothing else."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings of workers whose disk nobody else has."""
+    """Return settings of workers with a disk of their own."""
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def page(number: int) -> Sent:
-    """An article with a sentence that each of its site has."""
+    """Return an article that shares one sentence with all articles of its site."""
     own = "".join(f"<p>This is what {word * number} has to say at length." for word in ("ba", "do"))
     html = f"<h1>Title {'x' * number}</h1><div class=article><p>Whoever reads may write.{own}</div>"
     value = raw_html.encode(Page(url=f"https://example.org/{number}", html=html))
@@ -36,7 +36,7 @@ def page(number: int) -> Sent:
 
 
 def revised(records: list[Any]) -> set[str]:
-    """Addresses of the pages that were published as revision 1."""
+    """Return the URLs of the pages that were published as revision 1."""
     found = [orjson.loads(record.value) for record in records]
     return {each["url"] for each in found if each["revision"]}
 
@@ -44,7 +44,7 @@ def revised(records: list[Any]) -> set[str]:
 def test_a_page_that_cannot_be_revised_stops_no_other(
     job: Settings, publish: Publish, read_all: ReadAll, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It stays as it was first said; it is kept no longer, or every later page would meet it."""
+    """Its first text remains; its kept copy is deleted, or each later page would fail on it."""
 
     def fragile(stored: bytes) -> Document:
         document = unpack(stored)

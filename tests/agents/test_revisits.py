@@ -1,4 +1,4 @@
-"""Revisits through both stages: a changed page takes its place, an older version never does."""
+"""Revisits through both stages: a changed page replaces the former, an older version never does."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ HERE = partition_of(KEY, PARTITIONS)
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings of workers that replace, and whose disk nobody else has."""
+    """Return settings of workers that replace former versions, with a disk of their own."""
     return settings.model_copy(
         update={"data_dir": tmp_path, "commit_seconds": 0.3, "revisits": "replace"}
     )
 
 
 def version(text: str, **fields: Any) -> bytes:
-    """A version of one page."""
+    """Return one version of a page."""
     return raw_html.encode(Page(url="https://example.org/live", html=f"<p>{text}</p>", **fields))
 
 
 def raw(text: str, origin: str | None = None, **fields: Any) -> Sent:
-    """A record of raw-html; with an origin, a copy as a replay of dead letters sends it."""
+    """Return a record of raw-html; with an origin, it is a copy as a replay sends it."""
     headers = [] if origin is None else [(ORIGIN, origin.encode())]
     return Sent("raw-html", KEY, version(text, **fields), headers)
 
@@ -46,7 +46,7 @@ def raw(text: str, origin: str | None = None, **fields: Any) -> Sent:
 def test_a_changed_page_takes_its_place_and_an_older_version_does_not(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """One id, two clean texts; delivered again, the first is superseded in either stage."""
+    """One id gets two clean texts; when the first comes again, both stages call it superseded."""
     first, second, same = publish(raw("amber"), raw("birch"), raw("birch"))
     work(job)
     older, _ = read_all("documents")
@@ -74,7 +74,7 @@ def test_a_changed_page_takes_its_place_and_an_older_version_does_not(
 def test_between_partitions_the_time_of_a_version_counts(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """A producer without keys: the older version comes later, and is superseded all the same."""
+    """Without keys the older version may come later; it still counts as superseded."""
     away = (HERE + 1) % PARTITIONS
     (newer,) = publish(raw("birch", fetched_at="2026-01-02T00:00:00Z"))
     work(job)

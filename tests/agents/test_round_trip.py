@@ -1,4 +1,4 @@
-"""round-trip: a page comes through and leaves nothing, or it is said where it stays."""
+"""The command `round-trip`: a page becomes clean text and is deleted, or the problem is named."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings of workers whose disk nobody else has."""
+    """Return settings of workers with a disk of their own."""
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 class Dropping(Extract):
-    """Takes all text for boilerplate."""
+    """Heuristic that marks all text as boilerplate."""
 
     def _clean_text(self, document: Document, verdict: Verdict) -> bytes:
         every = (True,) * len(verdict.boilerplate)
@@ -38,14 +38,14 @@ class Dropping(Extract):
 
 
 def left(read_all: ReadAll) -> dict[str, int]:
-    """Rows and clean texts that are still there."""
+    """Return the rows and clean texts that still exist."""
     return {name: len(kept(read_all(name))) for name in (*TABLES, "clean-text")}
 
 
 def test_pages_come_through_at_the_same_time_and_leave_nothing(
     job: Settings, read_all: ReadAll, run: Run
 ) -> None:
-    """Neither in the tables, nor in memory, nor in clean-text."""
+    """Nothing remains in the tables, in memory, or in clean-text."""
 
     async def scenario() -> None:
         async with started(job, *BOTH) as stages:
@@ -58,7 +58,7 @@ def test_pages_come_through_at_the_same_time_and_leave_nothing(
         assert len({trip.domain for trip in trips}) == 4
         assert all(trip.seconds for trip in trips)
         assert said.exit_code == 0
-        assert "came through in" in said.stdout
+        assert "became clean text in" in said.stdout
 
     run_scenario(scenario())
     assert set(left(read_all).values()) == {0}
@@ -68,18 +68,18 @@ def test_pages_come_through_at_the_same_time_and_leave_nothing(
 def test_without_workers_it_is_said_where_the_page_stays(
     job: Settings, read_all: ReadAll, run: Run
 ) -> None:
-    """Exit code 1; the workers that come later forget the page that they then find."""
+    """The exit code is 1; workers that start later process and forget the page."""
     result = run("round-trip", "--wait", "0.5", "--json")
     assert result.exit_code == 1
     found = orjson.loads(result.stdout)
     assert (found["seconds"], found["forgotten"]) == (None, False)
-    assert "normalize has not come to it: it is offset 0 in " in found["trouble"]
-    assert found["trouble"].endswith("none of its workers runs")
+    assert "normalize has not processed the page yet: it is offset 0 in " in found["trouble"]
+    assert found["trouble"].endswith("0 worker(s) of the stage are running")
 
     async def to_documents() -> None:
         async with started(job, Normalize):
             trouble, wait = "", 1.0
-            while "extract has not come to it: it is offset " not in trouble:
+            while "extract has not processed the page yet: it is offset " not in trouble:
                 trouble = (await round_trip(job, wait)).trouble or ""
                 wait *= 2  # `normalize` may be slow
 
@@ -89,7 +89,7 @@ def test_without_workers_it_is_said_where_the_page_stays(
 
 
 def test_a_dead_letter_is_an_answer_too(job: Settings) -> None:
-    """Its reason is said, and nobody waits any longer."""
+    """The command reports its reason at once."""
 
     async def scenario() -> None:
         strict = job.model_copy(update={"max_page_bytes": 100})
@@ -102,13 +102,13 @@ def test_a_dead_letter_is_an_answer_too(job: Settings) -> None:
 
 
 def test_text_without_the_pages_main_text_is_not_enough(job: Settings, read_all: ReadAll) -> None:
-    """It came, but the job is wrong; it is forgotten all the same."""
+    """The command reports the missing sentence, and the page is forgotten."""
 
     async def scenario() -> None:
         async with started(job, Normalize, Dropping):
             trip = await round_trip(job, PATIENCE)
         assert (trip.seconds is not None, trip.forgotten) == (True, True)
-        assert "its clean text is without 'This page was " in (trip.trouble or "")
+        assert "the clean text lacks 'This page was " in (trip.trouble or "")
 
     run_scenario(scenario())
     assert set(left(read_all).values()) == {0}

@@ -1,4 +1,4 @@
-"""The job on a Kafka as people run it: TLS, and a login by password, by token, by certificate."""
+"""The job on a secured Kafka: TLS, and a login by password, token or certificate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import pytest
 
-from agents.commands.topics import apply, check
+from agents.commands.topics import apply, check_topics
 from agents.extract import Extract
 from agents.fetch import Fetch
 from agents.kafka.refusal import NoKafkaError
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def tokens(secure_kafka: SecureKafka) -> Iterator[TokenServer]:
-    """The identity provider, for a test that changes what it does."""
+    """Return the identity provider, for a test that changes its behaviour."""
     server = secure_kafka.tokens
     lifetime = server.lifetime
     yield server
@@ -54,7 +54,7 @@ def settings(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Settings:
-    """Settings of a job that logs in one way; commands read them from the environment."""
+    """Return settings of a job with one kind of login; commands read them from the environment."""
     fields = getattr(secure_kafka, request.param)()
     fields |= {"prefix": prefix, "data_dir": str(tmp_path), "contact": "mail@example.org"}
     for name, value in fields.items():
@@ -63,7 +63,7 @@ def settings(
 
 
 def page(path: str) -> Sent:
-    """A page of example.org."""
+    """Return a page of example.org."""
     html = f"<p>This is {path} and nothing else.</p><p>Imprint and contact</p>"
     value = raw_html.encode(Page(url=f"https://example.org/{path}", html=html))
     return Sent("raw-html", b"example.org", value)
@@ -72,7 +72,7 @@ def page(path: str) -> Sent:
 def test_every_stage_and_the_commands_work_through_tls_and_a_login(
     settings: Settings, publish: Publish, read_all: ReadAll, run: Run, record: Record
 ) -> None:
-    """Admin, consumer and producer: topics are made, pages carried, nothing is missing."""
+    """Topics are created, pages are processed, and the audit misses nothing."""
     publish(*(page(f"page-{letter}") for letter in "abcdefgh"))
 
     async def scenario() -> None:
@@ -90,7 +90,7 @@ def test_every_stage_and_the_commands_work_through_tls_and_a_login(
     assert run("topics", "check").exit_code == 0
     login = settings.sasl_mechanism if settings.security == "SASL_SSL" else "a certificate"
     record(
-        f"issue 7 row 3: {settings.security} with {login}: 4 stages ready, "
+        f"secure Kafka: {settings.security} with {login}: 4 stages ready, "
         f"{len(texts)} of 8 pages carried, {missing} missing by the audit"
     )
 
@@ -98,22 +98,26 @@ def test_every_stage_and_the_commands_work_through_tls_and_a_login(
 @pytest.mark.parametrize(
     ("login", "change", "sentence"),
     [
-        ("scram", {"sasl_username": "nobody"}, "refuses the login by SCRAM-SHA-512: "),
-        ("scram", {"sasl_password_file": "{ca_file}"}, "refuses the login by SCRAM-SHA-512: "),
-        ("scram", {"sasl_mechanism": "SCRAM-SHA-256"}, "has no login by SCRAM-SHA-256"),
-        ("scram", {"ssl_ca_file": "{other_ca_file}"}, "not trusted, .*: see ssl_ca_file"),
-        ("oauth", {"oauth_client_id": "nobody"}, "401 invalid_client .*: see oauth_client_id"),
-        ("oauth", {"oauth_ca_file": "{other_ca_file}"}, "not trusted, .*: see oauth_ca_file"),
+        ("scram", {"sasl_username": "nobody"}, "refuses the login with SCRAM-SHA-512: "),
+        ("scram", {"sasl_password_file": "{ca_file}"}, "refuses the login with SCRAM-SHA-512: "),
+        (
+            "scram",
+            {"sasl_mechanism": "SCRAM-SHA-256"},
+            "does not support the mechanism SCRAM-SHA-256",
+        ),
+        ("scram", {"ssl_ca_file": "{other_ca_file}"}, "not trusted .*; check ssl_ca_file"),
+        ("oauth", {"oauth_client_id": "nobody"}, "401 invalid_client .*; check oauth_client_id"),
+        ("oauth", {"oauth_ca_file": "{other_ca_file}"}, "not trusted .*; check oauth_ca_file"),
     ],
 )
 def test_what_only_a_person_can_mend_is_a_sentence_that_names_the_setting(
     secure_kafka: SecureKafka, login: str, change: dict[str, str], sentence: str
 ) -> None:
-    """It is none of the errors at which a worker tries again, and holds no secret."""
+    """It is not an error after which a worker retries, and it contains no secret."""
     changes = {name: value.format(**vars(secure_kafka)) for name, value in change.items()}
     fields = getattr(secure_kafka, login)() | changes
     with pytest.raises(SettingsError, match=sentence) as caught:
-        asyncio.run(check(Settings.model_validate(fields)))
+        asyncio.run(check_topics(Settings.model_validate(fields)))
     assert not isinstance(caught.value, NoKafkaError)
     assert secure_kafka.tokens.client_secret not in str(caught.value)
     assert PASSWORD not in str(caught.value)
@@ -123,12 +127,12 @@ def test_what_only_a_person_can_mend_is_a_sentence_that_names_the_setting(
 def test_a_wrong_password_ends_a_worker_and_a_command_with_2(
     secure_kafka: SecureKafka, tmp_path: Path, arguments: list[str]
 ) -> None:
-    """With the sentence, and no trace of a stack; they wait for nothing."""
+    """Both print the sentence without a traceback, and do not retry."""
     (tmp_path / "password").write_text("another")
     fields = secure_kafka.scram() | {"sasl_password_file": str(tmp_path / "password")}
     code, said = ended(fields, *arguments)
     assert code == 2
-    assert re.search(r"^agents: .* refuses the login by SCRAM-SHA-512: ", said, re.MULTILINE)
+    assert re.search(r"^agents: .* refuses the login with SCRAM-SHA-512: ", said, re.MULTILINE)
     assert "Traceback" not in said
 
 
@@ -143,36 +147,38 @@ def test_a_wrong_password_ends_a_worker_and_a_command_with_2(
 def test_a_token_that_the_broker_does_not_take_is_a_sentence(
     secure_kafka: SecureKafka, monkeypatch: pytest.MonkeyPatch, name: str, value: Callable[[], Any]
 ) -> None:
-    """The broker's own words, which aiokafka alone does not hear."""
+    """The error contains the broker's description, which aiokafka alone would drop."""
     monkeypatch.setattr(secure_kafka.tokens, name, value())
-    with pytest.raises(SettingsError, match=r"refuses the login by OAUTHBEARER: .*invalid_token"):
-        asyncio.run(check(Settings.model_validate(secure_kafka.oauth())))
+    with pytest.raises(SettingsError, match=r"refuses the login with OAUTHBEARER: .*invalid_token"):
+        asyncio.run(check_topics(Settings.model_validate(secure_kafka.oauth())))
 
 
 def test_a_client_without_certificate_is_told_where_to_look(secure_kafka: SecureKafka) -> None:
-    """The broker only closes the connection: it may as well be starting, so a worker waits."""
+    """The broker only closes the connection, as a starting one does, so a worker retries."""
     fields = secure_kafka.certificate()
     del fields["ssl_cert_file"], fields["ssl_key_file"]
-    with pytest.raises(NoKafkaError, match=r"closed at once; .* see security and ssl_cert_file"):
-        asyncio.run(check(Settings.model_validate(fields)))
+    with pytest.raises(
+        NoKafkaError, match=r"closed the connection at once; .* check security and ssl_cert_file"
+    ):
+        asyncio.run(check_topics(Settings.model_validate(fields)))
 
 
 def test_a_worker_waits_for_an_identity_provider_that_is_down(
     secure_kafka: SecureKafka, tokens: TokenServer, prefix: str, tmp_path: Path
 ) -> None:
-    """It lives, says why it is not ready, and begins as soon as there are tokens."""
+    """It is alive, logs why it is not ready, and begins when there are tokens."""
     fields = secure_kafka.oauth() | {"prefix": prefix}
     asyncio.run(apply(Settings.model_validate(fields)))
     tokens.status = 503
     with worker("normalize", tmp_path, **fields) as (process, url):
-        said = heard(process, "trying again")
+        said = heard(process, "retrying")
         assert wait_for(f"{url}/readyz", 503) == "starting\n"
         tokens.status = None
         assert wait_for(f"{url}/readyz", 200) == "ready\n"
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
-    assert "Kafka is not there, trying again" in said
+    assert "Kafka is unreachable, retrying" in said
     assert "status 503 temporarily_unavailable" in said
     assert "Traceback" not in said + errors
     assert tokens.client_secret not in said + errors
@@ -182,9 +188,9 @@ def test_a_worker_waits_for_an_identity_provider_that_is_down(
 def test_pages_are_carried_on_while_tokens_expire(
     job: Settings, secure_kafka: SecureKafka, tokens: TokenServer, record: Record
 ) -> None:
-    """A broker closes what logged in with an expired token (KIP-368): all connect anew.
+    """A broker closes connections with an expired token (KIP-368), and all clients reconnect.
 
-    The test itself needs no token: workers try again where one has expired on its way.
+    The test itself uses no token: workers retry if one expires on its way.
     """
     tokens.lifetime = 3
     plain = job.model_copy(update={"brokers": (secure_kafka.plain,), "security": "PLAINTEXT"})
@@ -202,12 +208,12 @@ def test_pages_are_carried_on_while_tokens_expire(
     texts = [found["url"] for found in values(plain, "clean-text")]
     assert texts == [f"https://example.org/{name}" for name in "abc"]
     record(
-        f"issue 7 row 3: {tokens.given} tokens of 3 s, {len(texts)} of 3 pages carried, once each"
+        f"secure Kafka: {tokens.given} tokens of 3 s, {len(texts)} of 3 pages carried, once each"
     )
 
 
 def ended(fields: dict[str, str], *arguments: str) -> tuple[int, str]:
-    """Exit code and stderr of `python -m agents …` as a process, under these settings."""
+    """Run `python -m agents …` under these settings; return exit code and stderr."""
     environment = {f"URLTREE_{name.upper()}": value for name, value in fields.items()}
     process = subprocess.run(
         [sys.executable, "-m", "agents", *arguments],

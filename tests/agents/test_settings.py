@@ -1,4 +1,4 @@
-"""Settings: where they come from, and what is a secret."""
+"""Settings: their sources, their validation, and their secrets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.settings.job import Settings, SettingsError, load, unknown
+from agents.settings.job import Settings, SettingsError, load_settings, unknown_variables
 from agents.settings.schemes import Schemes
 from urltree.page import Page
 
@@ -22,12 +22,12 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_brokers_come_from_our_own_name_else_from_the_usual_one_else_from_loopback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """So that KAFKA_BROKERS is enough for all commands."""
-    assert load().brokers == ("127.0.0.1:9092",)
+    """KAFKA_BROKERS alone is enough for all commands."""
+    assert load_settings().brokers == ("127.0.0.1:9092",)
     monkeypatch.setenv("KAFKA_BROKERS", "a:1, b:2")
-    assert load().brokers == ("a:1", "b:2")
+    assert load_settings().brokers == ("a:1", "b:2")
     monkeypatch.setenv("URLTREE_BROKERS", "c:3")
-    assert load().brokers == ("c:3",)
+    assert load_settings().brokers == ("c:3",)
 
 
 def test_a_file_is_read_and_the_environment_wins(
@@ -37,7 +37,7 @@ def test_a_file_is_read_and_the_environment_wins(
     (tmp_path / "s.yaml").write_text("brokers: a:1,b:2\nprefix: p-\nkeep: 7\n")
     monkeypatch.setenv("URLTREE_SETTINGS", str(tmp_path / "s.yaml"))
     monkeypatch.setenv("URLTREE_KEEP", "8")
-    settings = load()
+    settings = load_settings()
     assert (settings.brokers, settings.prefix, settings.keep) == (("a:1", "b:2"), "p-", 8)
     assert settings.topic("raw-html") == "p-raw-html"
 
@@ -45,11 +45,11 @@ def test_a_file_is_read_and_the_environment_wins(
 def test_a_misspelt_name_in_the_file_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """It would be ignored in silence."""
+    """Otherwise it would be ignored without notice."""
     (tmp_path / "s.yaml").write_text("heuristik: strict\n")
     monkeypatch.setenv("URLTREE_SETTINGS", str(tmp_path / "s.yaml"))
     with pytest.raises(SettingsError, match="heuristik"):
-        load()
+        load_settings()
 
 
 @pytest.mark.parametrize(
@@ -57,83 +57,89 @@ def test_a_misspelt_name_in_the_file_is_refused(
     [
         ("heuristic", "best", "heuristic: 'best' does not exist"),
         ("in_flight", "many", "in_flight: Input should be a valid integer"),
-        ("security", "SASL_SSL", "sasl_username and sasl_password should be set"),
-        ("oauth_token_url", "http://id.example.org/token", "should be an https address"),
-        ("oauth_token_url", "id.example.org", "should be an https address"),
+        (
+            "security",
+            "SASL_SSL",
+            r"so sasl_username and sasl_password \(or sasl_password_file\) should be set",
+        ),
+        ("oauth_token_url", "http://id.example.org/token", "the URL should begin with https://"),
+        ("oauth_token_url", "id.example.org", "the URL should begin with https://"),
         ("topics_replicas", "0", "greater than 0"),
         ("keep", "3", "keep should be from 5"),
         ("rules_since", "yesterday", "Invalid isoformat string"),
-        ("brokers", ",", "should name at least one broker"),
+        ("brokers", ",", "no broker is named"),
         ("prefix", "a/b", "prefix: String should match pattern"),
-        ("settings", "/no/such/file", "should name a file"),
+        ("settings", "/no/such/file", "names a file that does not exist"),
     ],
 )
 def test_a_wrong_setting_is_named_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, words: str
 ) -> None:
-    """For the person who set it; the worker ends with it."""
+    """The error is one line for the person who made the setting."""
     monkeypatch.setenv(f"URLTREE_{name.upper()}", value)
     with pytest.raises(SettingsError, match=words) as caught:
-        load()
+        load_settings()
     assert "\n" not in str(caught.value)
 
 
 def test_metadata_without_its_libraries_ends_the_worker_at_the_start(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Not at the first page; the extra is named."""
+    """The worker does not wait for the first page, and the error names the extra to install."""
     monkeypatch.setitem(sys.modules, "py3langid.langid", None)
     monkeypatch.delitem(sys.modules, "urltree.enrich.metadata.language", raising=False)
     monkeypatch.setenv("URLTREE_METADATA", "true")
     with pytest.raises(SettingsError, match=r"urltree\[metadata\]"):
-        load()
+        load_settings()
 
 
 def test_a_password_is_read_from_its_file_and_shown_nowhere(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Neither in the settings' text nor in a log line."""
+    """The password is not in the text of the settings, and so in no log line."""
     file = tmp_path / "password"
     file.write_text("from a file\n")
     monkeypatch.setenv("URLTREE_SASL_PASSWORD", "from the environment")
-    assert load().password == os.environ["URLTREE_SASL_PASSWORD"]
-    assert "from the environment" not in repr(load())
+    assert load_settings().password == os.environ["URLTREE_SASL_PASSWORD"]
+    assert "from the environment" not in repr(load_settings())
     monkeypatch.setenv("URLTREE_SASL_PASSWORD_FILE", str(file))
-    assert load().password == file.read_text().strip()
+    assert load_settings().password == file.read_text().strip()
 
 
 def test_a_login_by_token_needs_a_client_and_no_user(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """What is missing is named; the secret is read from its file, and shown nowhere."""
+    """The error names what is missing; the secret is read from its file and never shown."""
     monkeypatch.setenv("URLTREE_SECURITY", "SASL_SSL")
     monkeypatch.setenv("URLTREE_SASL_MECHANISM", "OAUTHBEARER")
     monkeypatch.setenv("URLTREE_OAUTH_TOKEN_URL", "https://id.example.org/token")
     monkeypatch.setenv("URLTREE_OAUTH_CLIENT_ID", "urltree")
-    with pytest.raises(SettingsError, match="oauth_client_secret should be set"):
-        load()
+    with pytest.raises(
+        SettingsError, match=r"oauth_client_secret \(or oauth_client_secret_file\) should be set"
+    ):
+        load_settings()
     monkeypatch.setenv("URLTREE_OAUTH_CLIENT_SECRET", "from the environment")
-    assert load().client_secret == "from the environment"  # noqa: S105 - of a test
-    assert "from the environment" not in repr(load())
+    assert load_settings().client_secret == "from the environment"  # noqa: S105 - of a test
+    assert "from the environment" not in repr(load_settings())
     (tmp_path / "secret").write_text("from a file\n")
     monkeypatch.setenv("URLTREE_OAUTH_CLIENT_SECRET_FILE", str(tmp_path / "secret"))
-    assert load().client_secret == "from a file"  # noqa: S105 - of a test
+    assert load_settings().client_secret == "from a file"  # noqa: S105 - of a test
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "[::1]:80"])
 def test_a_token_is_asked_for_without_tls_on_loopback_only(host: str) -> None:
-    """A sidecar may give tokens; over a network a secret in plain text is anyone's."""
+    """A sidecar may provide tokens; a network would expose a secret in plain text."""
     address = f"http://{host}/token"
     assert Settings.model_validate({"oauth_token_url": address}).oauth_token_url == address
 
 
 def test_every_setting_is_described() -> None:
-    """Their reference in the documents is made from this."""
+    """The reference in docs/job.md is made from the descriptions."""
     assert all(field.description for field in Settings.model_fields.values())
 
 
 def test_new_rules_take_effect_at_a_point_in_document_time() -> None:
-    """A page is keyed as at its time first, and looked up under both."""
+    """The key of a page follows the rules of its time, and both rules are searched."""
     settings = Settings(query="drop", rules_since="2026-03-01T00:00:00Z")
     schemes = Schemes(settings)
     before, after, undated = (
@@ -146,8 +152,8 @@ def test_new_rules_take_effect_at_a_point_in_document_time() -> None:
 
 
 def test_a_misspelt_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would be ignored otherwise, and nobody would know."""
+    """Otherwise it would be ignored without notice."""
     monkeypatch.setenv("URLTREE_HEURISTICS", "strict")
     monkeypatch.setenv("URLTREE_HEURISTIC", "strict")
-    assert "URLTREE_HEURISTICS" in unknown()
-    assert "URLTREE_HEURISTIC" not in unknown()
+    assert "URLTREE_HEURISTICS" in unknown_variables()
+    assert "URLTREE_HEURISTIC" not in unknown_variables()

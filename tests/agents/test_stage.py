@@ -1,4 +1,4 @@
-"""What becomes of an error: whose fault it is decides."""
+"""Errors while a record is processed: who is at fault decides what happens."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
-    """A job whose worker has a disk of its own."""
+    """Return a job whose worker has a disk of its own."""
     return job.model_copy(update={"data_dir": tmp_path})
 
 
 class Failing(Extract):
-    """Fails on one record, after it has learned and stored it, as often as it is told."""
+    """Stage that fails on one record after learning and storing it, a given number of times."""
 
     times = 1
     error: type[Exception] = ValueError
 
     async def take(self, message: Any, origin: str, work: Work) -> None:
-        """Fail behind the work on page b."""
+        """Fail after the work on page b."""
         await super().take(message, origin, work)
         if b"example.org/b" in message.value and self.times:
             self.times -= 1
@@ -43,13 +43,13 @@ class Failing(Extract):
 
 
 class FailingTwice(Failing):
-    """Fails on the second try too."""
+    """Stage that also fails at the second attempt."""
 
     times = 2
 
 
 class FailingForGood(Failing):
-    """Fails as damaged rows do: ours to mend."""
+    """Stage that fails as with a damaged row, which is not the page's fault."""
 
     error = RowError
 
@@ -57,7 +57,7 @@ class FailingForGood(Failing):
 def test_an_unexpected_error_drops_the_tree_and_the_record_is_tried_once_more(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """What half of the first try has stored is a replay to the second: the same text again."""
+    """The second attempt is a replay of what the first one stored, so the text is the same."""
     publish(*(raw(page(name)) for name in "abc"))
     _, extract = work(job, Normalize, Failing)
     texts = [(r.key, r.value) for r in read_all("clean-text")]
@@ -70,7 +70,7 @@ def test_an_unexpected_error_drops_the_tree_and_the_record_is_tried_once_more(
 def test_a_record_that_fails_twice_is_a_dead_letter_and_stops_no_other(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """It is kept with its bytes, to be replayed when the bug is mended."""
+    """It is kept with its bytes, so that it can be replayed after a fix."""
     publish(*(raw(page(name)) for name in "abc"))
     work(job, Normalize, FailingTwice)
     (record,) = read_all("dead-letters")
@@ -83,7 +83,7 @@ def test_a_record_that_fails_twice_is_a_dead_letter_and_stops_no_other(
 def test_what_is_ours_to_mend_ends_the_worker_and_commits_nothing(
     job: Settings, publish: Publish
 ) -> None:
-    """A row that this release cannot read is no page's fault: replay recovers, later."""
+    """A row that this release cannot read is not the page's fault; a later replay recovers."""
     publish(raw(page("b")))
 
     async def scenario() -> None:

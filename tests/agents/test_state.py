@@ -1,4 +1,4 @@
-"""state: what the job has learned leaves as a file, and is the same elsewhere."""
+"""The command `state`: a dump contains what the job has learned, and a restore brings it back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from aiokafka import TopicPartition
 
 from agents.commands.state.dump import SOURCES, dump
-from agents.commands.state.file import Header, Reader, Stored, Writer
+from agents.commands.state.file import DumpHeader, DumpReader, DumpRecord, DumpWriter
 from agents.commands.state.restore import restore
 from agents.commands.topics import apply
 from agents.extract import Extract
@@ -24,18 +24,20 @@ from tests.agents.learned import SITES, declare, page, pages, records, rows, val
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import started, work
 
-HEADER = Header("0.1.0", 0.0, "a-cluster", "", PARTITIONS)
-ROW = Stored("urltree-extract-rows-changelog", 3, 17, 1_000, b"k", None, (("h", None), ("i", b"")))
+HEADER = DumpHeader("0.1.0", 0.0, "a-cluster", "", PARTITIONS)
+ROW = DumpRecord(
+    "urltree-extract-rows-changelog", 3, 17, 1_000, b"k", None, (("h", None), ("i", b""))
+)
 
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings of workers whose disk nobody else has."""
+    """Return settings of workers with a disk of their own."""
     return settings.model_copy(update={"data_dir": tmp_path / "disk", "commit_seconds": 0.3})
 
 
 def moved(job: Settings) -> Settings:
-    """A job on other topics, which are made."""
+    """Return a job with another prefix, whose topics exist."""
     other = job.model_copy(
         update={"prefix": f"{job.prefix}b-", "data_dir": job.data_dir.with_name("other")}
     )
@@ -44,23 +46,23 @@ def moved(job: Settings) -> Settings:
 
 
 def file_of(job: Settings) -> bytes:
-    """A dump."""
+    """Return a dump of the job."""
     out = io.BytesIO()
     asyncio.run(dump(job, out))
     return out.getvalue()
 
 
 def put(job: Settings, file: bytes, *wanted: str, repartition: bool = False) -> dict[str, int]:
-    """Restore a dump; the records by topic."""
-    reader = Reader(io.BytesIO(file))
+    """Restore a dump, and return the number of records by topic."""
+    reader = DumpReader(io.BytesIO(file))
     done = restore(job, reader, wanted or tuple(SOURCES), repartition=repartition)
     return asyncio.run(done).records
 
 
-def written(*records: Stored) -> bytes:
-    """A file of state."""
+def written(*records: DumpRecord) -> bytes:
+    """Return a dump that contains these records."""
     out = io.BytesIO()
-    writer = Writer(out, HEADER)
+    writer = DumpWriter(out, HEADER)
     for stored in records:
         writer.add(stored)
     writer.end()
@@ -68,9 +70,9 @@ def written(*records: Stored) -> bytes:
 
 
 def test_a_file_says_what_was_written() -> None:
-    """Null and empty are two things, in values as in headers."""
+    """A null stays different from an empty value, also in headers."""
     bare = ROW._replace(key=None, value=b"", timestamp=-1, headers=())
-    reader = Reader(io.BytesIO(written(ROW, bare)))
+    reader = DumpReader(io.BytesIO(written(ROW, bare)))
     assert reader.header == HEADER
     assert list(reader) == [ROW, bare]
 
@@ -78,37 +80,40 @@ def test_a_file_says_what_was_written() -> None:
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (lambda file: file[: len(file) // 2], "cannot be read|breaks off|no file of"),
+        (
+            lambda file: file[: len(file) // 2],
+            "cannot be read|without its last line|not written by",
+        ),
         (lambda _: b"<p>A page</p>", "cannot be read"),
-        (lambda _: b"", "no file of `state dump`"),
+        (lambda _: b"", "not written by `state dump`"),
     ],
     ids=["cut off", "another file", "empty"],
 )
 def test_a_file_that_is_no_whole_dump_is_refused(spoil: Any, says: str) -> None:
-    """Rather than restored in part, as if that were all."""
+    """No part of such a file is restored."""
     file = spoil(written(*[ROW] * 1000))
     with pytest.raises(SettingsError, match=says):
-        list(Reader(io.BytesIO(file)))
+        list(DumpReader(io.BytesIO(file)))
 
 
 def test_a_dump_that_ends_between_two_lines_is_refused() -> None:
-    """A stream that was flushed there is whole for zstd."""
+    """For zstd such a file is complete, because the stream was flushed."""
     out = io.BytesIO()
-    writer = Writer(out, HEADER)
+    writer = DumpWriter(out, HEADER)
     writer.add(ROW)
     writer._out.flush()
-    with pytest.raises(SettingsError, match="breaks off after 1 records"):
-        list(Reader(io.BytesIO(out.getvalue())))
+    with pytest.raises(SettingsError, match="ends after 1 records without its last line"):
+        list(DumpReader(io.BytesIO(out.getvalue())))
 
 
 def test_a_dump_knows_what_each_stage_reads() -> None:
-    """Whoever lets a stage read another topic has it dumped, too."""
+    """The dump must cover every topic that a stage reads."""
     assert {stage.name: tuple(stage.reads) for stage in stages()} == dict(SOURCES)
 
 
 @pytest.mark.kafka
 def test_a_page_between_two_stages_is_not_lost(job: Settings, publish: Publish) -> None:
-    """It is seen and has no row: without its document it would be a duplicate of nothing."""
+    """It is in `seen` but has no row yet: without its document it could never become clean text."""
     publish(*pages(1))
     work(job, Normalize)
     other = moved(job)
@@ -121,7 +126,7 @@ def test_a_page_between_two_stages_is_not_lost(job: Settings, publish: Publish) 
 def test_a_page_that_rows_know_and_offsets_do_not_is_a_replay(
     job: Settings, publish: Publish
 ) -> None:
-    """As after a crash, or in a dump of running workers: it keeps its first origin."""
+    """As after a crash, or in a dump of running workers, it keeps its first origin."""
     origins = publish(*pages(1))
     work(job)
     for stage in (Normalize, Extract):
@@ -141,7 +146,7 @@ def test_a_page_that_rows_know_and_offsets_do_not_is_a_replay(
 def test_each_record_goes_to_the_partition_of_its_domain_or_site(
     job: Settings, publish: Publish, tmp_path: Path
 ) -> None:
-    """Of twelve, whatever partition of six it had; a key of a user's own is its own domain."""
+    """Records move from 6 to 12 partitions; a key that is not a domain decides by itself."""
     belongs = {
         ("feeds", b"a.example https://a.example/feed"): b"a.example",
         ("poll-outcomes", b"b.example"): b"b.example",
@@ -161,39 +166,41 @@ def test_each_record_goes_to_the_partition_of_its_domain_or_site(
 
 @pytest.mark.kafka
 def test_state_is_never_mixed_with_other_state(job: Settings, publish: Publish) -> None:
-    """Where a table has rows nothing is written, and the sentence names it."""
+    """If a table has rows, nothing is written, and the error names the table."""
     publish(page(SITES[0], 1))
     work(job)
     file, before = file_of(job), rows(job)
-    with pytest.raises(SettingsError, match=r"urltree-\w+-\w+-changelog holds rows: a dump"):
+    with pytest.raises(SettingsError, match=r"urltree-\w+-\w+-changelog contains rows, but a dump"):
         put(job, file)
     assert rows(job) == before
 
 
 @pytest.mark.kafka
 def test_state_is_never_restored_below_a_running_worker(job: Settings) -> None:
-    """It would never read what is written behind its back."""
+    """A running worker would not read the rows that a restore writes."""
     file = file_of(job)
 
     async def scenario() -> None:
         async with started(job, Normalize):
             with pytest.raises(SettingsError, match=r"normalize has 1 running worker\(s\): stop"):
-                await restore(job, Reader(io.BytesIO(file)), tuple(SOURCES), repartition=False)
+                await restore(job, DumpReader(io.BytesIO(file)), tuple(SOURCES), repartition=False)
 
     asyncio.run(scenario())
 
 
 @pytest.mark.kafka
 def test_topics_are_made_before_a_restore(job: Settings) -> None:
-    """Else a broker may make them as it likes."""
+    """Otherwise a broker could create them with other settings."""
     nowhere = job.model_copy(update={"prefix": f"{job.prefix}nowhere-"})
-    with pytest.raises(SettingsError, match="does not exist: `topics apply` first"):
+    with pytest.raises(
+        SettingsError, match="does not exist; run `python -m agents topics apply` first"
+    ):
         put(nowhere, file_of(job))
 
 
 @pytest.mark.kafka
 def test_a_dump_appears_whole_or_not_at_all(job: Settings, run: Run, tmp_path: Path) -> None:
-    """One that fails leaves the former file as it was."""
+    """A dump that fails leaves the former file unchanged."""
     file = tmp_path / "state.jsonl.zst"
     file.write_bytes(b"of yesterday")
     assert run("state", "dump", str(file), "--json").stdout == '{"records":{}}\n'

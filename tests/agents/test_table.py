@@ -1,4 +1,4 @@
-"""Tables: what the disk holds, what it claims to hold, and when it is not believed."""
+"""Tables: which rows are on disk, up to which offset the disk is complete, and when it is wiped."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from faust.types import TP
 from agents.extract import Extract
 from agents.kafka.client import options, producer
 from agents.kafka.tables.store import Store
-from agents.kafka.tables.table import PAGE, Table, key_of, prefix_of
+from agents.kafka.tables.table import BATCH, ConfirmedTable, row_key, row_prefix
 from agents.settings.job import Settings
 from tests.agents.workers import is_ready, run, started, until
 
 pytestmark = pytest.mark.kafka
 
 CHANGELOG = "urltree-extract-rows-changelog"
-KEY = key_of("example.org", b"0123456789abcdef")
+KEY = row_key("example.org", b"0123456789abcdef")
 
 
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
-    """A job whose worker has a disk of its own."""
+    """Return a job whose worker has a disk of its own."""
     return job.model_copy(update={"data_dir": tmp_path})
 
 
-async def put(table: Table, value: bytes | None, key: bytes = KEY, partition: int = 0) -> int:
-    """Put a value, or delete it; returns its confirmed offset in the changelog."""
+async def put(
+    table: ConfirmedTable, value: bytes | None, key: bytes = KEY, partition: int = 0
+) -> int:
+    """Put or delete a value, and return its confirmed offset in the changelog."""
     if value is None:
         confirmed = await (await table.delete(partition, key))
     else:
@@ -39,20 +41,20 @@ async def put(table: Table, value: bytes | None, key: bytes = KEY, partition: in
     return int(confirmed.offset)
 
 
-def persisted(table: Table, partition: int = 0) -> int | None:
-    """Offset up to which the disk claims to hold everything."""
+def persisted(table: ConfirmedTable, partition: int = 0) -> int | None:
+    """Return the offset up to which the disk is complete by its own record."""
     offset: int | None = table.data.persisted_offset(TP(table.changelog_topic_name, partition))
     return offset
 
 
 async def write_elsewhere(job: Settings, key: bytes, value: bytes) -> None:
-    """What another worker writes to the changelog."""
+    """Write to the changelog as another worker does."""
     async with producer(job) as client:
         await client.send_and_wait(job.topic(CHANGELOG), value, key, 0)
 
 
 def test_rows_are_kept_in_rocksdb_and_in_the_changelog(job: Settings) -> None:
-    """Faust gives memory where `store=` names RocksDB; a restart on an empty disk restores."""
+    """Rows are not only in memory, and a restart with an empty disk restores them."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -76,7 +78,7 @@ def test_rows_are_kept_in_rocksdb_and_in_the_changelog(job: Settings) -> None:
 def test_a_deleted_row_is_out_of_sight_at_once_and_off_the_disk_once_confirmed(
     job: Settings,
 ) -> None:
-    """What is killed in between still has the row, and so deletes it again."""
+    """After a kill between the two, the row is still on disk and is deleted again."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -84,7 +86,7 @@ def test_a_deleted_row_is_out_of_sight_at_once_and_off_the_disk_once_confirmed(
             await put(stage.table, b"first")
             confirmed = await stage.table.delete(0, KEY)
             assert stage.table.get(0, KEY) is None
-            assert list(stage.table.scan(0, prefix_of("example.org"))) == []
+            assert list(stage.table.scan(0, row_prefix("example.org"))) == []
             assert stage.table.data.get(0, KEY) == b"first"
             await confirmed
             await asyncio.sleep(0)
@@ -94,7 +96,7 @@ def test_a_deleted_row_is_out_of_sight_at_once_and_off_the_disk_once_confirmed(
 
 
 def test_what_is_put_again_is_not_deleted_by_an_earlier_tombstone(job: Settings) -> None:
-    """The tombstone is confirmed after the row was put: the changelog has the row last."""
+    """The tombstone is confirmed after the new row was put; the changelog has the row last."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -111,39 +113,39 @@ def test_what_is_put_again_is_not_deleted_by_an_earlier_tombstone(job: Settings)
 
 
 def test_a_scan_gives_the_rows_of_one_domain_and_no_others(job: Settings) -> None:
-    """Domains whose names begin alike are apart, and Faust's own key is in none."""
+    """Domains with a common beginning stay apart, and Faust's own key is left out."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
             await until(lambda: is_ready(stage))
             for domain in ("a.org", "a.or", "a.org.uk", "b.org"):
-                await put(stage.table, domain.encode(), key_of(domain, b"\xff" * 16))
-            await put(stage.table, b"elsewhere", key_of("a.org", b"\0" * 16), partition=1)
-            rows = list(stage.table.scan(0, prefix_of("a.org")))
-            assert rows == [(key_of("a.org", b"\xff" * 16), b"a.org")]
+                await put(stage.table, domain.encode(), row_key(domain, b"\xff" * 16))
+            await put(stage.table, b"elsewhere", row_key("a.org", b"\0" * 16), partition=1)
+            rows = list(stage.table.scan(0, row_prefix("a.org")))
+            assert rows == [(row_key("a.org", b"\xff" * 16), b"a.org")]
 
     run(scenario())
 
 
 def test_a_whole_partition_is_read_in_pages_without_fausts_own_key(job: Settings) -> None:
-    """The prefix b"" is every row; each comes once, however many pages it takes."""
+    """The prefix b"" matches every row; each row comes once, in however many batches."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
             await until(lambda: is_ready(stage))
             keys = [
-                key_of(domain, bytes([n] * 16)) for domain in ("a.org", "z.org") for n in (0, 1)
+                row_key(domain, bytes([n] * 16)) for domain in ("a.org", "z.org") for n in (0, 1)
             ]
             confirmed = [await stage.table.put(0, key, b"row") for key in keys]
             await asyncio.gather(*confirmed)
             assert persisted(stage.table) is not None
             assert [key for key, _ in stage.table.scan(0, b"")] == keys
-            for rows in range(2 * PAGE):
+            for rows in range(2 * BATCH):
                 stage.table.data.put(1, rows.to_bytes(4, "big"), b"row")
-            pages = list(stage.table.pages(1, b""))
-            assert [len(page) for page in pages] == [PAGE, PAGE]
-            assert len({key for page in pages for key, _ in page}) == 2 * PAGE
-            assert list(stage.table.pages(0, prefix_of("a.org"))) == [
+            pages = list(stage.table.scan_batches(1, b""))
+            assert [len(page) for page in pages] == [BATCH, BATCH]
+            assert len({key for page in pages for key, _ in page}) == 2 * BATCH
+            assert list(stage.table.scan_batches(0, row_prefix("a.org"))) == [
                 [(k, b"row") for k in keys[:2]]
             ]
 
@@ -151,9 +153,9 @@ def test_a_whole_partition_is_read_in_pages_without_fausts_own_key(job: Settings
 
 
 def test_a_late_confirmation_does_not_claim_what_another_worker_wrote(job: Settings) -> None:
-    """A zombie's own write at 500 says nothing of 450 to 499: its disk reads them when it returns.
+    """A late write at offset 500 does not prove 450 to 499: the disk reads them on its return.
 
-    Faust's own table claims to hold everything up to the last confirmed write.
+    Faust's own table claims everything up to the last confirmed write.
     """
 
     async def scenario() -> None:
@@ -175,7 +177,7 @@ def test_a_late_confirmation_does_not_claim_what_another_worker_wrote(job: Setti
 
 
 def test_a_write_of_an_earlier_ownership_claims_nothing(job: Settings) -> None:
-    """Its confirmation may come when the partition has been elsewhere and back."""
+    """Its confirmation may arrive after the partition was elsewhere and came back."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -191,7 +193,7 @@ def test_a_write_of_an_earlier_ownership_claims_nothing(job: Settings) -> None:
 
 
 def test_a_disk_older_than_tombstones_live_is_restored_from_the_changelog(job: Settings) -> None:
-    """What was deleted meanwhile, and whose tombstone is gone, does not come back."""
+    """A row that was deleted meanwhile, and whose tombstone is gone, does not reappear."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -211,7 +213,7 @@ def test_a_disk_older_than_tombstones_live_is_restored_from_the_changelog(job: S
 
 
 def test_a_disk_ahead_of_its_changelog_is_restored(job: Settings) -> None:
-    """The topic was made anew; Faust ends the worker, and again at each start."""
+    """The topic was created anew; Faust would end the worker at each start."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -231,7 +233,7 @@ def test_a_disk_ahead_of_its_changelog_is_restored(job: Settings) -> None:
 
 
 def test_recovery_ends_where_the_last_offset_holds_no_record(job: Settings) -> None:
-    """So it is when compaction has dropped a last tombstone; here it is a transaction's end."""
+    """Compaction may drop a last tombstone; here the last offset is the end of a transaction."""
 
     async def scenario() -> None:
         client = AIOKafkaProducer(**options(job), transactional_id=f"{job.prefix}writer")

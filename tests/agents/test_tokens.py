@@ -1,4 +1,4 @@
-"""Tokens for OAUTHBEARER: asked for, kept while they are fresh, and never a secret in a log."""
+"""OAUTHBEARER tokens: requested, cached while they are fresh, and no secret in any log line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.token_server import TokenServer, serving
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `ca.pem` and, signed by it, `server.pem`."""
+    """Create a folder with `ca.pem` and `server.pem`, which it has signed."""
     folder, ca = tmp_path_factory.mktemp("certificates"), trustme.CA()
     ca.cert_pem.write_to_path(folder / "ca.pem")
     ca.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(folder / "server.pem")
@@ -28,14 +28,14 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def server(certificates: Path) -> Iterator[TokenServer]:
-    """An identity provider."""
+    """Run an identity provider."""
     with serving(TokenServer(), certificates / "server.pem") as running:
         yield running
 
 
 @pytest.fixture
 def settings(server: TokenServer, certificates: Path) -> dict[str, Any]:
-    """Of a worker that may ask it."""
+    """Return settings of a worker that may request tokens."""
     return {
         "oauth_token_url": server.url,
         "oauth_client_id": server.client_id,
@@ -45,17 +45,17 @@ def settings(server: TokenServer, certificates: Path) -> dict[str, Any]:
 
 
 def tokens(settings: dict[str, Any], **changes: Any) -> Tokens:
-    """What gives tokens under these settings."""
+    """Return a provider of tokens under these settings."""
     return Tokens(Settings.model_validate(settings | changes))
 
 
 def token(source: Tokens) -> str:
-    """One, in an event loop of its own: Faust has two."""
+    """Request a token in a new event loop, because Faust has two."""
     return asyncio.run(source.token())
 
 
 def test_a_token_is_kept_while_it_is_fresh(server: TokenServer, settings: dict[str, Any]) -> None:
-    """One request for many connections, with the scope that was asked for."""
+    """Many connections cause one request, with the configured scope."""
     source = tokens(settings, oauth_scope="kafka produce")
     assert token(source) == token(source)
     assert server.asked == [{"grant_type": "client_credentials", "scope": "kafka produce"}]
@@ -64,7 +64,7 @@ def test_a_token_is_kept_while_it_is_fresh(server: TokenServer, settings: dict[s
 def test_a_token_that_has_expired_is_asked_for_anew(
     server: TokenServer, settings: dict[str, Any]
 ) -> None:
-    """The next connection has a new one."""
+    """The next connection gets a new token."""
     source = tokens(settings)
     first = token(source)
     source._token = source._token._replace(fresh_until=monotonic(), good_until=monotonic())
@@ -75,7 +75,7 @@ def test_a_token_that_has_expired_is_asked_for_anew(
 def test_a_token_that_is_good_still_is_used_where_no_new_one_is_to_be_had(
     server: TokenServer, settings: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An identity provider may rest for a fifth of a token's life; a line says that it does."""
+    """If a renewal fails, the last token is used until it expires, and a warning is logged."""
     source = tokens(settings)
     first = token(source)
     source._token = source._token._replace(fresh_until=0.0)
@@ -94,16 +94,16 @@ def test_a_token_that_is_good_still_is_used_where_no_new_one_is_to_be_had(
     [
         (
             {"oauth_client_secret": "wrong"},
-            "401 invalid_client no such client: see oauth_client_id",
+            "401 invalid_client no such client; check oauth_client_id",
         ),
-        ({"oauth_client_id": "nobody"}, "401 invalid_client no such client: see oauth_client_id"),
-        ({"oauth_ca_file": None}, "its certificate is not trusted, .*: see oauth_ca_file"),
+        ({"oauth_client_id": "nobody"}, "401 invalid_client no such client; check oauth_client_id"),
+        ({"oauth_ca_file": None}, "its certificate is not trusted .*; check oauth_ca_file"),
     ],
 )
 def test_a_wrong_setting_is_a_sentence_that_names_it(
     settings: dict[str, Any], change: dict[str, Any], sentence: str
 ) -> None:
-    """Trying again would change nothing; the secret is not in it."""
+    """The error says that a retry would not help, and does not contain the secret."""
     with pytest.raises(TokenRefusedError, match=sentence) as caught:
         token(tokens(settings, **change))
     assert "wrong" not in str(caught.value)
@@ -114,8 +114,8 @@ def test_a_wrong_setting_is_a_sentence_that_names_it(
     ("answer", "sentence"),
     [
         ((500, {}), "status 500"),
-        ((200, {}), "has no access_token"),
-        ((200, {"access_token": "two\x01words"}), "has no access_token"),
+        ((200, {}), "has no valid access_token"),
+        ((200, {"access_token": "two\x01words"}), "has no valid access_token"),
         ((302, {"access_token": "of another"}), "status 302"),
     ],
 )
@@ -126,7 +126,7 @@ def test_an_answer_without_a_token_is_a_reason_to_try_again(
     answer: tuple[int, dict[str, Any]],
     sentence: str,
 ) -> None:
-    """Redirects are not followed: the secret is for the address that was set."""
+    """Redirects are not followed, because the secret is only for the configured URL."""
     monkeypatch.setattr(server, "answer", lambda *_: answer)
     with pytest.raises(TokenError, match=sentence) as caught:
         token(tokens(settings))
@@ -134,7 +134,7 @@ def test_an_answer_without_a_token_is_a_reason_to_try_again(
 
 
 def test_an_endpoint_that_is_not_there_is_a_reason_to_try_again(settings: dict[str, Any]) -> None:
-    """It may be restarting."""
+    """The endpoint may be restarting."""
     with pytest.raises(TokenError, match="Connect call failed"):
         token(tokens(settings | {"oauth_token_url": "https://127.0.0.1:1/token"}))
 
@@ -152,7 +152,7 @@ def test_a_token_of_unknown_life_is_not_kept(
 def test_a_secret_that_has_changed_is_used_for_the_next_token(
     server: TokenServer, settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Its file is read each time, so that a rotation needs no restart."""
+    """Its file is read for each token, so that a rotation needs no restart."""
     file = tmp_path / "secret"
     file.write_text("former")
     source = tokens(settings, oauth_client_secret_file=file)

@@ -1,4 +1,4 @@
-"""Topics: made, compared and mended as topics.yaml says."""
+"""The commands `topics apply` and `topics check`, and the validation of topics.yaml."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from aiokafka.admin import NewPartitions
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from click.testing import CliRunner
 
-from agents.commands.topics import apply, check, topics
+from agents.commands.topics import apply, check_topics, topics
 from agents.kafka.client import admin
 from agents.settings.job import Settings, SettingsError
-from agents.settings.topics_file import declared
+from agents.settings.topics_file import declared_topics
 from tests.agents.limits import GUARD
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ FILE = ROOT / "topics.yaml"
 
 
 def with_admin(settings: Settings, work: Callable[[Any], Awaitable[Any]]) -> Any:
-    """What comes of some work with an admin client."""
+    """Run a function with an admin client, and return its result."""
 
     async def run() -> Any:
         async with admin(settings) as client:
@@ -37,15 +37,15 @@ def with_admin(settings: Settings, work: Callable[[Any], Awaitable[Any]]) -> Any
 
 
 def seen(settings: Settings) -> list[str]:
-    """What `check` finds, as soon as a broker has heard of a change."""
+    """Return the differences that `check` finds, once a broker has learned of a change."""
     until = time.monotonic() + GUARD
-    while not (found := asyncio.run(check(settings))) and time.monotonic() < until:
+    while not (found := asyncio.run(check_topics(settings))) and time.monotonic() < until:
         time.sleep(0.1)
     return found
 
 
 def declared_in(tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> Settings:
-    """Settings that name a changed copy of topics.yaml."""
+    """Return settings that name a changed copy of topics.yaml."""
     file = yaml.safe_load(FILE.read_text())
     change(file)
     (tmp_path / "topics.yaml").write_text(yaml.safe_dump(file))
@@ -60,7 +60,7 @@ def test_the_file_is_as_its_schema_says() -> None:
 
 def test_the_prefix_stands_before_every_name_changelogs_included() -> None:
     """Two jobs with different prefixes share no topic."""
-    names = [topic.name for topic in declared(Settings.model_validate({"prefix": "blue-"}))]
+    names = [topic.name for topic in declared_topics(Settings.model_validate({"prefix": "blue-"}))]
     assert "blue-raw-html" in names
     assert "blue-urltree-extract-rows-changelog" in names
     assert all(name.startswith("blue-") for name in names)
@@ -69,22 +69,28 @@ def test_the_prefix_stands_before_every_name_changelogs_included() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda file: file["topics"][0].update(partitions=7), r"same partitions, have \[6, 7\]"),
-        (lambda file: file["topics"][0].pop("name"), "KeyError: 'name'"),
-        (lambda file: file["topics"][0].update(name="a b"), "not a topic's name"),
-        (lambda file: file["topics"][0].update(retention=1), "unknown: retention"),
-        (lambda file: file.update(default={}), "unknown: default"),
-        (lambda file: file["topics"].append(file["topics"][0]), "declared twice"),
-        (lambda file: file["defaults"]["config"].update(a=1), "should be strings"),
-        (lambda file: file.clear(), "KeyError: 'topics'"),
+        (lambda file: file["topics"][0].update(partitions=7), r"declared are \[6, 7\]"),
+        (lambda file: file["topics"][0].pop("name"), "the field 'name' is missing"),
+        (
+            lambda file: file["topics"][0].update(name="a b"),
+            "the name should be a Kafka topic name",
+        ),
+        (lambda file: file["topics"][0].update(retention=1), "unknown field retention"),
+        (lambda file: file.update(default={}), "unknown field default"),
+        (lambda file: file["topics"].append(file["topics"][0]), "declared more than once"),
+        (
+            lambda file: file["defaults"]["config"].update(a=1),
+            "all values of config should be strings",
+        ),
+        (lambda file: file.clear(), "the field 'topics' is missing"),
     ],
 )
 def test_a_wrong_file_is_refused_in_one_sentence(
     tmp_path: Path, change: Callable[[dict[str, Any]], None], sentence: str
 ) -> None:
-    """What the schema forbids stops every command, with the reason."""
+    """A file that the schema forbids stops every command with the reason."""
     with pytest.raises(SettingsError, match=sentence):
-        declared(declared_in(tmp_path, change))
+        declared_topics(declared_in(tmp_path, change))
 
 
 @pytest.mark.parametrize(
@@ -93,55 +99,55 @@ def test_a_wrong_file_is_refused_in_one_sentence(
 def test_replicas_of_the_settings_are_those_of_every_topic(
     replicas: int | None, in_sync: str | None
 ) -> None:
-    """From three on a record is confirmed by all but one, so that a broker may restart."""
-    found = declared(Settings.model_validate({"topics_replicas": replicas}))
+    """With three or more, all replicas but one confirm a record, so that a broker may restart."""
+    found = declared_topics(Settings.model_validate({"topics_replicas": replicas}))
     assert {topic.replicas for topic in found} == {replicas or 1}
     assert {topic.config.get("min.insync.replicas") for topic in found} == {in_sync}
     assert all(topic.config["max.message.bytes"] for topic in found)
 
 
 def test_the_file_decides_how_many_replicas_confirm_a_record(tmp_path: Path) -> None:
-    """A topic that says so itself, and where it says nothing the file's defaults."""
+    """min.insync.replicas of a topic wins, then that of the file's defaults."""
 
     def change(file: dict[str, Any]) -> None:
         file["defaults"]["config"]["min.insync.replicas"] = "1"
         file["topics"][0]["config"]["min.insync.replicas"] = "3"
 
     settings = declared_in(tmp_path, change).model_copy(update={"topics_replicas": 3})
-    first, *others = declared(settings)
+    first, *others = declared_topics(settings)
     assert first.config["min.insync.replicas"] == "3"
     assert {topic.config["min.insync.replicas"] for topic in others} == {"1"}
 
 
 @pytest.mark.kafka
 def test_apply_and_check_agree_on_the_replicas_of_the_settings(settings: Settings) -> None:
-    """What cannot be made is a sentence; what was made with fewer is a difference."""
+    """A topic that cannot be created is an error; one with fewer replicas is a difference."""
     more = settings.model_copy(update={"topics_replicas": 3})
-    with pytest.raises(SettingsError, match=r"Kafka refuses: .*[Rr]eplication"):
+    with pytest.raises(SettingsError, match=r"Kafka refuses the change: .*[Rr]eplication"):
         asyncio.run(apply(more))
     one = settings.model_copy(update={"topics_replicas": 1})
     asyncio.run(apply(one))
-    assert asyncio.run(check(one)) == []
-    differ = asyncio.run(check(more))
-    assert f"{settings.topic('raw-html')}: replicas should be 3, is 1" in differ
-    assert f"{settings.topic('raw-html')}: min.insync.replicas should be 2, is 1" in differ
+    assert asyncio.run(check_topics(one)) == []
+    differ = asyncio.run(check_topics(more))
+    assert f"{settings.topic('raw-html')}: replicas should be 3, but is 1" in differ
+    assert f"{settings.topic('raw-html')}: min.insync.replicas should be 2, but is 1" in differ
 
 
 @pytest.mark.kafka
 def test_apply_makes_what_check_misses_and_does_nothing_twice(settings: Settings) -> None:
-    """After `apply` Kafka is as declared, and a second `apply` finds nothing to do."""
-    missing = asyncio.run(check(settings))
-    assert missing == [f"{topic.name} does not exist" for topic in declared(settings)]
+    """After `apply` Kafka is as declared, and a second `apply` changes nothing."""
+    missing = asyncio.run(check_topics(settings))
+    assert missing == [f"{topic.name} does not exist" for topic in declared_topics(settings)]
     done, refused = asyncio.run(apply(settings))
     assert len(done) == len(missing)
     assert refused == []
-    assert asyncio.run(check(settings)) == []
+    assert asyncio.run(check_topics(settings)) == []
     assert asyncio.run(apply(settings)) == ([], [])
 
 
 @pytest.mark.kafka
 def test_apply_mends_a_config_and_leaves_what_others_set(settings: Settings) -> None:
-    """A retention changed by hand is set back; a setting that is not declared stays."""
+    """A config value changed by hand is set back; a value that is not declared remains."""
     asyncio.run(apply(settings))
     name = settings.topic("raw-html")
 
@@ -155,9 +161,9 @@ def test_apply_mends_a_config_and_leaves_what_others_set(settings: Settings) -> 
         return str(response.resources[0][4][0][1])
 
     with_admin(settings, change)
-    assert f"{name}: retention.ms should be 604800000, is 1000" in seen(settings)
+    assert f"{name}: retention.ms should be 604800000, but is 1000" in seen(settings)
     asyncio.run(apply(settings))
-    assert asyncio.run(check(settings)) == []
+    assert asyncio.run(check_topics(settings)) == []
     assert with_admin(settings, segment) == "1048576"
 
 
@@ -165,22 +171,27 @@ def test_apply_mends_a_config_and_leaves_what_others_set(settings: Settings) -> 
 def test_apply_never_changes_partitions(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another number of partitions is refused with exit code 1, and stays as it is."""
+    """Another number of partitions is refused with exit code 1, and remains."""
     asyncio.run(apply(settings))
     name = settings.topic("documents")
     with_admin(settings, lambda client: client.create_partitions({name: NewPartitions(7)}))
-    assert seen(settings) == [f"{name}: partitions should be 6, is 7"]
+    assert seen(settings) == [f"{name}: partitions should be 6, but is 7"]
     monkeypatch.setenv("URLTREE_BROKERS", ",".join(settings.brokers))
     monkeypatch.setenv("URLTREE_PREFIX", settings.prefix)
     result = CliRunner().invoke(topics, ["apply"])
     assert result.exit_code == 1
-    assert f"refused: {name}: partitions should be 6, is 7; they are fixed" in result.output
+    assert (
+        f"refused: {name}: partitions should be 6, but is 7; the number of partitions cannot change"
+        in result.output
+    )
     result = CliRunner().invoke(topics, ["check", "--json"])
-    assert orjson.loads(result.stdout) == {"differences": [f"{name}: partitions should be 6, is 7"]}
+    assert orjson.loads(result.stdout) == {
+        "differences": [f"{name}: partitions should be 6, but is 7"]
+    }
 
 
 def test_without_a_broker_a_command_says_so() -> None:
-    """A broker that is not there is a sentence, not a traceback."""
+    """A broker that cannot be reached causes one sentence, not a traceback."""
     settings = Settings.model_validate({"brokers": "127.0.0.1:1"})
-    with pytest.raises(SettingsError, match=r"no Kafka at 127\.0\.0\.1:1"):
-        asyncio.run(check(settings))
+    with pytest.raises(SettingsError, match=r"Kafka cannot be reached at 127\.0\.0\.1:1"):
+        asyncio.run(check_topics(settings))

@@ -1,4 +1,4 @@
-"""Faust's transport, mended: what is committed, and what flush waits for."""
+"""Faust's transport with fixes: which offsets are committed, and when flush returns."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tests.agents.workers import PATIENCE, idle, is_ready, run, started, until
 
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
-    """A job whose worker has a disk of its own, and commits often."""
+    """Return a job whose worker has a disk of its own and commits often."""
     return job.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def messages(app: Any, topic: str, count: int) -> Iterator[Any]:
-    """Records as a consumer gives them, offsets from 0 on."""
+    """Return records as a consumer yields them, with offsets from 0 on."""
     for offset in range(count):
         yield faust.types.tuples.ConsumerMessage(
             topic=topic,
@@ -46,7 +46,7 @@ def messages(app: Any, topic: str, count: int) -> Iterator[Any]:
 
 
 def test_faust_commits_past_an_unacked_event_and_ours_does_not() -> None:
-    """Offset 0 is in work still: a crash now must replay it."""
+    """Offset 0 is still in flight: a crash now must replay it."""
 
     async def scenario() -> None:
         theirs = faust.App("theirs", broker="kafka://127.0.0.1:1")
@@ -68,7 +68,7 @@ def test_faust_commits_past_an_unacked_event_and_ours_does_not() -> None:
 
 
 def test_what_a_stream_skips_is_not_committed() -> None:
-    """Faust acks events that it drops during a rebalance; nobody has processed them."""
+    """Faust acknowledges events that it drops during a rebalance; nobody has processed them."""
 
     async def scenario() -> None:
         app = Normalize(Settings(), pytest.fail).app
@@ -80,7 +80,7 @@ def test_what_a_stream_skips_is_not_committed() -> None:
 
 
 def test_a_record_of_an_earlier_generation_is_not_committed() -> None:
-    """Its partition may be another worker's, who has gone on from the last commit."""
+    """Another worker may own its partition and has continued from the last commit."""
 
     async def scenario() -> None:
         app = Normalize(Settings(), pytest.fail).app
@@ -94,7 +94,7 @@ def test_a_record_of_an_earlier_generation_is_not_committed() -> None:
 
 @pytest.mark.kafka
 def test_flush_waits_for_what_was_queued_and_not_for_what_comes_after(job: Settings) -> None:
-    """Commits wait for flush: under load, Faust's own never returns."""
+    """Commits wait for flush, and under load Faust's own flush never returns."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -120,7 +120,7 @@ def test_flush_waits_for_what_was_queued_and_not_for_what_comes_after(job: Setti
 
 @pytest.mark.kafka
 def test_commits_go_on_under_saturation(job: Settings, publish: Publish) -> None:
-    """While records are always in work, the group's offsets advance."""
+    """The group's offsets advance while records are always in flight."""
     publish(*(raw(page(f"page-{number}")) for number in range(800)))
     often = job.model_copy(update={"commit_seconds": 0.05})
 
@@ -142,7 +142,7 @@ def test_commits_go_on_under_saturation(job: Settings, publish: Publish) -> None
 def test_a_worker_without_a_session_waits_for_kafka_to_answer(
     job: Settings, publish: Publish
 ) -> None:
-    """After a stop past its session its partitions may be another's; a heartbeat tells."""
+    """After a pause longer than its session, it waits for a heartbeat before it continues."""
 
     async def scenario() -> None:
         async with started(job, Normalize) as [stage]:
@@ -160,7 +160,7 @@ def test_a_worker_without_a_session_waits_for_kafka_to_answer(
 
 @pytest.mark.kafka
 def test_a_seek_goes_back_also_where_nothing_was_committed(job: Settings, publish: Publish) -> None:
-    """What a new group fetched before its seek was dropped; it has to come again."""
+    """Records that a new group fetched before its seek were dropped and must be fetched again."""
     publish(raw(page()))
     never = job.model_copy(update={"commit_seconds": 3_600.0})
 

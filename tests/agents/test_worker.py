@@ -1,4 +1,4 @@
-"""A worker as a process: how it starts, what it says of itself, and how it ends."""
+"""A worker as a process: its start, its probes, its log, and its exit code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 def worker(
     stage: str, data_dir: Path, **settings: str
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A worker's process and the address of its probes."""
+    """Run a worker; yield its process and the URL of its probes."""
     port = free_port()
     environment = {**os.environ, **limits.environment()}
     environment |= {"URLTREE_WEB_PORT": str(port), "URLTREE_DATA_DIR": str(data_dir)}
@@ -47,7 +47,7 @@ def worker(
 
 
 def get(url: str) -> tuple[int, str]:
-    """Status and body; status 0 where nobody listens."""
+    """Return status and body; status 0 means that nobody listens."""
     try:
         with urllib.request.urlopen(url, timeout=5) as response:  # noqa: S310 - loopback
             return int(response.status), response.read().decode()
@@ -58,7 +58,7 @@ def get(url: str) -> tuple[int, str]:
 
 
 def wait_for(url: str, status: int) -> str:
-    """Wait for an answer of this status; gives its body."""
+    """Wait for a response with this status, and return its body."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         found, body = get(url)
@@ -69,7 +69,7 @@ def wait_for(url: str, status: int) -> str:
 
 
 def heard(process: subprocess.Popen[str], words: str) -> str:
-    """What a process says on stderr, up to the line with these words."""
+    """Return what a process writes to stderr, up to the line with these words."""
     said = ""
     for line in process.stderr or ():
         said += line
@@ -84,7 +84,7 @@ def heard(process: subprocess.Popen[str], words: str) -> str:
 def test_a_worker_gets_ready_tells_its_metrics_and_stops_in_order(
     tmp_path: Path, stage: str
 ) -> None:
-    """SIGTERM ends it with 0."""
+    """SIGTERM ends it with exit code 0."""
     with worker(stage, tmp_path) as (process, url):
         wait_for(f"{url}/livez", 200)
         assert wait_for(f"{url}/readyz", 200) == "ready\n"
@@ -99,7 +99,7 @@ def test_a_worker_gets_ready_tells_its_metrics_and_stops_in_order(
 def test_a_worker_refuses_to_start_where_topics_are_not_as_declared(
     settings: Settings, tmp_path: Path
 ) -> None:
-    """It says which, and ends with 2: no topic is made by accident."""
+    """It names the topic and exits with 2; no topic is created by accident."""
     with worker("extract", tmp_path) as (process, _):
         _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
@@ -108,18 +108,18 @@ def test_a_worker_refuses_to_start_where_topics_are_not_as_declared(
 
 
 def test_a_worker_waits_for_a_kafka_that_is_not_there(tmp_path: Path) -> None:
-    """It lives, is not ready and says why; SIGTERM ends it with 0."""
+    """It is alive but not ready, and logs the reason; SIGTERM ends it with exit code 0."""
     with worker("normalize", tmp_path, brokers="127.0.0.1:1") as (process, url):
         wait_for(f"{url}/livez", 200)
         assert wait_for(f"{url}/readyz", 503) == "starting\n"
-        assert "Kafka is not there, trying again" in heard(process, "trying again")
+        assert "Kafka is unreachable, retrying" in heard(process, "retrying")
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
 
 
 def test_wrong_settings_are_one_sentence(tmp_path: Path) -> None:
-    """On stderr, without traceback, exit code 2; the others are in test_settings."""
+    """The sentence is on stderr, without traceback; test_settings has the other cases."""
     with worker("normalize", tmp_path, rules="/no/such/file") as (process, _):
         _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2

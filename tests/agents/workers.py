@@ -1,4 +1,4 @@
-"""Workers in the test's own process: real stages on a real Kafka."""
+"""Workers in the test's process: real stages on a real Kafka."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BOTH: tuple[MakeStage, ...] = (Normalize, Extract)
 
 @asynccontextmanager
 async def started(settings: Settings, *makes: MakeStage) -> AsyncIterator[list[Stage]]:
-    """Stages that process records; a failure of theirs fails the test."""
+    """Run stages until the block ends; an error of a stage fails the test."""
     failures: list[BaseException] = []
     stages = [make(settings, failures.append) for make in makes]
     await asyncio.gather(*(stage.app.start() for stage in stages))
@@ -30,14 +30,14 @@ async def started(settings: Settings, *makes: MakeStage) -> AsyncIterator[list[S
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait until something holds."""
+    """Wait until a condition is true."""
     async with asyncio.timeout(PATIENCE):
         while not condition():  # noqa: ASYNC110 - what is waited for has no event
             await asyncio.sleep(0.05)
 
 
 async def idle(stages: Sequence[Stage]) -> None:
-    """Wait until all that was published is confirmed."""
+    """Wait until the stages have confirmed all published records."""
     async with asyncio.timeout(PATIENCE):
         for stage in stages:
             while not await is_idle(stage):  # noqa: ASYNC110 - nor has this
@@ -45,24 +45,24 @@ async def idle(stages: Sequence[Stage]) -> None:
 
 
 async def is_idle(stage: Stage) -> bool:
-    """Whether a stage has confirmed all that its partitions hold."""
+    """Return whether a stage has confirmed all records of its partitions."""
     consumer = stage.app.consumer
     if not is_ready(stage) or stage.delivery.records:
         return False
     tps = [tp for tp in consumer.assignment() if tp.topic in stage.sources]
-    # before the ends: what is done in between may have put a record behind them, in another place
+    # Check this before the end offsets are read: a record finished in between may add another one.
     done = {tp: consumer._new_offset(tp) or consumer._committed_offset[tp] or 0 for tp in tps}
     ends = await consumer.highwaters(*tps)
     return bool(tps) and all(done[tp] >= ends[tp] for tp in tps)
 
 
 def is_ready(stage: Stage) -> bool:
-    """Whether a stage processes records."""
+    """Return whether a stage processes records."""
     return bool(stage.app.tables.actives_ready) and not stage.app.rebalancing
 
 
 def work(settings: Settings, *makes: MakeStage) -> list[Stage]:
-    """Run stages until they have confirmed all that was published; gives the stopped stages."""
+    """Run stages until they have confirmed all published records; return the stopped stages."""
 
     async def through() -> list[Stage]:
         async with started(settings, *(makes or BOTH)) as stages:
@@ -73,7 +73,7 @@ def work(settings: Settings, *makes: MakeStage) -> list[Stage]:
 
 
 def run(scenario: Awaitable[None]) -> None:
-    """Run a test's scenario."""
+    """Run an async test."""
 
     async def bounded() -> None:
         async with asyncio.timeout(4 * PATIENCE):

@@ -10,7 +10,7 @@ import pytest
 from bench.simulated_feeds import SimulatedFeed
 from bench.simulated_web import PAUSE, START, Web, page
 from bench.simulation import EVERY_15, EVERY_60, OURS, RULES, Result, simulate
-from urltree.crawl.decisions.answer import Answer, WebError
+from urltree.crawl.decisions.response import Response, WebError
 
 
 @cache
@@ -56,9 +56,9 @@ def feed(web: Web) -> SimulatedFeed:
     return next(feed for feed in web.feeds.values() if feed.host == feed.link_host)
 
 
-def latency(came: Answer | WebError) -> float:
+def latency(came: Response | WebError) -> float:
     """Seconds of an answer."""
-    assert isinstance(came, Answer)
+    assert isinstance(came, Response)
     return came.seconds
 
 

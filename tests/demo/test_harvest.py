@@ -16,8 +16,8 @@ from models import fetch, poll_outcome
 from models.dead_letter import DeadLetter, Record
 from models.fetch import Fetch
 from models.headers import FETCHED_FOR, ORIGIN, Headers
-from urltree.crawl.decisions.answer import Trouble
-from urltree.crawl.decisions.poll.outcome import Outcome, Result
+from urltree.crawl.decisions.poll.outcome import PollOutcome, PollResult
+from urltree.crawl.decisions.response import Trouble
 
 FEED = "https://a.example/feed"
 ITEM = Item("1", "https://A.example:443/1#x", "One", "", datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
@@ -101,16 +101,16 @@ def test_an_address_that_is_none_is_counted_too() -> None:
 
 def test_a_feed_fails_until_it_is_polled_well() -> None:
     """The last outcome counts."""
-    failed = Outcome(
+    failed = PollOutcome(
         site="a.example",
         feed=FEED,
         sequence=1,
         at=0,
-        result=Result.FAILED,
+        result=PollResult.FAILED,
         trouble=Trouble.DNS,
         message="no name",
     )
-    good = replace(failed, result=Result.UNCHANGED, trouble=None, sequence=2)
+    good = replace(failed, result=PollResult.UNCHANGED, trouble=None, sequence=2)
     outcomes = [_Record("poll-outcomes", 0, poll_outcome.encode(one)) for one in (failed, good)]
     harvester = _harvester(outcomes[0])
     assert harvester.harvest() == Harvest(feeds=1, polls=1, failing={FEED: "dns: no name"})

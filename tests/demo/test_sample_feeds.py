@@ -15,13 +15,13 @@ from demo.sites.press import LISTED, Press
 from demo.sites.server import LOOPBACK, serving
 from demo.sites.site import FORBIDDEN, Site
 from tests.agents.limits import OF_ANSWERS
-from urltree.crawl.decisions.feed.address import address
-from urltree.crawl.decisions.feed.discovery import feeds_of
-from urltree.crawl.decisions.feed.parsing import parse
-from urltree.crawl.decisions.host.host import RobotsText
+from urltree.crawl.decisions.feed.address import feed_address
+from urltree.crawl.decisions.feed.discovery import find_feeds
+from urltree.crawl.decisions.feed.parsing import parse_feed
+from urltree.crawl.decisions.host.host_state import RobotsText
 from urltree.crawl.decisions.host.robots import Robots
-from urltree.crawl.web.client import Client
-from urltree.crawl.web.redirects import target
+from urltree.crawl.web.client import WebClient
+from urltree.crawl.web.redirects import redirect_target
 from urltree.page import microseconds
 
 SITES = sample().sites
@@ -36,7 +36,7 @@ class _Clock:
 
 
 def _said(items: tuple[Item, ...]) -> list[tuple[str, str, int]]:
-    return [(address(i.url), i.title, microseconds(i.published.isoformat())) for i in items]
+    return [(feed_address(i.url), i.title, microseconds(i.published.isoformat())) for i in items]
 
 
 @by_name
@@ -44,9 +44,9 @@ def test_each_feed_says_its_items(site: Site) -> None:
     """Address, title and date of each item arrive as they are, in every format and charset."""
     items = sample().feeds[site.host]
     kind = f"{site.feed.media_type}; charset={site.charset}"
-    found = parse(site.listing(items), kind, site.feed_url, max_items=1_000)
+    found = parse_feed(site.listing(items), kind, site.feed_url, max_items=1_000)
     assert found.title == site.name
-    read = [(address(i.link), i.title, microseconds(i.published or "")) for i in found.items]
+    read = [(feed_address(i.link), i.title, microseconds(i.published or "")) for i in found.items]
     assert read == _said(items)
 
 
@@ -56,7 +56,7 @@ def test_markup_in_a_title_is_escaped(site: Site) -> None:
     item = sample().feeds[site.host][0]
     title = 'Ham & "Eggs" </title> ]]>'
     odd = Item("tag:x", "https://a.example/?a=1&b=2", title, "", item.published)
-    found = parse(site.listing([odd]), site.feed.media_type, site.feed_url, max_items=10)
+    found = parse_feed(site.listing([odd]), site.feed.media_type, site.feed_url, max_items=10)
     assert [(i.link, i.title) for i in found.items] == [(odd.url, odd.title)]
 
 
@@ -64,7 +64,7 @@ def test_markup_in_a_title_is_escaped(site: Site) -> None:
 def test_a_front_page_leads_to_the_feed(site: Site) -> None:
     """Autodiscovery finds it."""
     front = site.answer("https", "/").body
-    found = feeds_of(front, f"https://{site.host}/")
+    found = find_feeds(front, f"https://{site.host}/")
     assert [feed.url for feed in found] == [site.feed_url]
 
 
@@ -104,7 +104,7 @@ def test_feeds_are_served_over_tls_and_not_twice(tmp_path: Path) -> None:
     clock, site = _Clock(), SITES[1]
     press = Press(sample(), pace=1.0, clock=clock)
 
-    async def run(web: Client) -> None:
+    async def run(web: WebClient) -> None:
         press.start()
         first = await web.get(site.feed_url, max_bytes=MIB)
         assert first.status == 200
@@ -122,10 +122,10 @@ def test_feeds_are_served_over_tls_and_not_twice(tmp_path: Path) -> None:
 def test_http_leads_to_https_and_robots_are_told(tmp_path: Path) -> None:
     """The plain port only redirects; robots.txt forbids one address of the sample, and no other."""
 
-    async def run(web: Client) -> None:
+    async def run(web: WebClient) -> None:
         for site in SITES:
             plain = await web.get(f"http://{site.host}/weg?x=1", max_bytes=MIB)
-            assert target(plain) == f"https://{site.host}/weg?x=1"
+            assert redirect_target(plain) == f"https://{site.host}/weg?x=1"
             answer = await web.get(f"https://{site.host.upper()}:443/robots.txt", max_bytes=MIB)
             robots = Robots(RobotsText(answer.status, 0, answer.body.decode()))
             refused = [i.url for i in sample().feeds[site.host] if not robots.allows(i.url)]
@@ -134,7 +134,7 @@ def test_http_leads_to_https_and_robots_are_told(tmp_path: Path) -> None:
     _ask(Press(sample()), tmp_path, run)
 
 
-def _ask(press: Press, directory: Path, run: Callable[[Client], Awaitable[None]]) -> None:
+def _ask(press: Press, directory: Path, run: Callable[[WebClient], Awaitable[None]]) -> None:
     """Serve the sites, and ask them as the job's workers do."""
 
     async def serve() -> None:
@@ -148,7 +148,7 @@ def _ask(press: Press, directory: Path, run: Callable[[Client], Awaitable[None]]
                     "fetch_ca_file": served.ca_file,
                 }
             )
-            async with Client(settings.client) as web:
+            async with WebClient(settings.client) as web:
                 await run(web)
 
     asyncio.run(serve())

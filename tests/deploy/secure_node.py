@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
 
-from agents.kafka.client import admin, consumer, partitions, read, whole
+from agents.kafka.client import admin, consumer, full_ranges, partitions, read_records
 from agents.settings.job import Settings
 from tests.deploy.kubelet import Node, missing
 from tests.deploy.pod import Pod
@@ -111,6 +111,6 @@ async def _last(settings: Settings, key: bytes) -> bytes | None:
     """Return the last value of a key in `__consumer_offsets`."""
     async with consumer(settings, exclude_internal_topics=False) as client:
         await client._client.add_topic("__consumer_offsets")  # internal ones are in no list
-        ranges = await whole(client, await partitions(client, "__consumer_offsets"))
-        values = [each.value async for each in read(client, ranges) if each.key == key]
+        ranges = await full_ranges(client, await partitions(client, "__consumer_offsets"))
+        values = [each.value async for each in read_records(client, ranges) if each.key == key]
     return values[-1] if values else None

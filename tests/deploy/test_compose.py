@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from agents.__main__ import _STAGES
-from agents.commands.topics import apply, check
+from agents.commands.topics import apply, check_topics
 from agents.settings.job import PREFIX, Settings
 from demo.child import Child
 from demo.kafka import answers
@@ -198,4 +198,4 @@ def test_the_kafka_of_compose_takes_the_topics(brokers: str) -> None:
     """Its image's own set-up accepts the environment, and one broker is enough for every topic."""
     settings = Settings.model_validate({"brokers": brokers})
     run(apply(settings))
-    assert run(check(settings)) == []
+    assert run(check_topics(settings)) == []

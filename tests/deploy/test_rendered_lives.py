@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from agents.commands.topics import apply
-from agents.kafka.tables.table import key_of
+from agents.kafka.tables.table import row_key
 from agents.settings.job import Settings
 from deploy.tools.chart import RELEASE
 from tests.agents.workers import work
@@ -102,7 +102,7 @@ def test_what_is_in_work_at_sigterm_is_finished_within_the_grace_period(
         for pod, (code, seconds) in zip(pods, ends, strict=True):
             assert code == 0, pod.log()
             assert seconds < pod.grace
-            assert "not drained in time" not in pod.log()
+            assert "shutdown_seconds are over" not in pod.log()
         if waiting := job.lag("normalize") + job.lag("extract"):
             break
     assert waiting > 0
@@ -210,7 +210,7 @@ def fill(job: Job, rows: int) -> None:
 def row(number: int, value: bytes) -> Sent:
     """Return a row of a site other than the one of the real page."""
     domain = f"site-{number % SITES}.example"
-    key = key_of(domain, number.to_bytes(16, "big"))
+    key = row_key(domain, number.to_bytes(16, "big"))
     return Sent(key, value, partition_of(domain.encode()))
 
 

@@ -100,7 +100,7 @@ def test_the_job_of_topics_does_nothing_twice(node: Node, record: Record) -> Non
     """The Job runs again at each upgrade, while workers run."""
     job = node.command("Job", JOB)
     assert job.run() == 0, job.log()
-    assert job.log() == "every topic is as declared\n"
+    assert job.log() == "All topics are as declared.\n"
     record("the Job of topics as rendered ends with 0, before workers and beside them")
 
 

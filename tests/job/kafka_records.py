@@ -12,7 +12,7 @@ from aiokafka.errors import KafkaError
 from aiokafka.partitioner import murmur2
 
 from agents.kafka import groups
-from agents.kafka.client import admin, consumer, options, partitions, read, whole
+from agents.kafka.client import admin, consumer, full_ranges, options, partitions, read_records
 from agents.settings.job import Settings
 from models import raw_html
 from urltree.address.url_key import KeyScheme
@@ -130,13 +130,13 @@ async def _producer(settings: Settings) -> AIOKafkaProducer:
 async def read_all(settings: Settings, topic: str) -> list[Read]:
     """All that a topic holds, each partition in its order."""
     async with consumer(settings) as client:
-        ranges = await whole(client, await partitions(client, settings.topic(topic)))
+        ranges = await full_ranges(client, await partitions(client, settings.topic(topic)))
         return [
             Read(
                 *(one.partition, one.offset, one.key, one.value, tuple(one.headers)),
                 time=one.timestamp / 1_000,
             )
-            async for one in read(client, ranges)
+            async for one in read_records(client, ranges)
         ]
 
 

@@ -28,7 +28,7 @@ from tests.job.harness import ROOT, Job, Worker, wait_until
 from tests.job.kafka_records import Sent, partition_of
 from tests.job.state import in_changelog
 from urltree.address.url_key import KeyScheme
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState
 
 MIB = 1024 * 1024
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rocksdict import AccessType, Options, Rdict
 
-from agents.kafka.tables.table import id_of, key_of
+from agents.kafka.tables.table import row_id, row_key
 from models import document as documents
 from tests.job.harness import Job, Worker
 from tests.job.kafka_records import PARTITIONS
@@ -118,7 +118,7 @@ def assert_trees_equal_recount(job: Job, rows: Rows, eviction: Eviction | None) 
     by_key, number, left_behind = {}, 0, 0
     for record in job.read("documents"):
         document = documents.decode(record.value)
-        by_key[key_of(document.domain, document.key_bytes)] = document
+        by_key[row_key(document.domain, document.key_bytes)] = document
     ever = ever_in_changelog(job)
     for partition in range(PARTITIONS):
         wanted: dict[bytes, dict[bytes, int]] = defaultdict(dict)
@@ -129,8 +129,8 @@ def assert_trees_equal_recount(job: Job, rows: Rows, eviction: Eviction | None) 
             kept = {key: row for key, row in rows[partition].items() if key[:-16] == domain}
             assert window <= kept.keys(), f"{domain!r}: rows of the window are missing"
             learned = Site(heuristic("strict"), eviction)
-            stale = learned.rebuild((id_of(key), row) for key, row in kept.items())
-            outside = {id_of(key) for key in kept.keys() - window}
+            stale = learned.rebuild((row_id(key), row) for key, row in kept.items())
+            outside = {row_id(key) for key in kept.keys() - window}
             assert set(stale) == outside, f"{domain!r}: the rebuild does not enforce the window"
             inside = {key: Row.decode(kept[key]) for key in window}
             recounted = _recount(by_key[key] for key, row in inside.items() if not row.left_out)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import psutil
 import pytest
 
-from agents.kafka.groups import workers
+from agents.kafka.groups import count_workers
 from models import document as documents
 from tests.conftest import Record
 from tests.job.conftest import MakeJob
@@ -94,7 +94,7 @@ def test_a_restart_replays_only_what_was_not_committed(make_job: MakeJob, record
         wait_until(lambda: sum(job.committed("extract").values()) > WAITING / 5, "some commits")
         worker.kill()
         # what it had asked for last may be done after its death, but before its session ends
-        wait_until(lambda: not run(workers(job.settings, "extract")), "its session to end")
+        wait_until(lambda: not run(count_workers(job.settings, "extract")), "its session to end")
         committed = job.committed("extract")
         before = {value["origin"] for value in clean_texts(job) if not value["revision"]}
         place = {}

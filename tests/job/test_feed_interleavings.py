@@ -23,7 +23,7 @@ from tests.job.misbehaved import publish_pages
 from tests.job.outcomes import clean_texts
 from tests.job.state import count, differing, in_changelog, on_disk
 from urltree.address.url_key import KeyScheme
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState
 from urltree.page import Page
 
 SITES = 4

@@ -16,7 +16,7 @@ from tests.job.feed_storm import follow
 from tests.job.harness import Job, wait_until
 from tests.job.held_web import FEEDS, PAGES, TLS, HeldWeb
 from tests.job.misbehaved import ended, feed_of, publish_pages, states, told, wait_ended
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState
 
 SITES, STORIES = 7, 100  # that behave
 NEVER = 3_600.0  # seconds

@@ -27,7 +27,7 @@ from tests.job.misbehaved import (
     wait_ended,
 )
 from tests.job.misbehaviours import BAD_FEEDS, BAD_HOSTS, BAD_PAGES, LAST
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState
 
 SITES, STORIES = 7, 100  # that behave
 TOTAL_SECONDS = 30.0

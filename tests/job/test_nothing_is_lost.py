@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import orjson
 import pytest
 
-from agents.kafka.tables.table import key_of
+from agents.kafka.tables.table import row_key
 from demo.kafka import Kafka
 from tests.conftest import Record
 from tests.job.harness import Job, Worker, wait_until
@@ -185,4 +185,4 @@ def _restore(worker: Worker, table: str) -> None:
 def _keys(found: Outcomes, origin: str) -> set[bytes]:
     """Keys of a page's rows."""
     values = [orjson.loads(value) for topic, _, value in found.said[origin] if topic == CLEAN_TEXT]
-    return {key_of(value["domain"], bytes.fromhex(value["id"])) for value in values}
+    return {row_key(value["domain"], bytes.fromhex(value["id"])) for value in values}

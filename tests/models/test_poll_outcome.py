@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from models.poll_outcome import decode, encode
-from urltree.crawl.decisions.answer import Trouble
-from urltree.crawl.decisions.poll.outcome import Outcome, Result, SeenItem
+from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollResult
+from urltree.crawl.decisions.response import Trouble
 from urltree.page import PageError, Reason
 
 SCHEMA = orjson.loads(
@@ -26,12 +26,12 @@ some = st.none() | words
 hashes = st.binary(min_size=16, max_size=16)
 seconds = st.none() | st.floats(0, 4e9)
 outcomes = st.builds(
-    Outcome,
+    PollOutcome,
     site=words,
     feed=words,
     sequence=st.integers(0, 2**53),
     at=st.floats(0, 4e9),
-    result=st.sampled_from(Result),
+    result=st.sampled_from(PollResult),
     status=st.none() | st.integers(200, 599),
     trouble=st.none() | st.sampled_from(Trouble),
     message=some,
@@ -46,14 +46,14 @@ outcomes = st.builds(
     ttl=seconds,
     skip_hours=st.lists(st.integers(0, 23), max_size=5).map(tuple),
     skip_days=st.lists(st.integers(0, 6), max_size=5).map(tuple),
-    items=st.lists(st.builds(SeenItem, hashes, seconds, st.booleans()), max_size=5).map(tuple),
+    items=st.lists(st.builds(PolledItem, hashes, seconds, st.booleans()), max_size=5).map(tuple),
     seconds=st.floats(0, 100),
 )
 
 
 @settings(deadline=None)
 @given(outcomes)
-def test_an_outcome_survives_the_wire(outcome: Outcome) -> None:
+def test_an_outcome_survives_the_wire(outcome: PollOutcome) -> None:
     """What was encoded is decoded to the same outcome, and validates."""
     value = encode(outcome)
     assert decode(value) == outcome
@@ -62,8 +62,8 @@ def test_an_outcome_survives_the_wire(outcome: Outcome) -> None:
 
 def test_the_schema_has_every_field_result_and_trouble() -> None:
     """No more, no less."""
-    assert set(SCHEMA["properties"]) == {"schema", *Outcome.__slots__}
-    assert SCHEMA["properties"]["result"]["enum"] == list(Result)
+    assert set(SCHEMA["properties"]) == {"schema", *PollOutcome.__slots__}
+    assert SCHEMA["properties"]["result"]["enum"] == list(PollResult)
     assert SCHEMA["properties"]["trouble"]["enum"] == list(Trouble)
 
 

@@ -1,4 +1,4 @@
-"""Documents for tests: by hand, a block named by its hash, or of a small page."""
+"""Documents for tests: made by hand, with blocks named by their hashes, or from a small page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BODY = Element("p", -1, ())
 
 
 def text_block(block_hash: int, text: str | None = None) -> TextBlock:
-    """A paragraph whose text, unless given, is `block HASH`."""
+    """Return a paragraph; without a text its text is `block HASH`."""
     return TextBlock(
         f"block {block_hash}" if text is None else text, 0, 0, 0.0, hidden=False, hash=block_hash
     )
@@ -31,7 +31,7 @@ def document(  # noqa: PLR0913 - what a test does not name has a default
     published: str | None = None,
     tokenizer: int = TOKENIZER_VERSION,
 ) -> Document:
-    """A document of example.org whose id is its number."""
+    """Return a document of example.org whose id is its number."""
     return Document(
         id=f"{number:032x}",
         domain=DOMAIN,
@@ -65,7 +65,7 @@ def of_html(  # noqa: PLR0913 - what a test does not name has a default
     origin: str | None = None,
     published: str | None = None,
 ) -> Document:
-    """A document of example.org as the tokenizer makes it of a page; its id is its number."""
+    """Return a document of example.org from HTML; its id is its number."""
     page = tokenize(html)
     return replace(
         document(number, [], path, origin=origin, published=published),
@@ -77,7 +77,7 @@ def of_html(  # noqa: PLR0913 - what a test does not name has a default
 
 
 def nodes(root: Node) -> Mapping[tuple[str, ...], tuple[int, dict[int, int]]]:
-    """Every node of a tree by its branch: its support and its counts."""
+    """Return every node of a tree by its branch, with its support and its counts."""
     found = {}
     waiting: list[tuple[tuple[str, ...], Node]] = [((), root)]
     while waiting:

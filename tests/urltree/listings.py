@@ -13,22 +13,22 @@ MENU = "<ul class=menu><li><a href=/>All the news<li><a href=/a>About this paper
 
 
 def headline(name: str) -> str:
-    """Of an article."""
+    """Return the headline of an article."""
     return f"Council decides about the old {name}"
 
 
 def lead(name: str) -> str:
-    """Its first paragraph, which is its standfirst on fronts, too."""
+    """Return the first paragraph, which is the standfirst on section fronts too."""
     return f"The {name} has stood beside the {name} bridge for longer than anyone can say today."
 
 
 def article(name: str, below: str = "", paragraph: str = "<p>{}</p>") -> str:
-    """An article of 70 words.
+    """Return an article of 70 words.
 
     Args:
-        name: that its text is about.
-        below: HTML below it.
-        paragraph: HTML of a paragraph, {} for its text.
+        name: determines the text.
+        below: HTML after the article.
+        paragraph: HTML of a paragraph, with {} for its text.
     """
     texts = [lead(name)] + [
         f"A {place} near the {name} was what the {name} council had in mind {place} by {place}, as"
@@ -40,12 +40,12 @@ def article(name: str, below: str = "", paragraph: str = "<p>{}</p>") -> str:
 
 
 def front(names: Sequence[str], title: str = "The city", *, linked: bool = False) -> str:
-    """Headlines that link with standfirsts, which with `linked` link too."""
+    """Return headlines that are links, with standfirsts; with `linked` these are links too."""
     return _page(title, f"<h1>{title}</h1><div class=list>{teasers(names, linked=linked)}</div>")
 
 
 def teasers(names: Sequence[str], *, linked: bool = False) -> str:
-    """As they stand on a front, or below an article."""
+    """Return teasers as on a front, or below an article."""
     html = [
         f"<div class=item><h3><a href=/{n}>{headline(n)}</a></h3><p>"
         + (f"<a href=/{n}>{lead(n)}</a>" if linked else lead(n))
@@ -56,7 +56,7 @@ def teasers(names: Sequence[str], *, linked: bool = False) -> str:
 
 
 def links(names: Sequence[str]) -> str:
-    """An archive: nothing but headlines, none in a heading."""
+    """Return an archive: only headlines, none in a heading element."""
     items = "".join(f"<li><a href=/{n}>{headline(n)}</a></li>" for n in names)
     return _page("Archive", f"<h1>Archive</h1><ul class=archive>{items}</ul>")
 

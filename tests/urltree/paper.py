@@ -1,6 +1,6 @@
-"""The paper's algorithm once more: plain Counters, nothing shared with the product.
+"""The paper's algorithm written a second time: plain Counters, no code shared with the product.
 
-Sections 4, 5.4 and 6 of Sluban & Grčar, and issue 3 where they are silent.
+Sections 4, 5.4 and 6 of Sluban & Grčar; our own definitions where they leave something open.
 """
 
 from collections import Counter, defaultdict
@@ -20,14 +20,14 @@ class Page(NamedTuple):
 
 
 def select(nodes: list[Branch], n: Counter[Branch], enough: Callable[[int], bool]) -> Branch:
-    """Section 4: from the leaf towards the root, the first with support enough, else the root."""
+    """Select the first node with enough support, from the leaf to the root (section 4)."""
     return next((node for node in nodes if enough(n[node])), ())
 
 
 def verdicts(
     pages: Iterable[Page], most: float, age: float, keep: float
 ) -> Iterator[dict[str, list[bool]]]:
-    """For each page, in the order of the stream, what each heuristic calls boilerplate."""
+    """Return, for each page of the stream, the blocks that each heuristic calls boilerplate."""
     n: Counter[Branch] = Counter()  # support of each node
     c: defaultdict[Branch, Counter[int]] = defaultdict(Counter)  # documents with a block
     window: list[Page] = []

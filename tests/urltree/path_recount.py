@@ -1,4 +1,4 @@
-"""Path statistics recounted: plain sums over contributions, nothing shared with the product."""
+"""Path statistics counted again: plain sums over contributions, no code shared with the product."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from urltree.tree.path_statistics import Contribution, PathStatistics
 
 
 class Sums(NamedTuple):
-    """All that path statistics know.
+    """All values of path statistics.
 
     Attributes:
         paths: documents, words, repeated and linked words at each path.
-        mains: how many documents had their main element at a path; mains_by_tags: by tags alone.
+        mains: number of documents by the path of their main element.
+        mains_by_tags: the same by paths made of tags only.
     """
 
     paths: dict[int, tuple[int, int, int, int]]
@@ -23,13 +24,13 @@ class Sums(NamedTuple):
 
 
 def sums(statistics: PathStatistics) -> Sums:
-    """What the product has summed up."""
+    """Return the sums of the product."""
     paths = {n: (at.documents, at.words, at.repeated, at.linked) for n, at in statistics}
     return Sums(paths, dict(statistics.mains), dict(statistics.mains_by_tags))
 
 
 def recounted(contributions: Iterable[Contribution]) -> Sums:
-    """What it should be."""
+    """Return the expected sums of these contributions."""
     found: defaultdict[int, list[tuple[int, int, int, int]]] = defaultdict(list)
     mains, by_tags = Counter[int](), Counter[int]()
     for contribution in contributions:
@@ -49,5 +50,5 @@ def recounted(contributions: Iterable[Contribution]) -> Sums:
 
 
 def of_rows(paths: Iterable[bytes]) -> Sums:
-    """What the contributions that rows hold should sum up to; of some rows they are empty."""
+    """Return the expected sums of the contributions in rows; some rows have none."""
     return recounted(Contribution.decode(stored) for stored in paths if stored)

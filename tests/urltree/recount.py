@@ -1,4 +1,4 @@
-"""A domain's stupid twin: a dict of documents, counted afresh with plain Counters when asked."""
+"""A simple model of a domain: a dict of documents, counted again with plain Counters on request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Branch = tuple[str, ...]
 
 
 class Said(NamedTuple):
-    """What is said of a document."""
+    """The judgement of a document."""
 
     depth: int
     support: int
@@ -22,7 +22,7 @@ class Said(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is remembered of a document."""
+    """The stored facts of a document."""
 
     time: int
     document: Document
@@ -30,11 +30,13 @@ class Known(NamedTuple):
 
 
 class Recount:
-    """Insert first, then judge by `first node with n >= n_min, else the root; c > c_max`.
+    """A model that judges a page at the first node with n >= n_min, else at the root.
+
+    A page is inserted before it is judged. A block is boilerplate if c > c_max at that node.
 
     Attributes:
         known: the documents in the window by id.
-        foreign: those of another tokenizer, which count nowhere.
+        foreign: documents of another tokenizer, which are not counted.
     """
 
     def __init__(self, eviction: Eviction | None, n_min: int, c_max: int = 1) -> None:
@@ -43,7 +45,7 @@ class Recount:
         self.foreign: dict[str, Known] = {}
 
     def learn(self, page: Document) -> Said:
-        """What is said of a page; the window afterwards is in `known`."""
+        """Return the judgement of a page; afterwards the window is in `known`."""
         first = self.known.pop(page.id, None) or self.foreign.pop(page.id, None)
         is_replay = first is not None and first.document.origin == page.origin
         others = [each.time for each in self.known.values()]
@@ -63,7 +65,7 @@ class Recount:
         return said
 
     def nodes(self) -> Mapping[Branch, tuple[int, dict[int, int]]]:
-        """Every node of the tree by its branch: its support and its counts."""
+        """Return every node of the tree by its branch, with its support and its counts."""
         return _count(each.document for each in self.known.values())
 
     def _judge(self, page: Document) -> Said:
@@ -76,7 +78,7 @@ class Recount:
         return Said(depth, support, boilerplate)
 
     def _window(self, known: dict[str, Known]) -> dict[str, Known]:
-        """The window by its definition in issue 3, one document at a time."""
+        """Return the window by its definition, one document at a time."""
         if self.eviction is None or len(known) <= self.eviction.keep:
             return known
         newest_first = sorted(known, key=lambda id_: (known[id_].time, id_), reverse=True)

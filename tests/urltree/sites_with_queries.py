@@ -1,4 +1,4 @@
-"""Sites whose addresses have parameters: pages as JSON Lines have them."""
+"""Sites whose addresses have parameters: pages with the fields of JSON Lines."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _MENU = "".join(f"<p>{name}</p>" for name in ("Home", "News", "Sport", "Contact"
 
 
 def page(address: str, content: str, host: str = HOST) -> dict[str, str]:
-    """A page with the site's menu, and paragraphs that follow from the name of its content."""
+    """Return a page with the site's menu, and paragraphs that depend on the name of its content."""
     return {"url": host + address, "html": _MENU + "".join(paragraphs(content))}
 
 
 def paragraphs(content: str) -> list[str]:
-    """Ten paragraphs of letters alone, for a block's hash knows no digits."""
+    """Return ten paragraphs of letters only, because block hashes ignore digits."""
     chance = Random(content)
     return [f"<p>{''.join(chance.choices(ascii_lowercase, k=20))}</p>" for _ in range(10)]
 
 
 def stories(number: int) -> Iterator[dict[str, str]]:
-    """`id` names the story, `session` says who reads it: three readers a story."""
+    """Return stories: `id` identifies the story, `session` the reader; three readers a story."""
     chance = Random(1)
     for story in range(number):
         for _ in range(3):
@@ -31,7 +31,7 @@ def stories(number: int) -> Iterator[dict[str, str]]:
 
 
 def lists(number: int) -> Iterator[dict[str, str]]:
-    """`page` changes what a list holds, `sort` only its order."""
+    """Return lists: `page` changes the entries of a list, `sort` only their order."""
     for name in range(number):
         for part in ("", "&page=2", "&page=3"):
             items = paragraphs(f"list {name} {part}")

@@ -35,23 +35,23 @@ MENU = "<ul><li>Home<li>News<li>Contact</ul>"
 
 
 def html(*paragraphs: str) -> str:
-    """A page of a site: its menu, then paragraphs."""
+    """Return a page of a site: its menu, then paragraphs."""
     return f"<html><body>{MENU}{''.join(f'<p>{text}</p>' for text in paragraphs)}</body></html>"
 
 
 def site(pages: int, host: str = "example.org") -> list[tuple[str, str]]:
-    """Pages of one site, each with a paragraph of its own."""
+    """Return pages of one site, each with a paragraph of its own."""
     return [(f"https://{host}/{n}", html(f"about {WORDS[n % 10]} {'x' * n}")) for n in range(pages)]
 
 
 def test_what_recurs_is_left_out() -> None:
-    """The menu stands on each page; to the paper it is known from the second page on."""
+    """The menu is on each page; the paper's heuristics know it from the second page on."""
     texts = [extraction.text for extraction in urltree.extract(site(3), heuristic="strict")]
     assert texts == ["Home\nNews\nContact\nabout amber", "about birch x", "about cedar xx"]
 
 
 def test_pages_are_read_lazily() -> None:
-    """The first Extraction is there before the second page is asked for."""
+    """The first Extraction is returned before the second page is read."""
 
     def pages() -> Iterator[tuple[str, str]]:
         yield site(1)[0]
@@ -71,7 +71,7 @@ def test_pages_are_read_lazily() -> None:
     ],
 )
 def test_a_page_has_many_forms(page: Any) -> None:
-    """A Page, a mapping with raw-html's fields, or a pair, of text or bytes."""
+    """A page is a Page, a mapping with the fields of raw-html, or a pair; HTML is text or bytes."""
     with Extractor() as extractor:
         extraction = extractor.extract(page)
     assert (extraction.url, extraction.text) == ("https://example.org/a", "text")
@@ -93,7 +93,7 @@ def test_a_page_has_many_forms(page: Any) -> None:
     ],
 )
 def test_a_fault_of_a_page_is_a_record(page: Any, reason: str) -> None:
-    """It has the page's URL where there is one, and the pages after it are not touched."""
+    """The record has the page's URL if there is one; later pages are not affected."""
     failed, after = urltree.extract([page, ("https://example.org/b", "<p>text")])
     assert (failed.status, failed.error, failed.text) == ("error", reason, None)
     assert failed.url in ("https://example.org/a", "nonsense:", None)
@@ -113,13 +113,13 @@ def test_a_fault_of_a_page_is_a_record(page: Any, reason: str) -> None:
     ],
 )
 def test_a_wrong_option_is_refused_at_once(options: dict[str, Any], error: type[Exception]) -> None:
-    """Before the first page is asked for."""
+    """The error is raised before the first page is read."""
     with pytest.raises(error):
         urltree.extract([], **options)
 
 
 def test_a_duplicate_names_the_first_copy_and_the_step() -> None:
-    """As on the topic duplicates."""
+    """The fields are those of the topic duplicates."""
     first, second = urltree.extract(
         [("https://example.org/a", "<p>x"), ("https://example.org/a?utm_source=feed", "<p>x")]
     )
@@ -132,7 +132,7 @@ def test_a_duplicate_names_the_first_copy_and_the_step() -> None:
 
 
 def test_the_same_origin_again_is_a_replay() -> None:
-    """It is said again as it was said first, though the menu is known by now."""
+    """The first result is returned again, although the menu is known by now."""
     pages = [
         {"url": url, "html": text, "origin": f"t/0/{n}"} for n, (url, text) in enumerate(site(3))
     ]
@@ -141,14 +141,14 @@ def test_the_same_origin_again_is_a_replay() -> None:
 
 
 def test_a_page_without_url_is_a_domain_of_its_own() -> None:
-    """All of its text is kept, however often it comes, and it has an id."""
+    """It is never a duplicate, and it has an id."""
     one, two = urltree.extract([(None, html("text")), (None, html("text"))])
     assert one.text == two.text == "Home\nNews\nContact\ntext"
     assert one.domain == f"{one.id}.invalid" == two.domain
 
 
 def test_two_passes_learn_from_all_before_they_judge() -> None:
-    """The first page is judged by the pages that came after it; order and number stay."""
+    """Later pages decide about the first page too; order and number of results stay."""
     pages = iter([*site(4), ("nonsense:", "<p>"), site(1)[0], (None, "<p>alone")])
     extractions = list(urltree.extract(pages, two_pass=True))
     assert [e.status for e in extractions] == ["ok"] * 4 + ["error", "duplicate", "ok"]
@@ -156,13 +156,13 @@ def test_two_passes_learn_from_all_before_they_judge() -> None:
 
 
 def test_two_passes_need_all_pages() -> None:
-    """A single page cannot be judged by those to come."""
+    """A single page cannot be judged by pages that are not read yet."""
     with Extractor(two_pass=True) as extractor, pytest.raises(ValueError, match="all pages"):
         extractor.extract(site(1)[0])
 
 
 def test_all_blocks_are_given_when_asked_for() -> None:
-    """With verdict and count."""
+    """Each has its verdict and count."""
     *_, last = urltree.extract(site(3), boilerplate=True)
     assert last.blocks is not None
     assert [(b.text, b.verdict, b.count) for b in last.blocks] == [
@@ -174,7 +174,7 @@ def test_all_blocks_are_given_when_asked_for() -> None:
 
 
 def test_lone_surrogates_are_replaced_everywhere() -> None:
-    """What comes out can be written as UTF-8."""
+    """Every output can be encoded as UTF-8."""
     page = {"url": "https://example.org/\ud800", "html": "<p>a\udc00", "meta": {"\ud800": "\ud800"}}
     extraction = next(urltree.extract([page]))
     assert (extraction.text, dict(extraction.meta)) == ("a\ufffd", {"\ufffd": "\ufffd"})
@@ -204,7 +204,7 @@ OPTIONS: dict[str, Any] = {"eviction": Eviction(max_documents=8, keep=5), "boile
 @given(pages=PAGES, cuts=st.sets(st.integers(0, 40), max_size=4))
 @settings(max_examples=50, deadline=None)
 def test_spills_and_reloads_change_nothing(pages: list[dict[str, Any]], cuts: set[int]) -> None:
-    """Every domain on disk but one, and saved and loaded at any point: the same Extractions."""
+    """The Extractions stay the same if domains are saved to disk and loaded at any point."""
     in_memory = list(urltree.extract(pages, **OPTIONS))
     with TemporaryDirectory() as state:
         bounds = sorted({0, len(pages), *(cut for cut in cuts if cut < len(pages))})
@@ -215,7 +215,7 @@ def test_spills_and_reloads_change_nothing(pages: list[dict[str, Any]], cuts: se
 
 
 def test_a_state_goes_on_where_it_ended(tmp_path: Path) -> None:
-    """What was seen is a duplicate, and origins are counted on."""
+    """Known pages are duplicates, and the numbers of origins continue."""
     first = list(urltree.extract(site(3), state=tmp_path))
     again = list(urltree.extract(site(4), state=tmp_path))
     assert [e.duplicate_of for e in again] == [*(e.origin for e in first), None]
@@ -224,14 +224,14 @@ def test_a_state_goes_on_where_it_ended(tmp_path: Path) -> None:
 
 
 def test_what_two_passes_said_is_said_again(tmp_path: Path) -> None:
-    """A replay gives the second verdict, which is the one that was published."""
+    """A replay returns the second verdict, which was the published one."""
     page = {"url": site(1)[0][0], "html": site(1)[0][1], "origin": "t/0/0"}
     first = next(urltree.extract([page, *site(5)[1:]], two_pass=True, state=tmp_path))
     assert next(urltree.extract([page], state=tmp_path)) == first
 
 
 def test_an_interrupted_page_leaves_its_domain_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C in the middle of learning: the tree is made anew from the rows."""
+    """After Ctrl-C during learning, the tree is built again from the rows."""
     from urltree.site.site import Site  # noqa: PLC0415 - the place that is interrupted
 
     def interrupt(*_: object) -> None:

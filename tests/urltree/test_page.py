@@ -1,4 +1,4 @@
-"""Pages come in through one door, which says what is wrong with them."""
+"""Checks of the fields of a page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RECORD: dict[str, Any] = {
 
 
 def test_a_page_has_every_field_of_its_record() -> None:
-    """And none is changed on the way."""
+    """No value is changed."""
     page = Page.from_fields(RECORD)
     assert {"schema": 1} | {
         name: list(value) if name == "redirects" else value
@@ -46,23 +46,23 @@ def test_a_page_has_every_field_of_its_record() -> None:
 
 
 def test_all_but_html_may_be_missing() -> None:
-    """Whether a URL is needed is decided elsewhere."""
+    """Admission decides later whether a URL is needed."""
     assert Page.from_fields({"html": ""}) == Page(url=None, html="")
 
 
 def test_null_is_as_good_as_missing() -> None:
-    """Producers that write every field write null for what they do not know."""
+    """Producers that write every field write null for unknown values."""
     nothing = dict.fromkeys([*RECORD, "html_base64"]) | {"schema": 1, "html": "a"}
     assert Page.from_fields(nothing) == Page(url=None, html="a")
 
 
 def test_unknown_fields_are_ignored() -> None:
-    """Newer producers may say more."""
+    """Newer producers may send more fields."""
     assert Page.from_fields({"html": "a", "colour": "red"}) == Page(url=None, html="a")
 
 
 def test_bytes_come_as_base64() -> None:
-    """JSON has no bytes; the library's callers do."""
+    """JSON has no bytes; callers of the library pass them directly."""
     assert Page.from_fields({"html_base64": "PHA+"}).html == b"<p>"
     assert Page.from_fields({"html": b"<p>"}).html == b"<p>"
 
@@ -101,7 +101,7 @@ def test_bytes_come_as_base64() -> None:
     ],
 )
 def test_a_malformed_page_says_which_field_and_why(change: dict[str, Any], message: str) -> None:
-    """One reason code for counting, one sentence for a person."""
+    """There is one reason code for counting, and one sentence for people."""
     with pytest.raises(PageError) as caught:
         Page.from_fields(RECORD | change)
     assert caught.value.reason is Reason.MALFORMED
@@ -110,7 +110,7 @@ def test_a_malformed_page_says_which_field_and_why(change: dict[str, Any], messa
 
 
 def test_limits_themselves_are_allowed() -> None:
-    """20 redirects, and 8 KB of meta as UTF-8."""
+    """20 redirects, and 8 KB of meta in UTF-8, are accepted."""
     page = Page.from_fields(
         RECORD
         | {"redirects": ["a"] * MAX_REDIRECTS, "meta": {"a": "ö" * (MAX_META_BYTES // 2 - 1) + "b"}}
@@ -119,14 +119,14 @@ def test_limits_themselves_are_allowed() -> None:
 
 
 def test_the_response_url_decides() -> None:
-    """Where there is none, the request URL was answered itself."""
+    """Without one, the request URL is the final URL."""
     assert Page.from_fields(RECORD).final_url == "https://example.org/a"
     assert Page(url="http://example.org/a", html="").final_url == "http://example.org/a"
     assert Page(url=None, html="").final_url is None
 
 
 def test_a_pages_time_is_when_it_was_fetched_else_published() -> None:
-    """In microseconds since 1970, None where neither is known."""
+    """It is in microseconds since 1970, None if both are unknown."""
     fetched = int(datetime(2013, 10, 27, 9, tzinfo=UTC).timestamp()) * 1_000_000
     assert Page.from_fields(RECORD).time == fetched
     assert Page.from_fields(RECORD | {"fetched_at": None}).time == fetched - 7_200_000_000
@@ -146,5 +146,5 @@ def test_a_pages_time_is_when_it_was_fetched_else_published() -> None:
     ],
 )
 def test_time_is_exact_in_every_year(stamp: str, expected: int) -> None:
-    """Also where the time in UTC lies outside the years that datetime knows."""
+    """The time in UTC may even be outside the years of datetime."""
     assert microseconds(stamp) == expected

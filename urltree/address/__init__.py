@@ -1,1 +1,1 @@
-"""Addresses: URL, registrable domain, URL key, and the rules for query parameters."""
+"""Addresses: URL, registrable domain, URL key, and rules for query parameters."""

@@ -1,6 +1,6 @@
-"""The domain of a host: the site whose pages share one URL tree (issue 3, "Domain").
+"""The domain of a host: the site whose pages share one URL tree.
 
-A domain is a label below a public suffix, by the bundled Public Suffix List with its private
+A domain is one label below a public suffix, by the bundled Public Suffix List with its private
 section: `news.bbc.co.uk` belongs to `bbc.co.uk`, `alice.github.io` to itself. Shared hosts extend
 the list: the paper treats `abcnews.go.com` as a domain.
 """
@@ -14,19 +14,19 @@ from importlib.resources import files
 import can_ada
 import publicsuffixlist
 
-SUFFIX_LIST: str = publicsuffixlist.__version__  # its last part is the date of the list
+SUFFIX_LIST: str = publicsuffixlist.__version__  # the last part is the date of the list
 
 _CACHED_HOSTS = 65_536
 
 
 class Domains:
-    """Looks up domains; knows no network.
+    """A lookup of domains that uses no network.
 
     Args:
-        shared: hosts whose subdomains are sites of their own, besides the shipped ones.
+        shared: hosts whose subdomains are separate sites, in addition to the shipped ones.
 
     Raises:
-        ValueError: a shared host is no host name.
+        ValueError: an entry of `shared` is not a host name.
     """
 
     def __init__(self, shared: Iterable[str] = ()) -> None:
@@ -34,7 +34,10 @@ class Domains:
         self.of = lru_cache(maxsize=_CACHED_HOSTS)(self._of)
 
     def _of(self, host: str) -> str:
-        """The domain of a normalised host; IPs, single labels and suffixes are their own."""
+        """Return the domain of a normalised host.
+
+        An IP address, a single label and a public suffix are their own domains.
+        """
         labels = host.split(".")
         if len(labels) == 1 or host.startswith("[") or labels[-1].isdigit():
             return host
@@ -44,7 +47,10 @@ class Domains:
         return by_shared if longest == f"www.{by_shared}" else longest
 
     def _below_shared(self, labels: list[str]) -> str:
-        """The site on the longest shared host above, `www` being the shared host's own."""
+        """Return the site on the longest shared host above, or an empty string.
+
+        `www` belongs to the shared host itself.
+        """
         for start in range(len(labels)):
             shared = ".".join(labels[start:])
             if shared in self.shared:
@@ -54,10 +60,10 @@ class Domains:
 
 
 def parse_shared_hosts(text: str) -> frozenset[str]:
-    """Hosts of a file: one a line, `#` begins a comment.
+    """Read a file of shared hosts: one host on each line, `#` begins a comment.
 
     Raises:
-        ValueError: a line is no host name.
+        ValueError: a line is not a host name.
     """
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
     return frozenset(_checked(line) for line in lines if line)
@@ -65,7 +71,7 @@ def parse_shared_hosts(text: str) -> frozenset[str]:
 
 @cache
 def shipped_shared_hosts() -> frozenset[str]:
-    """The hosts of data/shared_hosts.txt."""
+    """Return the hosts of data/shared_hosts.txt."""
     return parse_shared_hosts(
         files("urltree.address").joinpath("data/shared_hosts.txt").read_text("utf-8")
     )
@@ -77,11 +83,11 @@ def _suffix_list() -> publicsuffixlist.PublicSuffixList:
 
 
 def _checked(host: str) -> str:
-    """A host as URLs have it: lower case, punycode."""
+    """Return a host in the form that URLs have: lower case, punycode."""
     try:
         name: str = can_ada.parse(f"http://{host}/").hostname.strip(".")
     except ValueError:
         name = ""
     if "." not in name or ".." in name or set(host) & set("/:@*?#%"):
-        raise ValueError(f"shared hosts: {host!r} should be a host name such as example.org")
+        raise ValueError(f"shared hosts: {host!r} is not a host name such as example.org")
     return name

@@ -1,9 +1,9 @@
-"""Paths that differ in one segment are one pattern, in the form that query rules take (issue 6).
+"""Patterns for paths that differ in one segment, in the form that query rules use.
 
 /news/the-flood     ┐
 /news/the-drought   ├ more than MANY names below /news: /news/*
 /news/…             ┘
-/view.php, /list.php  programs, each with parameters of its own: they stay
+/view.php, /list.php  programs, each with its own parameters: they are never merged
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-MANY = 10  # names below one folder, up to which each is a place of its own
+MANY = 10  # with more names than this below one folder, the names become `*`
 
 _PROGRAM = re.compile(r"\.(?:php\d?|aspx?|cfm|cgi|dll|do|jspx?|pl)$", re.IGNORECASE)
 
 
 def path_patterns(paths: Iterable[str]) -> dict[str, str]:
-    """The pattern of each path, from the root down: below one pattern names are many, or few.
+    """Return the pattern of each path.
+
+    From the root down, the names below each pattern are replaced by `*` if there are many.
 
     Args:
         paths: of one host, each beginning with `/`.
@@ -41,10 +43,10 @@ def path_patterns(paths: Iterable[str]) -> dict[str, str]:
 
 
 def most_specific_first(pattern: str) -> tuple[int, list[bool], str]:
-    """Sorts patterns so that a path's own stands before every other that matches it.
+    """Return a sort key that puts the most specific pattern before others that match the same path.
 
-    A star also matches slashes, so deeper patterns come first; of one depth, those whose first
-    segments are names.
+    A star also matches slashes, so deeper patterns come first. Among patterns of one depth, those
+    with names in their first segments come first.
     """
     segments = pattern.split("/")
     return -len(segments), ["*" in segment for segment in segments], pattern

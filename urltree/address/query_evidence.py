@@ -1,18 +1,19 @@
-"""Does a parameter change the content? What the documents of a domain say (issue 6, design).
+"""Evidence of whether a query parameter changes the content, from the documents of a domain.
 
-    /list?cat=1&sort=date    h1 h2 h3   menu     differ in `sort` alone: rare blocks are the same
-    /list?cat=1&sort=price   h3 h1 h2   menu     differ in `cat` alone: rare blocks are others
+    /list?cat=1&sort=date    h1 h2 h3   menu     differ in `sort` only: the same rare blocks
+    /list?cat=1&sort=price   h3 h1 h2   menu     differ in `cat` only: different rare blocks
     /list?cat=2&sort=date    h7 h8 h9   menu
 
-Two documents whose URLs differ in one parameter alone, in its values or its presence, are a pair.
+Two documents form a pair if their URLs differ in one parameter only, in its values or its presence.
 Pairs are counted by host, path (as a pattern) and parameter. Blocks that many documents contain
-are left out: menus would make all documents alike, and an error page under a hundred addresses
-would make its parameter look needless. Where that leaves a pair nothing, it says nothing.
+are ignored: menus would make all documents alike, and an error page at a hundred addresses would
+make its parameter look irrelevant. A pair with too few blocks left is not counted.
 
-Every doubt ends in `undecided`, which means keep: two names for one page cost a duplicate, two
-pages under one name cost a page. The cost is bounded, whatever a site writes into its addresses:
-at most MAX_PARAMETERS pairings a document, and of each parameter MAX_PAIRS pairs of neighbours by
-value. Which ones is decided by a hash, so that the same documents give the same answer.
+Every doubt leads to `undecided`, and the parameter is kept: if one page gets two keys, the cost is
+a duplicate; if two pages get one key, the cost is a page. The work is bounded for any addresses of
+a site: each document takes part for at most MAX_PARAMETERS parameters, and each parameter has at
+most MAX_PAIRS pairs of neighbouring values. Hashes choose the pairs, so that the same documents
+always lead to the same answer.
 """
 
 from __future__ import annotations
@@ -29,24 +30,24 @@ import xxhash
 from urltree.address.path_patterns import path_patterns
 from urltree.address.url import NormalUrl, Parameter
 
-SAME = 0.9  # overlap of rare blocks from which on two documents are the same: all but a remark
-DIFFERENT = 0.5  # up to which they are different
-FEWEST_BLOCKS = 3  # rare ones of a pair, for it to say anything
-FEWEST_PAIRS = 8  # for a verdict
-FEWEST_ADDRESSES = 3  # for `drop`: an answer for every value at one address may be an error page
+SAME = 0.9  # least overlap of rare blocks of two documents that are the same
+DIFFERENT = 0.5  # largest overlap of two documents that are different
+FEWEST_BLOCKS = 3  # rare blocks that a pair needs to be counted
+FEWEST_PAIRS = 8  # pairs that an answer other than `undecided` needs
+FEWEST_ADDRESSES = 3  # addresses that `drop` needs: a single one may have only an error page
 
-MAX_PARAMETERS = 16  # of a URL; one with more forms no pairs
-MAX_NAMES = 64  # of parameters below one pattern; more are not names, and nothing is said of them
-MAX_PAIRS = 256  # of a parameter
-MAX_PAIRS_OF_ADDRESS = 16
+MAX_PARAMETERS = 16  # a URL with more parameters forms no pairs
+MAX_NAMES = 64  # parameters below one pattern; more are probably data, and are not examined
+MAX_PAIRS = 256  # pairs of a parameter
+MAX_PAIRS_OF_ADDRESS = 16  # pairs of a parameter at one address
 
-Answer = Literal["drop", "keep", "undecided"]
+ParameterAnswer = Literal["drop", "keep", "undecided"]
 
 
-class Sample(NamedTuple):
+class SampledDocument(NamedTuple):
     """A document: its URL key, and the distinct hashes of its blocks.
 
-    Of a URL with more than MAX_PARAMETERS, the names alone are kept, and it forms no pairs.
+    A URL with more than MAX_PARAMETERS keeps only the names, and forms no pairs.
     """
 
     url: NormalUrl
@@ -54,8 +55,8 @@ class Sample(NamedTuple):
     forms_pairs: bool
 
     @classmethod
-    def of(cls, url: NormalUrl, hashes: array[int]) -> Sample:
-        """What there is to know of a document; bounded, where its URL is a thousand parameters."""
+    def of(cls, url: NormalUrl, hashes: array[int]) -> SampledDocument:
+        """Create one; the query of a URL with very many parameters is cut to bound memory."""
         if len(url.query) <= MAX_PARAMETERS:
             return cls(url, hashes, forms_pairs=True)
         names = islice({name: "" for name, _ in url.query}.items(), MAX_NAMES + 1)
@@ -64,13 +65,16 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ParameterEvidence:
-    """What is known of one parameter at one path.
+    """The evidence about one parameter at one path.
 
     Attributes:
         name: decoded.
-        documents: that carry it.
-        pairs: that say something: `same`, `different`, and those between.
-        addresses: that have a pair which is the same; an address is a URL without the parameter.
+        documents: number of documents whose URL has the parameter.
+        pairs: number of pairs with enough rare blocks: `same`, `different`, and those between.
+        same: number of pairs whose documents have the same rare blocks.
+        different: number of pairs whose documents have different rare blocks.
+        addresses: number of addresses with a pair that is the same. An address is a URL without
+            the parameter.
     """
 
     name: str
@@ -81,8 +85,8 @@ class ParameterEvidence:
     addresses: int
 
     @property
-    def answer(self) -> Answer:
-        """`drop`: the content never changed; `keep`: it mostly did; `undecided` otherwise."""
+    def answer(self) -> ParameterAnswer:
+        """Return `drop` if no pair differs, `keep` if most pairs differ, else `undecided`."""
         if self.same == self.pairs >= FEWEST_PAIRS and self.addresses >= FEWEST_ADDRESSES:
             return "drop"
         if self.different >= FEWEST_PAIRS and 2 * self.different > self.pairs:
@@ -92,12 +96,13 @@ class ParameterEvidence:
 
 @dataclass(frozen=True, slots=True)
 class PathEvidence:
-    """What is known of the parameters below one pattern of a host.
+    """The evidence about the parameters below one path pattern of a host.
 
     Attributes:
+        host: the host.
         path: pattern, see `path_patterns`.
-        paths: that it stands for, with a query.
-        parameters: by name; None where they are more than MAX_NAMES.
+        paths: the paths with a query that match it.
+        parameters: sorted by name; None if there are more than MAX_NAMES.
     """
 
     host: str
@@ -106,11 +111,11 @@ class PathEvidence:
     parameters: tuple[ParameterEvidence, ...] | None
 
 
-def query_evidence(samples: Sequence[Sample]) -> list[PathEvidence]:
-    """What the documents of one domain say of its parameters, by host and path.
+def query_evidence(samples: Sequence[SampledDocument]) -> list[PathEvidence]:
+    """Return the evidence about the parameters of one domain, by host and path.
 
     Args:
-        samples: no two with the same URL key.
+        samples: documents of the domain, no two with the same URL key.
     """
     rare = _Rare(sample.hashes for sample in samples)
     return [
@@ -126,9 +131,9 @@ def query_evidence(samples: Sequence[Sample]) -> list[PathEvidence]:
 
 
 class _Rare:
-    """Which blocks of a domain are rare: in at most 10 documents or 2%, and never in half of them.
+    """The rare blocks of a domain: in at most 10 documents or 2% of them, never in more than half.
 
-    Not in 1 alone: a page that has ten addresses carries each of its blocks ten times.
+    A limit of 1 document would not work: a page with ten addresses has each block ten times.
     """
 
     def __init__(self, documents: Iterable[array[int]]) -> None:
@@ -139,23 +144,27 @@ class _Rare:
             number += 1
         self._most = min(number // 2, max(10, number // 50))
 
-    def of(self, sample: Sample) -> set[int]:
-        """The rare blocks of a document."""
+    def of(self, sample: SampledDocument) -> set[int]:
+        """Return the rare blocks of a document."""
         return {number for number in sample.hashes if self._counts[number] <= self._most}
 
 
-def _by_pattern(samples: Sequence[Sample]) -> Mapping[tuple[str, str], list[Sample]]:
+def _by_pattern(
+    samples: Sequence[SampledDocument],
+) -> Mapping[tuple[str, str], list[SampledDocument]]:
     paths: dict[str, set[str]] = defaultdict(set)
     for sample in samples:
         paths[sample.url.host].add(sample.url.path)
     patterns = {host: path_patterns(below) for host, below in paths.items()}
-    grouped: dict[tuple[str, str], list[Sample]] = defaultdict(list)
+    grouped: dict[tuple[str, str], list[SampledDocument]] = defaultdict(list)
     for sample in samples:
         grouped[sample.url.host, patterns[sample.url.host][sample.url.path]].append(sample)
     return grouped
 
 
-def _parameters(samples: Sequence[Sample], rare: _Rare) -> tuple[ParameterEvidence, ...] | None:
+def _parameters(
+    samples: Sequence[SampledDocument], rare: _Rare
+) -> tuple[ParameterEvidence, ...] | None:
     names: Counter[str] = Counter()
     for sample in samples:
         names.update({name for name, _ in sample.url.query})
@@ -170,9 +179,11 @@ def _parameters(samples: Sequence[Sample], rare: _Rare) -> tuple[ParameterEviden
     )
 
 
-def _alike(samples: Sequence[Sample]) -> Mapping[str, Mapping[bytes, list[Sample]]]:
-    """By parameter: the documents that carry it, by the address that is left without it."""
-    alike: dict[str, dict[bytes, list[Sample]]] = defaultdict(lambda: defaultdict(list))
+def _alike(
+    samples: Sequence[SampledDocument],
+) -> Mapping[str, Mapping[bytes, list[SampledDocument]]]:
+    """Return, for each parameter, the documents that have it, by their address without it."""
+    alike: dict[str, dict[bytes, list[SampledDocument]]] = defaultdict(lambda: defaultdict(list))
     for sample in samples:
         for name in {name for name, _ in sample.url.query}:
             others = [pair for pair in sample.url.query if pair[0] != name]
@@ -181,11 +192,11 @@ def _alike(samples: Sequence[Sample]) -> Mapping[str, Mapping[bytes, list[Sample
 
 
 def _pairs(
-    name: str, alike: Mapping[bytes, list[Sample]], whole: Mapping[bytes, Sample]
-) -> Iterator[tuple[bytes, Sample, Sample]]:
-    """Neighbours by value at each address, the one without the parameter first."""
+    name: str, alike: Mapping[bytes, list[SampledDocument]], whole: Mapping[bytes, SampledDocument]
+) -> Iterator[tuple[bytes, SampledDocument, SampledDocument]]:
+    """Yield neighbours by value at each address; a document without the parameter comes first."""
 
-    def values(sample: Sample) -> list[str]:
+    def values(sample: SampledDocument) -> list[str]:
         return [value for other, value in sample.url.query if other == name]
 
     for address in sorted(alike):
@@ -198,7 +209,10 @@ def _pairs(
 
 
 def _counted(
-    name: str, documents: int, pairs: Iterator[tuple[bytes, Sample, Sample]], rare: _Rare
+    name: str,
+    documents: int,
+    pairs: Iterator[tuple[bytes, SampledDocument, SampledDocument]],
+    rare: _Rare,
 ) -> ParameterEvidence:
     overlaps = [
         (address, overlap)
@@ -211,12 +225,12 @@ def _counted(
 
 
 def _overlap(one: set[int], other: set[int]) -> float | None:
-    """Jaccard's index; None for too few blocks."""
+    """Return the Jaccard index, None for too few blocks."""
     either = len(one | other)
     return len(one & other) / either if either >= FEWEST_BLOCKS else None
 
 
 def _address(url: NormalUrl, query: Iterable[Parameter]) -> bytes:
-    """XXH3-128 of a URL with this query instead of its own."""
+    """Return the XXH3-128 hash of a URL with `query` in the place of its own query."""
     parts = (url.netloc, url.path, *query, url.fragment)
     return xxhash.xxh3_128_digest(repr(parts).encode())

@@ -1,4 +1,4 @@
-"""Which query parameters name a page: rules, and the list of known noise (paper, section 3)."""
+"""Rules that decide which query parameters identify a page, and known noise (paper, section 3)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ import yaml
 
 from urltree.address.url import Parameter
 
-CID = "_cid_"  # the parameter that carries the hash of the title
+CID = "_cid_"  # the parameter whose value is the hash of the title
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The parameters to retain where host and path match.
+    """The parameters to retain if host and path match.
 
     Attributes:
-        host, path: patterns; `*` stands for any characters.
-        retain: names of parameters; CID among them asks for the title.
+        host: pattern; `*` matches any characters.
+        path: pattern; `*` matches any characters.
+        retain: names of parameters. With CID among them, the title becomes part of the key.
     """
 
     host: str
@@ -31,20 +32,21 @@ class Rule:
     retain: frozenset[str]
 
     def applies_to_host(self, host: str) -> bool:
-        """Whether the rule may apply to pages of a host."""
+        """Return whether the rule's host pattern matches a host."""
         return _pattern(self.host).match(host) is not None
 
     def applies_to_path(self, path: str) -> bool:
-        """Whether the rule applies to a path of its host."""
+        """Return whether the rule's path pattern matches a path."""
         return _pattern(self.path).match(path) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Parameters that never name a page.
+    """Parameters that never identify a page.
 
     Attributes:
-        prefixes, names: of query parameters, lower case.
+        prefixes: beginnings of query parameter names, lower case.
+        names: names of query parameters, lower case.
         path: names of path parameters such as `;jsessionid=…`, lower case.
     """
 
@@ -53,24 +55,24 @@ class Noise:
     path: tuple[str, ...]
 
     def is_noise(self, name: str) -> bool:
-        """Whether a query parameter says nothing about which page it is."""
+        """Return whether a query parameter is known noise."""
         lower = name.lower()
         return lower in self.names or lower.startswith(self.prefixes)
 
     def drop(self, query: Sequence[Parameter]) -> tuple[Parameter, ...]:
-        """The parameters that are no noise."""
+        """Return the parameters that are not noise."""
         return tuple([pair for pair in query if not self.is_noise(pair[0])])
 
     def strip(self, path: str) -> str:
-        """The path without session identifiers."""
+        """Return the path without session parameters."""
         return _path_parameters(self.path).sub("", path) if ";" in path else path
 
 
 def parse_rules(text: str) -> tuple[Rule, ...]:
-    """Rules of a YAML file, in its order.
+    """Read the rules of a YAML file, in their order.
 
     Raises:
-        ValueError: one sentence that names the rule at fault.
+        ValueError: the file is invalid; the message is one sentence that names the rule.
     """
     return tuple(
         _rule(number, entry)
@@ -79,7 +81,7 @@ def parse_rules(text: str) -> tuple[Rule, ...]:
 
 
 def parse_noise(text: str) -> Noise:
-    """The list of noise of a YAML file."""
+    """Read the noise list of a YAML file."""
     data = _parse(text, "query noise")
     prefixes, names, path = (
         [str(name).lower() for name in _list(data, key)] for key in ("prefixes", "names", "path")
@@ -89,13 +91,13 @@ def parse_noise(text: str) -> Noise:
 
 @cache
 def shipped_rules() -> tuple[Rule, ...]:
-    """The paper's nine rules, data/query_rules.yaml."""
+    """Return the paper's nine rules, data/query_rules.yaml."""
     return parse_rules(_shipped("query_rules.yaml"))
 
 
 @cache
 def shipped_noise() -> Noise:
-    """The maintained list of noise, data/query_noise.yaml."""
+    """Return the maintained noise list, data/query_noise.yaml."""
     return parse_noise(_shipped("query_noise.yaml"))
 
 
@@ -107,7 +109,7 @@ def _parse(text: str, what: str) -> Mapping[str, Any]:
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ValueError(f"{what}: not YAML: {' '.join(str(error).split())}") from None
+        raise ValueError(f"{what}: not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(data, dict):
         raise ValueError(f"{what}: should be a mapping with the key `rules`")
     return data
@@ -123,14 +125,18 @@ def _list(data: Mapping[str, Any], key: str) -> list[Any]:
 def _rule(number: int, entry: object) -> Rule:
     where = f"query rules: rule {number}"
     if not isinstance(entry, dict) or not entry.keys() <= {"host", "path", "retain"}:
-        raise ValueError(f"{where} should have the keys host, path (optional) and retain only")
+        raise ValueError(f"{where} should have only the keys host, path (optional) and retain")
     host, path, retain = entry.get("host"), entry.get("path", "*"), entry.get("retain")
     if not isinstance(host, str) or not host or set(host) & set("/:"):
-        raise ValueError(f"{where}: host should be a host name without scheme, port and path")
+        raise ValueError(
+            f"{where}: host should be a host name without scheme, port and path, is {host!r}"
+        )
     if not isinstance(path, str) or not path.startswith(("/", "*")):
-        raise ValueError(f"{where} ({host}): path should begin with `/` or `*`")
+        raise ValueError(f"{where} ({host}): path should begin with `/` or `*`, is {path!r}")
     if not isinstance(retain, list) or not all(isinstance(name, str) for name in retain):
-        raise ValueError(f"{where} ({host}): retain should be a list of parameter names")
+        raise ValueError(
+            f"{where} ({host}): retain should be a list of parameter names, is {retain!r}"
+        )
     return Rule(host.lower(), path, frozenset(retain))
 
 

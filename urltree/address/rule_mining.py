@@ -1,9 +1,9 @@
-"""Query rules that the evidence of a domain suggests; a person adds them (issue 6, design).
+"""Query rules that the evidence of a domain suggests; a person decides whether to use them.
 
-A rule retains what it names and drops the rest, so it names every parameter that was seen at its
-path and is not to be dropped: those that change the content, and those of which too little is
-known. A path where nothing is to be dropped needs no rule, unless the pattern of a rule behind it
-matches it too: then a rule of its own stands before that one.
+A rule retains the parameters that it names and drops all others. So it names every parameter that
+was seen at its path and should not be dropped: those that change the content, and undecided ones. A
+path without parameters to drop needs no rule, unless a later rule's pattern matches it too: then it
+gets a rule of its own before that one.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from urltree.address.query_rules import Rule
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A rule, and what speaks for it: the evidence of each parameter that was seen."""
+    """A rule, and the evidence of each parameter that was seen at its path."""
 
     rule: Rule
     parameters: tuple[ParameterEvidence, ...]
 
 
 def suggestions(evidence: Sequence[PathEvidence]) -> list[Suggestion]:
-    """Rules for the paths of one domain, in the order in which they must stand."""
+    """Return rules for the paths of one domain, in the order in which they must be applied."""
     found: dict[tuple[str, str], Suggestion] = {}
     for path in evidence:
         if any(parameter.answer == "drop" for parameter in path.parameters or ()):
@@ -37,9 +37,9 @@ def suggestions(evidence: Sequence[PathEvidence]) -> list[Suggestion]:
 
 
 def _decided_with(path: PathEvidence, evidence: Sequence[PathEvidence]) -> list[PathEvidence]:
-    """A path, and all others that its rule, or a rule that stands before it, would decide."""
+    """Return a path, and all others to which its rule or an earlier rule would apply."""
     decided, others = [path], [each for each in evidence if each is not path]
-    for each in decided:  # grows
+    for each in decided:  # `decided` grows in this loop
         rule = _suggestion(each).rule
         for other in [other for other in others if _applies(rule, other)]:
             decided.append(other)

@@ -1,12 +1,12 @@
-"""A URL, normalised: one spelling for each address (paper, section 3; RFC 3986; WHATWG URL).
+"""Normalisation of URLs: one spelling for each address (paper, section 3; RFC 3986; WHATWG URL).
 
     http://u:p@EXAMPLE.com.:80/a/../%7Eb%2fc?z=1&a=%E4#top
     http://example.com/~b%2Fc?a=%E4&z=1
 
-`can_ada` parses as browsers do: dot segments, IDN as punycode, IP addresses, default ports. The
-rest is done here: escapes are decoded where that changes nothing (RFC 3986, section 2.3), and
-never twice. `w3lib.url.canonicalize_url` is not used, though issue 3 names it: it decodes
-reserved characters in the path too (`%5B`, `%2B`), which are other addresses.
+`can_ada` parses as browsers do: dot segments, IDN as punycode, IP addresses, default ports. This
+module does the rest. It decodes escapes if that does not change the address (RFC 3986, section
+2.3), and never twice. `w3lib.url.canonicalize_url` is not used: it also decodes reserved characters
+in the path (`%5B`, `%2B`), and so changes the address.
 """
 
 from __future__ import annotations
@@ -20,29 +20,28 @@ import can_ada
 
 from urltree.page import PageError, Reason
 
-MAX_URL = 8_192  # characters, as given and normalised
+MAX_URL = 8_192  # characters, before and after normalisation
 
 Parameter = tuple[str, str]
 
 _SCHEMES = {"http:", "https:"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-# an escape, or what may not stand in a path (RFC 3986, section 3.3: pchar)
+# an escape, or a character that a path cannot contain (RFC 3986, section 3.3: pchar)
 _TO_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]")
 
 
 @dataclass(frozen=True, slots=True)
 class NormalUrl:
-    """The parts of a normalised URL; as a string it is the URL.
+    """The parts of a normalised URL; `str()` returns the URL.
 
     Attributes:
         scheme: `http` or `https`.
         host: lower case, punycode, no trailing dot; IPv6 in brackets.
-        port: digits, empty where it is the scheme's default.
+        port: digits, empty for the scheme's default.
         path: begins with `/`, percent-encoded, case kept.
-        query: parameters, decoded, in the order of their names; bytes that are not UTF-8 are
-            surrogate escapes.
-        fragment: begins with `#!`, or empty: other fragments name no page.
+        query: decoded parameters, sorted by name; bytes that are not UTF-8 are surrogate escapes.
+        fragment: begins with `#!`, or is empty: other fragments do not identify a page.
     """
 
     scheme: str
@@ -54,7 +53,7 @@ class NormalUrl:
 
     @property
     def netloc(self) -> str:
-        """Host, and port where it is not the default."""
+        """Return the host, with the port if it is not the default."""
         return f"{self.host}:{self.port}" if self.port else self.host
 
     def __str__(self) -> str:
@@ -63,20 +62,20 @@ class NormalUrl:
 
 
 def normalise(url: str) -> NormalUrl:
-    """Normalise a URL; normalising the result again gives the same.
+    """Normalise a URL; normalising the result again changes nothing.
 
     Raises:
-        PageError: `bad-url`: it is no http or https URL, or is longer than MAX_URL.
+        PageError: `bad-url`: it is not an http or https URL, or is longer than MAX_URL.
     """
     if len(url) > MAX_URL:
-        raise _bad(url, f"has {len(url)} characters, more than {MAX_URL}")
+        raise _bad(url, f"has {len(url)} characters, the limit is {MAX_URL}")
     try:
         parsed = can_ada.parse(_SURROGATE.sub("\ufffd", url))
     except ValueError:
-        raise _bad(url, "is no absolute URL") from None
+        raise _bad(url, "is not an absolute URL") from None
     scheme: str = parsed.protocol
     if scheme not in _SCHEMES:
-        raise _bad(url, "is no http or https URL")
+        raise _bad(url, "is not an http or https URL")
     fragment = _escape(parsed.hash[2:]) if parsed.hash.startswith("#!") else None
     normal = NormalUrl(
         scheme[:-1],
@@ -87,12 +86,12 @@ def normalise(url: str) -> NormalUrl:
         "" if fragment is None else "#!" + fragment,
     )
     if len(str(normal)) > MAX_URL:
-        raise _bad(url, f"has more than {MAX_URL} characters once it is percent-encoded")
+        raise _bad(url, f"has more than {MAX_URL} characters after percent-encoding")
     return normal
 
 
 def encode_query(query: tuple[Parameter, ...]) -> str:
-    """`?a=1&b` for parameters, empty for none; an empty value has no equals sign."""
+    """Return `?a=1&b` for parameters, or an empty string; an empty value has no equals sign."""
     if not query:
         return ""
     encoded = urlencode(query, errors="surrogateescape")
@@ -112,7 +111,7 @@ def _host(url: str, hostname: str) -> str:
 
 
 def _parameters(search: str) -> tuple[Parameter, ...]:
-    """Parameters by name; those of one name keep their order, which may have a meaning."""
+    """Return parameters sorted by name; equal names keep their order, which may matter."""
     if not search:
         return ()
     pairs = parse_qsl(search, keep_blank_values=True, errors="surrogateescape")

@@ -1,4 +1,4 @@
-"""The URL key: what makes two addresses the same document (paper, section 3).
+"""The URL key: addresses with the same key are the same document (paper, section 3).
 
     http://abcnews.go.com/kabc/story?section=news&id=8691010&utm_source=rss
       canonical  http://abcnews.go.com/kabc/story?id=8691010&section=news&utm_source=rss
@@ -6,8 +6,8 @@
       domain     abcnews.go.com
       branch     kabc ▸ story ▸ ?id=8691010
 
-Where no rule applies, the paper drops the query. Measured on 5,464 feed items that merges 170
-different articles (`?p=`, `?v=`), so known noise alone is dropped unless `query` is `drop` (ours).
+If no rule applies, the paper drops the whole query. On 5,464 feed items (measured) this merges 170
+different articles (`?p=`, `?v=`). So only known noise is dropped, unless `query` is `drop` (ours).
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class UrlKey:
 
     Attributes:
         domain: registrable domain of the response URL; the message key and the table key.
-        canonical: the normalised URL before its query is reduced; one form of `Seen`.
-        key: the normalised URL with its query reduced, scheme folded to https.
+        canonical: the normalised URL with its whole query; deduplication compares it.
+        key: the normalised URL with a reduced query, and https as the scheme.
         id: XXH3-128, 32 hex digits, of (KEY_VERSION, key).
     """
 
@@ -50,12 +50,15 @@ class UrlKey:
 
 
 class KeyScheme:
-    """Rules, query setting and domain list, as one thing that has a label.
+    """The rules, query setting and domain list that together decide URL keys.
 
     Args:
-        rules: the user's, tried before the shipped ones.
-        query: what becomes of the query where no rule applies.
-        domains: the user's own where hosts are shared that the shipped list does not know.
+        rules: the user's rules, tried before the shipped ones.
+        query: how the query is reduced if no rule applies.
+        domains: a lookup with the user's shared hosts; None for the shipped list.
+
+    Attributes:
+        label: a hash of all of these; schemes with equal labels produce equal keys.
 
     Raises:
         ValueError: `query` is neither known-noise nor drop.
@@ -83,15 +86,15 @@ class KeyScheme:
         query: Query = "known-noise",
         shared_hosts: str | None = None,
     ) -> KeyScheme:
-        """A scheme from the texts of a user's files; None where there is none.
+        """Create a scheme from the texts of a user's files; None for a file that does not exist.
 
         Args:
             rules: YAML in the form of data/query_rules.yaml.
-            query: as above.
-            shared_hosts: one host a line, as in data/shared_hosts.txt.
+            query: as in the constructor.
+            shared_hosts: one host on each line, as in data/shared_hosts.txt.
 
         Raises:
-            ValueError: one sentence that names the rule or the line at fault.
+            ValueError: a file is invalid; the message is one sentence with the rule or line.
         """
         return cls(
             parse_rules(rules) if rules is not None else (),
@@ -100,11 +103,15 @@ class KeyScheme:
         )
 
     def domain(self, url: str) -> str:
-        """Domain of a URL. Raises PageError(bad-url)."""
+        """Return the domain of a URL. Raises PageError (`bad-url`)."""
         return self.domains.of(normalise(url).host)
 
     def key(self, url: str, title: Callable[[], str | None]) -> UrlKey:
-        """Key of a URL; the title is asked for only where a rule retains `_cid_`.
+        """Return the key of a URL.
+
+        Args:
+            url: the response URL.
+            title: returns the page's title; called only if a rule retains `_cid_`.
 
         Raises:
             PageError: `bad-url`.
@@ -139,15 +146,15 @@ class KeyScheme:
 
 
 def document_id(key: str) -> str:
-    """XXH3-128 of key version and URL key, 32 hex digits; pinned by a test."""
+    """Return the XXH3-128 hash of key version and URL key, 32 hex digits; a test pins it."""
     return xxhash.xxh3_128_hexdigest(f"{KEY_VERSION} {key}".encode())
 
 
 def branch(domain: str, key: str) -> tuple[str, ...]:
-    """Names of the nodes below the root: host?, path segments, query?, `#!` fragment?.
+    """Return the names of the nodes below the root: host?, path segments, query?, `#!` fragment?.
 
-    The host is named where it is neither the domain nor `www.` + domain (issue 3). Beyond
-    MAX_BRANCH names, the rest is joined in the last.
+    The host is included unless it is the domain or `www.` + domain. Names beyond MAX_BRANCH are
+    joined into the last one.
     """
     head, mark, fragment = key.removeprefix("https://").partition("#")
     address, question, query = head.partition("?")
@@ -161,10 +168,11 @@ def branch(domain: str, key: str) -> tuple[str, ...]:
 
 
 def key_with_id(domain: str, names: Sequence[str], document_id_: str) -> str | None:
-    """The key whose branch has these names: the one of few that has this id.
+    """Return the URL key that has this branch and this id, None if there is none.
 
-    A branch does not tell `www.` from none, nor `/a/` from `/a`. None for a key with empty
-    segments, for a query below MAX_BRANCH names, and for another version.
+    The branch is the same with and without `www.`, and for `/a/` and `/a`, so the id decides
+    between these keys. None is returned for a key with empty segments, for a query beyond
+    MAX_BRANCH names, and for an id of another key version.
     """
     fragment = names[-1] if names and names[-1].startswith("#!") else ""
     rest = list(names[:-1] if fragment else names)
@@ -179,14 +187,14 @@ def key_with_id(domain: str, names: Sequence[str], document_id_: str) -> str | N
 
 
 def _cid(title: str | None) -> list[Parameter]:
-    """The title as a parameter; nothing without a title, so that the URL alone is the key (ours).
+    """Return the title's hash as a parameter, no parameter without a title.
 
-    The hash of an empty string would say the same less plainly.
+    So the key of a page without title is its URL alone (ours).
     """
     text = unicodedata.normalize("NFC", " ".join((title or "").split()))
     return [(CID, xxhash.xxh3_128_hexdigest(text.encode(errors="replace")))] if text else []
 
 
 def _secure_netloc(url: NormalUrl) -> str:
-    """Host and port under https: a default port of either scheme that became odd is kept."""
+    """Return host and port for https; a port that is not https's default is kept."""
     return url.host if url.port == "443" else url.netloc

@@ -1,4 +1,4 @@
-"""Subcommands of `urltree` that other packages provide, by the entry point group of this name.
+"""Subcommands of `urltree` from other packages, found by the entry point group `urltree.commands`.
 
 The package `urltree_evaluation` provides `evaluate` in this way, so that the library never imports
 the evaluation.
@@ -13,8 +13,8 @@ import click
 GROUP = "urltree.commands"
 
 
-class Commands(click.Group):
-    """A group whose further commands are found by entry points and imported on first use."""
+class PluginGroup(click.Group):
+    """A command group that also has the commands of other packages, imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""

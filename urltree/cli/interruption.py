@@ -1,4 +1,7 @@
-"""Ctrl-C between pages: what was learned is said, or the next run would call it a duplicate."""
+"""Ctrl-C is handled between two pages, so that each learned page is also written.
+
+Otherwise the next run would report such a page as a duplicate, and its text would be lost.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,10 @@ T = TypeVar("T")
 
 @contextmanager
 def between(pages: Iterable[T]) -> Iterator[Iterator[T]]:
-    """These pages, and Ctrl-C held back until the next one is read; a second one is not.
+    """Delay Ctrl-C until the next page is read; a second Ctrl-C is not delayed.
 
-    For the main thread, which alone hears of signals. KeyboardInterrupt comes out of the pages.
+    Only the main thread may use this, because only it receives signals. KeyboardInterrupt is raised
+    by the iterator of pages.
     """
     interruption = _Interruption()
     former = signal.signal(signal.SIGINT, interruption.hear)

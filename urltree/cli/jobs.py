@@ -21,7 +21,7 @@ from urltree.address.url_key import KeyScheme
 from urltree.extractor import MEMORY, Extractor
 from urltree.output.extraction import Extraction
 from urltree.page import PageError
-from urltree.reading.source import Source, check
+from urltree.reading.source import Source, check_source
 from urltree.site.spool import Spool
 from urltree.site.state_directory import StateDirectory
 
@@ -101,7 +101,7 @@ class Jobs:
     def _job(self, source: Source) -> int:
         """Return the process of a page's site: for a new site the one with the fewest pages."""
         try:
-            page, _ = check(source, "")
+            page, _ = check_source(source, "")
             domain = self._scheme.domain(page.final_url) if page.final_url else None
         except PageError:
             domain = None

@@ -21,13 +21,13 @@ from typing import Any, get_args
 import click
 
 from urltree.cli import interruption
-from urltree.cli.commands import Commands
-from urltree.cli.explain import explain
+from urltree.cli.commands import PluginGroup
+from urltree.cli.explain import explain_command
 from urltree.cli.jobs import Jobs
 from urltree.cli.options import pipeline_options
-from urltree.cli.output import FolderOutput, Format, Output, StreamOutput
+from urltree.cli.output import FolderOutput, Output, OutputFormat, StreamOutput
 from urltree.cli.rules import rules
-from urltree.cli.summary import Summary
+from urltree.cli.summary import RunSummary
 from urltree.extractor import Extractor
 from urltree.reading import InputError, Reader
 from urltree.reading.source import Source
@@ -37,13 +37,13 @@ from urltree.site.state_directory import StateError
 _INTERRUPTED = 130  # 128 + SIGINT, as shells count
 
 
-@click.group(cls=Commands)
+@click.group(cls=PluginGroup)
 @click.version_option(package_name="urltree")
 def main() -> None:
     """Extract clean text from whole web sites: text that recurs on a branch is boilerplate."""
 
 
-main.add_command(explain)
+main.add_command(explain_command)
 main.add_command(rules)
 
 
@@ -59,7 +59,7 @@ main.add_command(rules)
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(get_args(Format)),
+    type=click.Choice(get_args(OutputFormat)),
     default="jsonl",
     show_default=True,
     help="jsonl writes one JSON object per page with all fields; text and markdown write the text "
@@ -95,7 +95,7 @@ main.add_command(rules)
 def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
     inputs: tuple[str, ...],
     output: str | None,
-    format_: Format,
+    format_: OutputFormat,
     url: str | None,
     base_url: str | None,
     fail_on_error: bool,
@@ -113,7 +113,7 @@ def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
     if url is not None and (len(inputs) > 1 or Path(inputs[0]).is_dir()):
         raise click.UsageError("--url needs exactly one page; use --base-url for folders")
     options["markdown"] |= format_ == "markdown"
-    reader, summary = Reader(url, base_url), Summary(is_live=sys.stderr.isatty())
+    reader, summary = Reader(url, base_url), RunSummary(is_live=sys.stderr.isatty())
     try:
         for name in inputs:
             if name != STDIN and not Path(name).exists():
@@ -137,7 +137,7 @@ def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _run(
-    extractor: Extractor | Jobs, pages: Iterable[Source], out: Output, summary: Summary
+    extractor: Extractor | Jobs, pages: Iterable[Source], out: Output, summary: RunSummary
 ) -> int:
     """Extract all pages and return the exit code; the state is saved in every case."""
     try:
@@ -167,7 +167,7 @@ def _extractor(options: dict[str, Any]) -> Extractor | Jobs:
 
 
 @contextmanager
-def _output(name: str | None, format_: Format) -> Iterator[Output]:
+def _output(name: str | None, format_: OutputFormat) -> Iterator[Output]:
     if name is None:
         out: Output = StreamOutput(sys.stdout.buffer, format_)
         yield out

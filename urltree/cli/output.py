@@ -1,4 +1,4 @@
-"""What the command writes: JSON Lines, plain text or Markdown, to a stream or into a folder."""
+"""Output of `urltree extract`: JSON Lines, plain text or Markdown, to a stream or a folder."""
 
 from __future__ import annotations
 
@@ -10,54 +10,54 @@ import orjson
 
 from urltree.output.extraction import ExtractedBlock, Extraction
 
-Format = Literal["jsonl", "text", "markdown"]
+OutputFormat = Literal["jsonl", "text", "markdown"]
 
 _FIELDS = tuple(f.name for f in fields(Extraction))
 
 
 class Output(Protocol):
-    """Where Extractions go."""
+    """A destination of Extractions."""
 
     def write(self, extraction: Extraction) -> None:
-        """Write what there is to write of one page."""
+        """Write one Extraction."""
 
     def close(self) -> None:
-        """Flush."""
+        """Flush what is buffered."""
 
 
 class StreamOutput:
     """All pages in one stream, in their order."""
 
-    def __init__(self, stream: IO[bytes], format_: Format) -> None:
+    def __init__(self, stream: IO[bytes], format_: OutputFormat) -> None:
         self._stream = stream
         self._format = format_
 
     def write(self, extraction: Extraction) -> None:
-        """A line of JSON; or the text of a page that has one, and an empty line."""
+        """Write a line of JSON; or the page's text, if it has one, and an empty line."""
         if self._format == "jsonl":
             self._stream.write(json_line(extraction))
         elif (text := _text(extraction, self._format)) is not None:
             self._stream.write(text.encode() + b"\n\n")
 
     def close(self) -> None:
-        """Flush."""
+        """Flush the stream."""
         self._stream.flush()
 
 
 class FolderOutput:
-    """A file a domain, `DOMAIN.jsonl`, or a file a page, `DOMAIN-ID.txt` or `.md`.
+    """A folder with a file for each domain (`DOMAIN.jsonl`) or each page (`DOMAIN-ID.txt`, `.md`).
 
-    What has no domain goes to `no-domain.jsonl`.
+    JSON of pages without a domain is written to `no-domain.jsonl`.
     """
 
-    def __init__(self, folder: Path, format_: Format) -> None:
+    def __init__(self, folder: Path, format_: OutputFormat) -> None:
         self._folder = folder
         self._format = format_
         self._begun: set[str] = set()
         folder.mkdir(parents=True, exist_ok=True)
 
     def write(self, extraction: Extraction) -> None:
-        """A line of JSON in its domain's file; or a file of text for a page that has one."""
+        """Append a line of JSON to the file of the domain, or write a file with the page's text."""
         domain = extraction.domain or "no-domain"
         if self._format == "jsonl":
             name = f"{domain}.jsonl"
@@ -70,11 +70,11 @@ class FolderOutput:
             path.write_bytes(text.encode() + b"\n")
 
     def close(self) -> None:
-        """Every file is closed already."""
+        """Do nothing: every file is closed already."""
 
 
 def json_line(extraction: Extraction) -> bytes:
-    """An Extraction as a line of JSON; fields that are not set are left out."""
+    """Return an Extraction as a line of JSON without the fields that are not set."""
     record: dict[str, Any] = {
         name: value for name in _FIELDS if (value := getattr(extraction, name)) is not None
     }
@@ -88,7 +88,7 @@ def json_line(extraction: Extraction) -> bytes:
     return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _text(extraction: Extraction, format_: Format) -> str | None:
+def _text(extraction: Extraction, format_: OutputFormat) -> str | None:
     return extraction.text if format_ == "text" else extraction.markdown
 
 

@@ -1,4 +1,4 @@
-"""What the command says on stderr: progress while it runs, and a summary."""
+"""What the command prints on stderr: progress while it runs, and a summary at the end."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ import click
 
 from urltree.output.extraction import Extraction
 
-_EVERY = 0.5  # seconds between two lines of progress
+_EVERY = 0.5  # seconds between two updates of the progress
 
 
-class Summary:
+class RunSummary:
     """Counts of a run.
 
     Args:
-        is_live: whether stderr is a terminal, where progress is shown.
+        is_live: whether stderr is a terminal; progress is shown only there.
     """
 
     def __init__(self, *, is_live: bool) -> None:
         self.ok = self.revised = 0
         self.duplicates: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
-        self._first_pages: dict[str, bool] = {}  # domain: whether it has one page alone
+        self._first_pages: dict[str, bool] = {}  # by domain: whether it has only one page so far
         self._begin = self._shown = time.monotonic()
         self._is_live = is_live
 
     @property
     def pages(self) -> int:
-        """All that came in."""
+        """Number of pages that were read."""
         return self.ok + self.duplicates.total() + self.errors.total()
 
     def count(self, extraction: Extraction) -> None:
-        """Take note of one page, or of the revision of one."""
+        """Count one page, or one revised result."""
         if extraction.error is not None:
             self.errors[extraction.error] += 1
         elif extraction.duplicate_step is not None:
@@ -49,7 +49,7 @@ class Summary:
         if self._is_live and time.monotonic() - self._shown > _EVERY:
             self._shown = time.monotonic()
             click.echo(
-                f"\r{self.pages:,} pages, {self._speed():,.0f} a second ", err=True, nl=False
+                f"\r{self.pages:,} pages, {self._speed():,.0f} per second ", err=True, nl=False
             )
 
     def show(self, skipped: Mapping[str, int]) -> None:
@@ -60,19 +60,19 @@ class Summary:
 
     def _lines(self, skipped: Mapping[str, int]) -> list[str]:
         lines = [
-            f"{self.pages:,} pages of {len(self._first_pages):,} domains,"
-            f" {self._speed():,.0f} a second: {self.ok:,} ok"
-            + _listed("duplicates", self.duplicates)
-            + _listed("errors", self.errors)
+            f"{_number(self.pages, 'page')} of {_number(len(self._first_pages), 'domain')},"
+            f" {self._speed():,.0f} per second: {self.ok:,} ok"
+            + _list_counts("duplicate", self.duplicates)
+            + _list_counts("error", self.errors)
             + (f", {self.revised:,} revised" if self.revised else "")
         ]
         if skipped:
-            lines.append("passed over" + _listed("", skipped).removeprefix(","))
+            lines.append("skipped: " + _list_parts(skipped))
         alone = sum(self._first_pages.values())
         if alone:
             lines.append(
-                f"note: one page alone of {alone:,} domain{'s' * (alone > 1)}: there is nothing to"
-                " learn from yet, so all of its text was kept"
+                f"note: {_number(alone, 'domain')} with only one page so far: text that repeats on"
+                " a site cannot be recognised from one page. More pages improve the text"
             )
         return lines
 
@@ -80,8 +80,13 @@ class Summary:
         return self.pages / max(time.monotonic() - self._begin, 1e-9)
 
 
-def _listed(what: str, counts: Mapping[str, int]) -> str:
-    if not counts:
-        return ""
-    parts = ", ".join(f"{name} {number:,}" for name, number in sorted(counts.items()))
-    return f", {sum(counts.values()):,} {what} ({parts})" if what else f", {parts}"
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def _list_counts(noun: str, counts: Mapping[str, int]) -> str:
+    return f", {_number(sum(counts.values()), noun)} ({_list_parts(counts)})" if counts else ""
+
+
+def _list_parts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {number:,}" for name, number in sorted(counts.items()))

@@ -1,1 +1,4 @@
-"""Crawling: the decisions about feeds, hosts and robots, and the HTTP client."""
+"""Crawling: decisions about feeds, hosts and robots.txt, and an HTTP client.
+
+It needs the extra `crawl`. Nothing else in `urltree` imports it.
+"""

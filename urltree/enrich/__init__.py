@@ -1,1 +1,1 @@
-"""Optional enrichment of a document: metadata, and a single-page extractor as fallback."""
+"""Optional enrichment of a document: metadata, and the opinion of a single-page extractor."""

@@ -1,1 +1,1 @@
-"""HTML: encoding, parser, elements, and the text blocks of a page."""
+"""HTML: encoding, parser, element tables, the text blocks and the head of a page."""

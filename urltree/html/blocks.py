@@ -1,7 +1,7 @@
-"""What a page is made of: text blocks and the elements they stand in (paper, section 2).
+"""The parts of a page: text blocks, and the elements that contain them (paper, section 2).
 
-A text block is text delimited by at least one tag that is not inline. Two blocks are the same
-to the tree if their *normalised* text is: letters only, lower case (paper, section 4).
+A text block is text between two tags that are not inline. Two blocks are equal to the URL tree if
+their *normalised* texts are equal: letters only, in lower case (paper, section 4).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import xxhash
 
 
 class Element(NamedTuple):
-    """An element of a page that some block stands in, kept once however many blocks point at it.
+    """An element that contains at least one text block, stored once for all of its blocks.
 
     Attributes:
         tag: lower case.
-        parent: index of the enclosing element in the page's table, -1 at the top.
-        tokens: its class and id tokens, volatile ones such as `post-123` left out.
+        parent: index of the enclosing element in the page's table, -1 for the outermost.
+        tokens: its class names, and its id as `#id`, without volatile ones such as `post-123`.
     """
 
     tag: str
@@ -29,15 +29,15 @@ class Element(NamedTuple):
 
 
 class TextBlock(NamedTuple):
-    """One text block, with what evidence needs; its position is its index in the page.
+    """A text block with the features that heuristics need; its position is its index in the page.
 
     Attributes:
-        text: as a reader sees it: white space collapsed, lines kept inside `pre`.
-        element: index into the page's elements of the innermost delimiting element.
+        text: as shown to a reader: white space is collapsed, but lines are kept inside `pre`.
+        element: index of the innermost enclosing element that is not inline.
         heading: 1 to 6 inside h1 to h6, else 0.
-        link_share: share of its characters that stand inside links, 0 to 1, two decimals.
+        link_share: share of the characters that are inside links, 0 to 1, two decimals.
         hidden: inside `hidden`, `aria-hidden=true` or an inline `display:none`.
-        hash: `block_hash` of its text, 64 bits.
+        hash: `block_hash` of the text, 64 bits.
     """
 
     text: str
@@ -49,14 +49,16 @@ class TextBlock(NamedTuple):
 
 
 class TokenizedPage(NamedTuple):
-    """A page taken apart by the tokenizer.
+    """The blocks, elements and metadata that the tokenizer found in a page.
 
     Attributes:
         blocks: in document order.
-        elements: every element that a block's path needs; parents stand before children.
-        blocks_over_cap: blocks beyond the cap, counted and dropped.
+        elements: all elements that contain a block; parents come before their children.
+        blocks_over_cap: number of blocks that were dropped because the page has too many.
         title: the first `<title>` outside svg, white space collapsed.
-        language: `<html lang>`; canonical: `<link rel=canonical>`; author: `<meta name=author>`.
+        language: `<html lang>`.
+        canonical: `<link rel=canonical>`.
+        author: `<meta name=author>`.
         json_ld: bodies of `application/ld+json` scripts, up to 256 KB together.
     """
 
@@ -71,44 +73,45 @@ class TokenizedPage(NamedTuple):
 
 
 def block_hash(text: str) -> int:
-    """XXH3-64 of the normalised text in UTF-8.
+    """Return the XXH3-64 hash of the normalised text in UTF-8.
 
-    A block without letters has the hash of the empty string, which the paper's heuristics count
-    like any other (measured in issue 3: keeping such blocks instead costs .009 F1).
+    A block without letters has the hash of the empty string. The paper's heuristics count it like
+    any other block: keeping such blocks as content instead costs .009 F1 (measured).
     """
-    return xxhash.xxh3_64_intdigest(normalised(text).encode())
+    return xxhash.xxh3_64_intdigest(normalise_text(text).encode())
 
 
-NO_LETTERS = xxhash.xxh3_64_intdigest(b"")  # hash of a block without letters
+NO_LETTERS = xxhash.xxh3_64_intdigest(b"")  # the hash of a block without letters
 
 
 def block_hashes(texts: Sequence[str]) -> list[int]:
-    """The `block_hash` of each block of a page.
+    """Return the `block_hash` of each block of a page.
 
-    All are normalised as one text, NULs between them: .36 ms a page block by block, .1 so.
+    All texts are normalised as one text, separated by NULs: that takes .1 ms a page, and block by
+    block it takes .36 ms.
     """
     page = "\0".join(texts)
     if page.count("\0") != len(texts) - 1:
         return [block_hash(text) for text in texts]
-    return [xxhash.xxh3_64_intdigest(text) for text in _normalised(page).encode().split(b"\0")]
+    return [xxhash.xxh3_64_intdigest(text) for text in _normalise_text(page).encode().split(b"\0")]
 
 
-def normalised(text: str) -> str:
-    """NFC, categories L and M only, lower case: what makes two blocks the same to the tree.
+def normalise_text(text: str) -> str:
+    """Return the letters and marks of a text (categories L and M) in NFC and lower case.
 
-    Lower case character by character, so that a letter's place in a word does not count (Greek
-    final sigma), and NFC again, since a mark may now follow a letter that it did not follow
-    before. Normalising twice changes nothing. Characters younger than Python's Unicode tables
-    have no category yet and do not count.
+    Each character is lowered on its own, so that its position in a word does not matter (Greek
+    final sigma). NFC is applied again at the end, because a mark may now follow another letter.
+    Normalising twice changes nothing. Characters that Python's Unicode tables do not know have no
+    category, and are dropped.
     """
-    return _normalised(text.replace("\0", ""))
+    return _normalise_text(text.replace("\0", ""))
 
 
-def _normalised(text: str) -> str:
-    """As `normalised`, but for NULs, which are kept: they separate the blocks of a page."""
+def _normalise_text(text: str) -> str:
+    """Normalise as `normalise_text` does, but keep NULs, which separate the blocks of a page."""
     if text.isascii():
         return text.encode().translate(_LOWER, _ASCII_OTHERS).decode()
-    utf8 = normalize("NFC", text).encode(errors="ignore")  # lone surrogates are no letters
+    utf8 = normalize("NFC", text).encode(errors="ignore")  # drops lone surrogates
     some_left = _COMMON_OTHERS.sub("", utf8.translate(_LOWER, _ASCII_OTHERS).decode())
     if some_left.replace("\0", "").isalpha() and "Σ" not in some_left:
         letters = some_left.lower()
@@ -118,9 +121,10 @@ def _normalised(text: str) -> str:
 
 
 class _Letters(dict[int, str | None]):
-    """For `str.translate`: a letter or mark to its lower case, all else to nothing.
+    """A table for `str.translate` that lowers letters and marks and deletes all other characters.
 
-    Filled as characters are met. Half the time of a regex of Unicode classes (measured).
+    It is filled with each new character. It takes half the time of a regular expression with
+    Unicode classes (measured).
     """
 
     def __missing__(self, code: int) -> str | None:
@@ -133,8 +137,9 @@ def _only_letters(run: re.Match[str]) -> str:
     return run[0].translate(_LETTERS)
 
 
-# ASCII goes by bytes; punctuation, digits and symbols of whole ranges by one regex; what is left
-# is letters alone on 19 of 20 pages, which lower() does at once. The rest goes by character.
+# ASCII is translated as bytes. One regular expression removes whole ranges of punctuation, digits
+# and symbols. On 19 of 20 pages only letters remain, and one lower() is enough. On the other pages
+# the remaining characters are translated one by one.
 _LOWER = bytes(range(256)).lower()
 _ASCII_OTHERS = bytes(code for code in range(1, 128) if not chr(code).isalpha())
 _COMMON_OTHERS = re.compile(

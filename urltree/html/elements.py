@@ -1,6 +1,7 @@
-"""What tags and attributes mean to the tokenizer: the pinned tables of issue 3, section 1.
+"""The meaning of tags and attributes for the tokenizer.
 
-A change to any table changes the blocks of ordinary pages: raise TOKENIZER_VERSION with it.
+A change to any of these tables changes the blocks of ordinary pages, and so stored state: raise
+TOKENIZER_VERSION with it.
 """
 
 from __future__ import annotations
@@ -14,31 +15,32 @@ def _tags(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-# Text runs on through these. Every other tag delimits a block, custom elements too.
+# Inline tags do not end a block. Every other tag does, custom elements too.
 INLINE = _tags(
     "a abbr acronym b basefont bdi bdo big blink cite code data del dfn em font i img ins kbd mark"
     " nobr q rp rt ruby s samp small span strike strong sub sup time tt u var wbr"
 )
-# Not text, whatever stands inside. noembed and noframes (ours): their content is raw markup.
+# The content of these elements is not text. noembed and noframes contain raw markup (ours).
 DROPPED = _tags(
     "script style noscript template svg math textarea select iframe object canvas noembed noframes"
 )
-# Delimit where they stand and hold nothing.
+# These end a block and have no content.
 VOID = _tags("area base br col embed frame hr input link meta param source track")
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
-# What stands in a container, rather than being one (issue 6).
+# Elements of running text. They are parts of a container, not containers themselves.
 RUNNING = _tags(
     "p li blockquote pre td th tr tbody table dd dt dl ul ol figcaption figure h1 h2 h3 h4 h5 h6"
 )
 
-# What holds the whole page, or its main content: never boilerplate, never one article of several.
+# Elements around the whole page or its main content: never boilerplate, never one of several
+# articles.
 WHOLE_PAGE = _tags("html body main")
 
-MAX_TOKENS = 12  # of one element
-MAX_TOKEN = 40  # characters; longer ones are generated, never written by a person
+MAX_TOKENS = 12  # tokens of one element
+MAX_TOKEN = 40  # characters; longer tokens are generated, not written by a person
 
-_MAX_ATTRIBUTE = 1_000  # characters of class or id that are read
+_MAX_ATTRIBUTE = 1_000  # characters that are read of a class or id attribute
 _VOLATILE = re.compile(
     r"\d{3}"  # post-1234, 20131027, hexadecimal digests
     r"|(?:attachment|comment|id|image|item|node|page|post|reply|widget)[-_]?\d+$"
@@ -50,11 +52,11 @@ _DISPLAY_NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 
 
 def read_attributes(attributes: Mapping[str, str]) -> tuple[tuple[str, ...], bool]:
-    """The tokens of an element, and whether it says of itself that no reader sees it.
+    """Return the tokens of an element, and whether its attributes hide it from readers.
 
-    Tokens are those of its class, then its id as `#id`, without volatile and overlong ones.
-    Volatile is what differs between pages of one template: `post-123`, digests, dates, uuids.
-    Style sheets are not read.
+    The tokens are its class names, then its id as `#id`. Overlong and volatile tokens are left out.
+    A token is volatile if it differs between pages of one template: `post-123`, digests, dates,
+    uuids. Style sheets are not read.
     """
     names, identifier = attributes.get("class", ""), attributes.get("id", "")
     tokens = _tokens(names[:_MAX_ATTRIBUTE], identifier[:_MAX_ATTRIBUTE])

@@ -1,4 +1,4 @@
-"""What a page says of itself in its head: title, language, canonical address, author, JSON-LD."""
+"""The metadata in a page's head: title, language, canonical URL, author, JSON-LD."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 MAX_JSON_LD = 256 * 1024  # bytes of all bodies together
 
 
-class Metadata:
-    """What a page says of itself; see `TokenizedPage`. What is said first counts."""
+class HeadReader:
+    """A reader of the metadata of `TokenizedPage`; the first value of each field counts."""
 
     def __init__(self) -> None:
         self.title: str | None = None
@@ -19,7 +19,7 @@ class Metadata:
         self._json_ld_left = MAX_JSON_LD
 
     def read(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Read the attributes of html, link, meta."""
+        """Read the attributes of an `html`, `link` or `meta` element."""
         if tag == "html":
             self.language = self.language or attributes.get("lang") or attributes.get("xml:lang")
         elif tag == "link" and "canonical" in attributes.get("rel", "").lower().split():
@@ -28,7 +28,7 @@ class Metadata:
             self.author = self.author or " ".join(attributes.get("content", "").split()) or None
 
     def read_body(self, tag: str, attributes: Mapping[str, str], body: str) -> None:
-        """Read the text inside a dropped element."""
+        """Read the text of a dropped element: `title` or a JSON-LD `script`."""
         if tag == "title" and self.title is None:
             self.title = " ".join(body.split())
         elif tag == "script" and "ld+json" in attributes.get("type", "").lower():

@@ -1,8 +1,9 @@
-"""lxml's SAX parser, fed with a page in time linear in the page.
+"""lxml's SAX parser, with limits that keep its time linear in the size of the page.
 
-libxml2 looks for the partner of every end tag among all open elements: a megabyte of 50,000 open
-elements and 150,000 end tags that close none of them took it 23 s (measured). It makes no call
-for such a tag, so a page with very many tags is fed piece by piece and its searches are counted.
+For each end tag, libxml2 searches all open elements for the matching start tag. A megabyte with
+50,000 open elements and 150,000 end tags that match none of them took it 23 s (measured). libxml2
+reports no event for such an end tag. So a page with very many tags is fed in chunks, and the
+searches are estimated after each chunk.
 """
 
 from __future__ import annotations
@@ -14,55 +15,61 @@ from lxml import etree
 
 from urltree.page import PageError, Reason
 
-LIBXML = (2, 14, 6)  # what lxml bundles where the stored hashes were made
+LIBXML = (2, 14, 6)  # bundled with lxml; the stored block hashes depend on this version
 
-MAX_TAGS = 600_000  # opening and closing; 2.5 million took 8.5 s (measured)
-_ORDINARY_TAGS = 30_000  # whatever their order, they take less than a second
-_PIECE = 4_096  # bytes
+MAX_TAGS = 600_000  # start and end tags; 2.5 million took 8.5 s (measured)
+_ORDINARY_TAGS = 30_000  # in any order they take less than a second, so nothing is counted
+_CHUNK = 4_096  # bytes
 _MAX_OPEN = 250_000  # elements
-_MAX_SEARCHED = 300_000_000  # open elements looked at for end tags without partner, about a second
+_MAX_SEARCHED = 300_000_000  # steps of searches for missing start tags; they take a second
 
 
 class Target(Protocol):
-    """What lxml calls while it parses."""
+    """The methods that lxml calls while it parses."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """An element opens."""
+        """Handle the start of an element."""
 
     def end(self, tag: str) -> None:
-        """An element closes."""
+        """Handle the end of an element."""
 
     def data(self, text: str) -> None:
-        """Some text."""
+        """Handle text."""
 
     def close(self) -> Any:
-        """The page is over; what it returns is the result."""
+        """Handle the end of the page, and return the result."""
 
 
-def parse(utf8: bytes, target: Target) -> Any:
-    """Parse HTML; returns what `target.close` returns.
+def parse_html(utf8: bytes, target: Target) -> Any:
+    """Parse HTML, and return the result of `target.close`.
+
+    Args:
+        utf8: the page in UTF-8.
+        target: receives the events.
 
     Raises:
-        PageError: `too-large`: more tags, open elements, or end tags without partner than can
-            be parsed in about two seconds.
+        PageError: `too-large`, if parsing could take more than about two seconds: too many tags,
+            open elements, or end tags that match no open element.
     """
     tags = utf8.count(b"<")
     if tags > MAX_TAGS:
-        raise PageError(Reason.TOO_LARGE, f"html: {tags} tags, more than {MAX_TAGS}")
+        raise PageError(
+            Reason.TOO_LARGE, f"html: has {tags} tags, more than the limit of {MAX_TAGS}"
+        )
     fed: Any = target if tags <= _ORDINARY_TAGS else _Counted(target)
     parser = etree.HTMLParser(target=fed, huge_tree=True, encoding="utf-8")
     if isinstance(fed, _Counted):
-        for at in range(0, len(utf8), _PIECE):
-            piece = utf8[at : at + _PIECE]
-            parser.feed(piece)
-            fed.check(piece.count(b"</"))
+        for at in range(0, len(utf8), _CHUNK):
+            chunk = utf8[at : at + _CHUNK]
+            parser.feed(chunk)
+            fed.check(chunk.count(b"</"))
     else:
         parser.feed(utf8)
     return parser.close()
 
 
 class _Counted:
-    """Counts what is open, and what must have been searched for end tags without partner."""
+    """A target that counts open elements and estimates the searches of libxml2 for end tags."""
 
     def __init__(self, target: Target) -> None:
         self._start, self._end = target.start, target.end
@@ -79,10 +86,12 @@ class _Counted:
         self._end(tag)
 
     def check(self, end_tags: int) -> None:
-        """After a piece with so many end tags."""
+        """Refuse the page if it exceeds a limit; `end_tags` is the number in the last chunk."""
         self._searched += max(0, end_tags - self._ended) * self._open
         self._ended = 0
         if self._open > _MAX_OPEN or self._searched > _MAX_SEARCHED:
             raise PageError(
-                Reason.TOO_LARGE, f"html: {self._open} open elements, end tags that close none"
+                Reason.TOO_LARGE,
+                f"html: takes too long to parse: {self._open} open elements, and many end tags that"
+                " match none of them",
             )

@@ -1,17 +1,17 @@
-"""The tokenizer: HTML to text blocks, by one lxml SAX target (paper, section 2).
+"""The tokenizer: splits HTML into text blocks in one pass of lxml's SAX parser (paper, section 2).
 
     <ul class="news">            start ul    open: html > body > ul
       <li><a>One</a> story</li>  start li    open: html > body > ul > li
                                  data        chunks: "One" (inside a link), " story"
                                  end li      block "One story", element li, link share 3/8
       <li>Two</li>               end li      block "Two", element li
-    </ul>                        end ul      nothing but white space: no block
+    </ul>                        end ul      only white space: no block
 
-Inline tags leave no trace: their text runs on. Any other tag, opening or closing, ends the block.
-An element enters the page's table when the first block stands in it, after its parents.
+Inline tags do not interrupt the text. Any other start or end tag ends the block. An element is
+added to the page's table with its first block, after its parents.
 
-libxml2 repairs the markup: what opens closes, in order (tested). No tree is built, so time and
-memory stay linear in the page, whatever the nesting.
+libxml2 repairs the markup, so that start and end events are always balanced (tested). No tree is
+built, so time and memory are linear in the size of the page for any nesting.
 """
 
 from __future__ import annotations
@@ -22,17 +22,16 @@ from typing import cast
 
 from urltree.html.blocks import Element, TextBlock, TokenizedPage, block_hashes
 from urltree.html.elements import DROPPED, HEADINGS, INLINE, VOID, read_attributes
-from urltree.html.encoding import decode, scrub
-from urltree.html.head import Metadata
-from urltree.html.parser import parse
+from urltree.html.encoding import decode_html, scrub
+from urltree.html.head import HeadReader
+from urltree.html.parser import parse_html
 
 TOKENIZER_VERSION = 1
 MAX_BLOCKS = 10_000
-# Deeper elements count as the one at this depth, as in browsers (Blink: 512). Evidence looks at the
-# innermost 24 of a path (issue 3); all are kept, since blocks share them.
+# Blocks in deeper elements belong to the element at this depth, as in browsers (Blink: 512).
 MAX_DEPTH = 512
 
-# What is not here delimits blocks and holds some.
+# All other tags are block-level: they end a block and may contain blocks.
 _INLINE, _LINK, _PRE, _VOID, _DROP, _ROOT = range(6)
 _KINDS = (
     dict.fromkeys(INLINE, _INLINE)
@@ -40,47 +39,47 @@ _KINDS = (
     | dict.fromkeys(VOID, _VOID)
     | dict.fromkeys(DROPPED | {"title"}, _DROP)
 )
-# a third of the time of the classes (measured)
+# A third of the time that calls of the classes take (measured).
 _text_block = partial(tuple.__new__, TextBlock)
 _element = partial(tuple.__new__, Element)
 
 
 def tokenize(html: str | bytes, content_type: str | None = None) -> TokenizedPage:
-    """Take a page apart; one without text has no blocks.
+    """Split a page into text blocks; a page without text has none.
 
     Args:
-        html: text, or bytes to be decoded first (`urltree.html.encoding`).
-        content_type: the HTTP header, whose charset counts for bytes.
+        html: text, or bytes, which are decoded first (`urltree.html.encoding`).
+        content_type: the HTTP header; its charset is used to decode bytes.
 
     Raises:
         PageError: `too-large`, for markup that cannot be parsed in bounded time.
     """
-    text = decode(html, content_type) if isinstance(html, bytes) else html
+    text = decode_html(html, content_type) if isinstance(html, bytes) else html
     try:
         utf8 = text.encode()
     except UnicodeEncodeError:
         utf8 = scrub(text).encode()
-    utf8 = utf8.replace(b"\0", b"")  # as browsers do in text; each would be a call of its own
-    return cast("TokenizedPage", parse(utf8, _Target()))
+    utf8 = utf8.replace(b"\0", b"")  # browsers drop NULs too; each would cause an event of its own
+    return cast("TokenizedPage", parse_html(utf8, _Target()))
 
 
 class _Target:
-    """What lxml calls while it parses: `start`, `data`, `end`, and `close` for the result.
+    """The handler of lxml's events: `start`, `data`, `end`, and `close`, which returns the result.
 
     Attributes:
-        _chunks: text since the last delimiter.
-        _path: the open elements that delimit, <html> first.
-        _entered: those of them that are in the page's table, always the first few: index there,
-            and heading and hidden flag of the blocks inside.
-        _links, _pres, _drops: how many <a>, <pre>, dropped elements are open.
+        _chunks: the text since the last tag that is not inline.
+        _path: the open elements that are not inline, <html> first.
+        _entered: for those of them that are in the page's table, always the first few: the index
+            there, and the heading level and hidden flag of the blocks inside.
+        _links, _pres, _drops: numbers of open <a>, <pre> and dropped elements.
         _link_from: the chunk at which the outermost <a> began.
-        _linked: chunks of the block that stood in links that are closed.
-        _dropped: the outermost dropped element; all chunks are its own.
+        _linked: chunks of the current block that were inside links which are closed now.
+        _dropped: the outermost dropped element; while it is open, all chunks belong to it.
     """
 
     def __init__(self) -> None:
         self._chunks: list[str] = []
-        self.data = self._chunks.append  # no Python frame for the most frequent call
+        self.data = self._chunks.append  # no method of our own for the most frequent event
         self._path: list[tuple[str, Mapping[str, str]]] = []
         self._entered: list[tuple[int, int, bool]] = []
         self._links = self._pres = self._drops = 0
@@ -92,7 +91,7 @@ class _Target:
         self._shares: list[float] = []
         self._over_cap = 0
         self._elements: list[Element] = []
-        self._metadata = Metadata()
+        self._head = HeadReader()
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         kind = _KINDS.get(tag)
@@ -131,13 +130,13 @@ class _Target:
                 self._path.append((tag, attributes))
                 self._pres += kind == _PRE
             if attributes:
-                self._metadata.read(tag, attributes)
+                self._head.read(tag, attributes)
 
     def _end_special(self, kind: int, tag: str) -> None:
         if self._drops:
             self._drops -= kind == _DROP
             if not self._drops:
-                self._metadata.read_body(*self._dropped, "".join(self._chunks))
+                self._head.read_body(*self._dropped, "".join(self._chunks))
                 self._chunks.clear()
         elif kind == _LINK:
             self._links -= 1
@@ -155,20 +154,20 @@ class _Target:
         self._path.pop()
 
     def close(self) -> TokenizedPage:
-        said = self._metadata
+        head = self._head
         return TokenizedPage(
             tuple(map(_text_block, self._rows())),
             tuple(self._elements),
             self._over_cap,
-            said.title or None,
-            said.language,
-            said.canonical,
-            said.author,
-            tuple(said.json_ld),
+            head.title or None,
+            head.language,
+            head.canonical,
+            head.author,
+            tuple(head.json_ld),
         )
 
     def _rows(self) -> Iterator[tuple[str, int, int, float, bool, int]]:
-        """The blocks as tuples; their hashes are made all at once."""
+        """Yield the blocks as tuples; all hashes are computed at once."""
         columns = zip(
             self._texts, self._places, self._shares, block_hashes(self._texts), strict=True
         )
@@ -178,7 +177,7 @@ class _Target:
     def _end_block(self) -> None:
         chunks = self._chunks
         text = chunks[0] if len(chunks) == 1 else "".join(chunks)
-        if self._links:  # the block ends, the link does not
+        if self._links:  # the block ends inside the link
             self._linked += chunks[self._link_from :]
             self._link_from = 0
         if not text.isspace():
@@ -203,7 +202,7 @@ class _Target:
         return round(_visible("".join(self._linked)) / _visible(text), 2)
 
     def _enter(self) -> None:
-        """Enter the open elements in the table that are not yet in it."""
+        """Add the open elements to the table that are not in it yet."""
         parent, heading, hidden = self._entered[-1] if self._entered else (-1, 0, False)
         for tag, attributes in self._path[len(self._entered) : MAX_DEPTH]:
             names, hides = read_attributes(attributes) if attributes else ((), False)
@@ -215,12 +214,12 @@ class _Target:
 
 
 def _visible(text: str) -> int:
-    """Number of characters that are not white space."""
+    """Return the number of characters that are not white space."""
     return len("".join(text.split()))
 
 
 def _lines(text: str) -> str:
-    """The text of a `pre`: its lines and inner spaces, without blank lines around."""
+    """Return the text of a `pre` with its lines and inner spaces, without blank lines around it."""
     text = text.rstrip()
     first_line = text.rfind("\n", 0, len(text) - len(text.lstrip())) + 1
     return text[first_line:]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urltree.document import Document
 from urltree.heuristics.boilerplate import Kind
 from urltree.heuristics.evidence import Evidence
-from urltree.heuristics.evidence.page import Page
+from urltree.heuristics.evidence.features import PageFeatures
 from urltree.heuristics.evidence.parameters import Parameters
 from urltree.heuristics.protocol import Heuristic, Verdict
 from urltree.site.site import Site
@@ -108,7 +108,7 @@ def explain(
         alone = heuristic.look_at(document, leaf, PathStatistics()).main
         title, main = page.title, _main(page, site.paths, alone)
     else:
-        page = Page.of(document, leaf, Parameters(), None)
+        page = PageFeatures.of(document, leaf, Parameters(), None)
         title = main = None
     return Explanation(
         document,
@@ -123,7 +123,7 @@ def explain(
     )
 
 
-def _main(page: Page, paths: PathStatistics, alone: int | None) -> Main | None:
+def _main(page: PageFeatures, paths: PathStatistics, alone: int | None) -> Main | None:
     if page.main is None:
         return None
     by_tags = page.path_by_tags(page.main)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from urltree.address.url_key import UrlKey
 from urltree.document import Document, FoundMetadata, kept_text
-from urltree.enrich.metadata import language_of
+from urltree.enrich.metadata import detect_language
 from urltree.heuristics.boilerplate import Kind
 from urltree.heuristics.protocol import Verdict
 from urltree.output.markdown import markdown as as_markdown
@@ -203,7 +203,7 @@ def superseded(document: Document, by: str) -> Extraction:
 
 
 def _with_language(found: FoundMetadata | None, text: str) -> FoundMetadata | None:
-    return None if found is None else replace(found, language=language_of(text))
+    return None if found is None else replace(found, language=detect_language(text))
 
 
 def _extracted(document: Document, verdict: Verdict, blocks: Blocks) -> tuple[ExtractedBlock, ...]:

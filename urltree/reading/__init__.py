@@ -1,12 +1,12 @@
-"""Inputs of the command: files, folders and standard input as pages, one at a time.
+"""Readers of the command's inputs: files, folders and standard input become pages, one at a time.
 
     page.html        one page
     pages.jsonl      JSON Lines with the fields of raw-html
     crawl.warc       HTML responses
-    site/            all of these below it, in the order of their names
-    -                standard input, any of the three
+    site/            all of these in the folder and below, in the order of their names
+    -                standard input, any of the three formats
 
-Each may be compressed by gzip or zstd. Names that say nothing are known by their content.
+Each may be compressed by gzip or zstd. If the name does not show the format, the content does.
 """
 
 from urltree.reading.reader import Reader

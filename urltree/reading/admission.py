@@ -1,4 +1,4 @@
-"""What is checked of a page before any work is done on it."""
+"""Checks of a page before any work is done on it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from urltree.html.encoding import META_BYTES, SNIFF_BYTES, is_binary
 from urltree.page import Page, PageError, Reason
 
-# Plain text is refused: without tags it has no text blocks to learn from (ours).
+# Plain text is refused: it has no tags that would separate text blocks (ours).
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
-XML_TYPES = frozenset({"application/xml", "text/xml"})  # XHTML was often sent so
+XML_TYPES = frozenset({"application/xml", "text/xml"})  # XHTML was often sent with these
 UNKNOWN_TYPES = frozenset({"", "*/*", "unknown/unknown", "application/unknown"})  # MIME Sniffing, 7
 
 _HTML_ROOT = re.compile(r"<(?:\w+:)?html[\s>]", re.IGNORECASE)
@@ -19,28 +19,28 @@ def admit(page: Page, max_bytes: int, *, url_required: bool = True) -> None:
     """Refuse a page that cannot become clean text.
 
     Args:
-        page: as it came in.
-        max_bytes: of its HTML, as UTF-8 where it is text.
+        page: as it was read.
+        max_bytes: limit of its HTML in bytes; text is measured in UTF-8.
         url_required: the job needs a URL for the key of its records; the library does not.
 
     Raises:
         PageError: no-url, http-status, too-large, empty or not-html.
     """
     if url_required and not page.final_url:
-        raise PageError(Reason.NO_URL, "url: is missing")
+        raise PageError(Reason.NO_URL, "url: is missing; every page needs a URL")
     if page.status is not None and not 200 <= page.status < 300:
-        raise PageError(Reason.HTTP_STATUS, f"status: {page.status} is no success")
+        raise PageError(Reason.HTTP_STATUS, f"status: {page.status} is not a success (200 to 299)")
     if _is_larger(page.html, max_bytes):
-        raise PageError(Reason.TOO_LARGE, f"html: has more than {max_bytes} bytes")
+        raise PageError(Reason.TOO_LARGE, f"html: is larger than the limit of {max_bytes} bytes")
     if not page.html or page.html.isspace():
         raise PageError(Reason.EMPTY, "html: is empty")
     _admit_type(page)
     if is_binary(_head(page.html, SNIFF_BYTES)):
-        raise PageError(Reason.NOT_HTML, "html: is binary data")
+        raise PageError(Reason.NOT_HTML, "html: is binary data, not HTML")
 
 
 def may_be_html(content_type: str | None) -> bool:
-    """Whether a page of this type may be admitted, before anything of it is read."""
+    """Return whether a page with this content type may be admitted, before its body is read."""
     return _media_type(content_type) in HTML_TYPES | XML_TYPES | UNKNOWN_TYPES
 
 
@@ -55,8 +55,8 @@ def _admit_type(page: Page) -> None:
     if media_type in XML_TYPES:
         if _HTML_ROOT.search(_head(page.html, META_BYTES).decode("utf-8", "replace")):
             return
-        raise PageError(Reason.NOT_HTML, f"content_type: {media_type}, and no <html> in it")
-    raise PageError(Reason.NOT_HTML, f"content_type: {media_type[:100]} is no HTML")
+        raise PageError(Reason.NOT_HTML, f"content_type: {media_type}, but without an <html>")
+    raise PageError(Reason.NOT_HTML, f"content_type: {media_type[:100]} is not a type of HTML")
 
 
 def _is_larger(html: str | bytes, max_bytes: int) -> bool:

@@ -1,4 +1,4 @@
-"""HTML files, and what their URL was.
+"""HTML files, and the rules that find the URL of each.
 
 mirror/example.org/news/a.html     https://example.org/news/a.html      a `host/path` mirror
 example.org/news/index.html        https://example.org/news/            the folder is the host
@@ -14,27 +14,29 @@ from urllib.parse import quote, urljoin, urlsplit
 from urltree.html.tokenizer import tokenize
 from urltree.reading.source import Source
 
-# A name with a dot whose last part is letters (RFC 3696, section 2), and maybe a port.
+# A name with dots whose last part has letters (RFC 3696, section 2), and optionally a port.
 _HOST = re.compile(
     r"(?=[^:]{4,253}(:|$))([a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?\.)+([a-z]{2,63}|xn--[a-z0-9-]+)"
     r"([:+]\d{1,5})?",
     re.IGNORECASE,
 )
 _INDEX = re.compile(r"(^|/)index\.x?html?$", re.IGNORECASE)
-_SAFE = "/?=&%:;,+@!$'()*~"  # characters of a path and a query that stand for themselves
+_SAFE = "/?=&%:;,+@!$'()*~"  # characters of a path and a query that need no escape
 
 
 def html_page(html: bytes, url: str | None) -> Source:
-    """The page of one file."""
-    return {"url": url or canonical(html), "html": html}
+    """Return the page of one file; without a URL its canonical link is used."""
+    return {"url": url or canonical_url(html), "html": html}
 
 
-def mirrored(folder: PurePath, file: PurePath) -> str | None:
-    """The URL of a file in a mirror: the folder is named after the host, or holds such folders.
+def mirror_url(folder: PurePath, file: PurePath) -> str | None:
+    """Return the URL of a file in a mirror, None if the folder is no mirror.
+
+    In a mirror, the folder or the folders in it are named after hosts.
 
     Args:
         folder: as given by the user.
-        file: below it.
+        file: a file below it.
     """
     host, *path = file.relative_to(folder).parts
     if path and _HOST.fullmatch(host):
@@ -44,13 +46,13 @@ def mirrored(folder: PurePath, file: PurePath) -> str | None:
     return None
 
 
-def below(base_url: str, folder: PurePath, file: PurePath) -> str:
-    """The URL of a file whose folder lies at `base_url`."""
+def url_below(base_url: str, folder: PurePath, file: PurePath) -> str:
+    """Return the URL of a file whose folder corresponds to `base_url`."""
     return _url(base_url.rstrip("/") + "/", file.relative_to(folder).parts)
 
 
-def canonical(html: bytes) -> str | None:
-    """The canonical link of a page, where it is a whole URL."""
+def canonical_url(html: bytes) -> str | None:
+    """Return the canonical link of a page if it is an absolute URL, else None."""
     link = tokenize(html).canonical if b"canonical" in html else None
     return link if link and urlsplit(link).scheme in ("http", "https") else None
 
@@ -61,4 +63,4 @@ def _url(base: str, path: tuple[str, ...] | list[str]) -> str:
 
 
 def _port(host: str) -> str:
-    return host.replace("+", ":")  # wget writes `host+8080` where `:` is no file name
+    return host.replace("+", ":")  # wget writes `host+8080` if file names cannot contain `:`

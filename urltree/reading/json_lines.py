@@ -1,4 +1,4 @@
-"""JSON Lines: one page a line, with the fields of raw-html."""
+"""JSON Lines: one page on each line, with the fields of raw-html."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import orjson
 from urltree.page import PageError, Reason
 from urltree.reading.source import Source
 
-MAX_LINE = 64 << 20  # bytes: a page of 10 MB with every character escaped
+MAX_LINE = 64 << 20  # bytes; enough for a page of 10 MB in which every character is escaped
 
 
 def read_json_lines(stream: io.BufferedReader, name: str) -> Iterator[Source]:
-    """The pages of a stream; a PageError for a line that is none. Empty lines are passed over."""
+    """Yield the page of each line, or a PageError for an invalid line; skip empty lines."""
     number = 0
     while line := stream.readline(MAX_LINE):
         number += 1
         if len(line) == MAX_LINE and not line.endswith(b"\n"):
             _skip_line(stream)
-            message = f"line {number} of {name}: has more than {MAX_LINE} bytes"
+            message = f"line {number} of {name}: is longer than the limit of {MAX_LINE} bytes"
             yield PageError(Reason.TOO_LARGE, message)
         elif not line.isspace():
             yield _page(line.removeprefix(b"\xef\xbb\xbf"), f"line {number} of {name}")
@@ -32,10 +32,10 @@ def _page(line: bytes, where: str) -> Source:
     try:
         record = _loads(line)
     except (ValueError, RecursionError) as error:
-        return PageError(Reason.MALFORMED, f"{where}: is not JSON: {error}")
+        return PageError(Reason.MALFORMED, f"{where}: is not valid JSON: {error}")
     if not isinstance(record, dict):
         kind = type(record).__name__
-        return PageError(Reason.MALFORMED, f"{where}: should be an object, is {kind}")
+        return PageError(Reason.MALFORMED, f"{where}: should be a JSON object, is {kind}")
     return record
 
 
@@ -43,7 +43,7 @@ def _loads(line: bytes) -> Any:
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError:
-        # orjson refuses escapes of lone surrogates, which JSON's grammar allows
+        # orjson refuses escapes of lone surrogates, which the grammar of JSON allows
         return json.loads(line)
 
 

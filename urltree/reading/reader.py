@@ -1,4 +1,4 @@
-"""Which reader an input needs, and the files of a folder."""
+"""The reader of all inputs: chooses the format of each, and lists the files of folders."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from urltree.reading.html_files import below, canonical, html_page, mirrored
+from urltree.reading.html_files import canonical_url, html_page, mirror_url, url_below
 from urltree.reading.json_lines import read_json_lines
 from urltree.reading.source import Source
-from urltree.reading.stream import STDIN, InputError, opened
+from urltree.reading.stream import STDIN, InputError, open_decompressed
 from urltree.reading.warc import read_warc
 
 _NAME = re.compile(
     r"\.(?:(?P<html>x?html?)|(?P<json>jsonl|ndjson)|(?P<warc>warc))(?:\.(?:gz|zst))?$",
     re.IGNORECASE,
 )
-_MAX_HTML = (10 << 20) + 1  # bytes that are read; a page so long is refused
+_MAX_HTML = (10 << 20) + 1  # bytes that are read of a file; a longer page is refused
 
 
 class Reader:
-    """Reads inputs as pages.
+    """A reader that turns inputs into pages.
 
     Args:
-        url: of the one page that is given.
-        base_url: where the folders that are given lie.
+        url: URL of the page, if exactly one page is read.
+        base_url: URL that corresponds to the input folders.
 
     Attributes:
-        skipped: what was passed over, by what it is.
+        skipped: how many files and WARC records were skipped, by their kind.
     """
 
     def __init__(self, url: str | None = None, base_url: str | None = None) -> None:
@@ -38,7 +38,7 @@ class Reader:
         self.skipped: Counter[str] = Counter()
 
     def read(self, names: Iterable[str]) -> Iterator[Source]:
-        """The pages of all inputs, in order, lazily.
+        """Yield the pages of all inputs in order, reading each only when it is needed.
 
         Raises:
             InputError: an input cannot be read.
@@ -60,13 +60,13 @@ class Reader:
                 self.skipped[f"{path.suffix or 'nameless'} file"] += 1
             elif kind == "html":
                 yield from self._file(
-                    str(path), mirrored(folder.absolute(), path.absolute()), folder
+                    str(path), mirror_url(folder.absolute(), path.absolute()), folder
                 )
             else:
                 yield from self._file(str(path), None)
 
     def _file(self, name: str, url: str | None, folder: Path | None = None) -> Iterator[Source]:
-        with opened(name) as stream:
+        with open_decompressed(name) as stream:
             kind = _kind_by_name(name) or _kind_by_content(stream)
             if kind == "json":
                 yield from read_json_lines(stream, name)
@@ -79,7 +79,9 @@ class Reader:
     def _based(self, html: bytes, name: str, folder: Path | None) -> str | None:
         if self._base_url is None:
             return None
-        return canonical(html) or below(self._base_url, folder or Path(name).parent, Path(name))
+        return canonical_url(html) or url_below(
+            self._base_url, folder or Path(name).parent, Path(name)
+        )
 
 
 def _kind_by_name(name: str) -> str | None:

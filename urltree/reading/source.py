@@ -1,4 +1,4 @@
-"""What may be given as a page, and how it is checked."""
+"""The forms in which a page may be given, and how each is checked."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import Any
 from urltree.html.encoding import scrub
 from urltree.page import FIELDS, Page, PageError, Reason
 
-# A PageError stands for a page that its reader could not read.
+# A PageError takes the place of a page that could not be read.
 Source = Page | Mapping[str, Any] | tuple[str | None, str | bytes] | PageError
 
 
-def check(source: Source, origin: str) -> tuple[Page, str]:
-    """The page and its origin: the mapping's own, else the one given.
+def check_source(source: Source, origin: str) -> tuple[Page, str]:
+    """Return a checked page and its origin: the one in the mapping, or else the given one.
 
-    Lone surrogates in its texts become U+FFFD, for they cannot be written as UTF-8.
+    Lone surrogates in its texts become U+FFFD, because UTF-8 cannot encode them.
 
     Raises:
-        PageError: `malformed`, naming the field and what it should be.
+        PageError: `malformed`; the message names the field and what it should be. A PageError that
+            is given instead of a page is raised as it is.
     """
     if isinstance(source, PageError):
         raise source
@@ -35,7 +36,7 @@ def check(source: Source, origin: str) -> tuple[Page, str]:
 
 
 def url_of(source: Source) -> str | None:
-    """The URL as given, also of a page that is malformed; None where it is no text."""
+    """Return the given URL, also of a malformed page; None if it is not a string."""
     try:
         url = _fields(source).get("url")
     except PageError:
@@ -51,5 +52,5 @@ def _fields(source: Any) -> Mapping[str, Any]:
             return source
         case (url, html):
             return {"url": url, "html": html}
-    message = f"a page should be a Page, a mapping, or (url, html), is {type(source).__name__}"
+    message = f"page: should be a Page, a mapping or a pair (url, html), is {type(source).__name__}"
     raise PageError(Reason.MALFORMED, message)

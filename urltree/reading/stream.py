@@ -1,4 +1,4 @@
-"""Streams of bytes, decompressed by what they begin with."""
+"""Streams of bytes; gzip and zstd are recognised by their first bytes and decompressed."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ STDIN = "-"
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BUFFER = 1 << 20
-_MAX_WINDOW = 1 << 31  # of zstd --long=31
+_MAX_WINDOW = 1 << 31  # bytes; as zstd --long=31
 
 
 class InputError(Exception):
-    """An input that cannot be read; the message names it."""
+    """An input cannot be read; the message names it."""
 
 
 @contextmanager
-def opened(name: str) -> Iterator[io.BufferedReader]:
-    """The bytes of a file, or of standard input.
+def open_decompressed(name: str) -> Iterator[io.BufferedReader]:
+    """Open a file or standard input, and decompress it if needed.
 
     Raises:
-        InputError: it cannot be read, also later, where it is cut short or damaged.
+        InputError: it cannot be opened; or, while it is read, it is cut short or damaged.
     """
     try:
         raw = sys.stdin.buffer if name == STDIN else Path(name).open("rb")  # noqa: SIM115

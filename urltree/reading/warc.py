@@ -1,4 +1,4 @@
-"""WARC (ISO 28500): the HTML responses of a crawl."""
+"""WARC archives (ISO 28500): the HTML responses of a crawl."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from urltree.page import PageError, Reason
 from urltree.reading.admission import HTML_TYPES, XML_TYPES
 from urltree.reading.source import Source
 
-MAX_BODY = (10 << 20) + 1  # bytes that are read; a page so long is refused
+MAX_BODY = (10 << 20) + 1  # bytes that are read of a response; a longer page is refused
 
 
 def read_warc(stream: io.BufferedReader, skipped: Counter[str]) -> Iterator[Source]:
-    """The HTML responses of an archive, redirects left out; the rest is counted by what it is."""
+    """Yield the HTML responses of an archive; count all other records, redirects too, by kind."""
     for record in ArchiveIterator(stream, parse_http=True, auto_decode="all"):
-        what = _what(record)
-        if what is None:
+        kind = _other_kind(record)
+        if kind is None:
             yield _page(record)
         else:
-            skipped[what] += 1
+            skipped[kind] += 1
 
 
-def _what(record: Any) -> str | None:
-    """What a record is instead of an HTML response; None for one."""
+def _other_kind(record: Any) -> str | None:
+    """Return the kind of a record that is no HTML response, None for an HTML response."""
     if record.record_type != WarcRecordType.response or not record.is_http:
         return f"WARC {record.headers.get('WARC-Type')}"
     if 300 <= (record.http_headers.status_code or 0) < 400:
@@ -42,9 +42,9 @@ def _page(record: Any) -> Source:
     headers = record.http_headers
     try:
         html = record.reader.read(MAX_BODY)
-    except OSError as error:  # its Content-Encoding is damaged
+    except OSError as error:  # the compressed body is damaged
         url = record.headers.get("WARC-Target-URI")
-        return PageError(Reason.MALFORMED, f"{url}: {error}")
+        return PageError(Reason.MALFORMED, f"html: the body of {url} is damaged: {error}")
     return {
         "url": record.headers.get("WARC-Target-URI", "").strip("<>") or None,
         "html": html,

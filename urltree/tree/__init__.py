@@ -1,1 +1,1 @@
-"""The URL tree of a site, its window of documents, and statistics by element path."""
+"""The URL tree of a site, the window of its documents, and its statistics by element path."""

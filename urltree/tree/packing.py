@@ -1,4 +1,4 @@
-"""Strings, bits and integers as stored bytes have them: little-endian, lengths before strings."""
+"""Stored bytes of strings, bits and integers: little-endian, strings after their lengths."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ _U16 = struct.Struct("<H")
 
 
 def string(text: str) -> bytes:
-    """UTF-8 behind its length in two bytes."""
+    """Return a string as UTF-8 after its length in two bytes."""
     encoded = text.encode()
     return _U16.pack(len(encoded)) + encoded
 
 
 def read_string(stored: bytes, at: int) -> tuple[str, int]:
-    """A string, and where it ends; beyond `stored` where that is cut short."""
+    """Return the string at an offset, and the offset after it.
+
+    The second one is beyond the end of `stored` if the string is cut short.
+    """
     (length,) = _U16.unpack_from(stored, at)
     start = at + _U16.size
     return stored[start : start + length].decode(), start + length
 
 
 def pack_bits(bits: tuple[bool, ...]) -> bytes:
-    """Bit i of byte i // 8 is bit i, lowest first."""
+    """Pack bits into bytes: bit i is in byte i // 8, the lowest bit first."""
     if not bits:
         return b""
     number = int("".join(["1" if bit else "0" for bit in reversed(bits)]), 2)
@@ -31,13 +34,13 @@ def pack_bits(bits: tuple[bool, ...]) -> bytes:
 
 
 def unpack_bits(packed: bytes, length: int) -> tuple[bool, ...]:
-    """The inverse of `pack_bits`."""
+    """Return the bits that `pack_bits` packed."""
     bits = f"{int.from_bytes(packed, 'little'):0{length}b}" if length else ""
     return tuple(map("1".__eq__, reversed(bits)))
 
 
 def little_endian(values: array[int]) -> array[int]:
-    """The array as stored, or one that was stored as it is here."""
+    """Convert an array between this machine's byte order and that of stored bytes."""
     if sys.byteorder == "big":
         values = values[:]
         values.byteswap()

@@ -1,10 +1,10 @@
-"""What the documents of a domain had at each path of their markup (issue 6, "Design").
+"""Statistics by element path: the words that the documents of a domain have at each path.
 
     html > body > div.wrap > ul.latest > li      41 documents, 3,100 words, 2,900 of them repeated
     html > body > div.wrap > div.entry > p       57 documents, 40,000 words, 300 of them repeated
 
-A path is a number (`heuristics/evidence/element_paths.py`). What a document contributes is fixed
-when it is learned and is stored in its row. So eviction subtracts exactly that contribution, and
+A path is a number (`heuristics/evidence/element_paths.py`). A document's contribution is fixed when
+the document is learned, and is stored in its row. Eviction subtracts exactly this contribution, so
 the sums do not depend on the order in which rows are read.
 """
 
@@ -19,19 +19,21 @@ from typing import NamedTuple
 
 from urltree.tree.packing import little_endian
 
-MOST = 65_535  # words of a path in one document that count
+MOST = 65_535  # words at a path of one document that count at most
 
-_HEAD = struct.Struct("<IIH")  # path of the main element, the same by tags alone, number of paths
-_BYTES = 10  # of a path: its number and three counts
-_MEMORY = 250  # bytes of a path in memory: a list, its ints, an entry of a dictionary
+_HEAD = struct.Struct("<IIH")  # path of the main element, that path by tags only, number of paths
+_BYTES = 10  # bytes of a path: its number and three counts
+_MEMORY = 250  # bytes of a path in memory: an object, its ints, an entry of a dictionary
 
 
-class AtPath(NamedTuple):
-    """What one document has at one path, in words.
+class PathCounts(NamedTuple):
+    """The words of one document at one path.
 
     Attributes:
-        repeated: of blocks that some other page of the site had before.
-        linked: inside links.
+        path: the path as a number.
+        words: words of all blocks at the path.
+        repeated: words of blocks that another page of the site had before.
+        linked: words inside links.
     """
 
     path: int
@@ -41,29 +43,30 @@ class AtPath(NamedTuple):
 
 
 class Contribution(NamedTuple):
-    """What a document contributes.
+    """The contribution of one document to the statistics of its domain.
 
     Attributes:
-        main: path of its main element, 0 where it has none; main_by_tags: the same without names.
-        paths: each path once, with at most MOST words.
+        main: path of its main element, 0 if it has none.
+        main_by_tags: the same path made of tags only.
+        paths: its words at each path, at most MOST each; no path occurs twice.
     """
 
     main: int
     main_by_tags: int
-    paths: tuple[AtPath, ...]
+    paths: tuple[PathCounts, ...]
 
     @classmethod
-    def of(cls, main: int, main_by_tags: int, paths: Iterable[AtPath]) -> Contribution:
-        """What counts of a document: of each path MOST words."""
+    def of(cls, main: int, main_by_tags: int, paths: Iterable[PathCounts]) -> Contribution:
+        """Create a contribution; counts above MOST are reduced to MOST."""
         counted = tuple(paths)
-        if any(here.words > MOST for here in counted):  # then only may another be more
+        if any(here.words > MOST for here in counted):  # the other counts are never larger
             counted = tuple(
-                [AtPath(path, *map(min, said, repeat(MOST))) for path, *said in counted]
+                [PathCounts(path, *map(min, said, repeat(MOST))) for path, *said in counted]
             )
         return cls(main, main_by_tags, counted)
 
     def encode(self) -> bytes:
-        """The bytes that are stored, 10 a path."""
+        """Return the stored bytes, 10 for each path."""
         columns = list(zip(*self.paths, strict=True)) or [(), (), (), ()]
         arrays = [array("I", columns[0])]
         arrays += [array("H", column) for column in columns[1:]]
@@ -75,7 +78,7 @@ class Contribution(NamedTuple):
         """Read stored bytes.
 
         Raises:
-            ValueError: their length is not that of their parts.
+            ValueError: the length does not match the number of paths.
         """
         check_length(stored)
         main, by_tags, number = _HEAD.unpack_from(stored)
@@ -85,28 +88,34 @@ class Contribution(NamedTuple):
             columns.append(array("H", stored[at : at + 2 * number]))
             at += 2 * number
         paths = zip(*map(little_endian, columns), strict=True)
-        return cls(main, by_tags, tuple(map(AtPath._make, paths)))
+        return cls(main, by_tags, tuple(map(PathCounts._make, paths)))
 
 
 def check_length(stored: bytes) -> None:
-    """Refuse bytes that are no contribution: every other sequence of that length is one.
+    """Check that the bytes have the length of a contribution; all bytes of that length are valid.
 
     Raises:
-        ValueError: their length is not that of their parts.
+        ValueError: the length does not match the number of paths.
     """
     if len(stored) < _HEAD.size:
-        raise ValueError("its length is less than that of its head")
+        raise ValueError(
+            f"path statistics: a length of {len(stored)} bytes is shorter than the head"
+        )
     *_, number = _HEAD.unpack_from(stored)
     if len(stored) != _HEAD.size + _BYTES * number:
-        raise ValueError("its length is not that of its paths")
+        raise ValueError(
+            f"path statistics: a length of {len(stored)} bytes does not match {number} paths"
+        )
 
 
-class Path:
-    """Sums over the documents of a window.
+class PathTotals:
+    """The sums of all documents of a window at one path.
 
     Attributes:
-        documents: that have text here.
-        words, repeated, linked: of all of them, as in `AtPath`.
+        documents: number of documents that have text here.
+        words: words of all documents here.
+        repeated: the same for repeated words, see `PathCounts`.
+        linked: the same for words inside links.
     """
 
     __slots__ = ("documents", "linked", "repeated", "words")
@@ -114,8 +123,8 @@ class Path:
     def __init__(self) -> None:
         self.documents = self.words = self.repeated = self.linked = 0
 
-    def add(self, here: AtPath, sign: int) -> None:
-        """Count what a document has here, or with -1 discount it."""
+    def add(self, here: PathCounts, sign: int) -> None:
+        """Add the words of a document, or subtract them if `sign` is -1."""
         self.documents += sign
         self.words += sign * here.words
         self.repeated += sign * here.repeated
@@ -123,50 +132,51 @@ class Path:
 
 
 class PathStatistics:
-    """The paths of a domain.
+    """The statistics of all paths of a domain.
 
     Attributes:
-        mains: how many documents had their main element at a path; mains_by_tags: by tags alone.
+        mains: number of documents by the path of their main element.
+        mains_by_tags: the same by paths made of tags only.
     """
 
     __slots__ = ("_paths", "mains", "mains_by_tags")
 
     def __init__(self) -> None:
-        self._paths: dict[int, Path] = {}
+        self._paths: dict[int, PathTotals] = {}
         self.mains: Counter[int] = Counter()
         self.mains_by_tags: Counter[int] = Counter()
 
-    def __iter__(self) -> Iterator[tuple[int, Path]]:
+    def __iter__(self) -> Iterator[tuple[int, PathTotals]]:
         return iter(self._paths.items())
 
     @property
     def memory(self) -> int:
-        """Estimated bytes in memory."""
+        """Return the estimated size in memory in bytes."""
         return _MEMORY * len(self._paths)
 
-    def get(self, path: int) -> Path | None:
-        """What is known of a path, None where no document had it."""
+    def get(self, path: int) -> PathTotals | None:
+        """Return the sums at a path, None if no document has text there."""
         return self._paths.get(path)
 
-    def known(self, among: Iterable[int], documents: int) -> dict[int, Path]:
-        """What is known of those paths that so many documents had at least."""
+    def known(self, among: Iterable[int], documents: int) -> dict[int, PathTotals]:
+        """Return the sums at those of the paths where at least `documents` documents have text."""
         found = {path: past for path in among for past in [self._paths.get(path)]}
         return {path: past for path, past in found.items() if past and past.documents >= documents}
 
     def add(self, contribution: Contribution) -> None:
-        """Count a document."""
+        """Add the contribution of a document."""
         paths = self._paths
         for here in contribution.paths:
             path = paths.get(here.path)
             if path is None:
-                path = paths[here.path] = Path()
+                path = paths[here.path] = PathTotals()
             path.add(here, 1)
         if contribution.main:
             self.mains[contribution.main] += 1
             self.mains_by_tags[contribution.main_by_tags] += 1
 
     def subtract(self, contribution: Contribution) -> None:
-        """The exact inverse of `add`."""
+        """Subtract a contribution: the exact inverse of `add`."""
         for here in contribution.paths:
             path = self._paths[here.path]
             path.add(here, -1)

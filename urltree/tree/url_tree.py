@@ -1,4 +1,4 @@
-"""The URL tree of a domain: how often each block occurs, at each node (paper, section 4).
+"""The URL tree of a domain: how often each block occurs at each node (paper, section 4).
 
 After four documents of example.org, support in brackets:
 
@@ -10,11 +10,12 @@ After four documents of example.org, support in brackets:
     │   └── c.html [1]
     └── about [1]
 
-Each node knows its support n, the documents at or below it, and for each block hash the number
-c(hash) of those documents that contain it. A document adds 1 to each *distinct* hash.
+Each node knows its support n, the number of documents at or below it, and for each block hash the
+number c(hash) of those documents that contain it. A document adds 1 to each *distinct* hash.
 
-Most nodes are leaves of one document, and no counter is cheaper than none: a node keeps the
-hashes of its documents while they are few, and counts from the first document above SMALL on.
+Most nodes are leaves with one document, and a list of hashes needs less memory than a counter. So a
+node keeps the hashes of its documents while they are few, and counts them from the first document
+above SMALL on.
 
     [1] documents: (h1 h2 h3)                   [9] counts: h1 9, h2 8, h3 1, …
     [2] documents: (h1 h2 h3) (h1 h4)
@@ -26,24 +27,25 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-SMALL = 8  # documents up to which a node keeps them and counts only when it is asked
+SMALL = 8  # with at most this many documents, a node keeps their hashes and counts on request
 
-# Bytes by which a tree in memory grows, for its bound: fitted to the 22 streams by tracemalloc,
-# and a tenth above it, as resident memory is.
+# Estimated bytes per entry; used to bound the memory of trees. Fitted to the 22 streams with
+# tracemalloc, plus a tenth, because resident memory is larger.
 _NODE_BYTES = 280
 _DOCUMENT_BYTES = 210
 _COUNT_BYTES = 54
-_NUMBER_BYTES = 32  # more for a hash at the root: the int object that most other nodes share
+_NUMBER_BYTES = 32  # added for a hash at the root: its int object, which most other nodes share
 
 
 class Node:
-    """A node of the tree: a part of the URL key.
+    """A node of the tree; its name is one part of the URL key.
 
     Attributes:
-        name: the segment, host or query that leads here; empty at the root.
+        name: the segment, host or query of this node; empty at the root.
         parent: None at the root.
         depth: 0 at the root.
         support: number of documents at or below this node, n in the paper.
+        children: the nodes below, by name.
     """
 
     __slots__ = ("_counts", "_documents", "children", "depth", "name", "parent", "support")
@@ -58,23 +60,23 @@ class Node:
         self._counts: Counter[int] | None = None
 
     def rootward(self) -> Iterator[Node]:
-        """This node, its parent, and so on up to the root."""
+        """Yield this node, its parent, and so on up to the root."""
         node: Node | None = self
         while node is not None:
             yield node
             node = node.parent
 
     def counts(self) -> Counter[int]:
-        """c(hash) for every hash at or below this node, 0 for all others; to be read only."""
+        """Return c(hash) for each hash at or below this node, 0 for others; do not change it."""
         return self._count() if self._counts is None else self._counts
 
     def add(self, hashes: array[int], numbers: Sequence[int]) -> int:
-        """Count one document; returns by how many bytes the node grew.
+        """Count one document, and return the growth of the node in bytes.
 
         Args:
             hashes: the document's distinct hashes.
-            numbers: the same as int objects, so that the nodes of a branch share them (15% of the
-                tree's memory on the streams).
+            numbers: the same hashes as int objects. The nodes of a branch share them, which saves
+                15% of the tree's memory on the streams.
         """
         self.support += 1
         if self._counts is None:
@@ -88,10 +90,10 @@ class Node:
         return self._bytes(len(self._counts) - before)
 
     def discount(self, hashes: array[int]) -> int:
-        """The exact inverse of `add`; returns by how many bytes the node shrank."""
+        """Remove one document, the exact inverse of `add`; return the shrinkage in bytes."""
         self.support -= 1
         if self._counts is None:
-            # by identity: documents of equal hashes are different documents
+            # by identity: two documents may have equal hashes
             at = next(i for i, kept in enumerate(self._documents) if kept is hashes)
             del self._documents[at]
             return 0
@@ -118,8 +120,8 @@ class UrlTree:
     """The tree of one domain and the documents in it.
 
     Attributes:
-        root: the domain's node.
-        memory: estimated bytes that the tree takes.
+        root: the node of the domain.
+        memory: estimated size of the tree in bytes.
     """
 
     __slots__ = ("_documents", "memory", "root")
@@ -136,14 +138,14 @@ class UrlTree:
         return document_id in self._documents
 
     def leaf(self, document_id: bytes) -> Node:
-        """The leaf of a document in the tree, where classifying begins."""
+        """Return the leaf of a document that is in the tree; classification begins there."""
         return self._documents[document_id][0]
 
     def insert(self, document_id: bytes, branch: Sequence[str], hashes: array[int]) -> Node:
-        """Insert a document below the root; returns its leaf.
+        """Insert a document below the root, and return its leaf.
 
         Args:
-            document_id: not in the tree yet.
+            document_id: of a document that is not in the tree.
             branch: names of the nodes below the root; empty for the root itself.
             hashes: the *distinct* block hashes of the document, unsigned 64 bits.
         """
@@ -161,7 +163,7 @@ class UrlTree:
         return node
 
     def remove(self, document_id: bytes) -> None:
-        """Remove a document: the exact inverse of `insert`; empty nodes go with it."""
+        """Remove a document, the exact inverse of `insert`; remove nodes without documents too."""
         leaf, hashes = self._documents.pop(document_id)
         shrunk = 0
         for node in leaf.rootward():

@@ -1,11 +1,12 @@
-"""Which documents of a domain count: the eviction of old ones (paper, section 6).
+"""The window of a domain: the documents that count; old ones are evicted (paper, section 6).
 
     oldest                                              newest
     │ evicted: too many or too old │ window …  │ newest 100: always kept │
                                                       fifth-newest: age is measured from here
 
-The window is a pure function of the rows' (time, id): no clock, and no memory of what was evicted
-before. Measuring age against the fifth-newest lets four pages dated in the future evict nothing.
+The window is a pure function of the rows' (time, id). It uses no clock, and no memory of earlier
+evictions. Age is measured from the fifth-newest document, so that up to four pages with a date in
+the future evict nothing.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 DAY = 86_400 * 1_000_000  # microseconds
-REFERENCE = 5  # age is measured against the REFERENCE-newest document (ours, issue 3)
+REFERENCE = 5  # age is measured from the REFERENCE-newest document (ours)
 
 
 @dataclass(frozen=True, slots=True)
 class Eviction:
-    """How many documents of a domain are kept, and how long (defaults: paper, section 6).
+    """Limits of the number and age of a domain's documents (defaults: paper, section 6).
 
     Attributes:
-        max_documents: oldest first beyond it.
-        max_age: microseconds of document time.
-        keep: so many of the most recent always stay.
+        max_documents: number of documents; beyond it the oldest are evicted.
+        max_age: largest age in microseconds of document time.
+        keep: number of the newest documents that are never evicted.
     """
 
     max_documents: int = 10_000
@@ -39,14 +40,15 @@ class Eviction:
                 f" ({self.max_documents}), is {self.keep}"
             )
         if self.max_age < 0:
-            raise ValueError(f"eviction: max_age should not be negative, is {self.max_age}")
+            raise ValueError(f"eviction: max_age should be 0 or more, is {self.max_age}")
 
 
 class Window:
-    """The documents of a domain in the order of (time, id), which is also that of iteration.
+    """The documents of a domain in the order of (time, id); iteration has the same order.
 
     Args:
-        eviction: None keeps everything.
+        eviction: the limits; None keeps everything.
+        entries: (time, id) of the first documents.
     """
 
     __slots__ = ("_entries", "eviction")
@@ -64,7 +66,7 @@ class Window:
         return iter(self._entries)
 
     def newest_time(self) -> int:
-        """Time of the newest document in microseconds, 0 where there is none."""
+        """Return the time of the newest document in microseconds, 0 for an empty window."""
         return self._entries[-1][0] if self._entries else 0
 
     def add(self, time: int, document_id: bytes) -> None:
@@ -72,7 +74,7 @@ class Window:
         insort(self._entries, (time, document_id))
 
     def remove(self, time: int, document_id: bytes) -> None:
-        """Remove a document that is in the window under that time."""
+        """Remove a document that is in the window with this time."""
         entry = (time, document_id)
         at = bisect_left(self._entries, entry)
         if at == len(self._entries) or self._entries[at] != entry:
@@ -80,7 +82,7 @@ class Window:
         del self._entries[at]
 
     def evict(self) -> list[bytes]:
-        """Remove what lies outside the window; returns their ids, oldest first."""
+        """Remove the documents outside the limits, and return their ids, the oldest first."""
         if self.eviction is None or len(self._entries) <= self.eviction.keep:
             return []
         too_many = len(self._entries) - self.eviction.max_documents

@@ -23,7 +23,7 @@ from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
-from urltree.html.encoding import decode, scrub
+from urltree.html.encoding import decode_html, scrub
 from urltree_evaluation.corpora.address import address
 from urltree_evaluation.corpora.corpus_error import CorpusError
 from urltree_evaluation.corpora.corpus_files import read_bytes
@@ -50,7 +50,7 @@ class Unwrapped(NamedTuple):
 
     def text(self) -> str:
         """The page, decoded as pages from the web are, the encoding as if a header said it."""
-        return scrub(decode(self.html, _header(self.encoding)))
+        return scrub(decode_html(self.html, _header(self.encoding)))
 
 
 def unwrap(page: bytes) -> Unwrapped:
@@ -63,7 +63,7 @@ def unwrap(page: bytes) -> Unwrapped:
     return Unwrapped(
         _WRAPPER_END.sub(b"", page[wrapper.end() :]).lstrip(),
         scrub(unescape(url.decode("utf-8", "replace"))),
-        scrub(unescape(decode(title, _header(label)))) or None,
+        scrub(unescape(decode_html(title, _header(label)))) or None,
         label,
     )
 
@@ -113,7 +113,7 @@ def _number(name: str) -> tuple[int, str]:
 
 def _page(name: str, file: Path, gold_file: Path | None) -> CorpusPage:
     page = unwrap(read_bytes(file))
-    gold = scrub(decode(read_bytes(gold_file))) if gold_file else None
+    gold = scrub(decode_html(read_bytes(gold_file))) if gold_file else None
     said = _URL_LINE.match(gold) if gold else None
     url, domain = address(page.url or (said[1] if said else None))
     return CorpusPage(

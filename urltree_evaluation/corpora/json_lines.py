@@ -18,7 +18,7 @@ from typing import Any
 from urltree.html.encoding import scrub
 from urltree.page import PageError
 from urltree.reading.json_lines import read_json_lines
-from urltree.reading.stream import InputError, opened
+from urltree.reading.stream import InputError, open_decompressed
 from urltree_evaluation.corpora.address import address
 from urltree_evaluation.corpora.corpus_error import CorpusError
 from urltree_evaluation.corpus import CorpusPage
@@ -39,7 +39,7 @@ def read(file: Path) -> Iterator[CorpusPage]:
         CorpusError: the file cannot be read, or a line is no page.
     """
     try:
-        with opened(str(file)) as stream:
+        with open_decompressed(str(file)) as stream:
             for number, record in enumerate(read_json_lines(stream, str(file)), start=1):
                 if isinstance(record, PageError):
                     raise CorpusError(record.message)

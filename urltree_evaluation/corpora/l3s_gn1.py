@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from urltree.html.elements import DROPPED, INLINE
-from urltree.html.encoding import decode, scrub
-from urltree.html.parser import parse
+from urltree.html.encoding import decode_html, scrub
+from urltree.html.parser import parse_html
 from urltree.page import PageError
 from urltree_evaluation.corpora.address import address
 from urltree_evaluation.corpora.corpus_error import CorpusError
@@ -50,7 +50,7 @@ class AnnotatedGold(NamedTuple):
 def annotated_gold(html: str, where: str) -> AnnotatedGold:
     """Headline and full text of an annotated page. Raises CorpusError: too much markup."""
     try:
-        lines: list[tuple[int, str]] = parse(html.replace("\0", "").encode(), _Target())
+        lines: list[tuple[int, str]] = parse_html(html.replace("\0", "").encode(), _Target())
     except PageError as error:
         raise CorpusError(f"{where}: {error.message}") from error
     headlines = [line for mark, line in lines if mark == _HEADLINE]
@@ -77,7 +77,7 @@ def _page(file: Path, annotated: Path, url: str | None) -> CorpusPage:
 
 
 def _decoded(file: Path) -> str:
-    return scrub(decode(read_bytes(file)))
+    return scrub(decode_html(read_bytes(file)))
 
 
 def _urls(file: Path) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from urltree.html.encoding import scrub
-from urltree.html.parser import Target, parse
+from urltree.html.parser import Target, parse_html
 
 
 def feed(html: str, target: Target) -> None:
@@ -15,4 +15,4 @@ def feed(html: str, target: Target) -> None:
     Raises:
         PageError: `too-large`, for markup that cannot be parsed in bounded time.
     """
-    parse(scrub(html).encode().replace(b"\0", b""), target)
+    parse_html(scrub(html).encode().replace(b"\0", b""), target)

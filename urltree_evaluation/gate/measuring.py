@@ -27,7 +27,7 @@ from urltree.document import Document, kept_text
 from urltree.heuristics.protocol import Heuristic
 from urltree.heuristics.registry import DEFAULT, NAMES, heuristic
 from urltree.html.tokenizer import tokenize
-from urltree.reading.stream import InputError, opened
+from urltree.reading.stream import InputError, open_decompressed
 from urltree.site.site import Site
 from urltree.tree.window import Eviction
 from urltree_evaluation.corpora.corpus_error import CorpusError
@@ -73,7 +73,7 @@ class Streams:
         for file in sorted(folder.glob(f"*{SUFFIX}")):
             pages[file] = 0
             try:
-                with opened(str(file)) as lines:
+                with open_decompressed(str(file)) as lines:
                     for line in lines:
                         digest.update(line)
                         pages[file] += 1

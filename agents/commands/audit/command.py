@@ -1,16 +1,16 @@
-"""`python -m agents audit`: every origin of a range ends as one of the outcomes, or is missing.
+"""`python -m agents audit`: check that every page of raw-html has an outcome.
 
     raw-html ──▶ expected        clean-text, duplicates, dead-letters ──▶ settled
 
-`--fetches` audits the hop before it (`audit_fetches`).
+With `--fetches` it audits the step before (`agents.commands.audit.fetches`).
 
-What it cannot know, for topics forget:
-- Outputs older than their topic's retention are gone: audit a range within 7 days.
-- Clean text is compacted by id. Where a later page of the same id took its place (with `revisits`
-  `replace`, or `seen` had forgotten the first, or `forget` was called), the page is read again, its
-  id computed with the settings of now, and found superseded or forgotten. If its rules have changed
-  since, or the two pages lie in different partitions and their times do not say which is later, it
-  stays missing: the audit rather reports one too many.
+Limits of the audit, because topics do not keep everything:
+- Outputs older than their topic's retention are gone, so audit a range within seven days.
+- Clean text is compacted by id. A later page with the same id may have replaced it (`revisits` is
+  `replace`, or `seen` had forgotten the first page), or `forget` deleted it. Then the page is read
+  again, its id is computed with the present settings, and it counts as superseded or forgotten. It
+  remains missing if its rules have changed since, or if the two pages are in different partitions
+  and their times do not show which is later. So the audit may report too many, never too few.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from aiokafka import ConsumerRecord
 
 from agents.commands.audit.fetches import FetchAccounts, account_fetches
 from agents.commands.audit.hop import Hop, Range
-from agents.commands.audit.ledger import Accounts, Outcome
-from agents.commands.audit.superseded import explain
+from agents.commands.audit.ledger import Accounts, AuditOutcome
+from agents.commands.audit.superseded import settle_replaced
 from agents.kafka.client import consumer
-from agents.settings.job import Settings, load
+from agents.settings.job import Settings, load_settings
 from models import duplicate
 from models.clean_text import origin_of
 from models.command import is_command
@@ -38,23 +38,23 @@ from models.dead_letter import DeadLetter
 from models.headers import ORIGIN, header
 from urltree.site.deduplication import Step
 
-_PAUSE = 1.0  # seconds between two looks
+_PAUSE = 1.0  # seconds between two readings of the topics
 
 
 class Audit(Hop):
-    """The accounts of raw-html."""
+    """Audit of raw-html."""
 
     source = "raw-html"
     outputs = ("clean-text", "duplicates", "dead-letters")
 
     async def update(self, *, grow: bool = True) -> Accounts:
-        """Read on; see `Hop.read_on`."""
+        """Read what is new, and return the accounts; see `Hop.read_on`."""
         await self.read_on(grow=grow)
         return self.ledger.accounts()
 
     async def explain(self) -> Accounts:
-        """Look a second time at what is missing: its clean text may have been replaced since."""
-        await explain(self._settings, self._client, self.ledger)
+        """Check missing pages again: their clean text may have been replaced since."""
+        await settle_replaced(self._settings, self._client, self.ledger)
         return self.ledger.accounts()
 
     def _expect(self, record: ConsumerRecord) -> None:
@@ -65,21 +65,21 @@ class Audit(Hop):
         if topic == "clean-text":
             origin = origin_of(record.value)
             if origin is not None:
-                self.ledger.settle(origin, Outcome.CLEAN_TEXT)
+                self.ledger.settle(origin, AuditOutcome.CLEAN_TEXT)
         elif topic == "duplicates":
             found = duplicate.decode(record.value)
             if found.step is Step.SUPERSEDED:
-                self.ledger.settle(found.origin, Outcome.SUPERSEDED)
+                self.ledger.settle(found.origin, AuditOutcome.SUPERSEDED)
             else:
-                self.ledger.settle(found.origin, Outcome.DUPLICATE, found.step.value)
+                self.ledger.settle(found.origin, AuditOutcome.DUPLICATE, found.step.value)
         else:
             letter = DeadLetter.from_record(record.key, record.value, record.headers)
-            self.ledger.settle(letter.origin, Outcome.DEAD_LETTER, letter.reason)
+            self.ledger.settle(letter.origin, AuditOutcome.DEAD_LETTER, letter.reason)
 
 
 @asynccontextmanager
 async def auditing(settings: Settings, within: Range | None = None) -> AsyncIterator[Audit]:
-    """An audit with a consumer of its own."""
+    """Open an audit with a consumer of its own."""
     async with consumer(settings) as client:
         yield Audit(settings, client, within)
 
@@ -87,12 +87,12 @@ async def auditing(settings: Settings, within: Range | None = None) -> AsyncIter
 async def account(
     settings: Settings, within: Range | None = None, *, wait: float = 0.0
 ) -> Accounts:
-    """What became of every page of a range.
+    """Return the accounts of the pages in a range.
 
     Args:
-        settings: of the job.
-        within: everything up to now by default.
-        wait: seconds to wait until nothing is missing.
+        settings: Settings of the job.
+        within: The range; everything up to now by default.
+        wait: Seconds to wait at most until nothing is missing.
     """
     until = time.monotonic() + wait
     async with auditing(settings, within) as audit:
@@ -104,12 +104,38 @@ async def account(
 
 
 @click.command()
-@click.option("--fetches", is_flag=True, help="Audit the pages that feeds have named instead.")
-@click.option("--partition", type=click.IntRange(0), help="Of raw-html; all by default.")
-@click.option("--from", "first", type=click.IntRange(0), default=0, help="First offset.")
-@click.option("--to", "end", type=click.IntRange(0), help="Offset behind the last.")
-@click.option("--wait", type=click.FloatRange(0), default=0.0, help="Seconds until it must be so.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--fetches",
+    is_flag=True,
+    help="Audit the topic fetches, the pages that feeds name, instead of raw-html.",
+)
+@click.option(
+    "--partition",
+    type=click.IntRange(0),
+    help="Partition of the audited topic; by default all partitions.",
+)
+@click.option(
+    "--from",
+    "first",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="First offset of the range.",
+)
+@click.option(
+    "--to",
+    "end",
+    type=click.IntRange(0),
+    help="End of the range: the offset after the last; by default the present end of the topic.",
+)
+@click.option(
+    "--wait",
+    type=click.FloatRange(0),
+    default=0.0,
+    show_default=True,
+    help="Seconds to wait at most until no page is missing.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def audit(  # noqa: PLR0913 - a command line
     *,
     fetches: bool,
@@ -119,21 +145,24 @@ def audit(  # noqa: PLR0913 - a command line
     wait: float,
     as_json: bool,
 ) -> None:
-    """Say what became of every page of raw-html up to now. Exit 1: pages are missing."""
+    """Count the pages by outcome, and list missing ones.
+
+    By default the pages of raw-html up to now are counted. Exit code 1: pages are missing.
+    """
     within = Range(partition, first, end)
     accounts: Accounts | FetchAccounts
     if fetches:
-        accounts = asyncio.run(account_fetches(load(), within, wait=wait))
-        text = report_fetches(accounts)
+        accounts = asyncio.run(account_fetches(load_settings(), within, wait=wait))
+        text = format_fetch_accounts(accounts)
     else:
-        accounts = asyncio.run(account(load(), within, wait=wait))
-        text = report(accounts)
+        accounts = asyncio.run(account(load_settings(), within, wait=wait))
+        text = format_accounts(accounts)
     click.echo(orjson.dumps(asdict(accounts)) if as_json else text)
     raise SystemExit(1 if accounts.missing else 0)
 
 
-def report(accounts: Accounts) -> str:
-    """The accounts for a person."""
+def format_accounts(accounts: Accounts) -> str:
+    """Return the accounts of raw-html as text."""
     lines = [
         f"{accounts.origins:9,} origins",
         f"{accounts.clean_text:9,} clean text",
@@ -146,8 +175,8 @@ def report(accounts: Accounts) -> str:
     return "\n".join([*lines, *_missing(accounts)])
 
 
-def report_fetches(accounts: FetchAccounts) -> str:
-    """The accounts of fetches for a person."""
+def format_fetch_accounts(accounts: FetchAccounts) -> str:
+    """Return the accounts of fetches as text."""
     lines = [
         f"{accounts.origins:9,} to be fetched",
         f"{accounts.pages:9,} pages in raw-html",

@@ -1,11 +1,11 @@
-"""`python -m agents audit --fetches`: every page that a feed has named is published, or why not.
+"""`python -m agents audit --fetches`: check that every page named by a feed has an outcome.
 
     fetches ──▶ expected        raw-html, dead-letters ──▶ settled
-       └─▶ sent again ──▶ waiting, where a copy lies beyond what `fetch` has committed
+       └─▶ sent again ──▶ waiting, if a copy lies after the committed offset of `fetch`
 
-A page that waits for its host's turn, or for another try, is not missing: the queue still has it.
-Missing is what `fetch` has committed in all its copies and nothing came of. Both topics keep their
-records for seven days.
+A page that waits for its host, or for another attempt, is not missing, because the topic still
+contains a copy. A page is missing if `fetch` has committed all its copies and none had an outcome.
+Both topics keep their records for seven days.
 """
 
 from __future__ import annotations
@@ -18,26 +18,28 @@ from dataclasses import dataclass, field
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from agents.commands.audit.hop import Hop, Range
-from agents.commands.audit.ledger import NAMED, Outcome
-from agents.kafka.client import consumer, read
-from agents.kafka.groups import committed
+from agents.commands.audit.ledger import NAMED, AuditOutcome
+from agents.kafka.client import consumer, read_records
+from agents.kafka.groups import committed_offsets
 from agents.settings.job import Settings
 from models.dead_letter import DeadLetter
 from models.headers import FETCHED_FOR, ORIGIN, header
 from models.origin import Origin
 
-_PAUSE = 1.0  # seconds between two looks
+_PAUSE = 1.0  # seconds between two readings of the topics
 
 
 @dataclass(frozen=True, slots=True)
 class FetchAccounts:
-    """Pages to be fetched, by what became of them.
+    """Number of pages to fetch by outcome.
 
     Attributes:
-        pages: published to raw-html.
-        dead_letters: by reason; what was replayed with success is a page.
-        waiting: in the queue still.
-        first_missing: the first ones, as topic/partition/offset.
+        origins: All pages that feeds named.
+        pages: Pages published to raw-html.
+        dead_letters: Dead letters by reason; a letter that was replayed successfully is a page.
+        waiting: Pages that still wait in fetches.
+        missing: Pages without an outcome.
+        first_missing: The first missing pages, as topic/partition/offset.
     """
 
     origins: int = 0
@@ -49,7 +51,7 @@ class FetchAccounts:
 
 
 class FetchAudit(Hop):
-    """The accounts of `fetches`."""
+    """Audit of `fetches`."""
 
     source = "fetches"
     outputs = ("raw-html", "dead-letters")
@@ -59,19 +61,19 @@ class FetchAudit(Hop):
     ) -> None:
         super().__init__(settings, client, within)
         self._committed: dict[int, int] = {}
-        # by origin, the last copy in each partition
+        # By origin, the offset of the last copy in each partition.
         self._copies: dict[str, dict[int, int]] = defaultdict(dict)
 
     async def update(self, *, grow: bool = True) -> FetchAccounts:
-        """Read on; see `Hop.read_on`."""
-        # First of all: what lies before these offsets has left its result where it is read next.
-        self._committed = await committed(self._settings, "fetch", self.source)
+        """Read what is new, and return the accounts; see `Hop.read_on`."""
+        # Read these first: pages before these offsets already have their outcome in the outputs.
+        self._committed = await committed_offsets(self._settings, "fetch", self.source)
         await self.read_on(grow=grow)
         return self._accounts()
 
     async def _read_source(self, *, grow: bool) -> None:
-        """All of it, whatever the range: copies lie anywhere."""
-        async for record in read(self._client, await self._unread(self.source)):
+        """Read the whole topic whatever the range, because copies may lie anywhere."""
+        async for record in read_records(self._client, await self._unread(self.source)):
             origin = header(record.headers, ORIGIN)
             if origin is not None:
                 self._copies[origin][record.partition] = record.offset
@@ -85,14 +87,14 @@ class FetchAudit(Hop):
         if topic == "raw-html":
             origin = header(record.headers, FETCHED_FOR)
             if origin is not None:
-                self.ledger.settle(origin, Outcome.PAGE)
+                self.ledger.settle(origin, AuditOutcome.PAGE)
         else:
             letter = DeadLetter.from_record(record.key, record.value, record.headers)
-            self.ledger.settle(letter.origin, Outcome.DEAD_LETTER, letter.reason)
+            self.ledger.settle(letter.origin, AuditOutcome.DEAD_LETTER, letter.reason)
 
     def _accounts(self) -> FetchAccounts:
         counts = self.ledger.counts()
-        open_, lost = sum(counts[Outcome.MISSING].values()), []
+        open_, lost = sum(counts[AuditOutcome.MISSING].values()), []
         missing = 0
         for origin in self.ledger.missing():
             if not self._waits(origin):
@@ -100,8 +102,8 @@ class FetchAudit(Hop):
                 lost += [str(origin)] if missing <= NAMED else []
         return FetchAccounts(
             origins=sum(sum(found.values()) for found in counts.values()),
-            pages=sum(counts[Outcome.PAGE].values()),
-            dead_letters=counts[Outcome.DEAD_LETTER],
+            pages=sum(counts[AuditOutcome.PAGE].values()),
+            dead_letters=counts[AuditOutcome.DEAD_LETTER],
             waiting=open_ - missing,
             missing=missing,
             first_missing=tuple(lost),
@@ -115,12 +117,12 @@ class FetchAudit(Hop):
 async def account_fetches(
     settings: Settings, within: Range | None = None, *, wait: float = 0.0
 ) -> FetchAccounts:
-    """What became of every page of a range.
+    """Return the accounts of the pages to fetch in a range.
 
     Args:
-        settings: of the job.
-        within: everything up to now by default.
-        wait: seconds to wait until none is missing and none waits.
+        settings: Settings of the job.
+        within: The range; everything up to now by default.
+        wait: Seconds to wait at most until no page is missing or waits.
     """
     until = time.monotonic() + wait
     async with consumer(settings) as client:

@@ -1,8 +1,8 @@
-"""A hop of the pipeline, audited: the origins in its source, and what its outputs say of them.
+"""Audit of one hop: the origins in its source topic and their outcomes in its output topics.
 
     source ──▶ expected ──▶ ledger ◀── settled ◀── outputs
 
-The two audits stand on it: of pages (`audit`) and of fetches (`audit_fetches`).
+It is the base of both audits: of raw-html (`command`) and of fetches (`fetches`).
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ import click
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from agents.commands.audit.ledger import Ledger
-from agents.kafka.client import Ranges, partitions, read
+from agents.kafka.client import Ranges, partitions, read_records
 from agents.settings.job import Settings
 from urltree.page import PageError
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Which records of the source are audited.
+    """Range of source records that are audited.
 
     Attributes:
-        partition: one, or None for all.
-        first, end: offsets, the end not included; None for what there is at the start.
+        partition: One partition, or None for all.
+        first: First offset.
+        end: Offset after the last, or None for the end of the topic.
     """
 
     partition: int | None = None
@@ -33,7 +34,7 @@ class Range:
     end: int | None = None
 
     def has(self, record: ConsumerRecord) -> bool:
-        """Whether this is one of them."""
+        """Return whether the record is in the range."""
         is_before_end = self.end is None or record.offset < self.end
         return (
             self.partition in (None, record.partition)
@@ -43,15 +44,17 @@ class Range:
 
 
 class Hop(ABC):
-    """The accounts of a range, brought up to date as often as one likes.
+    """Audit of one hop that can be brought up to date repeatedly.
 
     Args:
-        settings: of the job.
-        client: a consumer without a group.
-        within: what is audited; everything by default.
+        settings: Settings of the job.
+        client: A consumer without a group.
+        within: Range that is audited; everything by default.
 
     Attributes:
-        source, outputs: names of topics, without prefix.
+        source: Name of the source topic, without prefix.
+        outputs: Names of the output topics, without prefix.
+        ledger: Outcomes that are known so far.
     """
 
     source: str
@@ -67,15 +70,15 @@ class Hop(ABC):
         self.ledger = Ledger(settings.topic(self.source))
 
     async def read_on(self, *, grow: bool) -> None:
-        """Read to where the topics end now.
+        """Read all topics up to their present ends.
 
         Args:
-            grow: also expect what came into the source since the last time.
+            grow: Whether to expect also records that reached the source since the last call.
         """
-        # The ends of the outputs first: whatever lies before them has its origin in the source now.
+        # Get the ends of the outputs first, so that the source contains the origin of each output.
         outputs = await self._unread(*self.outputs)
         await self._read_source(grow=grow)
-        async for record in read(self._client, outputs):
+        async for record in read_records(self._client, outputs):
             topic = record.topic.removeprefix(self._settings.prefix)
             try:
                 self._settle(topic, record)
@@ -85,11 +88,11 @@ class Hop(ABC):
     async def _read_source(self, *, grow: bool) -> None:
         if grow:
             ranges = await self._unread(self.source, within=self._within)
-            async for record in read(self._client, ranges):
+            async for record in read_records(self._client, ranges):
                 self._expect(record)
 
     async def _unread(self, *topics: str, within: Range | None = None) -> Ranges:
-        """What lies in these topics and was not asked for yet."""
+        """Return the ranges of these topics that were not read before, and mark them as read."""
         within = within or Range()
         ranges = {}
         for topic in topics:
@@ -107,12 +110,12 @@ class Hop(ABC):
 
     @abstractmethod
     def _expect(self, record: ConsumerRecord) -> None:
-        """A record of the source."""
+        """Handle a record of the source topic."""
 
     @abstractmethod
     def _settle(self, topic: str, record: ConsumerRecord) -> None:
-        """A record of an output.
+        """Handle a record of an output topic.
 
         Raises:
-            PageError: it is none of that topic.
+            PageError: The record is not valid for that topic.
         """

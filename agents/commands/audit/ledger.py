@@ -1,10 +1,10 @@
-"""The ledger of an audit: what became of each origin, in one byte an offset.
+"""The ledger of an audit: the outcome of each origin, in one byte per offset.
 
     raw-html, partition 3    1040  1041  1042  1043  1044  …
-    label                       2     5     1     0     2       1 missing, 0 no origin at all
+    label                       2     5     1     0     2       1 missing, 0 not an origin
 
-Offsets that hold a copy of another page (re-keyed, replayed), a command, or nothing any more are
-no origins. A million pages take a megabyte.
+Offsets with a copy of another page (re-keyed or replayed), with a command, or without a record are
+not origins. A million pages take one megabyte.
 """
 
 from __future__ import annotations
@@ -16,26 +16,32 @@ from enum import StrEnum
 from models.origin import Origin
 
 
-class Outcome(StrEnum):
-    """What became of a page; where there is more than one, the first of these counts."""
+class AuditOutcome(StrEnum):
+    """Outcome of a page. If a page has several, the first in this order counts."""
 
-    PAGE = "page"  # of a fetch: it is in raw-html
+    PAGE = "page"  # a fetched page, published to raw-html
     CLEAN_TEXT = "clean-text"
     DUPLICATE = "duplicate"
-    SUPERSEDED = "superseded"  # a later page of the same id has taken its place
-    FORGOTTEN = "forgotten"  # a tombstone has
+    SUPERSEDED = "superseded"  # its clean text was replaced by a later page with the same id
+    FORGOTTEN = "forgotten"  # its clean text was deleted by a tombstone
     DEAD_LETTER = "dead-letter"
     MISSING = "missing"
 
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """Distinct origins by what became of them.
+    """Number of distinct origins by outcome.
 
     Attributes:
-        duplicates: by the step that revealed them.
-        dead_letters: by reason; those replayed with success are counted by what came of it.
-        first_missing: the first ones, as topic/partition/offset.
+        origins: All origins.
+        clean_text: Pages with clean text.
+        duplicates: Duplicates, by the step that recognised them.
+        superseded: Pages replaced by a later page with the same id.
+        forgotten: Pages that `forget` deleted.
+        dead_letters: Dead letters by reason; a letter that was replayed successfully counts by its
+            new outcome.
+        missing: Pages without an outcome.
+        first_missing: The first missing pages, as topic/partition/offset.
     """
 
     origins: int = 0
@@ -50,39 +56,39 @@ class Accounts:
 
 _NOTHING = 0
 _MISSING = 1
-_RANK = {outcome: rank for rank, outcome in enumerate(Outcome)}
-_MAX_LABELS = 255  # a byte; steps and reasons are some twenty
-NAMED = 10  # of what is missing
+_RANK = {outcome: rank for rank, outcome in enumerate(AuditOutcome)}
+_MAX_LABELS = 255  # labels that fit in a byte; there are about twenty steps and reasons
+NAMED = 10  # missing pages that are named
 
 
 class Ledger:
-    """What is known so far of the origins of a topic.
+    """Known outcomes of the origins of a topic.
 
     Args:
-        topic: with its prefix, as it stands in origins.
+        topic: Name of the topic with prefix, as origins contain it.
     """
 
     def __init__(self, topic: str) -> None:
         self._topic = topic
         self._first: dict[int, int] = {}
-        self._labels: list[tuple[Outcome, str]] = [(Outcome.MISSING, "")] * 2
-        self._numbers: dict[tuple[Outcome, str], int] = {}
+        self._labels: list[tuple[AuditOutcome, str]] = [(AuditOutcome.MISSING, "")] * 2
+        self._numbers: dict[tuple[AuditOutcome, str], int] = {}
         self._offsets: dict[int, bytearray] = {}
 
     def expect(self, partition: int, offset: int) -> None:
-        """A page lies here; it is missing until an outcome is known. In the order of offsets."""
+        """Add a page at this offset, as missing. Call it in the order of offsets."""
         first = self._first.setdefault(partition, offset)
         offsets = self._offsets.setdefault(partition, bytearray())
         offsets.extend(bytes(max(0, offset - first + 1 - len(offsets))))
         offsets[offset - first] = offsets[offset - first] or _MISSING
 
-    def settle(self, origin: str, outcome: Outcome, detail: str = "") -> None:
-        """Something became of a page; nothing happens if it is not expected here.
+    def settle(self, origin: str, outcome: AuditOutcome, detail: str = "") -> None:
+        """Set the outcome of a page; a page that was not expected is ignored.
 
         Args:
-            origin: topic/partition/offset.
-            outcome: what became of it.
-            detail: the step of a duplicate, the reason of a dead letter.
+            origin: The page's place, as topic/partition/offset.
+            outcome: Its outcome.
+            detail: Step of a duplicate, or reason of a dead letter.
         """
         try:
             topic, partition, offset = Origin.parse(origin)
@@ -96,44 +102,44 @@ class Ledger:
             self._offsets[partition][at] = self._number(outcome, detail)
 
     def missing(self) -> Iterator[Origin]:
-        """Every origin that nothing is known of, partition by partition."""
+        """Yield every origin without an outcome, partition by partition."""
         for partition, offsets in sorted(self._offsets.items()):
             at = offsets.find(_MISSING)
             while at >= 0:
                 yield Origin(self._topic, partition, self._first[partition] + at)
                 at = offsets.find(_MISSING, at + 1)
 
-    def counts(self) -> dict[Outcome, dict[str, int]]:
-        """Origins by what became of them, and by detail."""
+    def counts(self) -> dict[AuditOutcome, dict[str, int]]:
+        """Return the number of origins by outcome and detail."""
         counts = [0] * len(self._labels)
         for offsets in self._offsets.values():
             for number in range(len(counts)):
                 counts[number] += offsets.count(number)
-        by_outcome: dict[Outcome, dict[str, int]] = {outcome: {} for outcome in Outcome}
+        by_outcome: dict[AuditOutcome, dict[str, int]] = {outcome: {} for outcome in AuditOutcome}
         for (outcome, detail), count in sorted(zip(self._labels[1:], counts[1:], strict=True)):
             if count:
                 by_outcome[outcome][detail] = count
         return by_outcome
 
     def accounts(self) -> Accounts:
-        """The sums, of pages."""
+        """Return the number of pages by outcome."""
         by_outcome = self.counts()
         named = tuple(str(origin) for origin, _ in zip(self.missing(), range(NAMED), strict=False))
         return Accounts(
             origins=sum(sum(found.values()) for found in by_outcome.values()),
-            clean_text=sum(by_outcome[Outcome.CLEAN_TEXT].values()),
-            duplicates=by_outcome[Outcome.DUPLICATE],
-            superseded=sum(by_outcome[Outcome.SUPERSEDED].values()),
-            forgotten=sum(by_outcome[Outcome.FORGOTTEN].values()),
-            dead_letters=by_outcome[Outcome.DEAD_LETTER],
-            missing=sum(by_outcome[Outcome.MISSING].values()),
+            clean_text=sum(by_outcome[AuditOutcome.CLEAN_TEXT].values()),
+            duplicates=by_outcome[AuditOutcome.DUPLICATE],
+            superseded=sum(by_outcome[AuditOutcome.SUPERSEDED].values()),
+            forgotten=sum(by_outcome[AuditOutcome.FORGOTTEN].values()),
+            dead_letters=by_outcome[AuditOutcome.DEAD_LETTER],
+            missing=sum(by_outcome[AuditOutcome.MISSING].values()),
             first_missing=named,
         )
 
-    def _number(self, outcome: Outcome, detail: str) -> int:
+    def _number(self, outcome: AuditOutcome, detail: str) -> int:
         label = (outcome, detail)
         if label not in self._numbers:
-            if len(self._labels) >= _MAX_LABELS - len(Outcome):
+            if len(self._labels) >= _MAX_LABELS - len(AuditOutcome):
                 label = (outcome, "other")
             if label not in self._numbers:
                 self._numbers[label] = len(self._labels)

@@ -1,4 +1,4 @@
-"""Missing in an audit, yet not lost: pages whose clean text was replaced under its id."""
+"""Second check of missing pages: their clean text may have been replaced or deleted."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from agents.commands.audit.ledger import Ledger, Outcome
-from agents.kafka.client import Ranges, partitions, read, whole
+from agents.commands.audit.ledger import AuditOutcome, Ledger
+from agents.kafka.client import Ranges, full_ranges, partitions, read_records
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
 from models import clean_text, raw_html
@@ -18,30 +18,32 @@ from urltree.html.tokenizer import tokenize
 from urltree.page import PageError, microseconds
 from urltree.site.revisits import is_older
 
-_AT_MOST = 100_000  # pages; of so many missing most are not processed yet
+_AT_MOST = 100_000  # pages; if more are missing, most of them are not processed yet
 
 
 class _Page(NamedTuple):
-    """A missing page: where it lies, when it was published, and its document time if it has one."""
+    """Missing page: its place, when it was published, and its document time if it has one."""
 
     origin: Origin
     timestamp: int
     time: int | None
 
 
-async def explain(settings: Settings, client: AIOKafkaConsumer, ledger: Ledger) -> None:
-    """Settle what was superseded or forgotten."""
+async def settle_replaced(settings: Settings, client: AIOKafkaConsumer, ledger: Ledger) -> None:
+    """Settle missing pages whose clean text was superseded or forgotten."""
     missing = {origin for origin, _ in zip(ledger.missing(), range(_AT_MOST), strict=False)}
     schemes = Schemes(settings)
     by_id: defaultdict[bytes, list[_Page]] = defaultdict(list)
-    async for record in read(client, _around(missing)):
+    async for record in read_records(client, _around(missing)):
         origin = Origin(record.topic, record.partition, record.offset)
         if origin in missing:
-            _enter(record, schemes, by_id)
+            _add_page(record, schemes, by_id)
     if not by_id:
         return
     topic = settings.topic("clean-text")
-    async for record in read(client, await whole(client, await partitions(client, topic))):
+    async for record in read_records(
+        client, await full_ranges(client, await partitions(client, topic))
+    ):
         for page in by_id.get(record.key or b"", ()):
             outcome = _outcome(page, record)
             if outcome is not None:
@@ -57,10 +59,10 @@ def _around(missing: set[Origin]) -> Ranges:
     return ranges
 
 
-def _enter(
+def _add_page(
     record: ConsumerRecord, schemes: Schemes, by_id: defaultdict[bytes, list[_Page]]
 ) -> None:
-    """Note a page under the keys under which its clean text would stand."""
+    """Add a page under each id that its clean text may have."""
     try:
         page = raw_html.decode(record.value, record.headers)
 
@@ -69,16 +71,16 @@ def _enter(
 
         keys = [scheme.key(page.final_url or "", title) for scheme in schemes.of(page)]
     except PageError:
-        return  # its dead letter is missing
+        return  # an invalid page should be a dead letter, so it remains missing
     origin = Origin(record.topic, record.partition, record.offset)
     for key in keys:
         by_id[key.id.encode()].append(_Page(origin, record.timestamp, page.time))
 
 
-def _outcome(page: _Page, record: ConsumerRecord) -> Outcome | None:
-    """What a record of clean-text under the page's id says of the page."""
+def _outcome(page: _Page, record: ConsumerRecord) -> AuditOutcome | None:
+    """Return the outcome that a record of clean-text with the page's id proves, or None."""
     if record.value is None:
-        return Outcome.FORGOTTEN if record.timestamp >= page.timestamp else None
+        return AuditOutcome.FORGOTTEN if record.timestamp >= page.timestamp else None
     try:
         said = clean_text.decode(record.value)
         stamp = said.get("fetched_at") or said.get("published")
@@ -86,4 +88,4 @@ def _outcome(page: _Page, record: ConsumerRecord) -> Outcome | None:
         is_later = is_older(str(page.origin), page.time, said["origin"], time)
     except (PageError, AttributeError, KeyError, TypeError, ValueError):
         return None
-    return Outcome.SUPERSEDED if is_later else None
+    return AuditOutcome.SUPERSEDED if is_later else None

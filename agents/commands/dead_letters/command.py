@@ -1,7 +1,8 @@
-"""`python -m agents dead-letters list|show|replay`: what was refused, why, and once more.
+"""`python -m agents dead-letters list|show|replay`: see refused records, and process them again.
 
-A replayed page keeps its first origin. So to replay twice is harmless, and a dead letter whose page
-was mended counts in the audit as what came of it. Of several letters of one origin the last counts.
+A replayed page keeps its first origin. So a second replay is harmless, and an audit counts a page
+that was replayed successfully by its new outcome. If an origin has several dead letters, only the
+last one counts.
 """
 
 from __future__ import annotations
@@ -16,39 +17,52 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.commands.dead_letters.replay import replay
-from agents.commands.dead_letters.search import Filter, find, last
+from agents.commands.dead_letters.search import Filter, find_dead_letters, find_last
 from agents.commands.dead_letters.view import as_json as all_of
-from agents.commands.dead_letters.view import as_text, safe
-from agents.settings.job import load
+from agents.commands.dead_letters.view import as_text
+from agents.commands.terminal import escape_control
+from agents.settings.job import load_settings
 from urltree.page import Reason
 
 
 @click.group("dead-letters")
 def dead_letters() -> None:
-    """Pages that could not become clean text, and why."""
+    """List, show and replay records that were refused."""
 
 
 _reason = click.option(
-    "--reason", type=click.Choice([r.value for r in Reason]), help="Only of this reason."
+    "--reason",
+    type=click.Choice([r.value for r in Reason]),
+    help="Only dead letters with this reason.",
 )
 _stage = click.option(
-    "--stage", type=click.Choice(["normalize", "extract", "poll", "fetch"]), help="Only its."
+    "--stage",
+    type=click.Choice(["normalize", "extract", "poll", "fetch"]),
+    help="Only dead letters of this stage.",
 )
-_domain_option = click.option("--domain", help="Only of this domain.")
-_json = click.option("--json", "as_json", is_flag=True, help="JSON.")
+_domain_option = click.option(
+    "--domain", help="Only dead letters of this domain; for a feed, of this site."
+)
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 @dead_letters.command("list")
 @_reason
 @_stage
 @_domain_option
-@click.option("--limit", type=click.IntRange(1), default=50, help="The last ones; 50 by default.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="Number of newest dead letters to list.",
+)
 @_json
-def list_command(
+def list_dead_letters_command(
     *, reason: str | None, stage: str | None, domain: str | None, limit: int, as_json: bool
 ) -> None:
-    """List the last dead letters, oldest first, and count them by reason."""
-    found = asyncio.run(find(load(), Filter((), reason, stage, domain)))
+    """List the newest dead letters, oldest first, and count all by reason."""
+    found = asyncio.run(find_dead_letters(load_settings(), Filter((), reason, stage, domain)))
     counts = Counter(letter.reason for letter in found)
     if as_json:
         rows = [letter._asdict() for letter in found[-limit:]]
@@ -57,19 +71,23 @@ def list_command(
     table = Table("origin", "time", "stage", "reason", "message", box=None)
     for letter in found[-limit:]:
         cells = (letter.origin, letter.time, letter.stage, letter.reason, letter.message[:200])
-        table.add_row(*(Text(safe(cell)) for cell in cells))  # no markup in what users wrote
+        table.add_row(*(Text(escape_control(cell)) for cell in cells))  # Text interprets no markup
     Console().print(table)
-    click.echo(f"{len(found)} dead letters: {dict(counts)}" if found else "no dead letters")
+    reasons = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
+    click.echo(f"{len(found):,} dead letters: {reasons}" if found else "No dead letters.")
 
 
 @dead_letters.command("show")
 @click.argument("origin")
 @_json
 def show_command(*, origin: str, as_json: bool) -> None:
-    """Show the last dead letter of an ORIGIN. Exit 1: there is none."""
-    letter = asyncio.run(last(load(), origin))
+    """Show the last dead letter of an ORIGIN (topic/partition/offset).
+
+    Exit code 1: there is none.
+    """
+    letter = asyncio.run(find_last(load_settings(), origin))
     if letter is None:
-        click.echo(f"no dead letter of {origin}", err=True)
+        click.echo(f"There is no dead letter with the origin {origin}.", err=True)
         raise SystemExit(1)
     click.echo(orjson.dumps(all_of(letter)) if as_json else as_text(letter))
 
@@ -79,9 +97,15 @@ def show_command(*, origin: str, as_json: bool) -> None:
 @_reason
 @_stage
 @_domain_option
-@click.option("--all", "everything", is_flag=True, help="Every dead letter.")
-@click.option("--rate", type=click.FloatRange(0, min_open=True), default=100.0, help="A second.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--all", "everything", is_flag=True, help="Replay every dead letter.")
+@click.option(
+    "--rate",
+    type=click.FloatRange(0, min_open=True),
+    default=100.0,
+    show_default=True,
+    help="Number of records to replay per second.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @_json
 def replay_command(  # noqa: PLR0913 - a command line
     *,
@@ -94,11 +118,17 @@ def replay_command(  # noqa: PLR0913 - a command line
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Replay dead letters by ORIGINS, filters, or --all. Exit 1: there are none."""
+    """Replay dead letters, chosen by ORIGINS, by filters, or with --all.
+
+    Exit code 1: no dead letter was replayed.
+    """
     if not (origins or reason or stage or domain or everything):
-        raise click.UsageError("name origins, a filter, or --all")
-    settings = load()
-    found = asyncio.run(find(settings, Filter(origins, reason, stage, domain)))
+        raise click.UsageError(
+            "no dead letters are chosen: name origins, pass --reason, --stage or --domain, or pass "
+            "--all"
+        )
+    settings = load_settings()
+    found = asyncio.run(find_dead_letters(settings, Filter(origins, reason, stage, domain)))
     if found and not yes:
         click.confirm(f"Replay {len(found)} dead letters?", abort=True, err=True)
     sent = asyncio.run(replay(settings, found, rate)) if found else 0

@@ -1,8 +1,8 @@
-"""Dead letters, once more: each original goes to where its stage had read it.
+"""Replay of dead letters: send each original record to the topic from which its stage read it.
 
-It goes as it was, but for our own headers: its first origin, and no word of a re-keying, nor of
-when it came: the days until it was replayed are no latency. What was to be fetched is asked for
-anew: from its first address, with all attempts before it.
+The record is sent unchanged except for our own headers. It carries its first origin. The header of
+a re-keying is removed, and so is the arrival time, because the days until the replay are not
+latency. A page to fetch starts again at its first URL, with all attempts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from aiokafka import AIOKafkaProducer
 
-from agents.commands.dead_letters.search import Found, letters
+from agents.commands.dead_letters.search import DeadLetterSummary, read_dead_letters
 from agents.kafka.client import consumer, producer
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
@@ -24,20 +24,29 @@ from models import headers as names
 from models.dead_letter import DeadLetter, Record
 from urltree.page import PageError
 
-# what stages read, and a replay may write to
+# Topics that stages read, and to which a replay may write.
 _TOPICS = ("raw-html", "documents", "fetches", "feeds", "poll-outcomes")
 
 
-async def replay(settings: Settings, found: Sequence[Found], rate: float) -> int:
-    """Send the originals to where their stage read them, so many a second; returns how many."""
+async def replay(settings: Settings, found: Sequence[DeadLetterSummary], rate: float) -> int:
+    """Send the originals to the topics from which they were read.
+
+    Args:
+        settings: Settings of the job.
+        found: The dead letters to replay.
+        rate: Number of records per second.
+
+    Returns:
+        The number of records that were sent.
+    """
     inputs = [settings.topic(name) for name in _TOPICS]
     places = {(letter.partition, letter.offset) for letter in found}
     schemes = Schemes(settings)
     sent = 0
     async with consumer(settings) as client, producer(settings) as out:
-        async for record, letter in letters(settings, client, [f.origin for f in found]):
+        async for record, letter in read_dead_letters(settings, client, [f.origin for f in found]):
             if (record.partition, record.offset) in places and letter.topic in inputs:
-                await _send(out, letter, *_anew(settings, schemes, letter))
+                await _send(out, letter, *_prepare(settings, schemes, letter))
                 sent += 1
                 await asyncio.sleep(1 / rate)
     return sent
@@ -46,7 +55,7 @@ async def replay(settings: Settings, found: Sequence[Found], rate: float) -> int
 async def _send(out: AIOKafkaProducer, letter: DeadLetter, sent: Record, place: bytes) -> None:
     key, value, original = sent
     if key is None and value is None:
-        key = b""  # aiokafka refuses to send nothing at all
+        key = b""  # aiokafka refuses a record without key and value
     ours = (names.ORIGIN, names.REKEYED, names.ARRIVED)
     headers = [(name, content) for name, content in original if name not in ours]
     count = len(await out.partitions_for(letter.topic))
@@ -56,8 +65,11 @@ async def _send(out: AIOKafkaProducer, letter: DeadLetter, sent: Record, place: 
     )
 
 
-def _anew(settings: Settings, schemes: Schemes, letter: DeadLetter) -> tuple[Record, bytes]:
-    """What is sent, and whose partition it goes to; as it was, where it cannot be read."""
+def _prepare(settings: Settings, schemes: Schemes, letter: DeadLetter) -> tuple[Record, bytes]:
+    """Return the record to send and the key that decides its partition.
+
+    A record that cannot be decoded is sent unchanged.
+    """
     original = letter.original
     try:
         if letter.topic == settings.topic("fetches"):

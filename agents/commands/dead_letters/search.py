@@ -1,4 +1,4 @@
-"""Which dead letters there are: the last one of each origin, by filters."""
+"""Search in the dead letters: the last one of each origin that matches a filter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import click
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from agents.kafka.client import consumer, partitions, read, whole
+from agents.kafka.client import consumer, full_ranges, partitions, read_records
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
@@ -21,7 +21,7 @@ from urltree.page import PageError
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which dead letters; what is None or empty filters nothing."""
+    """Filter of dead letters; a field that is None or empty matches all."""
 
     origins: tuple[str, ...] = ()
     reason: str | None = None
@@ -29,7 +29,7 @@ class Filter:
     domain: str | None = None
 
     def matches(self, letter: DeadLetter, schemes: Schemes) -> bool:
-        """Whether this is one of them."""
+        """Return whether a dead letter matches all fields."""
         return (
             (not self.origins or letter.origin in self.origins)
             and self.reason in (None, letter.reason)
@@ -38,8 +38,8 @@ class Filter:
         )
 
 
-class Found(NamedTuple):
-    """A dead letter without its value, and where it lies."""
+class DeadLetterSummary(NamedTuple):
+    """Dead letter without its original record, and its place in the topic dead-letters."""
 
     origin: str
     stage: str
@@ -50,16 +50,16 @@ class Found(NamedTuple):
     offset: int
 
 
-async def find(settings: Settings, wanted: Filter) -> list[Found]:
-    """The last dead letter of each origin, oldest first."""
+async def find_dead_letters(settings: Settings, wanted: Filter) -> list[DeadLetterSummary]:
+    """Return the last dead letter of each origin if it matches, oldest first."""
     schemes = Schemes(settings)
-    last: dict[str, Found | None] = {}
+    last: dict[str, DeadLetterSummary | None] = {}
     async with consumer(settings) as client:
-        async for record, letter in letters(settings, client, wanted.origins):
+        async for record, letter in read_dead_letters(settings, client, wanted.origins):
             time = datetime.fromtimestamp(record.timestamp / 1_000, UTC).isoformat(
                 "T", "milliseconds"
             )
-            found = Found(
+            found = DeadLetterSummary(
                 *(letter.origin, letter.stage, letter.reason, letter.message, time),
                 *(record.partition, record.offset),
             )
@@ -67,33 +67,34 @@ async def find(settings: Settings, wanted: Filter) -> list[Found]:
     return sorted((f for f in last.values() if f is not None), key=lambda found: found.time)
 
 
-async def last(settings: Settings, origin: str) -> DeadLetter | None:
-    """The last dead letter of an origin, None if there is none."""
+async def find_last(settings: Settings, origin: str) -> DeadLetter | None:
+    """Return the last dead letter of an origin, or None if there is none."""
     found = None
     async with consumer(settings) as client:
-        async for _, letter in letters(settings, client, [origin]):
+        async for _, letter in read_dead_letters(settings, client, [origin]):
             found = letter if letter.origin == origin else found
     return found
 
 
-async def letters(
+async def read_dead_letters(
     settings: Settings, client: AIOKafkaConsumer, origins: Sequence[str] = ()
 ) -> AsyncIterator[tuple[ConsumerRecord, DeadLetter]]:
-    """Every dead letter; where origins are named, those of their partitions."""
+    """Yield all dead letters, or those in the partitions of the given origins."""
     assigned = await partitions(client, settings.topic("dead-letters"))
     if origins:
         count = len(assigned)
         of = {partition_of(origin.encode(), count) for origin in origins}
         assigned = [TopicPartition(assigned[0].topic, partition) for partition in sorted(of)]
-    async for record in read(client, await whole(client, assigned)):
+    async for record in read_records(client, await full_ranges(client, assigned)):
         try:
             yield record, DeadLetter.from_record(record.key, record.value, record.headers)
         except PageError as error:
-            click.echo(f"dead-letters/{record.partition}/{record.offset}: {error}", err=True)
+            place = f"dead-letters/{record.partition}/{record.offset}"
+            click.echo(f"{place} is not a valid dead letter, skipped: {error}", err=True)
 
 
 def _domain(letter: DeadLetter, schemes: Schemes) -> str:
-    """The domain of the page, else what its key says; of a feed, its site."""
+    """Return the domain of the page, or else its key; for a feed, its site."""
     key = (letter.original.key or b"").decode(errors="replace").partition(" ")[0]
     if letter.stage != "normalize":
         return key

@@ -1,17 +1,18 @@
-"""How a dead letter is shown, on a terminal or as JSON."""
+"""Output of a dead letter, as text for a terminal or as JSON."""
 
 from __future__ import annotations
 
 import base64
 from typing import Any
 
+from agents.commands.terminal import escape_control
 from models.dead_letter import DeadLetter
 
-PREVIEW = 2_000  # bytes of a value, or a header
+PREVIEW = 2_000  # bytes of a key, a value or a header that are shown
 
 
 def as_json(letter: DeadLetter) -> dict[str, Any]:
-    """All of it; bytes in base64."""
+    """Return all fields of a dead letter; bytes are encoded in base64."""
     key, value, headers = letter.original
     return {
         **{name: getattr(letter, name) for name in ("origin", "stage", "reason", "message")},
@@ -23,14 +24,17 @@ def as_json(letter: DeadLetter) -> dict[str, Any]:
 
 
 def as_text(letter: DeadLetter) -> str:
-    """For a person: the beginning of the value, and nothing that a terminal obeys."""
+    """Return a dead letter as text with the beginning of its value, without control characters."""
     key, value, headers = letter.original
     lines = [
-        *(f"{name:8} {safe(getattr(letter, name))}" for name in ("origin", "stage", "reason")),
-        f"{'message':8} {safe(letter.message)}",
+        *(
+            f"{name:8} {escape_control(getattr(letter, name))}"
+            for name in ("origin", "stage", "reason")
+        ),
+        f"{'message':8} {escape_control(letter.message)}",
         f"{'topic':8} {letter.topic}",
         f"{'key':8} {_preview(key)}",
-        *(f"{'header':8} {safe(name)}: {_preview(content)}" for name, content in headers),
+        *(f"{'header':8} {escape_control(name)}: {_preview(content)}" for name, content in headers),
         f"{'value':8} {'null' if value is None else f'{len(value):,} bytes'}",
         _preview(value),
     ]
@@ -41,12 +45,7 @@ def _preview(content: bytes | None) -> str:
     if content is None:
         return "null"
     cut = content[:PREVIEW].decode(errors="backslashreplace")
-    return safe(cut) + ("…" if len(content) > PREVIEW else "")
-
-
-def safe(text: str) -> str:
-    """Without control characters, which could write anywhere on a terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+    return escape_control(cut) + ("…" if len(content) > PREVIEW else "")
 
 
 def _base64(content: bytes | None) -> str | None:

@@ -1,9 +1,9 @@
-"""`python -m agents feeds …`: which feeds are followed, and how they fare.
+"""`python -m agents feeds …`: add, remove and list the followed feeds.
 
     add, import ──▶ topic feeds ──▶ poll ──▶ changelog of feed_state ──▶ list
     remove      ──▶ (tombstone)
 
-Workers follow the topic: none is asked here, and none need run.
+The commands only use these topics, so no worker needs to run.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import click
 
 from agents.commands.feeds.add import add_command
 from agents.commands.feeds.exchange import export_command, import_command
-from agents.commands.feeds.list import list_command
+from agents.commands.feeds.list import list_feeds_command
 from agents.commands.feeds.remove import remove_command
 
 
 @click.group("feeds")
 def feeds() -> None:
-    """The feeds that are followed."""
+    """Add, remove, list, import and export followed feeds."""
 
 
-for command in (add_command, remove_command, list_command, import_command, export_command):
+for command in (add_command, remove_command, list_feeds_command, import_command, export_command):
     feeds.add_command(command)

@@ -1,4 +1,4 @@
-"""`python -m agents feeds add`: follow feeds, or the feed of a site."""
+"""`python -m agents feeds add`: follow feeds by their URL, or by the URL of a page of the site."""
 
 from __future__ import annotations
 
@@ -11,36 +11,35 @@ from typing import Any
 import click
 import orjson
 
-from agents.commands.dead_letters.view import safe
-from agents.commands.feeds.followed import Sites, follow, followed
-from agents.commands.feeds.look import Found, Look
+from agents.commands.feeds.discover import DiscoveredFeeds, FeedDiscovery
+from agents.commands.feeds.followed import SiteResolver, follow_feeds, read_followed
+from agents.commands.terminal import escape_control
 from agents.polling.parsers import Parsers
-from agents.settings.contact import contact
-from agents.settings.job import Settings, load
+from agents.settings.job import Settings, load_settings, require_contact
 from models.feed import Feed, decode
-from urltree.crawl.decisions.answer import WebError
-from urltree.crawl.decisions.feed.address import address
-from urltree.crawl.decisions.feed.discovery import Candidate
-from urltree.crawl.web.client import Client
+from urltree.crawl.decisions.feed.address import feed_address
+from urltree.crawl.decisions.feed.discovery import FeedCandidate
+from urltree.crawl.decisions.response import WebError
+from urltree.crawl.web.client import WebClient
 from urltree.page import PageError
 
 
 @dataclass
 class Report:
-    """What came of it.
+    """Result of the command.
 
     Attributes:
-        added: feeds, and whether each was followed before.
-        others: that their pages name besides.
-        failed: addresses, and why.
+        added: Feeds, each with whether it was followed before.
+        others: Further feeds that the pages name.
+        failed: Addresses without a feed, and the reason.
     """
 
     added: list[tuple[Feed, bool]] = field(default_factory=list)
-    others: list[Candidate] = field(default_factory=list)
+    others: list[FeedCandidate] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """All of it."""
+        """Return the report for JSON."""
         return {
             "added": [
                 {"site": feed.site, "feed": feed.url, "title": feed.title, "was_there": was_there}
@@ -51,27 +50,27 @@ class Report:
         }
 
     def as_text(self) -> str:
-        """For a person; titles are whatever sites say."""
+        """Return the report as text; titles come from sites, so control characters are escaped."""
         lines = [
-            f"{'there already' if was_there else 'added':13} {feed.url} {feed.title or ''}"
+            f"{'known before' if was_there else 'added':13} {feed.url} {feed.title or ''}"
             for feed, was_there in self.added
         ]
         lines += [f"{'also named':13} {other.url} {other.title or ''}" for other in self.others]
-        return "\n".join(safe(line.rstrip()) for line in lines)
+        return "\n".join(escape_control(line.rstrip()) for line in lines)
 
 
-async def find(
+async def discover_feeds(
     settings: Settings, urls: Sequence[str], report: Report, *, everything: bool
-) -> list[Candidate]:
-    """Ask for the feeds of addresses; what fails and what else there is goes to the report."""
-    feeds: dict[str, Candidate] = {}
-    others: dict[str, Candidate] = {}
+) -> list[FeedCandidate]:
+    """Request the addresses and return their feeds; report failures and further feeds."""
+    feeds: dict[str, FeedCandidate] = {}
+    others: dict[str, FeedCandidate] = {}
     parsers = Parsers(1, settings.parse_seconds, settings.max_feed_items)
-    async with Client(settings.client) as web, parsers as parsing:
-        look = Look(settings, web, parsing)
+    async with WebClient(settings.client) as web, parsers as parsing:
+        discovery = FeedDiscovery(settings, web, parsing)
         for url in urls:
             try:
-                found: Found = await look.at(url, everything=everything)
+                found: DiscoveredFeeds = await discovery.at(url, everything=everything)
             except WebError as error:
                 report.failed.append((url, f"{error.trouble}: {error.message}"))
                 continue
@@ -82,20 +81,32 @@ async def find(
 
 
 async def add(settings: Settings, feeds: Sequence[Feed], report: Report) -> None:
-    """Follow them; one that is followed already gets the title and meta of now."""
-    there = await followed(settings)
-    await follow(settings, feeds)
+    """Follow these feeds; a feed that is followed already gets the new title and meta."""
+    there = await read_followed(settings)
+    await follow_feeds(settings, feeds)
     report.added += [(feed, feed.key in there) for feed in feeds]
 
 
 @click.command("add")
 @click.argument("addresses", metavar="ADDRESS…", nargs=-1, required=True)
-@click.option("--site", help="Where it belongs; else the registrable domain of the feed.")
-@click.option("--title", help="For people, until the feed says its own.")
-@click.option("--meta", metavar="KEY=VALUE", multiple=True, help="Goes with each of its pages.")
-@click.option("--all", "everything", is_flag=True, help="Every feed that a page names.")
-@click.option("--no-check", is_flag=True, help="Add the address as it is, without asking it.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--site",
+    help="Site to which the feed belongs; by default the registrable domain of its URL.",
+)
+@click.option("--title", help="Title that is shown until the feed has been polled.")
+@click.option(
+    "--meta",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Text that is copied to every page of the feed; may be repeated.",
+)
+@click.option(
+    "--all", "everything", is_flag=True, help="Follow every feed that a page names, not only one."
+)
+@click.option(
+    "--no-check", is_flag=True, help="Follow the address as a feed, without requesting it first."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def add_command(  # noqa: PLR0913 - a command line
     *,
     addresses: tuple[str, ...],
@@ -106,18 +117,21 @@ def add_command(  # noqa: PLR0913 - a command line
     no_check: bool,
     as_json: bool,
 ) -> None:
-    """Follow the feed at each ADDRESS, or that of the page there. Exit 1: one has none."""
-    settings, report = load(), Report()
+    """Follow the feed at each ADDRESS, or the feed of the page there.
+
+    Exit code 1: an address has no feed, or could not be requested.
+    """
+    settings, report = load_settings(), Report()
     urls = list(dict.fromkeys(_address(text) for text in addresses))
-    make = partial(_feed, Sites(settings), site=site, title=title, meta=meta)
+    make = partial(_feed, SiteResolver(settings), site=site, title=title, meta=meta)
     as_given = [
-        make(Candidate(url)) for url in urls
-    ]  # what is wrong is said before anybody is asked
+        make(FeedCandidate(url)) for url in urls
+    ]  # refuse invalid options before any request
     if no_check:
         feeds = as_given
     else:
-        contact(settings)
-        found = asyncio.run(find(settings, urls, report, everything=everything))
+        require_contact(settings)
+        found = asyncio.run(discover_feeds(settings, urls, report, everything=everything))
         feeds = [make(candidate) for candidate in found]
     if feeds:
         asyncio.run(add(settings, feeds, report))
@@ -126,33 +140,33 @@ def add_command(  # noqa: PLR0913 - a command line
     elif feeds:
         click.echo(report.as_text())
     for text, why in () if as_json else report.failed:
-        click.echo(safe(f"{text}: {why}"), err=True)
+        click.echo(escape_control(f"{text}: {why}"), err=True)
     raise SystemExit(1 if report.failed else 0)
 
 
 def _address(text: str) -> str:
     try:
-        return address(text)
+        return feed_address(text)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
 
 def _feed(
-    sites: Sites,
-    candidate: Candidate,
+    sites: SiteResolver,
+    candidate: FeedCandidate,
     *,
     site: str | None,
     title: str | None,
     meta: Sequence[str],
 ) -> Feed:
-    """A record that workers will accept.
+    """Return a feed record that workers will accept.
 
     Raises:
-        click.UsageError: they would not.
+        click.UsageError: An option or the address is invalid.
     """
     pairs = [pair.partition("=") for pair in meta]
     if not all(key and equals for key, equals, _ in pairs):
-        raise click.UsageError("--meta should be KEY=VALUE")
+        raise click.UsageError(f"--meta should have the form KEY=VALUE, not {' '.join(meta)}")
     try:
         feed = Feed(
             site=sites.of(candidate.url) if site is None else sites.check(site),

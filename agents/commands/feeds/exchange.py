@@ -1,4 +1,4 @@
-"""`python -m agents feeds import|export`: whole lists of feeds, in and out."""
+"""`python -m agents feeds import|export`: read and write lists of feeds."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any, BinaryIO, NamedTuple
 import click
 import orjson
 
-from agents.commands.dead_letters.view import safe
 from agents.commands.feeds import subscriptions
-from agents.commands.feeds.followed import Sites, follow, followed
+from agents.commands.feeds.followed import SiteResolver, follow_feeds, read_followed
 from agents.commands.feeds.subscriptions import MAX_FILE_BYTES, Entry
-from agents.settings.job import Settings, load
+from agents.commands.terminal import escape_control
+from agents.settings.job import Settings, load_settings
 from models.feed import Feed, decode
-from urltree.crawl.decisions.feed.address import address
+from urltree.crawl.decisions.feed.address import feed_address
 from urltree.page import PageError
 
-_SHOWN = 20  # refusals, on a terminal
+_SHOWN = 20  # refused entries that are printed
 
 
 class Imported(NamedTuple):
-    """What came of a list.
+    """Result of an import.
 
     Attributes:
-        added: feeds that were not followed before.
-        there: entries whose feed is followed already; it stays as it is.
-        refused: entries as they stand in the file, and why.
+        added: Feeds that were not followed before.
+        there: Number of entries whose feed is followed already; it stays unchanged.
+        refused: Entries of the file that were refused, and the reason.
     """
 
     added: list[Feed]
@@ -36,8 +36,8 @@ class Imported(NamedTuple):
 
 
 async def import_feeds(settings: Settings, entries: Iterable[Entry]) -> Imported:
-    """Follow the feeds of a list; none is asked."""
-    there, sites = await followed(settings), Sites(settings)
+    """Follow the feeds of a list, without requesting them."""
+    there, sites = await read_followed(settings), SiteResolver(settings)
     added: dict[bytes, Feed] = {}
     count, refused = 0, []
     for entry in entries:
@@ -50,51 +50,64 @@ async def import_feeds(settings: Settings, entries: Iterable[Entry]) -> Imported
             count += 1
         else:
             added[feed.key] = feed
-    await follow(settings, added.values())
+    await follow_feeds(settings, added.values())
     return Imported(list(added.values()), count, refused)
 
 
 @click.command("import")
 @click.argument("file", type=click.File("rb"))
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def import_command(*, file: BinaryIO, as_json: bool) -> None:
-    """Follow every feed of a FILE, "-" for standard input. Exit 1: some were refused, or none."""
+    """Follow every feed in FILE ("-" for standard input).
+
+    FILE is OPML, JSON Lines, or a list of URLs. Exit code 1: an entry was refused, or the file
+    contains no feed.
+    """
     content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
-        raise click.UsageError(f"a list should have at most {MAX_FILE_BYTES:,} bytes")
-    done = asyncio.run(import_feeds(load(), subscriptions.read(content)))
+        raise click.UsageError(
+            f"the file has more than {MAX_FILE_BYTES:,} bytes; split it into smaller lists"
+        )
+    done = asyncio.run(import_feeds(load_settings(), subscriptions.read_feed_list(content)))
     if as_json:
         click.echo(orjson.dumps(_as_json(done)))
     else:
         click.echo(
-            f"{len(done.added):,} added, {done.there:,} there already, "
-            f"{len(done.refused):,} refused"
+            f"{len(done.added):,} added, {done.there:,} known before, {len(done.refused):,} refused"
         )
         for text, why in done.refused[:_SHOWN]:
-            click.echo(safe(f"{text[:100]}: {why}"), err=True)
+            click.echo(escape_control(f"{text[:100]}: {why}"), err=True)
         if len(done.refused) > _SHOWN:
-            click.echo(f"and {len(done.refused) - _SHOWN:,} more: --json has all", err=True)
+            more = len(done.refused) - _SHOWN
+            click.echo(f"and {more:,} more refused; --json prints all", err=True)
     raise SystemExit(0 if (done.added or done.there) and not done.refused else 1)
 
 
 @click.command("export")
 @click.argument("file", type=click.File("wb"), default="-")
-@click.option("--json", "as_json", is_flag=True, help="A JSON object a line, with site and meta.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Write one JSON object per line, which also contains site and meta.",
+)
 def export_command(*, file: BinaryIO, as_json: bool) -> None:
-    """Write every feed that is followed to a FILE, or standard output, as OPML 2.0."""
-    feeds = sorted(asyncio.run(followed(load())).values(), key=lambda feed: (feed.site, feed.url))
+    """Write every followed feed as OPML 2.0 to FILE, by default standard output."""
+    feeds = sorted(
+        asyncio.run(read_followed(load_settings())).values(), key=lambda feed: (feed.site, feed.url)
+    )
     file.write((subscriptions.write_json if as_json else subscriptions.write_opml)(feeds))
 
 
-def _feed(entry: Entry, sites: Sites) -> Feed:
-    """A record that workers will accept.
+def _feed(entry: Entry, sites: SiteResolver) -> Feed:
+    """Return a feed record that workers will accept.
 
     Raises:
-        ValueError, PageError: they would not.
+        ValueError, PageError: The entry is invalid.
     """
     if entry.refused is not None:
         raise ValueError(entry.refused)
-    url = address(entry.address)
+    url = feed_address(entry.address)
     site = sites.of(url) if entry.site is None else sites.check(entry.site)
     feed = Feed(site=site, url=url, title=entry.title, meta=entry.meta)
     return decode(feed.key, feed.encode())

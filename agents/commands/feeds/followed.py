@@ -1,4 +1,4 @@
-"""The topic feeds as commands see it: which feeds are followed, and how that is changed."""
+"""The topic feeds, as commands use it: read the followed feeds, follow and unfollow."""
 
 from __future__ import annotations
 
@@ -8,59 +8,60 @@ from collections.abc import Iterable
 import click
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from agents.kafka.client import consumer, partitions, producer, read, whole
+from agents.kafka.client import consumer, full_ranges, partitions, producer, read_records
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
 from models.feed import Feed, decode
 from urltree.page import PageError
 
-_IN_FLIGHT = 1_000  # records
+_IN_FLIGHT = 1_000  # unconfirmed records at most
 
 
-async def followed(settings: Settings, site: str | None = None) -> dict[bytes, Feed]:
-    """Every feed that is followed, by its key; those of one site, where one is named."""
+async def read_followed(settings: Settings, site: str | None = None) -> dict[bytes, Feed]:
+    """Return all followed feeds by key, or those of one site."""
     async with consumer(settings) as client:
-        return await followed_by(settings, client, site)
+        return await read_followed_with(settings, client, site)
 
 
-async def followed_by(
+async def read_followed_with(
     settings: Settings, client: AIOKafkaConsumer, site: str | None = None
 ) -> dict[bytes, Feed]:
-    """The same, with a consumer that is there already."""
+    """Return the same as `read_followed`, with an open consumer."""
     found: dict[bytes, Feed] = {}
-    assigned = await places(settings, client, "feeds", site)
-    async for record in read(client, await whole(client, assigned)):
+    assigned = await site_partitions(settings, client, "feeds", site)
+    async for record in read_records(client, await full_ranges(client, assigned)):
         found.pop(record.key or b"", None)
         if record.value is None:
             continue
         try:
             feed = decode(record.key, record.value)
         except PageError as error:
-            click.echo(f"feeds/{record.partition}/{record.offset}: {error}", err=True)
+            place = f"feeds/{record.partition}/{record.offset}"
+            click.echo(f"{place} is not a valid feed, skipped: {error}", err=True)
             continue
         if site in (None, feed.site):
             found[feed.key] = feed
     return found
 
 
-async def places(
+async def site_partitions(
     settings: Settings, client: AIOKafkaConsumer, topic: str, site: str | None
 ) -> list[TopicPartition]:
-    """The partitions of a topic; where a site is named, that of the site."""
+    """Return the partitions of a topic, or only the partition of the site."""
     assigned = await partitions(client, settings.topic(topic))
     if site is None:
         return assigned
     return [assigned[partition_of(site.encode(), len(assigned))]]
 
 
-async def follow(settings: Settings, feeds: Iterable[Feed]) -> None:
-    """Publish them, until Kafka has confirmed every one."""
+async def follow_feeds(settings: Settings, feeds: Iterable[Feed]) -> None:
+    """Publish feeds, and wait until Kafka has confirmed all of them."""
     await _send(settings, ((feed, feed.encode()) for feed in feeds))
 
 
-async def unfollow(settings: Settings, feeds: Iterable[Feed]) -> None:
-    """Publish their tombstones."""
+async def unfollow_feeds(settings: Settings, feeds: Iterable[Feed]) -> None:
+    """Publish the tombstones of feeds, and wait until Kafka has confirmed all of them."""
     await _send(settings, ((feed, None) for feed in feeds))
 
 
@@ -78,21 +79,21 @@ async def _send(settings: Settings, records: Iterable[tuple[Feed, bytes | None]]
         await asyncio.gather(*waiting)
 
 
-class Sites:
-    """To which site a feed belongs, by the rules of now.
+class SiteResolver:
+    """Finder of the site to which a feed belongs, by the present settings.
 
     Raises:
-        SettingsError: a file of rules cannot be read.
+        SettingsError: A file of rules or hosts cannot be read.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._schemes = Schemes(settings)
 
     def of(self, url: str) -> str:
-        """The registrable domain of an http address.
+        """Return the registrable domain of a URL.
 
         Raises:
-            ValueError: it has none.
+            ValueError: The URL has none.
         """
         try:
             return self._schemes.domain(url)
@@ -100,12 +101,12 @@ class Sites:
             raise ValueError(error.message) from None
 
     def check(self, site: str) -> str:
-        """A site as a person wrote it.
+        """Return a site that a person wrote, in normal form.
 
         Raises:
-            ValueError: it is no registrable domain.
+            ValueError: It is not a registrable domain.
         """
         domain = self.of(f"http://{site}/")
         if domain != site.lower():
-            raise ValueError(f"{site} is no site of its own, it belongs to {domain}")
+            raise ValueError(f"{site} is not a registrable domain: it belongs to {domain}")
         return domain

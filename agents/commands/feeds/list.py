@@ -1,6 +1,6 @@
-"""`python -m agents feeds list`: every feed that is followed, and how it fares.
+"""`python -m agents feeds list`: list the followed feeds with the state of their polling.
 
-From two topics: `feeds` says what is followed, the changelog of `feed_state` what is known of it.
+The topic `feeds` contains the followed feeds, the changelog of `feed_state` their state.
 """
 
 from __future__ import annotations
@@ -19,75 +19,93 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from agents.commands.dead_letters.view import safe
-from agents.commands.feeds.followed import followed_by, places
-from agents.kafka.client import consumer, read, whole
-from agents.polling.feed_rows import feed_key
-from agents.settings.job import Settings, SettingsError, load
+from agents.commands.feeds.followed import read_followed_with, site_partitions
+from agents.commands.terminal import escape_control
+from agents.kafka.client import consumer, full_ranges, read_records
+from agents.polling.feed_tables import feed_key
+from agents.settings.job import Settings, SettingsError, load_settings
 from models.feed import Feed
-from urltree.crawl.decisions.durations import DAY, HOUR, MINUTE
-from urltree.crawl.decisions.poll.state import FeedState, StateError, Status
+from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStateError, FeedStatus
+from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE
 
-NEW = "new"  # followed, not polled yet
+NEW = "new"  # status of a feed that was not polled yet
 _CHANGELOG = "urltree-poll-feed_state-changelog"
-_SHOWN = 1_000  # on a terminal: it measures every cell first
-_PIPE_WIDTH = 250  # characters, where no terminal says
+_SHOWN = 1_000  # default limit of a table, which measures every cell before it prints
+_PIPE_WIDTH = 250  # characters, if the output is not a terminal
 
 
-class Row(NamedTuple):
-    """A feed and its state; None where it was not polled yet."""
+class FollowedFeed(NamedTuple):
+    """Followed feed and its state, which is None until the first poll."""
 
     feed: Feed
     state: FeedState | None
 
     @property
     def status(self) -> str:
-        """In one word."""
+        """FeedStatus of the feed: `new`, or a value of `FeedStatus`."""
         return NEW if self.state is None else str(self.state.status)
 
     @property
     def errors(self) -> int:
-        """In a row."""
+        """Number of consecutive failed polls."""
         return 0 if self.state is None else self.state.errors
 
     def items_a_day(self, now: float) -> float | None:
-        """By the gaps between recent items, and the silence since; None where none are known."""
+        """Return the rate of new items, or None if it is unknown.
+
+        It is computed from the gaps between recent items and the time since the newest one.
+        """
         if self.state is None or not self.state.gaps:
             return None
         silence = 0.0 if self.state.newest is None else max(0.0, now - self.state.newest)
         return len(self.state.gaps) * DAY / max(sum(self.state.gaps) + silence, 1.0)
 
 
-async def look(settings: Settings, site: str | None = None) -> Iterator[Row]:
-    """Every feed with its state, by site and address; states are decoded one by one.
+async def load_followed_feeds(
+    settings: Settings, site: str | None = None
+) -> Iterator[FollowedFeed]:
+    """Return every followed feed with its state, ordered by site and URL.
+
+    States are decoded one by one, while the caller iterates.
 
     Raises:
-        SettingsError: a state is of a release that this one does not know.
+        SettingsError: A state was written by a release that this one cannot read.
     """
     rows: dict[bytes, bytes | None] = {}
     async with consumer(settings) as client:
-        feeds = await followed_by(settings, client, site)
-        assigned = await places(settings, client, _CHANGELOG, site)
-        async for record in read(client, await whole(client, assigned)):
+        feeds = await read_followed_with(settings, client, site)
+        assigned = await site_partitions(settings, client, _CHANGELOG, site)
+        async for record in read_records(client, await full_ranges(client, assigned)):
             rows[record.key or b""] = record.value
     ordered = sorted(feeds.values(), key=lambda feed: (feed.site, feed.url))
-    return (Row(feed, _state(rows.get(feed_key(0, feed.site, feed.url)[1]))) for feed in ordered)
+    return (
+        FollowedFeed(feed, _state(rows.get(feed_key(0, feed.site, feed.url)[1])))
+        for feed in ordered
+    )
 
 
 @click.command("list")
-@click.option("--site", help="Only of this site.")
-@click.option("--status", type=click.Choice([NEW, *(s.value for s in Status)]), help="Only these.")
-@click.option("--errors", is_flag=True, help="Only those whose last poll failed.")
-@click.option("--limit", type=click.IntRange(1), help="So many; 1000 by default, all as JSON.")
-@click.option("--json", "as_json", is_flag=True, help="A JSON object a line, one for each feed.")
-def list_command(
+@click.option("--site", help="Only feeds of this site.")
+@click.option(
+    "--status",
+    type=click.Choice([NEW, *(s.value for s in FeedStatus)]),
+    help="Only feeds with this status.",
+)
+@click.option("--errors", is_flag=True, help="Only feeds whose last poll failed.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    help="Number of feeds to list; by default 1000, or all with --json.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line and feed.")
+def list_feeds_command(
     *, site: str | None, status: str | None, errors: bool, limit: int | None, as_json: bool
 ) -> None:
-    """List feeds with their state, last success, next poll, items a day, and errors."""
+    """List feeds with their status, last success, next poll, items per day, and errors."""
     now = time.time()
     found = (
         row
-        for row in asyncio.run(look(load(), site))
+        for row in asyncio.run(load_followed_feeds(load_settings(), site))
         if status in (None, row.status) and (not errors or row.errors)
     )
     if as_json:
@@ -97,18 +115,18 @@ def list_command(
     shown = list(islice(found, limit or _SHOWN))
     _print(shown, now)
     counts = Counter(row.status for row in chain(shown, found))
-    click.echo(f"{counts.total():,} feeds: {_counted(counts)}" if counts else "no feeds")
+    click.echo(f"{counts.total():,} feeds: {_counted(counts)}" if counts else "No feeds.")
 
 
 def _state(row: bytes | None) -> FeedState | None:
     try:
         return None if row is None else FeedState.decode(row)
-    except StateError as error:
+    except FeedStateError as error:
         raise SettingsError(str(error)) from None
 
 
-def _as_json(row: Row, now: float) -> dict[str, Any]:
-    """Times as RFC 3339; what is not known is null."""
+def _as_json(row: FollowedFeed, now: float) -> dict[str, Any]:
+    """Return the fields of a feed; times are in RFC 3339 format, unknown values are None."""
     feed, state = row
     fields: dict[str, Any] = {"site": feed.site, "feed": feed.url, "status": row.status}
     if state is not None:
@@ -116,7 +134,7 @@ def _as_json(row: Row, now: float) -> dict[str, Any]:
             "url": state.url,
             "last_poll": _time(state.last_poll),
             "last_success": _time(state.last_success),
-            "next_due": None if state.status is Status.GONE else _time(state.next_due),
+            "next_due": None if state.status is FeedStatus.GONE else _time(state.next_due),
             "interval": state.interval,
             "items_a_day": row.items_a_day(now),
             "items": state.items,
@@ -128,15 +146,15 @@ def _as_json(row: Row, now: float) -> dict[str, Any]:
     return fields | {"title": title, "meta": dict(feed.meta)}
 
 
-def _print(rows: list[Row], now: float) -> None:
-    """The address last and cut where there is no room; below it the error."""
+def _print(rows: list[FollowedFeed], now: float) -> None:
+    """Print a table; the URL is the last column and may be cut, errors are on the lines below."""
     table = Table(box=None)
     table.add_column("state", no_wrap=True)
     for name in ("success", "due", "every", "a day"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("feed", overflow="ellipsis")
     for row in rows:
-        table.add_row(*(Text(safe(cell)) for cell in _cells(row, now)))
+        table.add_row(*(Text(escape_control(cell)) for cell in _cells(row, now)))
     console = Console()
     if not console.is_terminal:
         console = Console(width=_PIPE_WIDTH)
@@ -144,7 +162,7 @@ def _print(rows: list[Row], now: float) -> None:
         console.print(table)
 
 
-def _cells(row: Row, now: float) -> tuple[str, ...]:
+def _cells(row: FollowedFeed, now: float) -> tuple[str, ...]:
     feed, state = row
     if state is None:
         return (row.status, "", "", "", "", feed.url)
@@ -158,7 +176,7 @@ def _cells(row: Row, now: float) -> tuple[str, ...]:
     return (
         row.status,
         "" if state.last_success is None else span(now - state.last_success),
-        "" if state.status is Status.GONE else span(state.next_due - now),
+        "" if state.status is FeedStatus.GONE else span(state.next_due - now),
         span(state.interval),
         "" if a_day is None else f"{a_day:.1f}",
         "\n".join(lines),
@@ -166,7 +184,7 @@ def _cells(row: Row, now: float) -> tuple[str, ...]:
 
 
 def span(seconds: float) -> str:
-    """A time in one number: 45 s, 12 min, 3 h, 9 d."""
+    """Return a duration as one number with a unit: 45 s, 12 min, 3 h, 9 d."""
     for unit, size in (("d", DAY), ("h", HOUR), ("min", MINUTE)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

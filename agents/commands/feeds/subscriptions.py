@@ -1,12 +1,12 @@
-"""Lists of feeds as files: OPML, which every reader of feeds writes, lines of JSON, or addresses.
+"""Files with lists of feeds: OPML as feed readers write it, JSON Lines, or one URL per line.
 
-    OPML     nested outlines and `category` become the meta string `feed.categories`, as
-             "News/Tech,Fun": levels by "/", lists by ","
-    JSON     {"feed": …, "site": …, "title": …, "meta": {…}} a line: nothing is lost
-    plain    an address a line; "#" begins a comment
+    OPML     nested outlines and `category` become the meta string `feed.categories`, such as
+             "News/Tech,Fun": "/" separates levels, "," separates categories
+    JSON     {"feed": …, "site": …, "title": …, "meta": {…}} per line; nothing is lost
+    plain    one URL per line; "#" begins a comment
 
-`listparser` gets bytes: it would fetch what looks like a URL. It reads XML as HTML, so that no
-entity is expanded and no other file opened (tests/agents/test_opml.py).
+`listparser` is given bytes, because it would fetch a string that looks like a URL. It reads XML as
+HTML, so it expands no entity and opens no other file (tests/agents/test_opml.py).
 """
 
 from __future__ import annotations
@@ -21,25 +21,28 @@ import orjson
 from lxml import etree
 
 from models.feed import Feed
-from urltree.html.encoding import decode
-from urltree.html.parser import parse
+from urltree.html.encoding import decode_html
+from urltree.html.parser import parse_html
 from urltree.page import PageError
 
 CATEGORIES = "feed.categories"
 MAX_FILE_BYTES = 32 * 1024 * 1024
 
-_MAX_CATEGORIES = 1_000  # characters: meta has a limit
-_MAX_LEVELS = 10  # of a category
-_MAX_DEPTH = 2_000  # of a file: 20,000 levels with 20,000 feeds took 3 GB (measured)
+_MAX_CATEGORIES = 1_000  # characters, because the size of meta is limited
+_MAX_LEVELS = 10  # levels of a category
+_MAX_DEPTH = 2_000  # levels of a file; 20,000 levels with 20,000 feeds took 3 GB of memory
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, "Char"
 
 
 class Entry(NamedTuple):
-    """A feed as a file names it.
+    """Feed as a file names it.
 
     Attributes:
-        address: as it stands there.
-        refused: why it cannot be followed, whatever its address is.
+        address: Its URL, as written in the file.
+        title: Its title, or None.
+        site: Its site, or None for the registrable domain of its URL.
+        meta: Text that is copied to its pages.
+        refused: Reason why it cannot be followed, or None.
     """
 
     address: str
@@ -49,9 +52,9 @@ class Entry(NamedTuple):
     refused: str | None = None
 
 
-def read(content: bytes) -> Iterator[Entry]:
-    """The feeds that a file names, in whichever of the three forms it is."""
-    text = decode(content)
+def read_feed_list(content: bytes) -> Iterator[Entry]:
+    """Yield the feeds of a file in any of the three formats."""
+    text = decode_html(content)
     if text.lstrip().startswith("<"):
         yield from _read_opml(text)
         return
@@ -63,7 +66,7 @@ def read(content: bytes) -> Iterator[Entry]:
 
 
 def write_opml(feeds: Iterable[Feed]) -> bytes:
-    """OPML 2.0, in the order of feeds; sites and other meta strings are left out."""
+    """Return feeds as OPML 2.0 in the given order, without sites and without most meta strings."""
     root = etree.Element("opml", version="2.0")
     etree.SubElement(etree.SubElement(root, "head"), "title").text = "Feeds"
     body = etree.SubElement(root, "body")
@@ -77,7 +80,7 @@ def write_opml(feeds: Iterable[Feed]) -> bytes:
 
 
 def write_json(feeds: Iterable[Feed]) -> bytes:
-    """A line a feed."""
+    """Return feeds as JSON Lines."""
     return b"".join(
         orjson.dumps(
             {"feed": f.url, "site": f.site, "title": f.title, "meta": dict(f.meta)},
@@ -90,14 +93,14 @@ def write_json(feeds: Iterable[Feed]) -> bytes:
 def _read_opml(text: str) -> Iterator[Entry]:
     utf8 = text.encode(errors="replace")
     try:
-        depth = parse(utf8, _Depth())
+        depth = parse_html(utf8, _Depth())
     except PageError as error:
         yield Entry("the file", refused=error.message)
         return
     if depth > _MAX_DEPTH:
-        yield Entry("the file", refused=f"nests {depth:,} levels, more than {_MAX_DEPTH}")
+        yield Entry("the file", refused=f"has {depth:,} nested levels, more than {_MAX_DEPTH:,}")
         return
-    # with a byte order mark the parser needs no declaration, which may be wrong by now
+    # With a byte order mark the parser ignores the XML declaration, which no longer applies.
     found = listparser.parse(codecs.BOM_UTF8 + utf8)
     for feed in found.feeds:
         title = " ".join(feed.title.split())
@@ -108,11 +111,11 @@ def _read_opml(text: str) -> Iterator[Entry]:
             meta={CATEGORIES: categories} if categories else {},
         )
     for other in found.lists:
-        yield Entry(other.url, refused="is a list of feeds: import it itself")
+        yield Entry(other.url, refused="is another list of feeds; import it separately")
 
 
 class _Depth:
-    """Counts how deep a list nests: listparser notes the whole path of every feed."""
+    """Parser target that measures nesting: listparser stores the whole path of each feed."""
 
     def __init__(self) -> None:
         self._depth = self._deepest = 0
@@ -132,7 +135,7 @@ class _Depth:
 
 
 def _categories(paths: Iterable[Sequence[str]]) -> str:
-    """As OPML 2.0 writes them, as many as there is room for."""
+    """Return categories as OPML 2.0 writes them, as many as fit."""
     kept: list[str] = []
     for path in paths:
         levels = (" ".join(re.split(r"[\s/,]+", level)).strip() for level in path[:_MAX_LEVELS])
@@ -146,10 +149,12 @@ def _read_json(line: str) -> Entry:
     try:
         fields: Any = orjson.loads(line)
     except orjson.JSONDecodeError:
-        return Entry(line, refused="is no JSON")
+        return Entry(line, refused="is not valid JSON")
     feed, site, title = (fields.get(name) for name in ("feed", "site", "title"))
     meta = fields.get("meta") or {}
     are_texts = all(text is None or isinstance(text, str) for text in (site, title))
     if not isinstance(feed, str) or not are_texts or not isinstance(meta, dict):
-        return Entry(line, refused="should have a feed, and may have a site, a title, a meta")
+        return Entry(
+            line, refused="should have the text feed, and may have site, title and the object meta"
+        )
     return Entry(feed, title, site, meta)

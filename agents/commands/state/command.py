@@ -1,4 +1,4 @@
-"""`python -m agents state dump|restore FILE`: what the job has learned, as a file."""
+"""`python -m agents state dump|restore FILE`: write the job's state to a file, and read it back."""
 
 from __future__ import annotations
 
@@ -15,27 +15,33 @@ import click
 import orjson
 
 from agents.commands.state.dump import SOURCES, dump
-from agents.commands.state.file import Header, Reader
+from agents.commands.state.file import DumpHeader, DumpReader
 from agents.commands.state.restore import Restored, restore
-from agents.settings.job import Settings, load
+from agents.settings.job import Settings, load_settings
 
 _STANDARD = "-"
 
 
 @click.group()
 def state() -> None:
-    """What the stages have learned, as a file: a backup, or a move."""
+    """Dump the state of all stages to a file, or restore it."""
 
 
 @state.command("dump")
 @click.argument("file", metavar="FILE|-")
 @click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object; on standard error if FILE is `-`."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON object, to standard error if FILE is `-`.",
 )
 def dump_command(*, file: str, as_json: bool) -> None:
-    """Write the tables and what waits to FILE, while workers run; FILE appears whole."""
-    settings = load()
-    with _written(file) as out:
+    """Write tables and waiting records to FILE ("-" for standard output).
+
+    Workers may run meanwhile. FILE is replaced only when the dump is complete.
+    """
+    settings = load_settings()
+    with _open_atomically(file) as out:
         counts = asyncio.run(dump(settings, out))
     text = orjson.dumps({"records": counts}).decode() if as_json else _table(counts)
     click.echo(text, err=file == _STANDARD)
@@ -48,21 +54,24 @@ def dump_command(*, file: str, as_json: bool) -> None:
     "stages",
     multiple=True,
     type=click.Choice(list(SOURCES)),
-    help="Only what this stage has learned; all stages by default.",
+    help="Restore only this stage; may be repeated. By default all stages are restored.",
 )
 @click.option(
     "--repartition",
     is_flag=True,
-    help="Also to topics with another number of partitions than those of the dump.",
+    help="Allow topics with another number of partitions than the dump.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def restore_command(
     *, file: str, stages: tuple[str, ...], repartition: bool, as_json: bool
 ) -> None:
-    """Write FILE to a job whose tables are empty and whose workers do not run."""
-    settings = load()
+    """Restore FILE ("-" for standard input) to a job without state.
+
+    All tables must be empty, and no worker may run.
+    """
+    settings = load_settings()
     with click.open_file(file, "rb") as raw:
-        reader = Reader(cast("BinaryIO", raw))
+        reader = DumpReader(cast("BinaryIO", raw))
         done = asyncio.run(
             restore(settings, reader, stages or tuple(SOURCES), repartition=repartition)
         )
@@ -73,8 +82,8 @@ def restore_command(
 
 
 @contextmanager
-def _written(file: str) -> Iterator[BinaryIO]:
-    """A file that is there only once it is whole, so that a former one is not lost for it."""
+def _open_atomically(file: str) -> Iterator[BinaryIO]:
+    """Open a file that replaces the former one only when it is complete."""
     if file == _STANDARD:
         yield sys.stdout.buffer
         return
@@ -95,12 +104,17 @@ def _table(counts: Mapping[str, int]) -> str:
     return "\n".join([*lines, f"{sum(counts.values()):>10}  records"])
 
 
-def _sentences(settings: Settings, made: Header, done: Restored) -> str:
+def _sentences(settings: Settings, made: DumpHeader, done: Restored) -> str:
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(made.made))
-    lines = [_table(done.records), f"as of {when}, by urltree {made.release}"]
+    lines = [_table(done.records), f"dumped at {when} by urltree {made.release}"]
     if done.is_back:
-        lines.append("groups went back to where they stood then: what came since is read again")
-        lines += [f"{n} records of {topic} since then are gone" for topic, n in done.gone.items()]
+        lines.append("committed offsets were set back to the dump; later records are read again")
+        lines += [
+            f"{n} later records of {topic} are lost: their retention has ended"
+            for topic, n in done.gone.items()
+        ]
     else:
-        lines.append(f"moved from prefix {made.prefix!r} to {settings.prefix!r}: workers may start")
+        lines.append(
+            f"moved from prefix {made.prefix!r} to {settings.prefix!r}; workers may start now"
+        )
     return "\n".join(lines)

@@ -1,10 +1,11 @@
-"""`state dump`: what all stages have learned, and what waits for them, while they run.
+"""`state dump`: write the state of all stages and their waiting records, while the stages run.
 
-    committed offsets ──▶ changelogs, twice ──▶ what lies behind the offsets
+    committed offsets ──▶ changelogs, twice ──▶ records after the committed offsets
 
-In this order rows are never behind the offsets, only ahead, as after a crash: a page behind them
-that a row knows already is a replay. Changelogs are read on to where they end *then*: compaction
-may take a row from before the reader, but only when a later one of the same key is there.
+In this order the rows are never behind the offsets, only ahead of them, as after a crash: a page
+after the offsets whose row exists already is a replay. Changelogs are read a second time up to
+their new ends, because compaction may remove a row before it is read; it does so only if a later
+row with the same key exists.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from typing import BinaryIO
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
-from agents.commands.state.file import Committed, Header, Stored, Writer
-from agents.kafka.client import Ranges, admin, consumer, partitions, read, whole
-from agents.kafka.groups import committed
+from agents.commands.state.file import Committed, DumpHeader, DumpRecord, DumpWriter
+from agents.kafka.client import Ranges, admin, consumer, full_ranges, partitions, read_records
+from agents.kafka.groups import committed_offsets
 from agents.settings.job import Settings
-from agents.settings.topics_file import declared
+from agents.settings.topics_file import declared_topics
 
-# What each stage reads. `feeds` is compacted: it says which are followed, and is kept whole.
+# Topics that each stage reads. `feeds` is compacted and contains the followed feeds, so all of it
+# is dumped.
 SOURCES: Mapping[str, tuple[str, ...]] = {
     "poll": ("feeds", "poll-outcomes"),
     "fetch": ("fetches",),
@@ -34,17 +36,17 @@ WHOLE = "feeds"
 
 
 async def dump(settings: Settings, out: BinaryIO) -> Counter[str]:
-    """Write the state of all stages; returns the records of each topic.
+    """Write the state of all stages, and return the number of records by topic.
 
     Raises:
-        SettingsError: a topic is not there.
+        SettingsError: A topic does not exist.
     """
     header = await _header(settings)
-    writer, counts = Writer(out, header), Counter[str]()
+    writer, counts = DumpWriter(out, header), Counter[str]()
     async with consumer(settings) as client:
         for records in (_rows(settings, client), _waiting(settings, client, header.committed)):
             async for record in records:
-                stored = _stored(settings, record)
+                stored = _dump_record(settings, record)
                 writer.add(stored)
                 counts[stored.topic] += 1
     writer.end()
@@ -52,30 +54,32 @@ async def dump(settings: Settings, out: BinaryIO) -> Counter[str]:
 
 
 async def cluster_of(settings: Settings) -> str:
-    """Kafka's own id of this cluster."""
+    """Return Kafka's id of the cluster."""
     async with admin(settings) as client:
         return str((await client.describe_cluster())["cluster_id"])
 
 
-async def _header(settings: Settings) -> Header:
+async def _header(settings: Settings) -> DumpHeader:
     done: Committed = {}
     for stage, topics in SOURCES.items():
         for topic in topics:
-            offsets = await committed(settings, stage, topic)
+            offsets = await committed_offsets(settings, stage, topic)
             done.setdefault(stage, {})[topic] = {str(p): at for p, at in offsets.items() if at >= 0}
-    partitions = declared(settings)[0].partitions
+    partitions = declared_topics(settings)[0].partitions
     cluster = await cluster_of(settings)
-    return Header(version("urltree"), time.time(), cluster, settings.prefix, partitions, done)
+    return DumpHeader(version("urltree"), time.time(), cluster, settings.prefix, partitions, done)
 
 
 async def _rows(settings: Settings, client: AIOKafkaConsumer) -> AsyncIterator[ConsumerRecord]:
-    names = [topic.name for topic in declared(settings) if topic.role == "changelog"]
+    names = [topic.name for topic in declared_topics(settings) if topic.role == "changelog"]
     places = [place for name in names for place in await partitions(client, name)]
-    ranges = await whole(client, places)
-    async for record in read(client, ranges):
+    ranges = await full_ranges(client, places)
+    async for record in read_records(client, ranges):
         yield record
     ends = await client.end_offsets(places)
-    async for record in read(client, {place: (ranges[place][1], ends[place]) for place in places}):
+    async for record in read_records(
+        client, {place: (ranges[place][1], ends[place]) for place in places}
+    ):
         yield record
 
 
@@ -87,15 +91,15 @@ async def _waiting(
         for topic in topics:
             places = await partitions(client, settings.topic(topic))
             offsets = {} if topic == WHOLE else done[stage][topic]
-            for place, (first, end) in (await whole(client, places)).items():
+            for place, (first, end) in (await full_ranges(client, places)).items():
                 ranges[place] = (max(first, offsets.get(str(place.partition), 0)), end)
     waiting: Ranges = ranges
-    async for record in read(client, waiting):
+    async for record in read_records(client, waiting):
         yield record
 
 
-def _stored(settings: Settings, record: ConsumerRecord) -> Stored:
-    return Stored(
+def _dump_record(settings: Settings, record: ConsumerRecord) -> DumpRecord:
+    return DumpRecord(
         record.topic.removeprefix(settings.prefix),
         record.partition,
         record.offset,

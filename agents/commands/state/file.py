@@ -1,10 +1,11 @@
-"""The file that `state dump` writes: zstd of JSON Lines. A header first, how many records last.
+"""The file format of `state dump`: JSON Lines, compressed with zstd.
 
     {"urltree_state": 1, "prefix": "", "partitions": 6, "cluster": …, "committed": {…}, …}
     {"topic": "urltree-extract-rows-changelog", "partition": 3, "offset": 17, "key": …, …}
     {"records": 1}
 
-Keys, values and headers are base64. A file without its last line broke off, and is refused.
+The first line is the header, the last line the number of records. Keys, values and headers of
+records are in base64. A file without the last line is incomplete and is refused.
 """
 
 from __future__ import annotations
@@ -23,21 +24,22 @@ from agents.settings.job import SettingsError
 _VERSION = 1
 _MARK = "urltree_state"
 
-# Offsets by stage, then topic without prefix, then partition as text: keys of JSON are texts.
+# Offsets by stage, by topic without prefix, and by partition (as text, because it is a JSON key).
 Committed = dict[str, dict[str, dict[str, int]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
-    """What the state was made of.
+class DumpHeader:
+    """Header of a dump.
 
     Attributes:
-        release: of urltree.
-        made: seconds since 1970.
-        cluster: Kafka's own id; with the prefix it says whether a restore goes back to where the
-            dump was made.
-        partitions: of every topic.
-        committed: up to where each stage was done with what it reads, before a row was read.
+        release: Version of urltree.
+        made: Time of the dump, in seconds since 1970.
+        cluster: Kafka's id of the cluster. Cluster and prefix tell whether a restore returns to the
+            place of the dump.
+        prefix: Prefix of the topics.
+        partitions: Number of partitions of every topic.
+        committed: Committed offsets of each stage, read before any row.
     """
 
     release: str
@@ -48,8 +50,8 @@ class Header:
     committed: Committed = field(default_factory=dict)
 
 
-class Stored(NamedTuple):
-    """A record; its topic is named without prefix, its timestamp is in ms, -1 for none."""
+class DumpRecord(NamedTuple):
+    """Record of a dump: topic without prefix, timestamp in milliseconds (-1: none)."""
 
     topic: str
     partition: int
@@ -60,15 +62,15 @@ class Stored(NamedTuple):
     headers: tuple[tuple[str, bytes | None], ...]
 
 
-class Writer:
-    """Writes a file of state, front to back; `end` completes it."""
+class DumpWriter:
+    """Writer of a dump; `end` completes the file."""
 
-    def __init__(self, raw: BinaryIO, header: Header) -> None:
+    def __init__(self, raw: BinaryIO, header: DumpHeader) -> None:
         self._out = zstandard.ZstdCompressor(write_checksum=True).stream_writer(raw, closefd=False)
         self._records = 0
         self._line({_MARK: _VERSION, **asdict(header)})
 
-    def add(self, stored: Stored) -> None:
+    def add(self, stored: DumpRecord) -> None:
         """Write a record."""
         packed = stored._replace(
             key=_text(stored.key),
@@ -87,14 +89,14 @@ class Writer:
         self._out.write(orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE))
 
 
-class Reader:
-    """Reads a file of state, front to back.
+class DumpReader:
+    """Reader of a dump.
 
     Attributes:
-        header: its first line.
+        header: Its first line.
 
     Raises:
-        SettingsError: it is no such file, or of a newer release.
+        SettingsError: The file is not a dump, or was written by a newer release.
     """
 
     def __init__(self, raw: BinaryIO) -> None:
@@ -102,14 +104,16 @@ class Reader:
         self._lines = _json(io.BufferedReader(plain))
         first = next(self._lines, {})
         if first.pop(_MARK, None) != _VERSION:
-            raise SettingsError(f"this is no file of `state dump`, or not of version {_VERSION}")
-        self.header = Header(**first)
+            raise SettingsError(
+                f"the file was not written by `state dump`, or its format is not version {_VERSION}"
+            )
+        self.header = DumpHeader(**first)
 
-    def __iter__(self) -> Iterator[Stored]:
-        """The records in order.
+    def __iter__(self) -> Iterator[DumpRecord]:
+        """Yield the records in order.
 
         Raises:
-            SettingsError: the file broke off, or is damaged.
+            SettingsError: The file is incomplete or damaged.
         """
         count = 0
         for line in self._lines:
@@ -117,13 +121,15 @@ class Reader:
                 return
             if "topic" not in line:
                 break
-            yield Stored(**line)._replace(
+            yield DumpRecord(**line)._replace(
                 key=_bytes(line["key"]),
                 value=_bytes(line["value"]),
                 headers=tuple((name, _bytes(content)) for name, content in line["headers"]),
             )
             count += 1
-        raise SettingsError(f"the file breaks off after {count} records: it is no whole dump")
+        raise SettingsError(
+            f"the file ends after {count} records without its last line: the dump is incomplete"
+        )
 
 
 def _json(lines: io.BufferedReader) -> Iterator[dict[str, Any]]:
@@ -131,7 +137,7 @@ def _json(lines: io.BufferedReader) -> Iterator[dict[str, Any]]:
         for line in lines:
             yield orjson.loads(line)
     except (zstandard.ZstdError, ValueError) as error:
-        raise SettingsError(f"the file of state cannot be read: {error}") from None
+        raise SettingsError(f"the dump is damaged and cannot be read: {error}") from None
 
 
 def _text(content: bytes | None) -> Any:

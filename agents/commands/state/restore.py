@@ -1,11 +1,11 @@
-"""`state restore`: a dump becomes the state of a job that has none.
+"""`state restore`: write a dump to a job that has no state.
 
-    back where it was made      rows ──▶ changelogs;  groups go back to the dump's offsets
-    on another Kafka or prefix  rows ──▶ changelogs;  what waited is published again, under its
-                                                      first origin; groups begin with the oldest
+    same cluster and prefix     rows ──▶ changelogs; committed offsets are set to those of the dump
+    other cluster or prefix     rows ──▶ changelogs; waiting records are published again with their
+                                first origin; groups begin at the oldest record
 
-Each record goes where its domain, or site, belongs among the partitions that there are now. All
-records of a domain lay in one partition, so their order stays.
+Each record is written to the partition of its domain or site, for the present number of partitions.
+All records of a domain come from one partition, so their order is kept.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from typing import Any, NamedTuple
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
 from agents.commands.state.dump import SOURCES, WHOLE, cluster_of
-from agents.commands.state.file import Header, Reader, Stored
-from agents.commands.topics import check
-from agents.kafka.client import consumer, partitions, producer, whole
-from agents.kafka.groups import rewind, workers
+from agents.commands.state.file import DumpHeader, DumpReader, DumpRecord
+from agents.commands.topics import check_topics
+from agents.kafka.client import consumer, full_ranges, partitions, producer
+from agents.kafka.groups import count_workers, rewind
 from agents.kafka.partitions import partition_of
 from agents.kafka.tables.live_keys import live_keys
 from agents.settings.feeds import MIB
 from agents.settings.job import Settings, SettingsError
-from agents.settings.topics_file import declared
+from agents.settings.topics_file import declared_topics
 from models import feed as feeds
 from models.headers import ORIGIN, header
 from models.origin import Origin
 from urltree.page import PageError
 
-_IN_FLIGHT = 1_000  # records
+_IN_FLIGHT = 1_000  # unconfirmed records at most
 _IN_FLIGHT_BYTES = 16 * MIB
-_REMEMBERED = ("raw-html", "fetches")  # where a record that waited keeps the origin it had
+_REMEMBERED = ("raw-html", "fetches")  # topics whose waiting records keep their first origin
 
 
 class Restored(NamedTuple):
-    """What a restore did.
+    """Result of a restore.
 
     Attributes:
-        records: written, by topic without prefix.
-        is_back: whether groups went back to the dump's offsets.
-        gone: records behind those offsets that retention has taken since, by topic.
+        records: Number of written records, by topic without prefix.
+        is_back: Whether the committed offsets were set to those of the dump.
+        gone: Number of records after those offsets that retention has removed, by topic.
     """
 
     records: dict[str, int]
@@ -53,12 +53,12 @@ class Restored(NamedTuple):
 
 
 async def restore(
-    settings: Settings, file: Reader, stages: Collection[str], *, repartition: bool
+    settings: Settings, file: DumpReader, stages: Collection[str], *, repartition: bool
 ) -> Restored:
-    """Write what a dump holds of these stages.
+    """Write the records of a dump that belong to these stages.
 
     Raises:
-        SettingsError: topics, workers or rows are there that should not be, or the file is bad.
+        SettingsError: Topics differ, workers run, tables contain rows, or the file is damaged.
     """
     made = file.header
     is_back = (made.cluster, made.prefix) == (await cluster_of(settings), settings.prefix)
@@ -68,28 +68,28 @@ async def restore(
     if not is_back:
         wanted |= {topic for stage in stages for topic in SOURCES[stage]}
     await _check_empty(settings, _changelogs(settings, stages) | (wanted & {WHOLE}))
-    counts = await _write(settings, _placed(made, count, (s for s in file if s.topic in wanted)))
+    counts = await _write(settings, _place(made, count, (s for s in file if s.topic in wanted)))
     gone = await _rewind(settings, made, stages) if is_back else {}
     return Restored(dict(counts), is_back, gone)
 
 
-async def _check_topics(settings: Settings, made: Header, *, repartition: bool) -> int:
-    problems = await check(settings)
+async def _check_topics(settings: Settings, made: DumpHeader, *, repartition: bool) -> int:
+    problems = await check_topics(settings)
     if problems:
-        raise SettingsError(f"{problems[0]}: `topics apply` first")
-    count = declared(settings)[0].partitions
+        raise SettingsError(f"{problems[0]}; run `python -m agents topics apply` first")
+    count = declared_topics(settings)[0].partitions
     if count != made.partitions and not repartition:
         raise SettingsError(
-            f"the dump is of {made.partitions} partitions, these topics have {count}: with "
-            "--repartition each row goes where its domain's pages will lie (docs/operations.md, "
-            "Repartition)"
+            f"the dump has {made.partitions} partitions, but the topics have {count}; pass "
+            "--repartition to move each row to the new partition of its domain "
+            "(docs/operations.md, Repartition)"
         )
     return count
 
 
 async def _check_idle(settings: Settings, stages: Collection[str]) -> None:
     for stage in stages:
-        if running := await workers(settings, stage):
+        if running := await count_workers(settings, stage):
             raise SettingsError(
                 f"{stage} has {running} running worker(s): stop them, and wait for longer than "
                 f"their session_seconds ({settings.session_seconds:g})"
@@ -97,14 +97,14 @@ async def _check_idle(settings: Settings, stages: Collection[str]) -> None:
 
 
 async def _check_empty(settings: Settings, topics: Collection[str]) -> None:
-    """No topic of these holds a row that was not deleted; one is enough to refuse."""
+    """Refuse topics that contain a row that was not deleted."""
     async with consumer(settings) as client:
         places = await _places(settings, client, topics)
         async with aclosing(live_keys(client, places)) as live:
             async for place, _ in live:
                 raise SettingsError(
-                    f"{place.topic} holds rows: a dump is restored to a job without state; `reset` "
-                    "the stage first, or take another prefix"
+                    f"{place.topic} contains rows, but a dump is restored only to a job without "
+                    "state; run `python -m agents reset` for the stage first, or use another prefix"
                 )
 
 
@@ -115,25 +115,25 @@ async def _places(
 
 
 def _changelogs(settings: Settings, stages: Collection[str]) -> set[str]:
-    names = {t.name.removeprefix(settings.prefix) for t in declared(settings)}
+    names = {t.name.removeprefix(settings.prefix) for t in declared_topics(settings)}
     return {n for n in names for stage in stages if n.startswith(f"urltree-{stage}-")}
 
 
-def _placed(made: Header, count: int, records: Iterator[Stored]) -> Iterator[Stored]:
-    """The records as they will be written: in their partitions, with their first origins."""
+def _place(made: DumpHeader, count: int, records: Iterator[DumpRecord]) -> Iterator[DumpRecord]:
+    """Yield the records as they will be written: with new partitions and first origins."""
     for stored in records:
         headers = stored.headers
         if stored.topic in _REMEMBERED and header(headers, ORIGIN) is None:
             topic = made.prefix + stored.topic
             origin = Origin(topic, stored.partition, stored.offset)
             headers = (*headers, (ORIGIN, str(origin).encode()))
-        belongs = _belongs_to(stored)
+        belongs = _owner_of(stored)
         partition = stored.partition % count if belongs is None else partition_of(belongs, count)
         yield stored._replace(headers=headers, partition=partition)
 
 
-def _belongs_to(stored: Stored) -> bytes | None:
-    """The domain or site of a record; of a page that was published under another key, that."""
+def _owner_of(stored: DumpRecord) -> bytes | None:
+    """Return the domain or site of a record. It is the key of a page with another key."""
     key = stored.key
     if key is None:
         return None
@@ -145,9 +145,9 @@ def _belongs_to(stored: Stored) -> bytes | None:
     return key.partition(b"\0")[0]
 
 
-async def _write(settings: Settings, records: Iterator[Stored]) -> Counter[str]:
+async def _write(settings: Settings, records: Iterator[DumpRecord]) -> Counter[str]:
     counts = Counter[str]()
-    # what came from others may be as large as the topic allows, which is above our own bound
+    # Records of other producers may be as large as the topic allows, which is above our own limit.
     roomy = settings.model_copy(update={"max_record_bytes": settings.max_record_bytes + MIB})
     async with producer(roomy) as out:
         waiting, size = [], 0
@@ -162,10 +162,12 @@ async def _write(settings: Settings, records: Iterator[Stored]) -> Counter[str]:
     return counts
 
 
-async def _send(settings: Settings, out: AIOKafkaProducer, stored: Stored) -> asyncio.Future[Any]:
+async def _send(
+    settings: Settings, out: AIOKafkaProducer, stored: DumpRecord
+) -> asyncio.Future[Any]:
     key, value = stored.key, stored.value
     if key is None and value is None:
-        key = b""  # aiokafka refuses to send nothing at all
+        key = b""  # aiokafka refuses a record without key and value
     sent: asyncio.Future[Any] = await out.send(
         settings.topic(stored.topic),
         value,
@@ -177,14 +179,14 @@ async def _send(settings: Settings, out: AIOKafkaProducer, stored: Stored) -> as
     return sent
 
 
-async def _rewind(settings: Settings, made: Header, stages: Collection[str]) -> dict[str, int]:
-    """Groups go back to where they stood, or to the oldest record that is left behind it."""
+async def _rewind(settings: Settings, made: DumpHeader, stages: Collection[str]) -> dict[str, int]:
+    """Set the committed offsets to those of the dump, or to the oldest record after them."""
     gone = Counter[str]()
     for stage in stages:
         for topic in SOURCES[stage]:
             offsets = made.committed[stage][topic]
             async with consumer(settings) as client:
-                there = await whole(client, await partitions(client, settings.topic(topic)))
+                there = await full_ranges(client, await partitions(client, settings.topic(topic)))
             to = {}
             for place, (first, end) in there.items():
                 stood = offsets.get(str(place.partition), 0)

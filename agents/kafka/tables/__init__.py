@@ -1,1 +1,1 @@
-"""Tables: RocksDB on disk, restored from changelog topics in Kafka."""
+"""Tables in RocksDB on disk, restored from changelog topics in Kafka."""

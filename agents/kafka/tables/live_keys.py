@@ -1,8 +1,9 @@
-"""The rows that compacted topics still have: keys whose last record is no tombstone.
+"""The keys of the rows that a compacted topic contains: their last record is not a tombstone.
 
-Only the end of a partition tells which keys are left, and they may be millions: 1,000,000 in memory
-made a command of 72 MiB one of 576. So they wait in a file of SQLite, a partition at a time: 45
-bytes on disk for a key of 35 bytes, and in memory SQLite's own cache of 2 MB.
+Only at the end of a partition is it known which keys remain, and there may be millions. Keeping
+1,000,000 of them in memory raised a command from 72 MiB to 576 MiB. So they are collected in a
+SQLite file, one partition at a time: 45 bytes on disk for a key of 35 bytes, and 2 MB of memory
+for SQLite's cache.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from agents.kafka.client import read, whole
+from agents.kafka.client import full_ranges, read_records
 
 _WRITTEN = "INSERT OR IGNORE INTO live VALUES (?)"
 _DELETED = "DELETE FROM live WHERE key = ?"
@@ -24,17 +25,17 @@ _DELETED = "DELETE FROM live WHERE key = ?"
 async def live_keys(
     client: AIOKafkaConsumer, places: Iterable[TopicPartition]
 ) -> AsyncGenerator[tuple[TopicPartition, bytes], None]:
-    """The keys of these partitions, each as it is when its turn comes, in the order of bytes."""
+    """Yield the live keys of these partitions, in byte order within each partition."""
     for place in places:
-        with TemporaryDirectory() as folder, closing(_opened(Path(folder, "keys"))) as live:
-            async for record in read(client, await whole(client, [place])):
+        with TemporaryDirectory() as folder, closing(_open_table(Path(folder, "keys"))) as live:
+            async for record in read_records(client, await full_ranges(client, [place])):
                 live.execute(_DELETED if record.value is None else _WRITTEN, (record.key,))
             for (key,) in live.execute("SELECT key FROM live"):
                 yield place, key
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    """A table of keys, in a transaction that nobody commits: what a crash leaves is of no use."""
+def _open_table(path: Path) -> sqlite3.Connection:
+    """Open a temporary table of keys. Its transaction is never committed: the file is not kept."""
     live = sqlite3.connect(path)
     live.execute("PRAGMA journal_mode = OFF")
     live.execute("CREATE TABLE live (key BLOB PRIMARY KEY) WITHOUT ROWID")

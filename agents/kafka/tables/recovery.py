@@ -1,12 +1,12 @@
-"""Faust's recovery of tables, mended in three places (issue 3, "Open trouble", and `tests/job`).
+"""Faust's recovery of tables with three fixes.
 
-- Faust goes on from an offset in memory. A rebalance in the middle of a recovery drops what was
-  read and not written, and an offset or a highwater that is not there yet counts as 0: the row at
-  offset 0, or all rows, were missing on the disk. Here only the disk says what it holds.
-- A disk can be ahead of its changelog: the topic was made anew. Faust ends the worker, at each
-  start. Here such a disk is wiped and restored from what the topic has now.
-- The last offset of a compacted changelog may hold no record any more: a tombstone that Kafka
-  dropped in time. Faust waits for it for ever. Here recovery ends where the reader has passed it.
+- Faust continues from an offset in memory. A rebalance during a recovery drops records that were
+  read but not written, and an offset or highwater that is not known yet counts as 0. So the row at
+  offset 0, or all rows, were missing on disk. Here only the disk tells which offset it contains.
+- A disk can be ahead of its changelog if the topic was created anew. Faust then ends the worker at
+  each start. Here such a disk is wiped and restored from the present topic.
+- The last offset of a compacted changelog may contain no record, because Kafka has removed an old
+  tombstone. Faust waits for it forever. Here recovery ends when the reader has passed that offset.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from mode import Service
 
 from agents.telemetry.logs import log
 
-_LOOK_SECONDS = 2.0
+_CHECK_SECONDS = 2.0
 
 
 class Recovery(recovery.Recovery):
-    """Restores the tables of the partitions that this worker got."""
+    """Recovery of the tables of the partitions that this worker owns."""
 
     def __post_init__(self) -> None:
-        """Nothing was passed yet."""
+        """Start without any passed offsets."""
         self._passed: dict[TP, int] = {}
 
     @property
     def remaining(self) -> int:
-        """Offsets of changelogs that are still to be read; 0 when all is restored.
+        """Number of changelog offsets that are still to be read.
 
-        From the moment at which the ends of the changelogs are known; before that it is 0. A
-        partition of which it is not known yet where to begin counts whole. Where compaction has
-        left fewer records than offsets, it ends earlier.
+        It is 0 until the ends of the changelogs are known, and when all is restored. A partition
+        whose start is not known yet counts in full. Compaction leaves fewer records than offsets,
+        so recovery may end earlier than this number suggests.
         """
         read = self.active_offsets
         return sum(
@@ -51,15 +51,19 @@ class Recovery(recovery.Recovery):
             disk, highwater = self.tp_to_table[tp].data, self.active_highwaters.get(tp)
             offset = disk.persisted_offset(tp)
             if None not in (offset, highwater) and offset > highwater:
-                log.warning("disk is ahead of its changelog, it is restored", topic=tp.topic)
+                log.warning(
+                    "disk is ahead of its changelog topic; wiped, restoring from the topic",
+                    topic=tp.topic,
+                    partition=tp.partition,
+                )
                 disk.wipe(tp.partition)
                 offset = None
             destination[tp] = offset
         await super()._build_offsets(consumer, tps, destination, title)
 
-    @Service.timer(_LOOK_SECONDS)
+    @Service.timer(_CHECK_SECONDS)
     async def _pass_missing_records(self) -> None:
-        """Where the reader was past the last offset at two looks on end, all was read."""
+        """Finish a partition whose reader was past the last offset at two consecutive checks."""
         before, self._passed = self._passed, {}
         for tp in list(self.active_tps) if self.in_recovery else ():
             offset, highwater = self.active_offsets[tp], self.active_highwaters[tp]
@@ -74,23 +78,23 @@ class Recovery(recovery.Recovery):
 
 
 class TableManager(manager.TableManager):
-    """Faust's manager of tables, with the recovery above."""
+    """Faust's table manager that uses `Recovery`."""
 
     _recovery: Recovery | None = None
 
     async def on_start(self) -> None:
-        """Start without the second that Faust waits here: agents are waited for elsewhere."""
+        """Start without Faust's pause of one second; agents are waited for elsewhere."""
         await self._update_channels()
         await self.recovery.start()
 
     @property
     def remaining(self) -> int:
-        """Offsets of changelogs that recovery still has to read; 0 before the first."""
+        """Number of changelog offsets that recovery still has to read; 0 before it exists."""
         return 0 if self._recovery is None else self._recovery.remaining
 
     @property
     def recovery(self) -> Recovery:
-        """Made when it is first asked for."""
+        """The recovery service, created on first use."""
         if self._recovery is None:
             self._recovery = Recovery(self.app, self, beacon=self.beacon, loop=self.loop)
         return self._recovery

@@ -1,8 +1,9 @@
-"""The disk of a table: one RocksDB a partition, small, and wiped where it is too old.
+"""The disk of a table: one small RocksDB per partition, wiped if it was unused for too long.
 
-A deleted row leaves a tombstone in the changelog, and Kafka drops that in time. A disk that was
-away for longer would never hear of it, and the row would be back. So each partition has a mark
-that its owner keeps fresh; a partition whose mark is too old begins anew from the changelog.
+A deleted row leaves a tombstone in the changelog, and Kafka removes the tombstone after a time. A
+disk that was unused for longer would never learn of the deletion, and the row would reappear. So
+each partition has a marker file that its owner touches regularly; a partition whose marker is too
+old is restored from the changelog.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ DAY = 86_400.0
 
 
 class StoreError(Exception):
-    """RocksDB failed: ours, never the page's; the worker ends and recovers."""
+    """RocksDB failed. No page is at fault; the worker ends, and recovers after a restart."""
 
 
 class Store(rocksdb.Store):
-    """RocksDB with bounded caches.
+    """RocksDB store with bounded caches.
 
-    Faust's defaults are 2 GiB of cache and 192 MiB of write buffers a partition (issue 3).
+    Faust's defaults are 2 GiB of block cache and 192 MiB of write buffers per partition.
     """
 
     def __init__(self, url: str, app: Any, table: Any, **kwargs: Any) -> None:
@@ -43,15 +44,15 @@ class Store(rocksdb.Store):
         super().__init__(url, app, table, **{**kwargs, "options": options})
 
     def get(self, partition: int, key: bytes) -> bytes | None:
-        """The value under a key, None where there is none."""
+        """Return the value of a key, or None."""
         try:
             value: bytes | None = self._db_for_partition(partition).get(key)
         except Exception as error:
-            raise StoreError(f"get from partition {partition}: {error}") from error
+            raise StoreError(f"RocksDB cannot read from partition {partition}: {error}") from error
         return value
 
     def put(self, partition: int, key: bytes, value: bytes | None) -> None:
-        """Put a value under a key; None deletes it."""
+        """Set the value of a key; None deletes it."""
         try:
             db = self._db_for_partition(partition)
             if value is None:
@@ -59,12 +60,12 @@ class Store(rocksdb.Store):
             else:
                 db.put(key, value)
         except Exception as error:
-            raise StoreError(f"put to partition {partition}: {error}") from error
+            raise StoreError(f"RocksDB cannot write to partition {partition}: {error}") from error
 
     def scan(
         self, partition: int, prefix: bytes, start: bytes = b""
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Keys and values of a prefix, in the order of keys, from `start` on; b"" is every key."""
+        """Yield keys and values under a prefix in key order, from `start` on; b"" matches all."""
         options = ReadOptions()
         if prefix:
             options.set_iterate_upper_bound(prefix[:-1] + bytes([prefix[-1] + 1]))
@@ -76,20 +77,21 @@ class Store(rocksdb.Store):
                 if key != self.offset_key:
                     yield key, value
         except Exception as error:
-            raise StoreError(f"scan of partition {partition}: {error}") from error
+            raise StoreError(f"RocksDB cannot scan partition {partition}: {error}") from error
 
     @property
     def rows(self) -> int:
-        """Keys of the open partitions, as RocksDB estimates: a recent one may count twice."""
+        """Estimated number of keys of the open partitions; RocksDB may count a recent key twice."""
         return sum(
             db.property_int_value("rocksdb.estimate-num-keys") or 0 for db in self._dbs.values()
         )
 
     @property
     def bytes(self) -> int:
-        """Size of the open partitions on disk: tables, and the log of what is not in one yet.
+        """Size of the open partitions on disk: table files, and the log of unflushed writes.
 
-        By RocksDB's own counts, 2 to 15 µs a partition; the log is as large as what it logs.
+        RocksDB's own counters are used (2 to 15 µs per partition). The size of the log equals the
+        size of the memtables that it protects.
         """
         return sum(
             db.property_int_value(f"rocksdb.{name}") or 0
@@ -98,17 +100,17 @@ class Store(rocksdb.Store):
         )
 
     def mark(self) -> None:
-        """Note that the open partitions are in use now."""
+        """Touch the marker files of the open partitions."""
         for partition in self._dbs:
             self._mark_path(partition).touch()
 
     def revoke_partitions(self, table: Any, tps: set[Any]) -> None:
-        """Close partitions that go to another worker."""
+        """Close partitions that move to another worker."""
         self.mark()
         super().revoke_partitions(table, tps)
 
     def wipe(self, partition: int) -> None:
-        """Forget what is on the disk of a partition."""
+        """Delete the files of a partition."""
         self._dbs.pop(partition, None)
         shutil.rmtree(self.partition_path(partition), ignore_errors=True)
         self._mark_path(partition).unlink(missing_ok=True)
@@ -116,7 +118,10 @@ class Store(rocksdb.Store):
     def _open_for_partition(self, partition: int) -> Any:
         path, mark = self.partition_path(partition), self._mark_path(partition)
         if path.exists() and not (mark.exists() and self._is_fresh(mark)):
-            log.warning("disk is too old, it is restored from the changelog", path=str(path))
+            log.warning(
+                "disk was unused for longer than disk_days; wiped, restoring from the changelog",
+                path=str(path),
+            )
             self.wipe(partition)
         db = super()._open_for_partition(partition)
         mark.touch()

@@ -1,16 +1,17 @@
-"""A table whose writes are confirmed: RocksDB on disk, a changelog in Kafka as its truth.
+"""A table with confirmed writes: RocksDB on disk, and its changelog topic in Kafka.
 
-    put ──▶ RocksDB, at once ──▶ changelog ──▶ confirmed ──▶ "this disk holds up to offset n"
-                                     └─ future: the event is done only when it is
+    put ──▶ RocksDB, at once ──▶ changelog ──▶ confirmed ──▶ "the disk is complete up to offset n"
+                                     └─ future: the event is done only when this future is
 
-Faust's table drops that future, writes to the partition of the current event only, and lets any
-confirmation move n: when a stopped worker wakes and its late write is confirmed at 500, while
-another worker wrote 450 to 499, its disk would claim to hold what it never saw. Here n moves only
-by one: 450 to 499 missing, it stays, and recovery reads them when the partition is back.
+The changelog is the source of truth. Faust's table drops that future, writes only to the partition
+of the current event, and lets any confirmation move n. Suppose a stopped worker wakes and its late
+write is confirmed at offset 500, while another worker wrote 450 to 499: its disk would claim
+records that it never saw. Here n moves only in steps of one. If 450 to 499 are missing, n stays,
+and recovery reads them when the partition returns to this worker.
 
-A deletion takes the other way: out of sight at once, off the disk when its tombstone is confirmed.
-A row that was deleted before a kill -9 and whose tombstone was never sent is not there to be
-deleted again: the changelog, and the next worker, would have it for ever.
+A deletion works in the opposite order: the row is hidden at once, and leaves the disk when its
+tombstone is confirmed. Otherwise a kill -9 between the two could lose the tombstone: the row would
+no longer be on disk to be deleted again, but would stay in the changelog forever.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ from faust.types import TP
 from agents.kafka.tables.store import MARK_SECONDS, Store
 from agents.telemetry.logs import log
 
-PAGE = 500  # rows; 2 to 3 µs each (issue 3)
+BATCH = 500  # rows per batch of a scan; a row takes 2 to 3 µs
 
 
-class Table(faust.Table):
-    """Bytes under bytes, by partition."""
+class ConfirmedTable(faust.Table):
+    """Faust table of byte keys and byte values, addressed by partition."""
 
     def __post_init__(self) -> None:
-        """Nothing is known of any partition before its recovery."""
-        # offset in the changelog up to which the disk holds everything; None: a gap, see above
-        self._held: dict[int, int | None] = {}
+        """Start without knowledge of any partition; recovery provides it."""
+        # By partition, the changelog offset up to which the disk is complete; None after a gap.
+        self._complete_to: dict[int, int | None] = {}
         self._generation = 0
-        # what is on the disk until its newest tombstone is confirmed
+        # Hidden rows that stay on disk until their newest tombstone is confirmed.
         self._deleting: dict[tuple[int, bytes], object] = {}
 
     def _new_store(self) -> Store:
@@ -56,16 +57,16 @@ class Table(faust.Table):
 
     @property
     def rows(self) -> int:
-        """Rows of the assigned partitions, estimated; 0 before the table is opened."""
+        """Estimated number of rows of the assigned partitions; 0 before the table is open."""
         return 0 if self._data is None else self._data.rows
 
     @property
     def bytes_on_disk(self) -> int:
-        """Their size on the disk."""
+        """Size on disk of the assigned partitions, in bytes."""
         return 0 if self._data is None else self._data.bytes
 
     def get(self, partition: int, key: bytes) -> bytes | None:
-        """The value under a key, None where there is none."""
+        """Return the value of a key, or None."""
         if (partition, key) in self._deleting:
             return None
         value: bytes | None = self.data.get(partition, key)
@@ -74,27 +75,27 @@ class Table(faust.Table):
     def scan(
         self, partition: int, prefix: bytes, start: bytes = b""
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Keys and values of a prefix, in the order of keys, from `start` on; b"" is every key.
+        """Yield keys and values under a prefix in key order, from `start` on; b"" matches all keys.
 
-        To be read to its end without a pause: an open scan keeps RocksDB from closing when the
-        partition goes to another worker.
+        Read it to its end without awaiting: an open scan keeps RocksDB from closing when the
+        partition moves to another worker.
         """
         for key, value in self.data.scan(partition, prefix, start):
             if (partition, key) not in self._deleting:
                 yield key, value
 
-    def pages(self, partition: int, prefix: bytes) -> Iterator[list[tuple[bytes, bytes]]]:
-        """A scan in lists of at most 500 rows; between two of them no scan is open.
+    def scan_batches(self, partition: int, prefix: bytes) -> Iterator[list[tuple[bytes, bytes]]]:
+        """Yield a scan as lists of at most `BATCH` rows; between two lists no scan is open.
 
-        Who lets others have their turn between two asks first whether the partition is still its.
+        A caller that awaits between two lists must first check that it still owns the partition.
         """
         start = prefix
-        while page := list(islice(self.scan(partition, prefix, start), PAGE)):
-            yield page
-            start = page[-1][0] + b"\0"  # the least key beyond the last
+        while batch := list(islice(self.scan(partition, prefix, start), BATCH)):
+            yield batch
+            start = batch[-1][0] + b"\0"  # the smallest key after the last one
 
     async def put(self, partition: int, key: bytes, value: bytes) -> asyncio.Future[RecordMetadata]:
-        """Put a value under a key; the future is done when Kafka has it."""
+        """Set the value of a key; the returned future is done when Kafka has confirmed it."""
         self._deleting.pop((partition, key), None)
         self.data.put(partition, key, value)
         future = await self._deliver(partition, key, value)
@@ -102,7 +103,7 @@ class Table(faust.Table):
         return future
 
     async def delete(self, partition: int, key: bytes) -> asyncio.Future[RecordMetadata]:
-        """Delete what is under a key; the future is done when Kafka has the tombstone."""
+        """Delete a key; the returned future is done when Kafka has confirmed the tombstone."""
         deletion = self._deleting[partition, key] = object()
         future = await self._deliver(partition, key, None)
         future.add_done_callback(partial(self._on_deleted, partition, key, deletion))
@@ -112,20 +113,20 @@ class Table(faust.Table):
     async def on_rebalance(
         self, assigned: set[TP], revoked: set[TP], newly_assigned: set[TP], generation_id: int = 0
     ) -> None:
-        """From now on no earlier write says anything about this disk."""
+        """Ignore confirmations of earlier writes from now on."""
         self._generation += 1
-        self._held.clear()
+        self._complete_to.clear()
         self._deleting.clear()
         await super().on_rebalance(assigned, revoked, newly_assigned, generation_id)
 
     async def on_recovery_completed(self, active_tps: set[TP], standby_tps: set[TP]) -> None:
-        """The disk holds what was read; confirmations move the offset on from there."""
+        """Set the offset up to which each disk is complete, as recovery has read it."""
         recovery = self.app.tables.recovery
         recovery.flush_buffers()
         for tp in active_tps:
-            # what was read, never the highwater: after a second rebalance that is another's, or 0
+            # Use the offset that was read: after a second rebalance the highwater may be 0 or old.
             read = recovery.active_offsets.get(tp)
-            self._hold(tp, -1 if read is None else read)
+            self._set_complete(tp, -1 if read is None else read)
         await super().on_recovery_completed(active_tps, standby_tps)
 
     async def _deliver(
@@ -140,7 +141,7 @@ class Table(faust.Table):
         self, partition: int, key: bytes, deletion: object, future: asyncio.Future[RecordMetadata]
     ) -> None:
         if self._deleting.get((partition, key)) is not deletion:
-            return  # put or deleted again since, or the partition may be another's
+            return  # written or deleted again since, or the partition has moved
         if not future.cancelled() and future.exception() is None:
             del self._deleting[partition, key]
             self.data.put(partition, key, None)
@@ -149,17 +150,23 @@ class Table(faust.Table):
         if generation != self._generation or future.cancelled() or future.exception():
             return
         at = future.result()
-        held = self._held.get(at.partition)
-        if held is None:
+        complete_to = self._complete_to.get(at.partition)
+        if complete_to is None:
             return
-        if at.offset == held + 1:
-            self._hold(TopicPartition(at.topic, at.partition), at.offset)
+        if at.offset == complete_to + 1:
+            self._set_complete(TopicPartition(at.topic, at.partition), at.offset)
         else:
-            log.warning("another wrote to this changelog", table=self.name, at=at.offset, held=held)
-            self._held[at.partition] = None
+            log.warning(
+                "another worker wrote to this changelog partition",
+                table=self.name,
+                partition=at.partition,
+                offset=at.offset,
+                expected=complete_to + 1,
+            )
+            self._complete_to[at.partition] = None
 
-    def _hold(self, tp: TP, offset: int) -> None:
-        self._held[tp.partition] = offset
+    def _set_complete(self, tp: TP, offset: int) -> None:
+        self._complete_to[tp.partition] = offset
         if offset >= 0:
             self.data.set_persisted_offset(tp, offset)
 
@@ -168,16 +175,16 @@ class Table(faust.Table):
         self.data.mark()
 
 
-def key_of(domain: str, document_id: bytes) -> bytes:
-    """The key of a document's row in every table; `prefix_of` is where its domain begins."""
-    return prefix_of(domain) + document_id
+def row_key(domain: str, document_id: bytes) -> bytes:
+    """Return the key of a document's row, which is the same in every table."""
+    return row_prefix(domain) + document_id
 
 
-def prefix_of(domain: str) -> bytes:
-    """What the keys of a domain begin with: no domain contains a NUL."""
+def row_prefix(domain: str) -> bytes:
+    """Return the prefix of the keys of a domain's rows: no domain contains a NUL."""
     return domain.encode() + b"\0"
 
 
-def id_of(key: bytes) -> bytes:
-    """The 16 bytes of a document's id."""
+def row_id(key: bytes) -> bytes:
+    """Return the document id at the end of a row's key: 16 bytes."""
     return key[-16:]

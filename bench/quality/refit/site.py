@@ -15,7 +15,7 @@ from bench.quality.refit.setting import Setting, Word
 from urltree.address.url_key import KeyScheme
 from urltree.document import Document
 from urltree.heuristics.evidence import Evidence
-from urltree.heuristics.evidence.names import Said
+from urltree.heuristics.evidence.names import NameMeaning
 from urltree.heuristics.evidence.parameters import Parameters
 from urltree.html.tokenizer import tokenize
 from urltree.site.site import Site
@@ -63,7 +63,7 @@ class RefitSite:
 
     pages: list[Judged]
     tokens: tuple[tuple[str, ...], ...]
-    known: dict[tuple[Parameters, tuple[Said, ...]], float] = field(default_factory=dict)
+    known: dict[tuple[Parameters, tuple[NameMeaning, ...]], float] = field(default_factory=dict)
     words: dict[Word, bool] = field(default_factory=dict)
 
     def f1(self, setting: Setting) -> float:

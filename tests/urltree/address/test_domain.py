@@ -1,4 +1,4 @@
-"""Which hosts are one site."""
+"""Which hosts belong to one site."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ from urltree.address.domain import SUFFIX_LIST, Domains, parse_shared_hosts, shi
     ],
 )
 def test_a_host_belongs_to_its_site(host: str, domain: str) -> None:
-    """The label below a public suffix, a shared host's subdomain, or the host itself."""
+    """The domain is the label below a public suffix or a shared host, or the host itself."""
     assert Domains().of(host) == domain
 
 
 def test_users_add_shared_hosts() -> None:
-    """Their hosts add to the shipped ones, which stay."""
+    """The user's hosts are added to the shipped ones."""
     domains = Domains(parse_shared_hosts("# ours\nblogs.example.org  # since 2020\n\n"))
     assert domains.of("a.alice.blogs.example.org") == "alice.blogs.example.org"
     assert domains.of("blogs.example.org") == "blogs.example.org"
@@ -58,7 +58,7 @@ def test_users_add_shared_hosts() -> None:
 
 
 def test_the_longest_suffix_decides() -> None:
-    """A shared host above a listed suffix changes nothing below that suffix."""
+    """A shared host above a listed suffix does not affect hosts below that suffix."""
     assert Domains(["uk.com", "github.io"]).of("a.alice.github.io") == "alice.github.io"
     assert Domains(["co.uk"]).of("news.bbc.co.uk") == "bbc.co.uk"
     assert Domains(["alice.github.io"]).of("x.y.alice.github.io") == "y.alice.github.io"
@@ -68,21 +68,21 @@ def test_the_longest_suffix_decides() -> None:
     "line", ["com", "https://example.org", "exa mple.org", "*.example.org", f"{64 * 'a'}..org"]
 )
 def test_a_line_that_is_no_host_is_named(line: str) -> None:
-    """A wrong file of shared hosts is refused with the line that is wrong."""
+    """The error for a wrong file of shared hosts names the line."""
     with pytest.raises(ValueError, match=re.escape(repr(line))):
         parse_shared_hosts(f"example.org\n{line}\n")
 
 
 def test_a_shared_host_may_be_written_as_people_write_it() -> None:
-    """Upper case and IDN are folded as in URLs."""
+    """Upper case and IDN are normalised as in URLs."""
     assert parse_shared_hosts("Blogs.M\u00fcnchen.DE.") == {"blogs.xn--mnchen-3ya.de"}
 
 
 def test_the_suffix_list_has_a_date() -> None:
-    """Its version is part of what decides a key."""
+    """The version of the list is part of the label of a key scheme."""
     assert re.search(r"\d{8}$", SUFFIX_LIST)
 
 
 def test_shipped_hosts_are_what_they_should_be() -> None:
-    """The file is read whole, comments aside."""
+    """The shipped file is read completely, without its comments."""
     assert {"go.com", "wordpress.com"} <= shipped_shared_hosts()

@@ -1,4 +1,4 @@
-"""Evidence of documents: does a change of a parameter change the content?"""
+"""Evidence from documents of whether a parameter changes the content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urltree.address.query_evidence import (
     MAX_PAIRS,
     MAX_PARAMETERS,
     ParameterEvidence,
-    Sample,
+    SampledDocument,
     query_evidence,
 )
 from urltree.address.url import normalise
@@ -21,25 +21,27 @@ from urltree.address.url import normalise
 MENU = range(5)
 
 
-def sample(address: str, content: int) -> Sample:
-    """A document with the menu, and ten blocks that follow from the number of its content."""
+def sample(address: str, content: int) -> SampledDocument:
+    """Return a document with the menu, and ten blocks derived from the number of its content."""
     blocks = range(100 + 10 * content, 110 + 10 * content)
-    return Sample.of(normalise(f"https://example.org{address}"), array("Q", [*MENU, *blocks]))
+    return SampledDocument.of(
+        normalise(f"https://example.org{address}"), array("Q", [*MENU, *blocks])
+    )
 
 
-def found(samples: Iterable[Sample]) -> dict[str, ParameterEvidence]:
-    """What is said of the parameters of a site with one path."""
+def found(samples: Iterable[SampledDocument]) -> dict[str, ParameterEvidence]:
+    """Return the evidence about the parameters of a site with one path."""
     (path,) = query_evidence(list(samples))
     return {each.name: each for each in path.parameters or ()}
 
 
-def answers(samples: Iterable[Sample]) -> dict[str, str]:
-    """The same, in a word each."""
+def answers(samples: Iterable[SampledDocument]) -> dict[str, str]:
+    """Return the answer for each parameter."""
     return {name: each.answer for name, each in found(samples).items()}
 
 
 def test_the_order_of_a_list_is_dropped_and_its_page_is_kept() -> None:
-    """With the counts of the pairs that said so."""
+    """The counts of the pairs support each answer."""
     site = [sample(f"/list?page={page}&sort={order}", page) for page in range(9) for order in "abc"]
     assert list(found(site).values()) == [
         ParameterEvidence("page", 27, pairs=24, same=0, different=24, addresses=0),
@@ -49,13 +51,13 @@ def test_the_order_of_a_list_is_dropped_and_its_page_is_kept() -> None:
 
 
 def test_a_parameter_that_may_be_missing_is_compared_with_none() -> None:
-    """Its presence is a change too."""
+    """A document with the parameter and one without it form a pair."""
     site = [sample(f"/{query}", n) for n in range(9) for query in (f"?id={n}", f"?id={n}&print")]
     assert answers(site) == {"id": "keep", "print": "drop"}
 
 
 def test_too_few_pairs_decide_nothing() -> None:
-    """One fewer than are needed, in either direction."""
+    """One pair less than needed leads to `undecided`, for `drop` and for `keep`."""
     few = range(FEWEST_PAIRS)
     assert answers([sample(f"/?id={n}", n) for n in few]) == {"id": "undecided"}
     assert answers([sample(f"/?id={n}", n) for n in range(len(few) + 1)]) == {"id": "keep"}
@@ -64,14 +66,14 @@ def test_too_few_pairs_decide_nothing() -> None:
 
 
 def test_one_pair_that_differs_forbids_to_drop() -> None:
-    """Content never changes, or the parameter is kept."""
+    """A parameter is dropped only if the content never changes."""
     site = [sample(f"/?id={n}&s={s}", n) for n in range(20) for s in "ab"]
     site[1] = sample("/?id=0&s=b", 99)
     assert answers(site)["s"] == "undecided"
 
 
 def test_an_answer_for_every_value_at_one_address_is_no_evidence_to_drop() -> None:
-    """It may be an error page, under as many addresses as were tried."""
+    """It may be an error page that is shown for every value."""
     lost = [sample(f"/?id={n}", 0) for n in range(9)]
     others = [sample(f"/{n}", n) for n in range(1, 30)]
     (path,) = query_evidence(lost + others)
@@ -80,7 +82,7 @@ def test_an_answer_for_every_value_at_one_address_is_no_evidence_to_drop() -> No
 
 
 def test_what_many_documents_contain_says_nothing() -> None:
-    """A wall under hundreds of addresses is no page that they share."""
+    """A consent page at hundreds of addresses does not make documents equal."""
     walls = [sample(f"/?id={n}&s={s}", 0) for n in range(50) for s in "ab"]
     others = [sample(f"/{n}", n) for n in range(1, 100)]
     (path,) = query_evidence(walls + others)
@@ -88,9 +90,9 @@ def test_what_many_documents_contain_says_nothing() -> None:
 
 
 def test_teasers_that_rotate_leave_a_doubt() -> None:
-    """A pair between same and different is neither, and what is in doubt is kept."""
+    """A pair between same and different counts as neither, and the parameter is kept."""
     site = [
-        Sample.of(one.url, array("Q", [*one.hashes, *range(1000 + 4 * n, 1004 + 4 * n)]))
+        SampledDocument.of(one.url, array("Q", [*one.hashes, *range(1000 + 4 * n, 1004 + 4 * n)]))
         for n, one in enumerate(sample(f"/?id={k}&s={s}", k) for k in range(9) for s in "ab")
     ]
     parameter = found(site)["s"]
@@ -100,13 +102,13 @@ def test_teasers_that_rotate_leave_a_doubt() -> None:
 
 @pytest.mark.parametrize("address", ["/?s={0}", "/?id={1}&s={0}"])
 def test_pairs_of_a_hostile_parameter_are_bounded(address: str) -> None:
-    """Values without end, at one address or at many, make no more pairs than are needed."""
+    """Endless values, at one address or at many, do not create more pairs than the limit."""
     site = [sample(address.format(number, number // 2), number) for number in range(2_000)]
     assert FEWEST_PAIRS <= found(site)["s"].pairs <= MAX_PAIRS
 
 
 def test_a_url_with_too_many_parameters_is_compared_with_none() -> None:
-    """Its names are known all the same: a rule has to retain them."""
+    """Its names are still known, because a rule has to retain them."""
     others = "&".join(f"n{number}=1" for number in range(MAX_PARAMETERS - 1))
     site = [sample(f"/?id={n}&s={s}&{others}", n) for n in range(9) for s in "ab"]
     said = found(site)
@@ -115,13 +117,13 @@ def test_a_url_with_too_many_parameters_is_compared_with_none() -> None:
 
 
 def test_names_without_end_are_no_names() -> None:
-    """Where each document brings a parameter of its own, nothing is said of the path."""
+    """A path with a new parameter in each document has no parameters to decide."""
     (path,) = query_evidence([sample(f"/?n{number}=1", number) for number in range(MAX_NAMES + 1)])
     assert path.parameters is None
 
 
 def test_hosts_and_paths_speak_for_themselves() -> None:
-    """The same name may mean another thing there."""
+    """The same name may have another meaning at another host or path."""
     site = [sample(f"/a.php?s={s}&id={n}", n) for n in range(9) for s in "ab"]
     site += [sample(f"/b.php?s={n}", 10 + n) for n in range(9)]
     said = [(path.path, [p.answer for p in path.parameters or ()]) for path in query_evidence(site)]

@@ -1,4 +1,4 @@
-"""Rules and noise: the data files that say which parameters name a page."""
+"""Rules and noise: the data files that decide which parameters identify a page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_NOISE = """
 
 
 def test_the_papers_nine_rules_are_shipped() -> None:
-    """Table 1 of the paper, in its order."""
+    """The rules are those of Table 1 of the paper, in its order."""
     assert [(rule.host, rule.path, *rule.retain) for rule in shipped_rules()] == [
         ("abcnews.go.com", "*", "id"),
         ("www.fitchratings.com", "*/detail.cfm", "pr_id"),
@@ -53,15 +53,21 @@ def test_a_rule_without_path_applies_to_every_path() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("rules: [", "query rules: not YAML: while parsing"),
+        ("rules: [", "query rules: not valid YAML: while parsing"),
         ("", "query rules: should be a mapping with the key `rules`"),
         ("rules: {host: a.org}", "query rules: `rules` should be a list"),
-        ("rules: [a.org]", "query rules: rule 1 should have the keys host, path"),
+        ("rules: [a.org]", "query rules: rule 1 should have only the keys host, path"),
         ("rules: [{host: a.org, retain: [id], keep: [b]}]", "query rules: rule 1 should have"),
         ("rules: [{retain: [id]}]", "query rules: rule 1: host should be a host name"),
         ("rules: [{host: 'http://a.org', retain: [id]}]", "query rules: rule 1: host should be"),
-        ("rules: [{host: a.org, path: a, retain: [id]}]", "rule 1 (a.org): path should begin"),
-        ("rules: [{host: a.org, retain: id}]", "rule 1 (a.org): retain should be a list"),
+        (
+            "rules: [{host: a.org, path: a, retain: [id]}]",
+            "rule 1 (a.org): path should begin with `/` or `*`, is 'a'",
+        ),
+        (
+            "rules: [{host: a.org, retain: id}]",
+            "rule 1 (a.org): retain should be a list of parameter names, is 'id'",
+        ),
         (
             "rules: [{host: a.org, retain: [id]}, {host: b.org, retain: [1]}]",
             "query rules: rule 2 (b.org): retain should be a list of parameter names",
@@ -69,7 +75,7 @@ def test_a_rule_without_path_applies_to_every_path() -> None:
     ],
 )
 def test_a_wrong_file_of_rules_is_refused_in_one_sentence(text: str, problem: str) -> None:
-    """The sentence names the rule, and says what it should be."""
+    """The sentence names the rule and the expected form."""
     with pytest.raises(ValueError, match="query rules") as caught:
         parse_rules(text)
     assert problem in str(caught.value)
@@ -78,18 +84,18 @@ def test_a_wrong_file_of_rules_is_refused_in_one_sentence(text: str, problem: st
 
 @pytest.mark.parametrize("name", NOISE.split())
 def test_noise_is_known(name: str) -> None:
-    """Tracking and session parameters, in any case."""
+    """Tracking and session parameters are noise in any letter case."""
     assert shipped_noise().is_noise(name)
 
 
 @pytest.mark.parametrize("name", NO_NOISE.split())
 def test_what_may_name_a_page_is_no_noise(name: str) -> None:
-    """Two names for a page cost a duplicate; two pages under one name cost a page."""
+    """Two keys for one page cost a duplicate; one key for two pages costs a page."""
     assert not shipped_noise().is_noise(name)
 
 
 def test_the_list_of_noise_has_no_entry_twice() -> None:
-    """No name is listed that a prefix covers already."""
+    """No listed name is covered by a prefix."""
     noise = shipped_noise()
     assert [name for name in noise.names if name.startswith(noise.prefixes)] == []
 
@@ -104,5 +110,5 @@ def test_the_list_of_noise_has_no_entry_twice() -> None:
     ],
 )
 def test_sessions_leave_the_path(path: str, stripped: str) -> None:
-    """Path parameters that name a session are dropped, others stay."""
+    """Path parameters with a session are dropped, others stay."""
     assert shipped_noise().strip(path) == stripped

@@ -1,4 +1,4 @@
-"""One spelling for each address: RFC 3986 and the WHATWG URL standard decide, case by case."""
+"""One spelling for each address, as RFC 3986 and the WHATWG URL standard define it."""
 
 from __future__ import annotations
 
@@ -83,20 +83,20 @@ HARD_CASES = {
 
 @pytest.mark.parametrize(("url", "expected"), HARD_CASES.items())
 def test_an_address_has_one_spelling(url: str, expected: str) -> None:
-    """Each hard case is written as the standards say, and so is the result itself."""
+    """Each hard case gets the spelling of the standards, which does not change again."""
     assert str(normalise(url)) == expected
     assert str(normalise(expected)) == expected
 
 
 @pytest.mark.xfail(strict=True, reason="the encoding of the page that the link stood on is unknown")
 def test_a_query_is_encoded_as_the_linking_page_is() -> None:
-    """In a page in windows-1252, WHATWG sends `?q=é` as `?q=%E9`."""
+    """On a page in windows-1252, WHATWG sends `?q=é` as `?q=%E9`."""
     assert normalise("http://example.com/?q=\u00e9") == normalise("http://example.com/?q=%E9")
 
 
 @pytest.mark.xfail(strict=True, reason="a server may tell composed from decomposed letters")
 def test_letters_are_composed() -> None:
-    """RFC 3987, 5.3.2.2 suggests NFC, WHATWG sends what is there."""
+    """RFC 3987, 5.3.2.2 suggests NFC; WHATWG sends the characters as they are."""
     composed, decomposed = "http://example.com/caf\u00e9", "http://example.com/cafe\u0301"
     assert normalise(composed) == normalise(decomposed)
 
@@ -116,7 +116,7 @@ def test_letters_are_composed() -> None:
     ],
 )
 def test_different_addresses_stay_different(one: str, other: str) -> None:
-    """Nothing is merged that a server may tell apart."""
+    """Addresses that a server may distinguish are never merged."""
     assert normalise(one) != normalise(other)
 
 
@@ -143,7 +143,7 @@ def test_different_addresses_stay_different(one: str, other: str) -> None:
     ],
 )
 def test_what_is_no_web_address_is_the_pages_fault(url: str) -> None:
-    """It is a bad URL, with a message that is short however long the URL is."""
+    """The error is `bad-url`; its message is short even if the URL is long."""
     with pytest.raises(PageError) as caught:
         normalise(url)
     assert caught.value.reason is Reason.BAD_URL
@@ -159,7 +159,7 @@ pieces = st.sampled_from([*CHARACTERS, *ESCAPES.split()])
 @example("%%34%31", "h.org/")
 @example("1.2.3.4..", "")
 def test_normalising_again_changes_nothing(tail: str, host: str) -> None:
-    """Whatever is accepted is written in its final form at once."""
+    """Every accepted URL is in its final form after one normalisation."""
     try:
         normal = normalise(f"http://{host}{tail}")
     except PageError as error:
@@ -170,7 +170,7 @@ def test_normalising_again_changes_nothing(tail: str, host: str) -> None:
 
 @given(st.text(max_size=60))
 def test_any_text_is_an_address_or_a_bad_url(text: str) -> None:
-    """No text at all makes it fail in another way."""
+    """No text causes any other error."""
     try:
         normal = normalise(text)
     except PageError as error:
@@ -180,7 +180,7 @@ def test_any_text_is_an_address_or_a_bad_url(text: str) -> None:
 
 
 def test_normalising_is_idempotent_on_real_addresses() -> None:
-    """Every URL of the streams, and its key, is its own normal form."""
+    """Every URL of the streams, and its key, is normalised completely at once."""
     if not STREAMS.is_dir():
         pytest.skip(f"no {STREAMS.name} beside the checkout (../shared/data)")
     scheme = KeyScheme()

@@ -30,14 +30,14 @@ def _state(tmp_path: Path) -> Path:
 
 
 def explain(*arguments: object, html: str = "", url: str | None = None) -> Result:
-    """Run the command to its end; HTML is what it reads from standard input."""
+    """Run the command to its end; it reads `html` from standard input."""
     given = ["-", "--url", url] if url else []
     command = ["explain", *given, *map(str, arguments)]
     return CliRunner().invoke(main, command, input=BufferedReader(BytesIO(html.encode())))
 
 
 def explained(page: tuple[str, str], *arguments: object) -> tuple[dict[str, Any], list[Any]]:
-    """What it says of a page, and of its blocks."""
+    """Return the JSON objects of a page and of its blocks."""
     run = explain("--format", "jsonl", *arguments, url=page[0], html=page[1])
     assert run.exit_code == 0, run.output
     said, *blocks = map(orjson.loads, run.stdout.splitlines())
@@ -45,7 +45,7 @@ def explained(page: tuple[str, str], *arguments: object) -> tuple[dict[str, Any]
 
 
 def test_each_block_has_its_verdict_and_what_it_stands_on(state: Path) -> None:
-    """Where it stands, how often it occurs, how much of it is links."""
+    """Each block has its location, its counts and its share of links."""
     said, blocks = explained(NEXT, "--state", state)
     text = {block["text"]: block for block in blocks}
     assert text["About this paper"]["verdict"] == "boilerplate"
@@ -67,7 +67,7 @@ def test_each_block_has_its_verdict_and_what_it_stands_on(state: Path) -> None:
 
 @pytest.mark.parametrize("heuristic", ["evidence", "strict", "strict-at-domain"])
 def test_it_says_what_extract_says(tmp_path: Path, heuristic: str) -> None:
-    """Of the same page after the same pages: verdict, reason and count of every block."""
+    """After the same pages, verdict, reason and count of every block are those of `extract`."""
     for page in (NEXT, (f"{HOST}/front", front(NAMES[2:9]))):
         folder = tmp_path / page[0].rpartition("/")[2]
         list(extract(SITE, heuristic=heuristic, state=folder))
@@ -85,14 +85,14 @@ def test_it_says_what_extract_says(tmp_path: Path, heuristic: str) -> None:
 
 
 def test_a_page_of_the_state_is_not_counted_twice(state: Path) -> None:
-    """It is judged as if it came now, in its own place."""
+    """A page that the state contains is judged as if it came now, in its own place."""
     said, blocks = explained(SITE[0], "--state", state)
     assert said["nodes"] == [{"node": "news.example", "support": len(SITE)}]
     assert max(block["counts"][0] for block in blocks) == len(SITE)
 
 
 def test_a_main_element_that_the_site_has_found_is_said_to_be_so(state: Path) -> None:
-    """By itself this page would choose another."""
+    """The site's votes choose another main element than this page would choose alone."""
     long = "<p>Nobody who lives here has ever said that this was what they had in mind.</p>" * 9
     html = (
         f"<div class=entry><p>{lead('larch')}</p></div><div><div class=letters>{long}</div></div>"
@@ -104,23 +104,23 @@ def test_a_main_element_that_the_site_has_found_is_said_to_be_so(state: Path) ->
 
 
 def test_below_the_table_stands_what_holds_for_the_page(state: Path) -> None:
-    """Where it was judged, its title block and main element, and what was dropped why."""
+    """The summary has the judging node, the title block, the main element and the dropped words."""
     printed = explain("--state", state, url=NEXT[0], html=NEXT[1]).stdout
-    found = "found by this page; 8 of 8 pages of the site have theirs there"
+    chosen = "chosen by this page; 8 of 8 pages of the site have their main element there"
     assert printed.endswith(
         dedent(f"""
         page     https://news.example/larch, article
-        counts   documents with the block / all, at news.example 9
+        counts   documents with the block / all documents, at news.example 9
         judged   by evidence at news.example, 9 documents
         title    block 2: Council decides about the old larch
-        main     html > body > div.entry: {found}
+        main     html > body > div.entry: {chosen}
         kept     65 of 81 words; dropped 10 comments, 6 navigation
         """)[1:]
     )
 
 
 def test_a_state_stays_as_it_is(state: Path) -> None:
-    """To the byte, while another process has it, and nothing is added."""
+    """No byte of the state changes, also while another process has it open."""
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files(state)}
     owner = StateDirectory(state)
     explained(NEXT, "--state", state)
@@ -130,12 +130,12 @@ def test_a_state_stays_as_it_is(state: Path) -> None:
 
 
 def files(folder: Path) -> list[Path]:
-    """All below it, but the lock."""
+    """Return all files below a folder except the lock."""
     return [path for path in folder.rglob("*") if path.is_file() and path.name != "lock"]
 
 
 def test_of_an_address_the_state_says_what_it_holds(state: Path) -> None:
-    """HTML is not stored, so there are no blocks; how to see them is said."""
+    """HTML is not stored, so no blocks are shown; a message explains how to see them."""
     run = explain(SITE[3][0], "--state", state, "--format", "jsonl")
     said = orjson.loads(run.stdout)
     assert (said["branch"], said["support"], said["page_kind"]) == (["dogwood"], 4, "article")
@@ -145,9 +145,14 @@ def test_of_an_address_the_state_says_what_it_holds(state: Path) -> None:
     assert "page_kind    article\n" in explain(SITE[3][0], "--state", state).stdout
 
 
+@pytest.mark.parametrize("has_rich", [True, False])
 @pytest.mark.parametrize("form", ["table", "jsonl"])
-def test_nothing_that_a_page_says_reaches_the_terminal(form: str) -> None:
-    """Neither by its texts, its names of elements, its title nor its address."""
+def test_nothing_that_a_page_says_reaches_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, form: str, has_rich: bool
+) -> None:
+    """No control character of a text, a class name, a title or an address is printed."""
+    if not has_rich:
+        hide_rich(monkeypatch)
     evil = "\x1b]0;x\x07 \x9b2J \x7f \u202e\u2066 \u2028"
     html = f"<title>a {evil}</title><p class='a\x1b[2J\u202e'>a {evil} [red]b[/red]</p>"
     run = explain("--format", form, url="https://example.org/", html=html)
@@ -157,40 +162,60 @@ def test_nothing_that_a_page_says_reaches_the_terminal(form: str) -> None:
 
 
 def test_a_page_without_address_is_a_site_of_its_own(tmp_path: Path) -> None:
-    """As everywhere: what its own markup says decides."""
+    """A page without URL is judged by its own markup."""
     (tmp_path / "page.html").write_text(NEXT[1])
     run = explain(tmp_path / "page.html")
     assert run.exit_code == 0, run.output
     assert "page     without URL, article\n" in run.stdout
 
 
-def test_without_rich_there_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The table says what is missing."""
-    monkeypatch.setitem(sys.modules, "rich.box", None)
-    run = explain(url=NEXT[0], html=NEXT[1])
-    assert run.exit_code == 1
-    assert "rich is missing: pip install 'urltree[evaluation]', or --format jsonl" in run.output
-    assert explained(NEXT)[0]["page_kind"] == "article"
+def hide_rich(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every import of rich fail, as after a plain `pip install urltree`."""
+    for name in ("rich", "rich.box", "rich.console", "rich.table", "rich.text"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+def test_the_table_needs_no_rich(monkeypatch: pytest.MonkeyPatch, state: Path) -> None:
+    """Without rich the same cells and the same summary are printed as plain columns."""
+    drawn = explain("--state", state, url=NEXT[0], html=NEXT[1])
+    hide_rich(monkeypatch)
+    plain = explain("--state", state, url=NEXT[0], html=NEXT[1])
+    assert (drawn.exit_code, plain.exit_code) == (0, 0), plain.output
+    rows, drawn_rows = (
+        [" ".join(line.split()) for line in run.stdout.splitlines()] for run in (plain, drawn)
+    )
+    drawn_rows = [row for row in drawn_rows if row and set(row) != {"─"}]
+    assert rows[0] == "# verdict where count words links path text"
+    assert set(rows[1]) == {"-", " "}
+    assert [rows[0], *rows[2:]] == drawn_rows
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (("https://example.org/",), 2, "curl -L URL | urltree explain - --url URL"),
-        (("https://example.org/", "--state", "{state}"), 1, "holds no page of the key"),
-        (("-", "--state", "missing"), 1, "missing: there is no state"),
+        (
+            ("https://example.org/", "--state", "{state}"),
+            1,
+            "no page with the URL key https://example.org/ is stored there",
+        ),
+        (
+            ("-", "--state", "missing"),
+            1,
+            "missing is not a urltree state directory: it has no state.json",
+        ),
         (("-", "--heuristic", "none"), 2, "heuristic: 'none' does not exist"),
-        (("{page}", "--url", "https://"), 1, "'https://' is no absolute URL"),
+        (("{page}", "--url", "https://"), 1, "'https://' is not an absolute URL"),
         (("-",), 1, "html: is empty"),
-        (("missing.html",), 1, "missing.html: there is no such file"),
-        (("{several}",), 1, "should be one page, has several"),
+        (("missing.html",), 1, "missing.html: no such file"),
+        (("{several}",), 1, "contains several pages; pass exactly one page"),
         (("-", "--rules", "missing.yaml"), 1, "missing.yaml"),
     ],
 )
 def test_wrong_use_is_said(
     state: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
-    """In a sentence."""
+    """Wrong usage ends with a message of one sentence."""
     page, several = tmp_path / "page.html", tmp_path / "several.jsonl"
     page.write_text(NEXT[1])
     several.write_bytes(b"\n".join(orjson.dumps({"url": url, "html": html}) for url, html in SITE))

@@ -1,4 +1,4 @@
-"""The command `urltree rules suggest`: from pages or a state to rules that are obeyed."""
+"""The command `urltree rules suggest`: it turns pages or a state into query rules."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from tests.urltree.cli.test_explain_command import hide_rich
 from tests.urltree.sites_with_queries import HOST, lists, page, stories
 from urltree import extract
 from urltree.address.query_rules import parse_rules
@@ -21,12 +22,12 @@ SITE = [*stories(12), *lists(15)]
 
 @pytest.fixture(name="site")
 def _site(tmp_path: Path) -> Path:
-    """The pages of SITE in a file."""
+    """Return a file with the pages of SITE."""
     return written(tmp_path, SITE)
 
 
 def written(folder: Path, pages: Iterable[dict[str, str]]) -> Path:
-    """A file of pages."""
+    """Write a file of pages."""
     path = folder / "pages.jsonl"
     path.write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in pages))
     return path
@@ -38,7 +39,7 @@ def suggest(*arguments: object) -> Result:
 
 
 def suggested(*arguments: object) -> list[Any]:
-    """The rules that it prints."""
+    """Return the rules that the command prints."""
     run = suggest("--format", "yaml", *arguments)
     assert run.exit_code == 0, run.output
     parse_rules(run.stdout)
@@ -46,7 +47,7 @@ def suggested(*arguments: object) -> list[Any]:
 
 
 def test_what_it_prints_is_obeyed_as_rules(tmp_path: Path, site: Path) -> None:
-    """Sessions and orders of a list are dropped; stories and pages of a list stay apart."""
+    """Sessions and the order of a list are dropped; stories and pages of a list stay apart."""
     (tmp_path / "rules.yaml").write_text(suggest("--format", "yaml", site).stdout)
     kept = {e.url_key for e in extract(SITE, rules=tmp_path / "rules.yaml") if e.url_key}
     lists_kept = {f"{HOST}/list/{n}/{q}" for n in range(15) for q in ("", "?page=2", "?page=3")}
@@ -54,14 +55,14 @@ def test_what_it_prints_is_obeyed_as_rules(tmp_path: Path, site: Path) -> None:
 
 
 def test_a_state_says_the_same_as_its_pages(tmp_path: Path, site: Path) -> None:
-    """Though it holds neither URLs nor HTML."""
+    """A state has neither URLs nor HTML, but leads to the same rules."""
     list(extract(SITE, state=tmp_path / "state"))
     assert suggested("--state", tmp_path / "state") == suggested(site)
     assert len(suggested("--state", tmp_path / "state")) == 2
 
 
 def test_a_state_stays_as_it_is(tmp_path: Path) -> None:
-    """Nothing is ever re-keyed silently."""
+    """No byte of the state changes."""
     list(extract(SITE, state=tmp_path / "state"))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
     suggest("--state", tmp_path / "state")
@@ -69,26 +70,26 @@ def test_a_state_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_undecided_is_no_rule(tmp_path: Path) -> None:
-    """Two readers of three stories are too few."""
+    """Two visits of three stories are too few for a rule."""
     assert suggested(written(tmp_path, stories(3))) == []
 
 
 def test_pages_that_could_not_be_read_are_counted(tmp_path: Path) -> None:
-    """On stderr, as extract does."""
+    """Pages that cannot be read are counted on stderr, as `extract` does."""
     pages = [*SITE, {"url": "https://example.org/x"}]
     run = suggest("--format", "yaml", written(tmp_path, pages))
-    assert run.stderr.startswith(f"{len(pages)} pages of 1 domains, ")
-    assert run.stderr.endswith("1 errors (malformed 1)\n")
+    assert run.stderr.startswith(f"{len(pages)} pages of 1 domain, ")
+    assert run.stderr.endswith("1 error (malformed 1)\n")
 
 
 def test_counts_stand_beside_each_rule(site: Path) -> None:
-    """As comments, so that who reads them knows why."""
+    """The counts are printed as comments, so that readers see the reason."""
     printed = suggest("--format", "yaml", site).stdout
     assert "  # session: drop (24 pairs: 24 same at 12 addresses, 0 different)\n" in printed
 
 
 def test_rules_in_force_settle_what_they_drop(tmp_path: Path, site: Path) -> None:
-    """And then more can be said: without sessions, stories are compared with each other."""
+    """With sessions dropped by a rule, stories are compared with each other."""
     (tmp_path / "rules.yaml").write_text(suggest("--format", "yaml", site).stdout)
     run = suggest("--format", "jsonl", "--rules", tmp_path / "rules.yaml", site)
     lines = [orjson.loads(line) for line in run.stdout.splitlines()]
@@ -98,14 +99,19 @@ def test_rules_in_force_settle_what_they_drop(tmp_path: Path, site: Path) -> Non
     ]
 
 
-def test_a_table_has_a_line_for_each_parameter(site: Path) -> None:
-    """With its host, path, answer and counts."""
+@pytest.mark.parametrize("has_rich", [True, False])
+def test_a_table_has_a_line_for_each_parameter(
+    monkeypatch: pytest.MonkeyPatch, site: Path, has_rich: bool
+) -> None:
+    """Each row has host, path, parameter, answer and counts, with rich and without it."""
+    if not has_rich:
+        hide_rich(monkeypatch)
     rows = [line.split() for line in suggest(site).stdout.splitlines()]
     assert ["www.example.org", "/list/*/", "sort", "drop", "135", "90", "90", "0", "45"] in rows
 
 
 def test_names_of_a_site_end_no_comment_and_speak_to_no_terminal(tmp_path: Path) -> None:
-    """They are shown as they stand in the URL, and retained as they are."""
+    """Names are printed percent-encoded, and retained decoded."""
     pages = [
         page(f"/?%0Arules:%1B[2J%FF={n}&[b]={s}", f"story {n}") for n in range(12) for s in "ab"
     ]
@@ -121,15 +127,19 @@ def test_names_of_a_site_end_no_comment_and_speak_to_no_terminal(tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ((), 2, "name pages"),
+        ((), 2, "pass either pages"),
         (("a.jsonl", "--state", "s"), 2, "not both"),
-        (("--state", "missing"), 1, "missing: there is no state"),
-        (("missing.jsonl",), 1, "missing.jsonl: there is no such file"),
+        (
+            ("--state", "missing"),
+            1,
+            "missing is not a urltree state directory: it has no state.json",
+        ),
+        (("missing.jsonl",), 1, "missing.jsonl: no such file or folder"),
         (("-", "--rules", "missing.yaml"), 2, "rules: cannot read missing.yaml"),
     ],
 )
 def test_wrong_use_is_said(arguments: tuple[str, ...], code: int, said: str) -> None:
-    """In a sentence, and no state is made."""
+    """Wrong usage ends with a message of one sentence, and creates no state."""
     run = suggest(*arguments)
     assert run.exit_code == code
     assert said in run.output

@@ -1,4 +1,4 @@
-"""Heuristics by name, and the paper's four at the edges of their N."""
+"""Heuristics by name, and the paper's four at the limits of their N."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAPERS = ("strict", "strict-support-100", "strict-at-domain", "relaxed-at-domain
 
 
 def leaf_of(*, support: int, at_domain: int) -> Node:
-    """The leaf /x of `support` documents with block 1, the last of them alone with block 9.
+    """Return the leaf /x of `support` documents with block 1, only the last of them with block 9.
 
     Further documents of the domain contain block 1 too, and one of them block 9.
     """
@@ -30,7 +30,7 @@ def leaf_of(*, support: int, at_domain: int) -> Node:
 
 
 def judge(name: str, hashes: list[int], leaf: Node) -> Verdict:
-    """What a heuristic says of a document of these blocks, the paths of its domain unknown."""
+    """Return a heuristic's verdict of a document with these blocks, without path statistics."""
     return heuristic(name).judge(document(1, hashes), leaf, PathStatistics())
 
 
@@ -50,7 +50,7 @@ def judge(name: str, hashes: list[int], leaf: Node) -> Verdict:
     ],
 )
 def test_the_node_that_judges(name: str, support: int, at_domain: int, depth: int) -> None:
-    """The first with enough support from the leaf rootward, else the root."""
+    """It is the first node with enough support from the leaf rootward, else the root."""
     verdict = judge(name, [], leaf_of(support=support, at_domain=at_domain))
     assert verdict.depth == depth
     assert verdict.support == (support if depth else at_domain)
@@ -68,7 +68,7 @@ def test_the_node_that_judges(name: str, support: int, at_domain: int, depth: in
 def test_a_block_is_boilerplate_where_it_occurs_more_often_than_c_max(
     name: str, at_domain: int, boilerplate: tuple[bool, ...]
 ) -> None:
-    """Block 9 stands in 2 documents of the domain, 1 of them at the leaf."""
+    """Block 9 is in 2 documents of the domain, and in 1 at the leaf."""
     verdict = judge(name, [1, 9, 1], leaf_of(support=5, at_domain=at_domain))
     assert verdict.boilerplate == boilerplate
     at_leaf = verdict.depth == 1
@@ -76,26 +76,26 @@ def test_a_block_is_boilerplate_where_it_occurs_more_often_than_c_max(
 
 
 def test_a_first_page_has_nothing_but_content() -> None:
-    """There is nothing to learn from yet, even where a block occurs twice in the page."""
+    """Nothing is known yet, and a block that occurs twice on one page counts once."""
     leaf = UrlTree().insert(b"a", ("x",), array("Q", [1]))
     assert judge("strict", [1, 1], leaf).boilerplate == (False, False)
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_the_papers_heuristics_know_neither_kinds_nor_paths(name: str) -> None:
-    """So that their rows are as they have always been."""
+    """So their rows have not changed."""
     verdict = judge(name, [1, 9], leaf_of(support=5, at_domain=9))
     assert (verdict.kinds, verdict.contribution) == (None, None)
 
 
 @pytest.mark.parametrize("name", [*NAMES, "strict-support-1", "relaxed-at-domain-1000"])
 def test_a_heuristic_is_named_as_it_is_asked_for(name: str) -> None:
-    """Its name goes to settings, rows and clean-text."""
+    """Its name is written to settings, rows and clean-text."""
     assert heuristic(name).name == name
 
 
 def test_the_papers_four_are_there() -> None:
-    """With the paper's N (section 5.5), behind the default."""
+    """They have the paper's N (section 5.5), and come after the default."""
     assert (DEFAULT, *PAPERS) == NAMES
 
 
@@ -114,7 +114,7 @@ def test_the_papers_four_are_there() -> None:
     ],
 )
 def test_an_unknown_name_is_refused_with_those_that_are_known(name: str) -> None:
-    """In one sentence."""
+    """The message is one sentence with the known names."""
     with pytest.raises(ValueError, match="use one of evidence, strict, ") as refused:
         heuristic(name)
     assert repr(name) in str(refused.value)

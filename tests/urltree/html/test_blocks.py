@@ -1,4 +1,4 @@
-"""The block hash: stored in every row, so its bytes are pinned."""
+"""The block hash: it is stored in every row, so its values are pinned."""
 
 from unicodedata import category, normalize
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urltree.html.blocks import block_hash, block_hashes, normalised
+from urltree.html.blocks import block_hash, block_hashes, normalise_text
 
 
 @pytest.mark.parametrize(
@@ -27,8 +27,8 @@ from urltree.html.blocks import block_hash, block_hashes, normalised
     ],
 )
 def test_letters_and_marks_in_lower_case_are_what_counts(text: str, letters: str) -> None:
-    """Everything else is dropped, in every script."""
-    assert normalised(text) == normalize("NFC", letters)
+    """All other characters are dropped, in every script."""
+    assert normalise_text(text) == normalize("NFC", letters)
 
 
 @pytest.mark.parametrize(
@@ -51,26 +51,26 @@ def test_digests_are_those_of_every_release(text: str, digest: int) -> None:
 
 @given(st.text())
 def test_normalising_twice_changes_nothing(text: str) -> None:
-    """The normalised text is its own normalised text, NFC, and nothing but letters and marks."""
-    once = normalised(text)
-    assert normalised(once) == once == normalize("NFC", once)
+    """A normalised text is in NFC, has only letters and marks, and is not changed again."""
+    once = normalise_text(text)
+    assert normalise_text(once) == once == normalize("NFC", once)
     assert all(category(character)[0] in "LM" for character in once)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_composed_and_decomposed_text_have_one_hash(text: str) -> None:
-    """Both forms are the same text by Unicode's canonical equivalence."""
+    """The two forms are canonically equivalent in Unicode."""
     assert block_hash(normalize("NFD", text)) == block_hash(normalize("NFC", text))
 
 
 @given(st.text(st.characters(codec="ascii")))
 def test_the_short_way_for_ascii_is_the_long_way(text: str) -> None:
-    """Bytes or characters, the hash is that of the normalised text."""
-    assert normalised(text) == "".join(c for c in text.lower() if c.isalpha())
-    assert block_hash(text) == block_hash(normalised(text) + "—")
+    """The hash of ASCII text is that of its normalised text."""
+    assert normalise_text(text) == "".join(c for c in text.lower() if c.isalpha())
+    assert block_hash(text) == block_hash(normalise_text(text) + "—")
 
 
 @given(st.lists(st.text()))
 def test_the_blocks_of_a_page_have_the_hashes_that_each_has_alone(texts: list[str]) -> None:
-    """However the page's characters are normalised: NULs and final letters change nothing."""
+    """NULs and final letters make no difference when a page is normalised as one text."""
     assert block_hashes(texts) == [block_hash(text) for text in texts]

@@ -1,4 +1,4 @@
-"""What evidence may see of an element: tokens that a template writes, not those of one page."""
+"""The tokens of elements: those of the template are kept, those of one page are not."""
 
 import pytest
 
@@ -28,12 +28,12 @@ def test_a_name_of_the_template_is_kept(name: str) -> None:
     ],
 )
 def test_a_volatile_name_is_left_out(name: str) -> None:
-    """What differs between the pages of one template says nothing about them."""
+    """It differs between the pages of one template."""
     assert read_attributes({"class": f"a {name} b", "id": name})[0] == ("a", "b")
 
 
 def test_classes_come_first_and_an_id_is_marked() -> None:
-    """Evidence can tell an id from a class; repeated names count once."""
+    """An id begins with `#`; repeated names count once."""
     tokens, _ = read_attributes({"id": "main", "class": " wide\n main wide "})
     assert tokens == ("wide", "main", "#main")
 
@@ -56,5 +56,5 @@ def test_tokens_are_capped() -> None:
 def test_an_element_says_of_itself_that_it_is_hidden(
     attributes: dict[str, str], *, hidden: bool
 ) -> None:
-    """Attributes count, style sheets and class names do not."""
+    """Attributes count; style sheets and class names do not."""
     assert read_attributes(attributes)[1] is hidden

@@ -1,4 +1,4 @@
-"""Bytes to text: which evidence decides, in which order, and that nothing fails."""
+"""Decoding: which evidence decides, in which order; no bytes cause an error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urltree.html.encoding import decode, is_binary, scrub
+from urltree.html.encoding import decode_html, is_binary, scrub
 
 FRENCH = "L'été dernier, les élèves de Genève ont reçu des prix; c'était très agréable. " * 4
 RUSSIAN = "Сегодня в Москве прошло заседание правительства, где обсуждались вопросы экономики. " * 4
@@ -22,7 +22,7 @@ CHINESE = "今天在北京举行了会议。讨论了经济问题。" * 8
 
 
 def page(text: str, head: str = "") -> str:
-    """A page with that text."""
+    """Return a page with this text."""
     return f"<html><head>{head}</head><body><p>{text}</p></body></html>"
 
 
@@ -35,38 +35,38 @@ def page(text: str, head: str = "") -> str:
     ],
 )
 def test_a_byte_order_mark_decides_before_all(bom: bytes, codec: str) -> None:
-    """It is no part of the text, and no header counts against it."""
+    """It is not part of the text, and overrides the header."""
     html = bom + page(RUSSIAN).encode(codec)
-    assert decode(html, "text/html; charset=koi8-r") == page(RUSSIAN)
+    assert decode_html(html, "text/html; charset=koi8-r") == page(RUSSIAN)
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("text", [FRENCH, RUSSIAN, CHINESE])
 def test_utf_16_is_known_by_its_nuls(codec: str, text: str) -> None:
-    """Without a mark, and whatever the header says."""
-    assert decode(page(text).encode(codec), "text/html; charset=utf-8") == page(text)
+    """It is recognised without a mark, and overrides the header."""
+    assert decode_html(page(text).encode(codec), "text/html; charset=utf-8") == page(text)
 
 
 def test_valid_utf_8_decides_before_what_is_declared() -> None:
-    """Wrong declarations are common, UTF-8 by chance is not."""
+    """Wrong declarations are common; other encodings are rarely valid UTF-8 by chance."""
     html = page(RUSSIAN, '<meta charset="windows-1251">')
-    assert decode(html.encode(), "text/html; charset=iso-8859-1") == html
+    assert decode_html(html.encode(), "text/html; charset=iso-8859-1") == html
 
 
 def test_utf_8_may_be_cut_within_a_character() -> None:
-    """A truncated page is still UTF-8; half a character is U+FFFD."""
-    assert decode("Ünïcödé €".encode()[:-1], "text/html; charset=latin1") == "Ünïcödé \ufffd"
+    """A truncated page is still UTF-8; half a character becomes U+FFFD."""
+    assert decode_html("Ünïcödé €".encode()[:-1], "text/html; charset=latin1") == "Ünïcödé \ufffd"
 
 
 def test_half_a_character_alone_is_no_evidence_of_utf_8() -> None:
-    """A last byte that may begin one proves nothing."""
-    assert decode(b"caf\xe9", "text/html; charset=windows-1252") == "café"
+    """A last byte that may begin a character proves nothing."""
+    assert decode_html(b"caf\xe9", "text/html; charset=windows-1252") == "café"
 
 
 def test_the_header_decides_before_meta() -> None:
-    """As in browsers."""
+    """Browsers have the same order."""
     html = page(RUSSIAN, '<meta charset="koi8-r">')
-    assert decode(html.encode("cp1251"), 'text/html; Charset="Windows-1251"') == html
+    assert decode_html(html.encode("cp1251"), 'text/html; Charset="Windows-1251"') == html
 
 
 @pytest.mark.parametrize(
@@ -79,21 +79,21 @@ def test_the_header_decides_before_meta() -> None:
     ],
 )
 def test_meta_decides_where_the_header_says_nothing(head: str) -> None:
-    """In the first 1,024 bytes, comments aside."""
+    """It must be in the first 1,024 bytes, and not in a comment."""
     html = page(RUSSIAN, head)
-    assert decode(html.encode("iso-8859-5"), "text/html") == html
+    assert decode_html(html.encode("iso-8859-5"), "text/html") == html
 
 
 def test_an_xml_declaration_is_as_good_as_meta() -> None:
     """XHTML declares its encoding there."""
     html = '<?xml version="1.0" encoding="iso-8859-5"?>' + page(RUSSIAN)
-    assert decode(html.encode("iso-8859-5")) == html
+    assert decode_html(html.encode("iso-8859-5")) == html
 
 
 def test_meta_beyond_1024_bytes_is_not_believed() -> None:
-    """The detector decides, which would not take Russian for Turkish."""
+    """The detector decides, and recognises Russian, not Turkish."""
     html = page(RUSSIAN, " " * 1_024 + '<meta charset="windows-1254">')
-    assert decode(html.encode("cp1251")) == html
+    assert decode_html(html.encode("cp1251")) == html
 
 
 @pytest.mark.parametrize(
@@ -111,12 +111,12 @@ def test_meta_beyond_1024_bytes_is_not_believed() -> None:
 def test_a_detector_decides_where_nothing_is_declared(text: str, codec: str) -> None:
     """Scripts and styles do not mislead it."""
     html = page(text, "<script>" + "var a = 1;" * 2_000 + "</script>")
-    assert decode(html.encode(codec)) == html
+    assert decode_html(html.encode(codec)) == html
 
 
 def test_windows_1252_comes_last() -> None:
-    """Where nobody knows, every byte is a character."""
-    assert decode(b"<p>\x93\xe9\x94") == "<p>“é”"
+    """If nothing else decides, every byte is a character."""
+    assert decode_html(b"<p>\x93\xe9\x94") == "<p>“é”"
 
 
 @pytest.mark.parametrize(
@@ -134,14 +134,14 @@ def test_windows_1252_comes_last() -> None:
     ],
 )
 def test_labels_mean_what_they_mean_to_browsers(label: str, text: str) -> None:
-    """WHATWG Encoding: `latin1` is windows-1252; unknown ones are passed over."""
-    assert decode(b"\x93\xe9\x94", f"text/html; charset={label}") == text
+    """In WHATWG Encoding `latin1` is windows-1252; unknown labels are skipped."""
+    assert decode_html(b"\x93\xe9\x94", f"text/html; charset={label}") == text
 
 
 @given(st.binary(max_size=3_000), st.none() | st.text(max_size=40))
 def test_no_bytes_fail(html: bytes, content_type: str | None) -> None:
-    """Neither bytes nor header can make it raise, and the text can be encoded."""
-    decode(html, content_type).encode()
+    """No bytes and no header cause an error, and the text can be encoded."""
+    decode_html(html, content_type).encode()
     is_binary(html)
 
 
@@ -157,14 +157,14 @@ def test_no_bytes_fail(html: bytes, content_type: str | None) -> None:
     ids=["random", "one-byte", "scripts", "brackets", "metas"],
 )
 def test_10_mb_of_anything_take_bounded_time(html: bytes) -> None:
-    """Issue 3 gives the whole of a bad page two seconds, here of CPU."""
+    """A bad page may take two seconds of CPU at most."""
     began = time.process_time()
-    decode(html)
+    decode_html(html)
     assert time.process_time() - began < 2
 
 
 def test_text_has_no_lone_surrogates() -> None:
-    """They become U+FFFD; a pair is the character that it means."""
+    """They become U+FFFD; a pair becomes the character that it encodes."""
     assert scrub("a\ud800b\udc00c\ud83d\ude00\ud800") == "a\ufffdb\ufffdc\U0001f600\ufffd"
     assert scrub("naïve \U0001f600") == "naïve \U0001f600"
 
@@ -184,7 +184,7 @@ def test_text_has_no_lone_surrogates() -> None:
     ],
 )
 def test_binary_data_is_no_page(data: bytes) -> None:
-    """Signatures and binary data bytes, after WHATWG MIME Sniffing."""
+    """Signatures and binary bytes are those of WHATWG MIME Sniffing."""
     assert is_binary(data)
 
 
@@ -203,5 +203,5 @@ def test_binary_data_is_no_page(data: bytes) -> None:
     ],
 )
 def test_text_is_no_binary_data(data: bytes) -> None:
-    """Markup with control characters in it is a page; only the head is looked at."""
+    """Markup with control characters is a page; only its beginning is checked."""
     assert not is_binary(data)

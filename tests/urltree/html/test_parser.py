@@ -16,7 +16,7 @@ from urltree.page import PageError, Reason
     ],
 )
 def test_markup_that_takes_seconds_is_refused(html: str) -> None:
-    """Such a page would stall a worker, some for minutes: it is the page's fault, and is said."""
+    """Such a page would stall a worker, some pages for minutes; it is refused with a reason."""
     with pytest.raises(PageError) as refused:
         tokenize(html)
     assert refused.value.reason is Reason.TOO_LARGE
@@ -31,14 +31,14 @@ def test_markup_that_takes_seconds_is_refused(html: str) -> None:
     ],
 )
 def test_deep_markup_is_kept(html: str, blocks: int) -> None:
-    """Many tags alone are no fault: every block is there or counted."""
+    """Many tags alone are allowed: every block is there or counted."""
     page = tokenize(html)
     assert 0 < len(page.blocks) + page.blocks_over_cap <= blocks
 
 
 def test_a_page_fed_in_pieces_is_the_same_page() -> None:
-    """Characters, tags and entities may be cut anywhere between two pieces."""
+    """A chunk may end inside a character, a tag or an entity."""
     half = "<div class=é><p>größer &amp; <b>kühner</b> 東京</p>"
-    many = tokenize(half * 8_000)  # enough tags to be fed in pieces
+    many = tokenize(half * 8_000)  # enough tags to be fed in chunks
     few = tokenize(half * 100)
     assert [block.text for block in many.blocks[:100]] == [block.text for block in few.blocks]

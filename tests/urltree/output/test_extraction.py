@@ -1,4 +1,4 @@
-"""Clean text of a judged document, and the outcome for a page at fault."""
+"""Clean text of a judged document, and the result for a refused page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERDICT = Verdict("strict", 3, 1, 5, (True, False, False, False), (5, 1, 1, 2))
 
 @pytest.fixture
 def story() -> Document:
-    """A menu, a headline, a block without text and a paragraph, at example.org/news/1."""
+    """Return a menu, a headline, a block without text and a paragraph, at example.org/news/1."""
     page = document(1, [], "news/1", published="2026-01-01T00:00:00Z")
     return replace(
         page,
@@ -35,18 +35,18 @@ def story() -> Document:
 
 
 def test_text_is_the_kept_blocks_joined_by_newlines(story: Document) -> None:
-    """Nothing prepended, no empty lines."""
+    """Nothing is prepended, and there are no empty lines."""
     assert clean_text(story, VERDICT).text == "Headline\nTwo\nlines"
 
 
 def test_markdown_comes_with_a_setting(story: Document) -> None:
-    """Of the same blocks."""
+    """It is made of the same blocks."""
     assert clean_text(story, VERDICT).markdown is None
     assert clean_text(story, VERDICT, markdown=True).markdown == "# Headline\n\nTwo lines"
 
 
 def test_text_is_empty_where_all_is_boilerplate(story: Document) -> None:
-    """That is a result, not an error."""
+    """This is a result, not an error."""
     extraction = clean_text(story, replace(VERDICT, boilerplate=(True,) * 4))
     assert (extraction.status, extraction.text) == ("ok", "")
 
@@ -55,13 +55,13 @@ def test_text_is_empty_where_all_is_boilerplate(story: Document) -> None:
     ("depth", "node"), [(0, "example.org"), (1, "example.org/news"), (2, "example.org/news/1")]
 )
 def test_the_node_that_judged_is_named(story: Document, depth: int, node: str) -> None:
-    """From the domain down."""
+    """The name begins with the domain."""
     extraction = clean_text(story, replace(VERDICT, depth=depth))
     assert (extraction.node, extraction.support) == (node, 5)
 
 
 def test_what_came_in_travels_along(story: Document) -> None:
-    """With what judged it, and no time of processing: a replay has the same bytes."""
+    """There is no time of processing, so a replay has the same bytes."""
     extraction = clean_text(story, VERDICT)
     assert (extraction.url, extraction.id, extraction.origin) == (story.url, story.id, story.origin)
     assert (extraction.meta, extraction.language) == ({"user": "id"}, "en")
@@ -72,7 +72,7 @@ def test_what_came_in_travels_along(story: Document) -> None:
 
 
 def test_blocks_come_with_a_setting(story: Document) -> None:
-    """The kept ones, or all; each with its position in the page."""
+    """The kept blocks or all blocks are given, each with its position in the page."""
     menu = ExtractedBlock(0, "Menu", "p", 0, "boilerplate", 5)
     headline = ExtractedBlock(1, "Headline", "h1", 1, "content", 1)
     empty = ExtractedBlock(2, "", "p", 0, "content", 1)
@@ -83,7 +83,7 @@ def test_blocks_come_with_a_setting(story: Document) -> None:
 
 
 def test_blocks_have_no_count_where_counts_were_not_stored(story: Document) -> None:
-    """E.g. in a replay of what was judged before the setting."""
+    """For example in a replay of a page that was judged before the setting was on."""
     blocks = clean_text(story, replace(VERDICT, counts=None), "content").blocks or ()
     assert [block.count for block in blocks] == [None, None, None]
 
@@ -95,7 +95,7 @@ def test_a_verdict_of_another_page_is_a_bug(story: Document) -> None:
 
 
 def test_a_page_at_fault_has_an_outcome_too() -> None:
-    """With its reason, and the user's own strings."""
+    """The result has the reason, and the user's own strings."""
     page = Page(url="https://example.org/", html="", meta={"user": "id"})
     extraction = failure(page, "raw-html/0/1", PageError(Reason.EMPTY, "html: is empty"))
     assert (extraction.status, extraction.error) == ("error", Reason.EMPTY)
@@ -104,6 +104,6 @@ def test_a_page_at_fault_has_an_outcome_too() -> None:
 
 
 def test_what_is_no_page_at_all_has_an_outcome_too() -> None:
-    """Nothing is known of it but where it stood."""
+    """Only its origin is known."""
     extraction = failure(None, "raw-html/0/1", PageError(Reason.MALFORMED, "is no JSON"))
     assert (extraction.url, extraction.origin) == (None, "raw-html/0/1")

@@ -1,4 +1,4 @@
-"""Markdown of a page: what it looks like, and that a parser reads the page's text and no more."""
+"""Markdown of a page: its form; a parser reads exactly the page's text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.urltree.builders import document
 from urltree.document import Document, kept_text
 from urltree.html.tokenizer import tokenize
 from urltree.output.markdown import markdown
-from urltree.output.markdown.places import MAX_CONTAINERS
+from urltree.output.markdown.structure import MAX_CONTAINERS
 from urltree.output.markdown.tables import MAX_CELL_BLOCKS
 
 GITHUB = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -52,19 +52,19 @@ TEXTS = MARKUP | st.sampled_from(FRAGMENTS)
 
 
 def read(html: str) -> Document:
-    """A document of that page."""
+    """Return the document of a page."""
     page = tokenize(html)
     return replace(document(1, []), blocks=page.blocks, elements=page.elements)
 
 
 def of(html: str) -> str:
-    """The Markdown of a page all of which is kept."""
+    """Return the Markdown of a page without boilerplate."""
     page = read(html)
     return markdown(page, [False] * len(page.blocks))
 
 
 def text_of(tokens: Sequence[Token]) -> Iterator[str]:
-    """The text that a reader sees, piece by piece; anything else in it is an error."""
+    """Return the texts that a reader sees; any other token is an error."""
     for token in tokens:
         if token.type == "fence":
             yield token.content
@@ -84,13 +84,13 @@ def _text_of_inline(token: Token) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Text but for white space."""
+    """Return text without white space."""
     return text.split()
 
 
 @st.composite
 def pages(draw: st.DrawFn) -> str:
-    """A page of any elements in each other, with texts that look like markup."""
+    """Generate a page of nested elements, with texts that look like markup."""
     inner = st.recursive(
         TEXTS.map(escape),
         lambda inner: st.tuples(st.sampled_from(TAGS), st.lists(inner, max_size=5)).map(
@@ -116,7 +116,7 @@ CONTEXTS = {
 
 @pytest.mark.parametrize("context", CONTEXTS.values(), ids=CONTEXTS)
 def test_what_looks_like_markup_is_text_wherever_it_stands(context: str) -> None:
-    """Each thing alone, in each kind of block."""
+    """Each text is tested alone, in each kind of block."""
     for fragment in FRAGMENTS:
         page = read(context.replace("{}", escape(fragment)))
         kept = [False] * len(page.blocks)
@@ -127,7 +127,7 @@ def test_what_looks_like_markup_is_text_wherever_it_stands(context: str) -> None
 @settings(deadline=None)
 @given(pages(), st.data())
 def test_a_parser_reads_the_kept_text_and_nothing_else(html: str, data: st.DataObject) -> None:
-    """No text of a page becomes markup, HTML or a link, and none is lost."""
+    """No text becomes markup, HTML or a link, and none is lost."""
     page = read(html)
     count = len(page.blocks)
     boilerplate = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
@@ -193,19 +193,19 @@ SHAPES = {
 
 @pytest.mark.parametrize(("html", "expected"), SHAPES.values(), ids=SHAPES)
 def test_structure_becomes_markdown(html: str, expected: str) -> None:
-    """In the order of the page."""
+    """The order is that of the page."""
     assert of(html) == expected
 
 
 def test_what_is_boilerplate_is_not_there() -> None:
-    """Kept items are numbered from one; a dropped cell leaves its place empty."""
+    """Kept items are numbered from one; a dropped cell stays empty."""
     page = read("<ol><li>a<li>b<li>c</ol><table><tr><td>d<td>e<tr><td>f<td>g</table>")
     boilerplate = [block.text in "af" for block in page.blocks]
     assert markdown(page, boilerplate) == "1. b\n2. c\n\n| d | e |\n| --- | --- |\n|  | g |"
 
 
 def test_what_is_no_markup_is_not_escaped() -> None:
-    """People read it, and so do models."""
+    """People and language models read the output."""
     text = "snake_case AT&T a < b #tag 1.5 -5 C:\\dir a|b (c) x! $5 2+2=4"
     assert of(f"<p>{escape(text)}") == text
 
@@ -219,7 +219,7 @@ def test_a_cell_of_many_blocks_is_no_cell() -> None:
 
 
 def test_nesting_is_bounded() -> None:
-    """However deep a page nests, a line's indentation is not."""
+    """Lines of a deeply nested page have a limited indentation."""
     depth = 200
     found = of("<blockquote>" * depth + "a<br>" * depth)
     assert found.split("\n") == ["> " * MAX_CONTAINERS + "a", ">" + " >" * 7] * (depth - 1) + [
@@ -228,7 +228,7 @@ def test_nesting_is_bounded() -> None:
 
 
 def test_a_row_is_filled_up_by_its_reader() -> None:
-    """Many rows below a wide one: the size stays linear."""
+    """Short rows below a wide one stay short, so that the size is linear."""
     page = "<table><tr>" + "<td>a" * 1000 + "<tr><td>b" * 1000 + "</table>"
     assert len(of(page)) < 2 * len(page)
 

@@ -1,4 +1,4 @@
-"""What is refused before any work is done on a page."""
+"""Which pages are refused before any work is done on them."""
 
 from __future__ import annotations
 
@@ -13,45 +13,53 @@ HTML = "<html><p>Wörter</p></html>"
 
 
 def page(**fields: Any) -> Page:
-    """A page that is admitted, but for what a test changes."""
+    """Return a page that is admitted, except for the fields that a test changes."""
     return Page(**({"url": "https://example.org/", "html": HTML} | fields))
 
 
 @pytest.mark.parametrize(
     ("fields", "reason", "message"),
     [
-        ({"url": None}, Reason.NO_URL, "url: is missing"),
-        ({"url": ""}, Reason.NO_URL, "url: is missing"),
-        ({"status": 404}, Reason.HTTP_STATUS, "status: 404 is no success"),
-        ({"status": 302}, Reason.HTTP_STATUS, "status: 302 is no success"),
-        ({"status": 0}, Reason.HTTP_STATUS, "status: 0 is no success"),
-        ({"html": "x" * 1_001}, Reason.TOO_LARGE, "html: has more than 1000 bytes"),
-        ({"html": b"x" * 1_001}, Reason.TOO_LARGE, "html: has more than 1000 bytes"),
-        ({"html": "ö" * 501}, Reason.TOO_LARGE, "html: has more than 1000 bytes"),
+        ({"url": None}, Reason.NO_URL, "url: is missing; every page needs a URL"),
+        ({"url": ""}, Reason.NO_URL, "url: is missing; every page needs a URL"),
+        ({"status": 404}, Reason.HTTP_STATUS, "status: 404 is not a success (200 to 299)"),
+        ({"status": 302}, Reason.HTTP_STATUS, "status: 302 is not a success (200 to 299)"),
+        ({"status": 0}, Reason.HTTP_STATUS, "status: 0 is not a success (200 to 299)"),
+        ({"html": "x" * 1_001}, Reason.TOO_LARGE, "html: is larger than the limit of 1000 bytes"),
+        ({"html": b"x" * 1_001}, Reason.TOO_LARGE, "html: is larger than the limit of 1000 bytes"),
+        ({"html": "ö" * 501}, Reason.TOO_LARGE, "html: is larger than the limit of 1000 bytes"),
         ({"html": ""}, Reason.EMPTY, "html: is empty"),
         ({"html": b""}, Reason.EMPTY, "html: is empty"),
         ({"html": " \n\t\u00a0"}, Reason.EMPTY, "html: is empty"),
         ({"html": b" \n"}, Reason.EMPTY, "html: is empty"),
-        ({"content_type": "image/png"}, Reason.NOT_HTML, "content_type: image/png is no HTML"),
-        ({"content_type": "text/plain"}, Reason.NOT_HTML, "content_type: text/plain is no HTML"),
+        (
+            {"content_type": "image/png"},
+            Reason.NOT_HTML,
+            "content_type: image/png is not a type of HTML",
+        ),
+        (
+            {"content_type": "text/plain"},
+            Reason.NOT_HTML,
+            "content_type: text/plain is not a type of HTML",
+        ),
         (
             {"content_type": "text/xml", "html": "<rss><title>a</title></rss>"},
             Reason.NOT_HTML,
-            "content_type: text/xml, and no <html> in it",
+            "content_type: text/xml, but without an <html>",
         ),
-        ({"html": b"%PDF-1.7"}, Reason.NOT_HTML, "html: is binary data"),
-        ({"html": "%PDF-1.7"}, Reason.NOT_HTML, "html: is binary data"),
+        ({"html": b"%PDF-1.7"}, Reason.NOT_HTML, "html: is binary data, not HTML"),
+        ({"html": "%PDF-1.7"}, Reason.NOT_HTML, "html: is binary data, not HTML"),
         (
             {"html": b"%PDF-1.7", "content_type": "text/html"},
             Reason.NOT_HTML,
-            "html: is binary data",
+            "html: is binary data, not HTML",
         ),
     ],
 )
 def test_what_cannot_become_clean_text_is_refused(
     fields: dict[str, Any], reason: Reason, message: str
 ) -> None:
-    """With its reason, and the field at fault."""
+    """The error has the reason and a message that names the field."""
     with pytest.raises(PageError) as caught:
         admit(page(**fields), max_bytes=1_000)
     assert (caught.value.reason, caught.value.message) == (reason, message)
@@ -79,10 +87,10 @@ def test_what_cannot_become_clean_text_is_refused(
     ],
 )
 def test_every_other_page_is_admitted(fields: dict[str, Any]) -> None:
-    """What is not given is not held against a page."""
+    """A field that is not given is no reason to refuse a page."""
     admit(page(**fields), max_bytes=1_000)
 
 
 def test_the_library_takes_pages_without_url() -> None:
-    """Each is a domain of its own there; the job has no key for it."""
+    """In the library each such page is a domain of its own; the job has no key for it."""
     admit(page(url=None), max_bytes=1_000, url_required=False)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from urltree.heuristics.boilerplate import Kind
 from urltree.heuristics.page_kind import PageKind
 from urltree.site.row import ROW_VERSION, Row, RowError, Verdict
-from urltree.tree.path_statistics import AtPath, Contribution
+from urltree.tree.path_statistics import Contribution, PathCounts
 
 ROW = Row(
     tokenizer=1,
@@ -41,7 +41,7 @@ EVIDENCE = replace(
         kinds=bytes((Kind.SITE_WIDE, Kind.CONTENT, Kind.LINK_LIST)),
         page_kind=PageKind.ARTICLE,
     ),
-    paths=Contribution(7, 9, (AtPath(7, 300, 0, 1),)).encode(),
+    paths=Contribution(7, 9, (PathCounts(7, 300, 0, 1),)).encode(),
 )
 PINNED_HEAD = (
     " 00a09f1a00b00400 8877665544332211"  # time, digest
@@ -64,7 +64,7 @@ contributions = st.builds(
     Contribution,
     unsigned_32,
     unsigned_32,
-    st.lists(st.builds(AtPath, unsigned_32, words, words, words), max_size=4).map(tuple),
+    st.lists(st.builds(PathCounts, unsigned_32, words, words, words), max_size=4).map(tuple),
 ).map(Contribution.encode)
 
 

@@ -16,12 +16,12 @@ from urltree.tree.url_tree import SMALL, UrlTree
 
 
 def hashes(*values: int) -> array[int]:
-    """Distinct block hashes of a document."""
+    """Return the distinct block hashes of a document."""
     return array("Q", values)
 
 
 def test_each_node_of_a_branch_counts_the_document() -> None:
-    """The drawing at the head of the module, with a block that all share."""
+    """This is the tree drawn in the module's docstring, with a block that all documents share."""
     tree = UrlTree()
     tree.insert(b"a", ("news", "2013", "a.html"), hashes(1, 2))
     tree.insert(b"b", ("news", "2013", "b.html"), hashes(1, 3))
@@ -39,7 +39,7 @@ def test_each_node_of_a_branch_counts_the_document() -> None:
 
 
 def test_a_branch_leads_from_the_leaf_to_the_root() -> None:
-    """Depths fall by one to 0; a leaf is found by its document's id."""
+    """Depths decrease by one to 0; a leaf is found by its document's id."""
     tree = UrlTree()
     leaf = tree.insert(b"a", ("news", "2013", "a.html"), hashes())
     assert tree.leaf(b"a") is leaf
@@ -52,7 +52,7 @@ def test_a_branch_leads_from_the_leaf_to_the_root() -> None:
 
 
 def test_a_leaf_may_have_children() -> None:
-    """/story is a document, and /story?id=1 lies below it."""
+    """/story is a document, and /story?id=1 is below it."""
     tree = UrlTree()
     tree.insert(b"a", ("story",), hashes(1))
     tree.insert(b"b", ("story", "?id=1"), hashes(2))
@@ -65,7 +65,7 @@ def test_a_leaf_may_have_children() -> None:
 
 
 def test_documents_of_equal_blocks_are_different_documents() -> None:
-    """Removing one leaves the other."""
+    """If one is removed, the other stays."""
     tree = UrlTree()
     tree.insert(b"a", ("x",), hashes(1))
     tree.insert(b"b", ("x",), hashes(1))
@@ -76,7 +76,7 @@ def test_documents_of_equal_blocks_are_different_documents() -> None:
 
 
 def test_a_hash_that_is_nowhere_counts_0() -> None:
-    """Before and after the node begins to count."""
+    """This is so before and after the node begins to count."""
     tree = UrlTree()
     for number in range(SMALL + 2):
         assert tree.root.counts()[99] == 0
@@ -85,7 +85,7 @@ def test_a_hash_that_is_nowhere_counts_0() -> None:
 
 @pytest.mark.parametrize("most", [SMALL - 1, SMALL, SMALL + 1, 3 * SMALL])
 def test_counts_stay_right_over_the_boundary_to_counting_and_back(most: int) -> None:
-    """From SMALL documents to more, down to 1, and up again."""
+    """The number of documents rises above SMALL, falls to 1, and rises again."""
     tree = UrlTree()
     empty = tree.memory
     for _ in range(2):
@@ -103,7 +103,7 @@ def test_counts_stay_right_over_the_boundary_to_counting_and_back(most: int) -> 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 40))
 def test_removing_is_the_inverse_of_inserting(chance: random.Random, count: int) -> None:
-    """What is inserted on top of a tree and removed in any order leaves it as it was."""
+    """Documents inserted and removed in any order leave the tree unchanged."""
     tree = UrlTree()
     for number in range(SMALL):
         insert_by_chance(tree, number, chance)
@@ -119,7 +119,7 @@ def test_removing_is_the_inverse_of_inserting(chance: random.Random, count: int)
 @pytest.mark.parametrize("sections", [1, 20])
 @pytest.mark.parametrize("own_blocks", [2, 60])
 def test_the_memory_estimate_is_near_what_python_allocates(sections: int, own_blocks: int) -> None:
-    """Within a quarter on average while a tree grows: a dict doubles, the estimate does not."""
+    """It is right within a quarter on average: a dict doubles its size, the estimate does not."""
     chance = random.Random(1)
     tree = UrlTree()
     estimated = allocated = 0
@@ -140,7 +140,7 @@ def test_the_memory_estimate_is_near_what_python_allocates(sections: int, own_bl
 
 
 def insert_by_chance(tree: UrlTree, number: int, chance: random.Random) -> None:
-    """A document somewhere in a small tree."""
+    """Insert a document somewhere in a small tree."""
     branch = [chance.choice("ab") for _ in range(chance.randrange(4))]
     distinct = {chance.randrange(9) for _ in range(6)}
     tree.insert(number.to_bytes(16), branch, hashes(*distinct))

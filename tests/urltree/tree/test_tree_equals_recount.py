@@ -1,7 +1,7 @@
-"""A learned domain against its stupid twin: the tree equals a recount after any sequence.
+"""A learned domain compared with a simple model: the tree equals a recount after any sequence.
 
-Hypothesis plays what happens to a domain in the job, in any order. After each step what was
-said, the stored rows, the window and every node of the tree equal the twin's.
+Hypothesis generates the events of a domain in the job, in any order. After each step the
+verdicts, the stored rows, the window and every node of the tree equal those of the model.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ dates = st.one_of(
 
 
 class DomainInTheJob(RuleBasedStateMachine):
-    """A domain with its rows, treated as the agent and the library treat it."""
+    """A domain with its rows, used as the agent and the library use it."""
 
     @initialize(eviction=st.sampled_from(EVICTIONS))
     def domain_is_new(self, eviction: Eviction | None) -> None:
-        """Nothing is stored."""
+        """Start with no stored rows."""
         self.eviction = eviction
         self.twin = Recount(eviction, N_MIN)
         self.domain = Site(STRICT, eviction)
@@ -52,12 +52,12 @@ class DomainInTheJob(RuleBasedStateMachine):
 
     @rule(number=numbers, hashes=hashes, date=dates)
     def page_comes(self, number: int, hashes: list[int], date: str | None) -> None:
-        """A new document, or one that replaces another of its id."""
+        """Add a new document, or one that replaces another with its id."""
         self.deliver(self.page(number, hashes, date))
 
     @rule(first=numbers, count=st.integers(SMALL, 12), day=st.integers(1, 20))
     def many_pages_come(self, first: int, count: int, day: int) -> None:
-        """Enough documents for a node to begin to count."""
+        """Add enough documents for a node to begin to count."""
         for number in range(first, first + count):
             date = f"2026-05-{day:02}T00:00:00Z"
             self.deliver(self.page(number % IDS, [0, number, number], date))
@@ -66,14 +66,14 @@ class DomainInTheJob(RuleBasedStateMachine):
     def page_of_another_tokenizer_comes(
         self, number: int, hashes: list[int], date: str | None
     ) -> None:
-        """It was in flight while the tokenizer was upgraded."""
+        """Add a document that was published before the tokenizer was upgraded."""
         page = self.page(number, hashes, date)
         self.deliver(replace(page, tokenizer=TOKENIZER_VERSION - 1))
 
     @precondition(lambda self: self.rows)
     @rule(data=st.data())
     def page_is_replayed(self, data: st.DataObject) -> None:
-        """The row is put again as it is, and nothing is evicted."""
+        """Replay a page: its row is put again unchanged, and nothing is evicted."""
         before = dict(self.rows)
         lesson = self.deliver(self.stored_page(data))
         assert (lesson.relation, lesson.evicted, self.rows) == (Relation.REPLAY, (), before)
@@ -81,13 +81,13 @@ class DomainInTheJob(RuleBasedStateMachine):
     @precondition(lambda self: self.rows)
     @rule(data=st.data(), hashes=hashes)
     def page_is_replayed_with_other_blocks(self, data: st.DataObject, hashes: list[int]) -> None:
-        """Another cap of blocks has made other blocks of it."""
+        """Replay a page whose blocks differ because of another limit of blocks."""
         page = self.stored_page(data)
         self.deliver(replace(page, blocks=tuple(map(text_block, hashes))))
 
     @rule(seed=st.integers(0, 99))
     def domain_is_spilt_and_reloaded(self, seed: int) -> None:
-        """From its rows in any order."""
+        """Rebuild the domain from its rows in any order."""
         rows = list(self.rows.items())
         random.Random(seed).shuffle(rows)
         self.domain = Site(STRICT, self.eviction)
@@ -100,7 +100,7 @@ class DomainInTheJob(RuleBasedStateMachine):
     def worker_is_killed(
         self, number: int, hashes: list[int], date: str | None, *, row_was_put: bool
     ) -> None:
-        """Before it puts a row, or between the row and the tombstones of the evicted."""
+        """Lose the tree before a row is put, or before the tombstones of evicted rows."""
         rows = dict(self.rows)
         known, foreign = dict(self.twin.known), dict(self.twin.foreign)
         lesson = self.deliver(self.page(number, hashes, date))
@@ -113,23 +113,23 @@ class DomainInTheJob(RuleBasedStateMachine):
 
     @invariant()
     def rows_equal_the_twins_documents(self) -> None:
-        """No row is missing, none is left behind."""
+        """Check that no row is missing, and none is left over."""
         known = {*self.twin.known, *self.twin.foreign}
         assert set(self.rows) == {bytes.fromhex(document_id) for document_id in known}
 
     @invariant()
     def window_equals_the_twins(self) -> None:
-        """In the order of (time, id)."""
+        """Check that the window is in the order of (time, id)."""
         by_age = sorted((each.time, id_) for id_, each in self.twin.known.items())
         assert [(time, id_.hex()) for time, id_ in self.domain.window] == by_age
 
     @invariant()
     def tree_equals_the_recount(self) -> None:
-        """Each node's support and counts; no node is empty but the root."""
+        """Check each node's support and counts; only the root may be empty."""
         assert nodes(self.domain.tree.root) == self.twin.nodes()
 
     def teardown(self) -> None:
-        """What was inserted is removed: memory is what it was at the start."""
+        """Remove all documents, and check that the memory is as at the start."""
         for document_id in list(self.rows):
             if document_id in self.domain.tree:
                 self.domain.remove(document_id)
@@ -137,18 +137,18 @@ class DomainInTheJob(RuleBasedStateMachine):
         assert self.domain.memory == self.memory
 
     def page(self, number: int, hashes: list[int], date: str | None) -> Document:
-        """A first copy; its path follows from its number, as a branch follows from an id."""
+        """Return a first copy; its number determines its path, as an id determines a branch."""
         self.copies += 1
         path, origin = PATHS[number % len(PATHS)], f"raw-html/0/{self.copies}"
         return document(number, hashes, path, origin=origin, published=date)
 
     def stored_page(self, data: st.DataObject) -> Document:
-        """A page that has a row."""
+        """Return a page that has a row."""
         known = {**self.twin.known, **self.twin.foreign}
         return known[data.draw(st.sampled_from(sorted(known)))].document
 
     def deliver(self, page: Document) -> Learned:
-        """Learn a page and do what the lesson says."""
+        """Learn a page, and apply the effects."""
         lesson = self.domain.learn(page, decoded(self.rows.get(page.key_bytes)))
         self.rows[page.key_bytes] = lesson.row
         for document_id in lesson.evicted:

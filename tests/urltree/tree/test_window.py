@@ -1,4 +1,4 @@
-"""The window: which documents of a domain count, by (time, id) and nothing else."""
+"""The window: (time, id) alone decides which documents of a domain count."""
 
 from __future__ import annotations
 
@@ -20,55 +20,55 @@ evictions = st.builds(
 
 
 def ids(numbers: range) -> list[bytes]:
-    """Ids in the order of their numbers."""
+    """Return ids in the order of their numbers."""
     return [number.to_bytes(2) for number in numbers]
 
 
 def dated(days: list[int]) -> list[tuple[int, bytes]]:
-    """Documents of these days, numbered in their order."""
+    """Return documents of these days, numbered in their order."""
     return [(day * DAY, number.to_bytes(2)) for number, day in enumerate(days)]
 
 
 def test_the_paper_keeps_10_000_documents_and_14_days_but_always_100() -> None:
-    """The defaults (paper, section 6)."""
+    """These are the defaults (paper, section 6)."""
     assert Eviction() == Eviction(max_documents=10_000, max_age=14 * DAY, keep=100)
 
 
 def test_beyond_the_most_documents_the_oldest_go() -> None:
-    """However young they are."""
+    """Their age does not matter."""
     window = Window(Eviction(max_documents=20, keep=5), dated([0] * 23))
     assert window.evict() == ids(range(3))
     assert len(window) == 20
 
 
 def test_documents_that_are_too_old_go() -> None:
-    """One that is exactly as old as allowed stays."""
+    """One of exactly the largest age stays."""
     window = Window(Eviction(max_age=14 * DAY, keep=5), dated([5, 6, 20, 20, 20, 20, 20]))
     assert window.evict() == ids(range(1))
 
 
 def test_the_most_recent_always_stay() -> None:
-    """However old they are."""
+    """Their age does not matter."""
     window = Window(Eviction(max_age=DAY, keep=6), dated([0, 0, 0, 99, 99, 99, 99, 99]))
     assert window.evict() == ids(range(2))
 
 
 @pytest.mark.parametrize(("from_the_future", "evicted"), [(4, 0), (5, 20)])
 def test_four_pages_from_the_future_evict_nothing(from_the_future: int, evicted: int) -> None:
-    """Age is measured against the fifth-newest document; a fifth is believed."""
+    """Age is measured from the fifth-newest document; a fifth page in the future counts."""
     window = Window(Eviction(keep=5), dated([1] * 20 + [3_000_000] * from_the_future))
     assert len(window.evict()) == evicted
 
 
 def test_without_eviction_all_stay() -> None:
-    """From year 1 to year 9999."""
+    """The documents are from year 1 to year 9999."""
     window = Window(None, dated([-719_162, 2_932_896, *[0] * 200]))
     assert window.evict() == []
     assert len(window) == 202
 
 
 def test_the_newest_time_of_an_empty_window_is_0() -> None:
-    """An undated page that is its domain's first is of 1970."""
+    """The first page of a domain without a date is dated 1970."""
     window = Window(None)
     assert window.newest_time() == 0
     window.add(-DAY, b"a")
@@ -76,7 +76,7 @@ def test_the_newest_time_of_an_empty_window_is_0() -> None:
 
 
 def test_what_is_not_in_the_window_cannot_be_removed() -> None:
-    """Neither an unknown id nor a known one under another time."""
+    """An unknown id is refused, and so is a known one with another time."""
     window = Window(None, [(1, b"a")])
     for time, document_id in ((1, b"b"), (2, b"a")):
         with pytest.raises(KeyError):
@@ -89,7 +89,7 @@ def test_what_is_not_in_the_window_cannot_be_removed() -> None:
 def test_the_window_is_that_of_its_definition(
     documents: set[tuple[int, bytes]], eviction: Eviction
 ) -> None:
-    """Rank from the newest and age, one document at a time."""
+    """It is defined by rank from the newest and by age, one document at a time."""
     window = Window(eviction, documents)
     evicted = window.evict()
     newest_first = sorted(documents, reverse=True)
@@ -107,7 +107,7 @@ def test_the_window_is_that_of_its_definition(
 def test_the_window_forgets_nothing_twice(
     documents: set[tuple[int, bytes]], eviction: Eviction, chance: random.Random
 ) -> None:
-    """Rows left behind by a crash change nothing: evicting again, or from more, is the same."""
+    """Rows left over by a crash change nothing: evicting them again has the same result."""
     window = Window(eviction, documents)
     window.evict()
     assert window.evict() == []
@@ -121,6 +121,6 @@ def test_the_window_forgets_nothing_twice(
     "wrong", [{"keep": 4}, {"keep": 0}, {"max_documents": 99}, {"max_age": -1}], ids=str
 )
 def test_an_eviction_that_makes_no_sense_is_refused(wrong: dict[str, int]) -> None:
-    """Fewer kept than age is measured by, more kept than there may be, or from the future."""
+    """`keep` is too small or above `max_documents`, or `max_age` is negative."""
     with pytest.raises(ValueError, match=r"eviction: (keep|max_age) should"):
         Eviction(**wrong)

@@ -1,5 +1,5 @@
-"""`urltree explain`: why a block was kept or dropped."""
+"""`urltree explain`: show why each block of a page was kept or dropped."""
 
-from urltree.cli.explain.explain import explain
+from urltree.cli.explain.explain import explain_command
 
-__all__ = ["explain"]
+__all__ = ["explain_command"]

@@ -1,10 +1,10 @@
-"""`urltree explain`: each block of a page with its verdict, and what the verdict stands on.
+"""`urltree explain`: show each block of a page with its verdict and the reasons for it.
 
     FILE or `-` ──▶ document ──┐
-    --state DIR ──▶ rows ──────┴──▶ as if it came now ──▶ table, JSON Lines
-    URL and --state DIR ──▶ the row that is stored of the page
+    --state DIR ──▶ rows ──────┴──▶ judge the page as if it came now ──▶ table, JSON Lines
+    URL and --state DIR ──▶ the stored row of that page
 
-A state is read and never changed, not even locked: another process may be using it.
+The state directory is only read. It is not locked either, because another process may be using it.
 """
 
 from __future__ import annotations
@@ -26,28 +26,57 @@ from urltree.cli.explain.stored import write_row
 from urltree.cli.explain.table import write_table
 from urltree.document import Document
 from urltree.heuristics.registry import DEFAULT, NAMES, heuristic
-from urltree.output.explanation import explain as explained
+from urltree.output.explanation import explain
 from urltree.page import PageError
 from urltree.pipeline import Options, Pipeline
 from urltree.reading import InputError, Reader
-from urltree.reading.source import check
+from urltree.reading.source import check_source
 from urltree.reading.stream import STDIN
 from urltree.site.row import Row, RowError
 from urltree.site.state_directory import StateDirectory, StateError
 
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
-_PIPED = "the HTML of a page is needed to see its blocks: curl -L URL | urltree explain - --url URL"
+_PIPED = "to see the blocks of a page, pass its HTML: curl -L URL | urltree explain - --url URL"
 
 
-@click.command()
+@click.command("explain")
 @click.argument("page", metavar="FILE|-|URL")
-@click.option("--state", type=click.Path(path_type=Path), metavar="DIR", help="Of `extract`.")
-@click.option("--heuristic", "name", default=DEFAULT, help=f"One of {', '.join(NAMES)}.")
-@click.option("--format", "format_", type=click.Choice(["table", "jsonl"]), default="table")
-@click.option("--url", help="URL of the page that is given.")
-@click.option("--rules", type=click.Path(path_type=Path), metavar="FILE", help="As of the state.")
-@click.option("--query", type=click.Choice(get_args(Query)), default="known-noise")
-def explain(  # noqa: PLR0913, PLR0917 - one parameter an option
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="State directory written by `urltree extract --state`. It is only read.",
+)
+@click.option(
+    "--heuristic",
+    "name",
+    default=DEFAULT,
+    show_default=True,
+    help=f"Heuristic that judges the blocks, one of {', '.join(NAMES)}.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["table", "jsonl"]),
+    default="table",
+    show_default=True,
+    help="Output format: a table, or JSON Lines with the whole texts.",
+)
+@click.option("--url", help="URL of the page in FILE or on standard input.")
+@click.option(
+    "--rules",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="YAML file of query rules. Pass the file with which the state directory was made.",
+)
+@click.option(
+    "--query",
+    type=click.Choice(get_args(Query)),
+    default="known-noise",
+    show_default=True,
+    help="Query parameters that URL keys lose where no rule matches: known noise, or all.",
+)
+def explain_command(  # noqa: PLR0913, PLR0917 - one parameter an option
     page: str,
     state: Path | None,
     name: str,
@@ -56,14 +85,15 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter an option
     rules: Path | None,
     query: Query,
 ) -> None:
-    """Say of each block of a page whether it is content, and why.
+    """Show for each text block of a page whether it is content, and why.
 
-    FILE is one page as extract takes it. With --state it is judged by what was learned of its
-    site; without, as the first page of a site. Of a URL, what the state holds of it is shown.
+    FILE is one page in any format that `urltree extract` reads; `-` is standard input. With
+    --state, the page is judged with what was learned from its site; without it, as the first
+    page of a site. For a URL, the verdict that is stored in the state directory is shown.
     """
-    with _ending_well():
+    with _report_errors():
         if state is not None and not (state / "state.json").exists():
-            raise StateError(f"{state}: there is no state")
+            raise StateError(f"{state} is not a urltree state directory: it has no state.json")
         decides = heuristic(name)
         scheme = KeyScheme.load(None if rules is None else rules.read_text("utf-8"), query)
         if _ADDRESS.match(page):
@@ -79,52 +109,54 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter an option
             else StateDirectory(state, is_member=True).load(document.domain).rows
         )
         write = write_table if format_ == "table" else write_json_lines
-        write(explained(decides, document, rows.items()))
+        write(explain(decides, document, rows.items()))
 
 
 def _document(name: str, url: str | None, scheme: KeyScheme) -> Document:
-    """The one page of a file.
+    """Read the one page of a file or of standard input.
 
     Raises:
-        InputError: it has none, or several.
-        PageError: the page's fault.
+        InputError: the file does not exist, or contains no page or several.
+        PageError: the page is refused.
     """
     if name != STDIN and not Path(name).exists():
-        raise InputError(f"{name}: there is no such file")
+        raise InputError(f"{name}: no such file")
     sources = list(islice(Reader(url).read([name]), 2))
     if len(sources) != 1:
-        raise InputError(f"{name}: should be one page, has {'several' if sources else 'none'}")
-    page, origin = check(sources[0], "explain/0/0")
+        count = "several pages" if sources else "no page"
+        raise InputError(f"{name}: contains {count}; pass exactly one page")
+    page, origin = check_source(sources[0], "explain/0/0")
     pipeline = Pipeline(Options(), url_required=False)
     pipeline.admit(page)
     return pipeline.document(page, origin, scheme)
 
 
 def _stored(scheme: KeyScheme, url: str, directory: Path) -> Row:
-    """The row of a page.
+    """Read the row of a page from a state directory.
 
     Raises:
-        PageError: the address is none.
-        StateError: there is no row.
+        PageError: `url` is not a valid address.
+        StateError: the state directory has no row for this page.
     """
     key = scheme.key(url, lambda: None)
     stored = (
         StateDirectory(directory, is_member=True).load(key.domain).rows.get(bytes.fromhex(key.id))
     )
     if stored is None:
-        raise StateError(f"{directory}: holds no page of the key {key.key}")
+        raise StateError(f"{directory}: no page with the URL key {key.key} is stored there")
     return Row.decode(stored)
 
 
 @contextmanager
-def _ending_well() -> Iterator[None]:
+def _report_errors() -> Iterator[None]:
+    """Turn errors into messages of click, with their exit codes."""
     try:
         yield
-    except ValueError as error:  # a heuristic's name, or rules
+    except ValueError as error:  # an unknown heuristic, or invalid rules
         raise click.UsageError(str(error)) from None
     except (InputError, StateError, RowError, PageError) as error:
         raise click.ClickException(str(error)) from None
-    except BrokenPipeError:  # whoever read has enough
+    except BrokenPipeError:  # the reader of our output has ended, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror}") from None

@@ -1,49 +1,52 @@
-"""What table and JSON Lines both say of a page, its blocks and its elements."""
+"""Facts about a page, its blocks and its elements; the table and the JSON Lines both show them."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from urltree.cli.explain.terminal import safe
+from urltree.cli.explain.terminal import escape_controls
 from urltree.output.explanation import Explanation, Main, NodeCounts
 
-_NAMES = 2  # of an element
+_NAMES = 2  # class and id tokens of an element that are shown
 
 
-def reason(said: Explanation, position: int) -> str | None:
-    """Why a block is boilerplate: the paper's heuristics know repetition alone."""
-    if not said.verdict.boilerplate[position]:
+def reason(explanation: Explanation, position: int) -> str | None:
+    """Return why a block is boilerplate, None for content.
+
+    The paper's heuristics have one reason only, `repeated`.
+    """
+    if not explanation.verdict.boilerplate[position]:
         return None
-    kind = said.kind(position)
+    kind = explanation.kind(position)
     return kind.label if kind else "repeated"
 
 
-def place(said: Explanation, position: int) -> str | None:
-    """Where a block stands: the `title` block, in the `main` element, or neither."""
-    if position == said.title:
+def location(explanation: Explanation, position: int) -> str | None:
+    """Return `title` for the title block, `main` for a block in the main element, else None."""
+    if position == explanation.title:
         return "title"
-    return "main" if said.inside[position] else None
+    return "main" if explanation.inside[position] else None
 
 
-def nodes(said: Explanation) -> list[NodeCounts]:
-    """The root, the node that judged, and those with more than this page."""
+def nodes(explanation: Explanation) -> list[NodeCounts]:
+    """Return the root, the node that judged, and the nodes that contain other pages too."""
     return [
         node
-        for depth, node in enumerate(said.nodes)
-        if node.support > 1 or depth in (0, said.verdict.depth)
+        for depth, node in enumerate(explanation.nodes)
+        if node.support > 1 or depth in (0, explanation.verdict.depth)
     ]
 
 
-def counts(said: Explanation, position: int) -> list[tuple[int, int]]:
-    """Documents with a block, and all documents, at each of these nodes."""
-    return [(counted[position], support) for _, support, counted in nodes(said)]
+def counts(explanation: Explanation, position: int) -> list[tuple[int, int]]:
+    """Return (documents with the block, all documents) at each node that `nodes` returns."""
+    return [(counted[position], support) for _, support, counted in nodes(explanation)]
 
 
-def words(said: Explanation) -> tuple[int, Counter[str]]:
-    """Words that are kept, and those that are dropped by reason."""
+def count_words(explanation: Explanation) -> tuple[int, Counter[str]]:
+    """Count the words that are kept, and the dropped words for each reason."""
     kept, dropped = 0, Counter[str]()
-    for position, size in enumerate(said.words):
-        why = reason(said, position)
+    for position, size in enumerate(explanation.words):
+        why = reason(explanation, position)
         if why is None:
             kept += size
         else:
@@ -51,17 +54,17 @@ def words(said: Explanation) -> tuple[int, Counter[str]]:
     return kept, dropped
 
 
-def path(said: Explanation, element: int, most: int | None = None) -> str:
-    """An element and those around it with their first names: `body > div.entry > p`."""
+def path(explanation: Explanation, element: int, most: int | None = None) -> str:
+    """Return an element and its ancestors with their first names: `body > div.entry > p`."""
     names: list[str] = []
     while element >= 0:
-        tag, element, tokens = said.document.elements[element]
+        tag, element, tokens = explanation.document.elements[element]
         named = [token if token[0] == "#" else f".{token}" for token in tokens[:_NAMES]]
-        names.append(safe(tag + "".join(named)))
+        names.append(escape_controls(tag + "".join(named)))
     shown = names if most is None else names[:most]
     return ("… > " if len(shown) < len(names) else "") + " > ".join(reversed(shown))
 
 
-def alone(said: Explanation, main: Main) -> str:
-    """The main element that the page alone would have."""
-    return "none" if main.alone is None else path(said, main.alone)
+def main_by_page_alone(explanation: Explanation, main: Main) -> str:
+    """Return the path of the element that this page would choose without the site's votes."""
+    return "none" if main.alone is None else path(explanation, main.alone)

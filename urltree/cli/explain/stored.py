@@ -1,4 +1,4 @@
-"""What a state holds of a page: its row, which has neither HTML nor texts."""
+"""The stored row of a page, which has neither HTML nor text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from urltree.cli.explain.terminal import json_line, safe
+from urltree.cli.explain.terminal import escape_controls, terminal_json
 from urltree.heuristics.boilerplate import Kind
 from urltree.site.row import Row
 
@@ -16,22 +16,22 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def write_row(url: str, row: Row, *, as_json: bool) -> None:
-    """A line for each thing that is known, or one line of JSON."""
+    """Print a line for each known field of the row, or one line of JSON."""
     record = _record(url, row)
     if as_json:
-        click.echo(json_line(record))
+        click.echo(terminal_json(record))
         return
-    for name, said in record.items():
-        if said is not None:
-            click.echo(f"{name:12} {safe(_text(said))}")
+    for name, value in record.items():
+        if value is not None:
+            click.echo(f"{name:12} {escape_controls(_text(value))}")
 
 
 def _record(url: str, row: Row) -> dict[str, Any]:
-    said = row.last_verdict
+    verdict = row.last_verdict
     reasons = Counter(
         Kind(kind).label if kind else "repeated"
         for kind, is_boilerplate in zip(
-            said.kinds or bytes(len(said.boilerplate)), said.boilerplate, strict=True
+            verdict.kinds or bytes(len(verdict.boilerplate)), verdict.boilerplate, strict=True
         )
         if is_boilerplate
     )
@@ -40,33 +40,33 @@ def _record(url: str, row: Row) -> dict[str, Any]:
         "origin": row.origin,
         "time": _time(row.time),
         "branch": list(row.branch),
-        "heuristic": f"{said.heuristic} {said.version}",
-        "revision": said.revision,
-        "page_kind": said.page_kind and said.page_kind.label,
+        "heuristic": f"{verdict.heuristic} {verdict.version}",
+        "revision": verdict.revision,
+        "page_kind": verdict.page_kind and verdict.page_kind.label,
         "left_out": row.left_out,
-        "depth": said.depth,
-        "support": said.support,
-        "blocks": len(said.boilerplate),
-        "content": len(said.boilerplate) - reasons.total(),
+        "depth": verdict.depth,
+        "support": verdict.support,
+        "blocks": len(verdict.boilerplate),
+        "content": len(verdict.boilerplate) - reasons.total(),
         "boilerplate": dict(reasons.most_common()),
-        "counts": None if said.counts is None else list(said.counts),
+        "counts": None if verdict.counts is None else list(verdict.counts),
     }
 
 
 def _time(microseconds: int) -> str | None:
-    """None for a page that came before any that has a time, or for one beyond the calendar."""
+    """Return the time in ISO 8601; None if it is 0 (unknown) or beyond the calendar."""
     try:
         return (_EPOCH + timedelta(microseconds=microseconds)).isoformat() if microseconds else None
     except OverflowError:
         return None
 
 
-def _text(said: object) -> str:
-    match said:
+def _text(value: object) -> str:
+    match value:
         case dict():
-            return ", ".join(f"{name} {number:,}" for name, number in said.items()) or "none"
+            return ", ".join(f"{name} {number:,}" for name, number in value.items()) or "none"
         case list():
-            return " ".join(map(str, said))
+            return " ".join(map(str, value))
         case bool():
-            return "yes" if said else "no"
-    return str(said)
+            return "yes" if value else "no"
+    return str(value)

@@ -1,82 +1,86 @@
-"""An explanation as a table for people; below it what holds for the page."""
+"""The table of `urltree explain`: a row for each block, and a summary of the page below."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator
 
 import click
 
 from urltree.cli.explain import facts
-from urltree.cli.explain.terminal import safe, shortened
+from urltree.cli.explain.terminal import escape_controls, shorten
+from urltree.cli.tables import Column, TableRow, print_table
 from urltree.output.explanation import Explanation, Main
 
-_WIDTH = 200  # where a table is written to a file
+_WIDTH = 200  # characters of a line if stdout is no terminal
 _TEXT = 60  # characters of a block's text
-_ELEMENTS = 3  # of a tag path, the innermost
-_MISSING = "rich is missing: pip install 'urltree[evaluation]', or --format jsonl"
+_ELEMENTS = 3  # elements of a tag path, counted from the innermost
+_COLUMNS = (
+    Column("#", is_number=True),
+    Column("verdict"),
+    Column("where"),
+    Column("count", is_number=True),
+    Column("words", is_number=True),
+    Column("links", is_number=True),
+    Column("path", is_folded=True),
+    Column("text", is_folded=True),
+)
 
 
-def write_table(said: Explanation) -> None:
-    """A line for each block, what is kept in bold; below it what holds for the page."""
-    try:
-        from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - comes with an extra
-        from rich.console import Console  # noqa: PLC0415
-        from rich.table import Table  # noqa: PLC0415
-        from rich.text import Text  # noqa: PLC0415
-    except ModuleNotFoundError:
-        raise click.ClickException(_MISSING) from None
-    table = Table(box=SIMPLE_HEAD)
-    for name in ("#", "verdict", "where", "count", "words", "links"):
-        is_number = name not in {"verdict", "where"}
-        table.add_column(name, justify="right" if is_number else "left", no_wrap=True)
-    table.add_column("path", overflow="fold")
-    table.add_column("text", overflow="fold")
-    for position, is_boilerplate in enumerate(said.verdict.boilerplate):
-        cells = map(Text, _cells(said, position))  # no markup in what pages say
-        table.add_row(*cells, style="dim" if is_boilerplate else "bold")
-    Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False).print(table)
-    click.echo("\n".join(f"{name:8} {line}" for name, line in _summary(said)))
+def write_table(explanation: Explanation) -> None:
+    """Print a row for each block, content in bold, and then the summary of the page."""
+    rows = [
+        TableRow(_cells(explanation, position), "dim" if is_boilerplate else "bold")
+        for position, is_boilerplate in enumerate(explanation.verdict.boilerplate)
+    ]
+    print_table(_COLUMNS, rows, _WIDTH)
+    click.echo("\n".join(f"{name:8} {line}" for name, line in _summary(explanation)))
 
 
-def _cells(said: Explanation, position: int) -> tuple[str, ...]:
-    block = said.document.blocks[position]
+def _cells(explanation: Explanation, position: int) -> tuple[str, ...]:
+    block = explanation.document.blocks[position]
+    counts = facts.counts(explanation, position)
     return (
         str(position),
-        facts.reason(said, position) or "content",
-        facts.place(said, position) or "",
-        " ".join(f"{counted}/{support}" for counted, support in facts.counts(said, position)),
-        str(said.words[position]),
+        facts.reason(explanation, position) or "content",
+        facts.location(explanation, position) or "",
+        " ".join(f"{counted}/{support}" for counted, support in counts),
+        str(explanation.words[position]),
         f"{block.link_share:.0%}" if block.link_share else "",
-        facts.path(said, block.element, _ELEMENTS),
-        shortened(block.text, _TEXT),
+        facts.path(explanation, block.element, _ELEMENTS),
+        shorten(block.text, _TEXT),
     )
 
 
-def _summary(said: Explanation) -> Iterator[tuple[str, str]]:
-    kept, dropped = facts.words(said)
-    verdict, kind = said.verdict, said.verdict.page_kind
-    yield "page", safe(said.document.url or "without URL") + (f", {kind.label}" if kind else "")
-    nodes = ", ".join(f"{name} {support:,}" for name, support, _ in facts.nodes(said))
-    yield "counts", f"documents with the block / all, at {safe(nodes)}"
-    node = said.nodes[verdict.depth]
-    yield "judged", f"by {said.heuristic} at {safe(node.name)}, {node.support:,} documents"
-    if said.title is not None:
-        text = shortened(said.document.blocks[said.title].text, _TEXT)
-        yield "title", f"block {said.title}: {text}"
-    if said.main is not None:
-        yield "main", f"{facts.path(said, said.main.element)}: {_found(said, said.main)}"
-    yield "kept", f"{kept:,} of {sum(said.words):,} words{_listed(dropped)}"
+def _summary(explanation: Explanation) -> Iterator[tuple[str, str]]:
+    """Yield the lines below the table: what each is about, and its text."""
+    kept, dropped = facts.count_words(explanation)
+    verdict, kind = explanation.verdict, explanation.verdict.page_kind
+    url = escape_controls(explanation.document.url or "without URL")
+    yield "page", url + (f", {kind.label}" if kind else "")
+    nodes = ", ".join(f"{name} {support:,}" for name, support, _ in facts.nodes(explanation))
+    yield "counts", f"documents with the block / all documents, at {escape_controls(nodes)}"
+    node = explanation.nodes[verdict.depth]
+    name = escape_controls(node.name)
+    yield "judged", f"by {explanation.heuristic} at {name}, {node.support:,} documents"
+    if explanation.title is not None:
+        text = shorten(explanation.document.blocks[explanation.title].text, _TEXT)
+        yield "title", f"block {explanation.title}: {text}"
+    main = explanation.main
+    if main is not None:
+        yield "main", f"{facts.path(explanation, main.element)}: {_chosen_by(explanation, main)}"
+    yield "kept", f"{kept:,} of {sum(explanation.words):,} words{_list_dropped(dropped)}"
 
 
-def _found(said: Explanation, main: Main) -> str:
-    usual = f"{main.votes:,} of {main.voters:,} pages of the site have theirs there"
+def _chosen_by(explanation: Explanation, main: Main) -> str:
+    """Describe how the main element was chosen: by this page, or by the votes of the site."""
+    usual = f"{main.votes:,} of {main.voters:,} pages of the site have their main element there"
     if main.element == main.alone:
-        return f"found by this page; {usual}" if main.voters else "found by this page"
-    return f"found by the site's votes: {usual}; this page alone says {facts.alone(said, main)}"
+        return f"chosen by this page; {usual}" if main.voters else "chosen by this page"
+    alone = facts.main_by_page_alone(explanation, main)
+    return f"chosen by the site's votes: {usual}; this page alone would choose {alone}"
 
 
-def _listed(dropped: Counter[str]) -> str:
+def _list_dropped(dropped: Counter[str]) -> str:
     parts = [f"{words:,} {reason}" for reason, words in dropped.most_common()]
     return f"; dropped {', '.join(parts)}" if parts else ""

@@ -1,4 +1,4 @@
-"""`urltree rules`: which query parameters name a page."""
+"""`urltree rules`: commands about query rules, which say which parameters identify a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urltree.cli.rules.suggest import suggest
 
 @click.group()
 def rules() -> None:
-    """Query rules: which parameters of a URL name the page."""
+    """Work with query rules, which decide which URL parameters identify a page."""
 
 
 rules.add_command(suggest)

@@ -1,9 +1,13 @@
-"""Feeds: when to ask whom, and what an answer means. Decides only; `agents` does.
+"""Decisions of the crawler: when to send a request to which host, and what the response means.
 
-    feed ──▶ due? ──▶ poll ──▶ answer ──▶ items, of them new ──▶ page ──▶ its host's turn? ──▶ fetch
-           interval.py        caching.py  parsing.py, item.py           host_queues.py      host.py
-           schedule.py        polling.py                                robots.py           walls.py
+    feed ──▶ due? ──▶ poll ──▶ response ──▶ items ──▶ new items ──▶ page ──▶ host ready? ──▶ fetch
+            poll/interval.py    caching.py    feed/parsing.py           host/host_queues.py
+            poll/schedule.py    poll/         feed/item.py              host/host_state.py
+                                transition.py poll/seen_items.py        host/robots.py, walls.py
 
-No Kafka, clock, chance or IO: `now` is an argument, seconds since 1970; jitter comes from hashes,
-so that the same state always gives the same decision, and a simulation can run days in seconds.
+These modules only decide. The stages in `agents` send the requests and store the results.
+
+They use no Kafka, clock, randomness or IO. The time `now` is an argument, in seconds since 1970,
+and jitter comes from hashes. So the same state always leads to the same decision, and a simulation
+runs days of polls in seconds.
 """

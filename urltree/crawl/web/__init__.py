@@ -1,1 +1,1 @@
-"""One HTTP request at a time, bounded in time and bytes, to public addresses only."""
+"""An HTTP client for single requests, with limits on time and size, to public addresses only."""

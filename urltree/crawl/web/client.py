@@ -1,14 +1,15 @@
-"""Asks the web, one request at a time: bounded in time and bytes, to public addresses only.
+"""HTTP client for single requests, with limits on time and size, to public addresses only.
 
-    connect ───────▶ headers ─────────▶ body ──────────────▶ Answer
-    connect_seconds  header_seconds     read_seconds a piece
+    connect ───────▶ headers ─────────▶ body ──────────────▶ Response
+    connect_seconds  header_seconds     read_seconds between two reads
     guard.py         max_header_bytes   decoding.py: max_bytes, budget.py
     └──────────────────── total_seconds ───────────────────┘
 
-header_seconds, too, count from the beginning; a byte now and then prolongs neither.
+header_seconds, like total_seconds, counts from the start of the request. A server that sends a byte
+now and then extends neither.
 
-Whatever goes wrong is a `WebError` (failures.py). Redirects, statuses and retries are the
-caller's: it alone knows whose turn it is.
+Every failure is a `WebError` (failures.py). The caller handles redirects, error statuses and
+retries, because it knows when a host may be asked again.
 """
 
 from __future__ import annotations
@@ -25,33 +26,35 @@ from typing import Self
 import aiohttp
 from yarl import URL
 
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.web.budget import Budget
-from urltree.crawl.web.connect_to import Resolver
-from urltree.crawl.web.decoding import Body
+from urltree.crawl.decisions.response import Response, Trouble, WebError
+from urltree.crawl.web.budget import BodyBudget
+from urltree.crawl.web.connection import BoundedConnection
+from urltree.crawl.web.decoding import BodyDecoder
 from urltree.crawl.web.failures import web_error
 from urltree.crawl.web.guard import Connecting, Guard
 from urltree.crawl.web.options import ClientOptions
-from urltree.crawl.web.redirects import absolute
-from urltree.crawl.web.wire import Wire
+from urltree.crawl.web.redirects import request_url
+from urltree.crawl.web.resolver import Resolver
 
-_PIECE = 64 * 1024
-_BODIES = 32 * 1024 * 1024  # held at once by all requests; issue 4 allows 100 MB above idle
+_READ_BYTES = 64 * 1024
+_BODIES = 32 * 1024 * 1024  # limit on the bytes of all bodies in memory
 _MAX_HEADERS = 500
-_KEPT_SECONDS = 5  # beyond the pause of a host, and 55 polls a second hold 275 idle sockets
+# How long an idle connection is kept. This exceeds the pause of a host; at 55 polls a second, 275
+# connections are idle.
+_KEPT_SECONDS = 5
 _DNS_SECONDS = 60
 _CONTROL = dict.fromkeys([*range(32), 127])
 
-Wants = Callable[[int, Mapping[str, str]], bool]
+WantsBody = Callable[[int, Mapping[str, str]], bool]
 
 
-def always(status: int, headers: Mapping[str, str]) -> bool:  # noqa: ARG001 - the shape of `Wants`
-    """Want every body."""
+def want_every_body(status: int, headers: Mapping[str, str]) -> bool:  # noqa: ARG001 - the shape of `Wants`
+    """Return True: read the body of every response."""
     return True
 
 
-class Client:
-    """A worker's connections to the web; an async context manager.
+class WebClient:
+    """The HTTP client of a worker; an asynchronous context manager.
 
     Args:
         options: identity, limits, and permitted networks.
@@ -62,19 +65,19 @@ class Client:
         self._guard = Guard(options.allow_networks)
         self._tls = ssl.create_default_context(cafile=options.ca_file)
         self._session: aiohttp.ClientSession | None = None
-        self._bodies = Budget(_BODIES)
+        self._bodies = BodyBudget(_BODIES)
 
     async def __aenter__(self) -> Self:
         options = self._options
         connector = aiohttp.TCPConnector(
-            limit=0,  # the callers make one request a host at a time, and a bounded number of them
+            limit=0,  # callers limit the requests: one per host, and a maximum in total
             resolver=Resolver(options.connect_to),
             ttl_dns_cache=_DNS_SECONDS,
             keepalive_timeout=_KEPT_SECONDS,
             ssl=self._tls,
             socket_factory=self._guard.socket,
         )
-        connector._factory = Wire.maker(asyncio.get_running_loop())  # noqa: SLF001
+        connector._factory = BoundedConnection.maker(asyncio.get_running_loop())  # noqa: SLF001
         self._session = aiohttp.ClientSession(
             connector=connector,
             headers={"User-Agent": user_agent(options.contact), "Accept-Encoding": "gzip"},
@@ -106,20 +109,21 @@ class Client:
         headers: Mapping[str, str] = {},
         *,
         max_bytes: int,
-        wants: Wants = always,
-    ) -> Answer:
-        """Ask once; a redirect or an error status is an answer too.
+        wants: WantsBody = want_every_body,
+    ) -> Response:
+        """Send one request; a redirect or an error status is a response too.
 
         Args:
-            url: goes out as given, apart from what no browser would send either.
-            headers: besides User-Agent and Accept-Encoding.
-            max_bytes: of the decompressed body.
-            wants: where it says no, the body stays unread and the connection is closed.
+            url: sent as given, after the normalisation that browsers do.
+            headers: header fields besides User-Agent and Accept-Encoding.
+            max_bytes: maximum size of the decompressed body.
+            wants: called with status and headers; if it returns False, the body is not read and the
+                connection is closed.
 
         Raises:
-            WebError: there is no answer.
+            WebError: there is no usable response.
         """
-        address = URL(absolute(url), encoded=True)
+        address = URL(request_url(url), encoded=True)
         with self._guard.watch() as connecting:
             try:
                 async with _within(self._options.total_seconds, "no complete answer"):
@@ -130,10 +134,10 @@ class Client:
                 raise web_error(error, connecting) from error
 
     async def _ask(
-        self, url: str, address: URL, headers: Mapping[str, str], max_bytes: int, wants: Wants
-    ) -> Answer:
+        self, url: str, address: URL, headers: Mapping[str, str], max_bytes: int, wants: WantsBody
+    ) -> Response:
         if self._session is None:
-            raise RuntimeError("the client was not entered")
+            raise RuntimeError("WebClient is not open: use it in `async with`")
         began = monotonic()
         async with _within(self._options.header_seconds, "no headers"):
             response = await self._session.get(address, headers=headers, allow_redirects=False)
@@ -144,20 +148,20 @@ class Client:
             body = b""
             if wants(response.status, found):
                 body = await self._read(response, found, max_bytes)
-            return Answer(url, response.status, found, body, seconds)
+            return Response(url, response.status, found, body, seconds)
         finally:
             _drop(response)
 
     async def _read(
         self, response: aiohttp.ClientResponse, headers: Mapping[str, str], max_bytes: int
     ) -> bytes:
-        body = Body(headers.get("content-encoding", ""), max_bytes)
+        body = BodyDecoder(headers.get("content-encoding", ""), max_bytes)
         protocol = response.connection.protocol if response.connection else None
         with self._bodies.share() as share:
-            async for piece in response.content.iter_chunked(_PIECE):
-                body.feed(piece)
+            async for chunk in response.content.iter_chunked(_READ_BYTES):
+                body.feed(chunk)
                 await share.hold(body.size)
-        # Where only the end of the connection ends the body, aiohttp takes a reset for that end.
+        # If only the end of the connection marks the end of the body, aiohttp accepts a reset too.
         is_framed = "content-length" in headers or "transfer-encoding" in headers
         if protocol is not None and not is_framed:
             error = protocol.exception()
@@ -170,17 +174,20 @@ class Client:
         if size > self._options.max_header_bytes:
             raise WebError(
                 Trouble.HEADERS_TOO_LARGE,
-                f"headers have {size} bytes, more than {self._options.max_header_bytes}",
+                f"the headers have {size} bytes, more than {self._options.max_header_bytes}",
             )
         if response.status < 200 or response.status > 599:
-            raise WebError(Trouble.PROTOCOL, f"status {response.status}")
+            raise WebError(
+                Trouble.PROTOCOL, f"the response has the invalid status {response.status}"
+            )
 
     async def _once(
         self, request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
     ) -> aiohttp.ClientResponse:
-        """Keep aiohttp from asking twice, except where a kept connection was closed meanwhile.
+        """Keep aiohttp from repeating a request.
 
-        RFC 9112, 9.3.1 allows the second; a server that resets everybody has one request a turn.
+        The exception is a reused connection that the server has closed meanwhile (RFC 9112, 9.3.1).
+        Without this limit, a server that resets all connections would get two requests each time.
         """
         connecting: Connecting = self._guard.connecting()
         try:
@@ -192,7 +199,7 @@ class Client:
 
 
 def user_agent(contact: str | None) -> str:
-    """Say who asks, and where its owner is reached."""
+    """Return the User-Agent: name and version, and the address of the operator."""
     name = f"urltree/{version('urltree')}"
     return f"{name} (+{contact})" if contact else name
 
@@ -210,9 +217,10 @@ async def _within(seconds: float, failing: str) -> AsyncIterator[None]:
 
 
 def _drop(response: aiohttp.ClientResponse) -> None:
-    """End a connection whose answer was not read to its end; others are kept already.
+    """Close the connection of a response that was not read completely.
 
-    Closing alone would read on for 30 s over TLS, until the other side agrees.
+    After a complete response the connection was already released for reuse. Closing without
+    aborting would keep reading for up to 30 s over TLS, until the server agrees.
     """
     if response.connection is not None and response.connection.transport is not None:
         response.connection.transport.abort()
@@ -220,7 +228,7 @@ def _drop(response: aiohttp.ClientResponse) -> None:
 
 
 def _headers(raw: tuple[tuple[bytes, bytes], ...]) -> dict[str, str]:
-    """Join what came several times, once each: servers repeat a Content-Type word for word."""
+    """Join repeated header fields; equal values once, because servers repeat a Content-Type."""
     found: dict[str, dict[str, None]] = {}
     for name, value in raw:
         found.setdefault(_text(name).lower(), {})[_text(value)] = None
@@ -228,7 +236,10 @@ def _headers(raw: tuple[tuple[bytes, bytes], ...]) -> dict[str, str]:
 
 
 def _text(raw: bytes) -> str:
-    """UTF-8 if it can be, else Latin-1; without control characters, which no request may have."""
+    """Decode a header as UTF-8 or Latin-1, without control characters.
+
+    A header that is sent back in a later request must not contain any.
+    """
     try:
         text = raw.decode()
     except UnicodeDecodeError:

@@ -1,7 +1,7 @@
-"""The body of an answer, decompressed while it comes, and never more of it than may be.
+"""Decompression of a body as it arrives, within a limit on its size.
 
-aiohttp's own decoder accepts compressed bytes that stop in the middle, and other clients hold a
-whole bomb in memory (issue 4). Here each piece may grow to what is left of `max_bytes`, no more.
+aiohttp's own decoder accepts compressed data that ends too early, and other clients decompress a
+whole compression bomb in memory. Here each chunk may grow only to the rest of `max_bytes`.
 """
 
 from __future__ import annotations
@@ -9,24 +9,24 @@ from __future__ import annotations
 import zlib
 from io import BytesIO
 
-from urltree.crawl.decisions.answer import Trouble, WebError
+from urltree.crawl.decisions.response import Trouble, WebError
 
 _PLAIN = frozenset({"", "identity"})
 _ENCODINGS = _PLAIN | {"gzip", "x-gzip", "deflate"}
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZLIB, _RAW, _GZIP = zlib.MAX_WBITS, -zlib.MAX_WBITS, zlib.MAX_WBITS + 16
-# Compressed bytes may exceed what they hold by a little (RFC 1951: 5 bytes a block, and headers).
-# Beyond it they are empty members or garbage without end.
+# Compressed data may be a little larger than its content (RFC 1951: 5 bytes a block, and headers).
+# More than that means empty members or garbage.
 _OVERHEAD = 64 * 1024
 _MAX_MEMBERS = 1_000  # an empty one costs 20 bytes of traffic and 15 µs
 
 
-class Body:
-    """Takes a body piece by piece.
+class BodyDecoder:
+    """Collects and decompresses a body chunk by chunk.
 
     Args:
-        encoding: the Content-Encoding, empty where there is none.
-        max_bytes: of the decompressed body.
+        encoding: Content-Encoding; empty without one.
+        max_bytes: maximum size of the decompressed body.
     """
 
     def __init__(self, encoding: str, max_bytes: int) -> None:
@@ -40,37 +40,38 @@ class Body:
 
     @property
     def size(self) -> int:
-        """Bytes so far, decompressed."""
+        """Decompressed bytes so far."""
         return self._body.tell()
 
-    def feed(self, piece: bytes) -> None:
-        """Take the next bytes.
+    def feed(self, chunk: bytes) -> None:
+        """Add the next bytes.
 
         Raises:
-            WebError: TOO_LARGE, or ENCODING where it is none that we asked for, or they are not it.
+            WebError: TOO_LARGE; or ENCODING for an unsupported encoding or invalid compressed data.
         """
-        if self._encoding not in _ENCODINGS:  # not before: a 304 names one, and has no body
+        if self._encoding not in _ENCODINGS:  # checked here because a 304 may name one without body
             raise WebError(
-                Trouble.ENCODING, f"Content-Encoding {self._encoding[:80]!r}: not asked for"
+                Trouble.ENCODING,
+                f"Content-Encoding {self._encoding[:80]!r} is not supported; gzip was requested",
             )
-        self._received += len(piece)
+        self._received += len(chunk)
         room = self._max_bytes - self.size
         if self._received > self._max_bytes + _OVERHEAD:
             raise self._too_large()
         if self._inflate is not None:
-            piece = self._inflate.feed(piece, room + 1)
-        if len(piece) > room:
+            chunk = self._inflate.feed(chunk, room + 1)
+        if len(chunk) > room:
             raise self._too_large()
-        self._body.write(piece)
+        self._body.write(chunk)
 
     def whole(self) -> bytes:
-        """Give the body when all of it was fed.
+        """Return the body after all bytes were added.
 
         Raises:
-            WebError: TRUNCATED, where the compressed bytes stop in the middle.
+            WebError: TRUNCATED: the compressed data ends too early.
         """
         if self._received and self._inflate is not None and not self._inflate.is_complete:
-            raise WebError(Trouble.TRUNCATED, "the compressed body stops in the middle")
+            raise WebError(Trouble.TRUNCATED, "the compressed body ends too early")
         return self._body.getvalue()
 
     def _too_large(self) -> WebError:
@@ -78,29 +79,30 @@ class Body:
 
 
 class _Inflate:
-    """A decompressor that is bounded; gzip of several members (RFC 1952) is one body.
+    """A decompressor with a limit; several gzip members (RFC 1952) form one body.
 
-    What follows a complete member and is none is ignored, as browsers do.
+    Bytes after a complete member that do not begin another one are ignored, as in browsers.
 
     Attributes:
-        is_complete: whether the bytes so far may be all.
+        is_complete: whether the data may end here.
     """
 
     def __init__(self, *, is_gzip: bool) -> None:
         self._is_gzip = is_gzip
-        self._head = b""  # fewer than two bytes of a member, which do not tell its kind
+        self._head = b""  # a single byte of a member, too short to recognise its format
         self._stream: zlib._Decompress | None = None
         self._members = 0
         self._is_over = False
 
     @property
     def is_complete(self) -> bool:
+        """Whether the data may end here."""
         return self._members > 0 and self._stream is None
 
-    def feed(self, piece: bytes, max_bytes: int) -> bytes:
-        """Decompress up to `max_bytes`; what gives more than that is lost."""
+    def feed(self, chunk: bytes, max_bytes: int) -> bytes:
+        """Decompress up to `max_bytes`; data that decompresses to more is lost."""
         out = BytesIO()
-        data = self._head + piece
+        data = self._head + chunk
         self._head = b""
         while data and not self._is_over and out.tell() < max_bytes:
             if self._stream is None:
@@ -111,12 +113,16 @@ class _Inflate:
                     self._is_over = True
                     break
                 if self._members == _MAX_MEMBERS:
-                    raise WebError(Trouble.ENCODING, f"more than {_MAX_MEMBERS} gzip members")
+                    raise WebError(
+                        Trouble.ENCODING, f"the body has more than {_MAX_MEMBERS} gzip members"
+                    )
                 self._stream = zlib.decompressobj(self._window(data))
             try:
                 out.write(self._stream.decompress(data, max_bytes - out.tell()))
             except zlib.error as error:
-                raise WebError(Trouble.ENCODING, f"the body is not compressed: {error}") from None
+                raise WebError(
+                    Trouble.ENCODING, f"the body is not valid compressed data: {error}"
+                ) from None
             data = self._stream.unconsumed_tail
             if self._stream.eof:
                 data = self._stream.unused_data
@@ -124,7 +130,7 @@ class _Inflate:
         return out.getvalue()
 
     def _window(self, data: bytes) -> int:
-        """Which of three formats; `deflate` is either of two, in practice (RFC 9110, 8.4.1.2)."""
+        """Return zlib's number for the format; `deflate` may be one of two (RFC 9110, 8.4.1.2)."""
         if self._is_gzip:
             return _GZIP
         is_zlib = data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2]) % 31 == 0

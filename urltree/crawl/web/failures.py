@@ -1,4 +1,4 @@
-"""Every error that asking the web can raise, as the one kind that the stages know."""
+"""Conversion of every error of an HTTP request into a `WebError`."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Iterator
 import aiohttp
 from aiohttp.http_exceptions import LineTooLong
 
-from urltree.crawl.decisions.answer import Trouble, WebError
+from urltree.crawl.decisions.response import Trouble, WebError
 from urltree.crawl.web.guard import Connecting
 
-_TOO_MANY_HEADERS = "Too many headers"  # BadHttpMessage says it in words alone
+_TOO_MANY_HEADERS = "Too many headers"  # text of a BadHttpMessage; there is no class for it
 
 
 def web_error(error: Exception, connecting: Connecting) -> WebError:
-    """Say what kind of trouble an error of aiohttp, or beneath it, is.
+    """Return the `WebError` for an error of aiohttp or of the layers below it.
 
     Args:
-        error: as it was raised.
-        connecting: what the request did before.
+        error: error that was raised.
+        connecting: the request's attempts to connect.
     """
     return WebError(_trouble(error, connecting), _message(error, connecting)[:500])
 
@@ -39,7 +39,7 @@ def _trouble(error: Exception, connecting: Connecting) -> Trouble:  # noqa: PLR0
         case aiohttp.ClientPayloadError():
             return Trouble.TRUNCATED if _is_short(error) else Trouble.PROTOCOL
         case aiohttp.ServerDisconnectedError(message=message) if not isinstance(message, str):
-            return Trouble.TRUNCATED  # in the middle of its headers
+            return Trouble.TRUNCATED  # the connection ended inside the headers
         case aiohttp.ClientConnectionError() | OSError():
             return Trouble.CONNECT
         case _ if _is_too_much(error):
@@ -48,7 +48,7 @@ def _trouble(error: Exception, connecting: Connecting) -> Trouble:  # noqa: PLR0
 
 
 def _is_short(error: Exception) -> bool:
-    """Whether the connection ended before the body did, rather than bytes that are no chunk."""
+    """Return whether the connection ended before the body, rather than an invalid chunk."""
     return "not completed" in str(error)
 
 
@@ -61,7 +61,7 @@ def _is_too_much(error: Exception) -> bool:
 
 def _message(error: Exception, connecting: Connecting) -> str:
     if connecting.refused and not connecting.tried:
-        return f"no public web address: {', '.join(connecting.refused)}"
+        return f"not a public web address: {', '.join(connecting.refused)}"
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 

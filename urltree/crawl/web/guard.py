@@ -1,12 +1,12 @@
-"""Refuses to connect to what is not the public internet (server-side request forgery; issue 4).
+"""A guard that refuses connections to non-public addresses (server-side request forgery).
 
-A feed names any address, and a name resolves to any address. So what is checked is the address of
-the socket about to be connected, after every URL parser, resolver and redirect:
+A feed can name any address, and a name can resolve to any address. So the guard checks the address
+of each socket just before it connects, after every URL parser, resolver and redirect:
 
     URL ─▶ resolver ─▶ addresses ─▶ socket() ─▶ connect
-                                       └─ refused here, each address by itself
+                                       └─ refused here, each address on its own
 
-The tables are written out: `ipaddress.is_global` differs between releases of Python.
+The tables are written out because `ipaddress.is_global` differs between releases of Python.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ _NOT_PUBLIC_4 = tuple(
         *("198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
     )
 )
-# All of IPv6 that is handed out for hosts (RFC 4291). Outside are loopback, mapped and compatible
-# addresses, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), fc00::/7, fe80::/10, fec0::/10, multicast.
+# The IPv6 addresses that are assigned to hosts (RFC 4291). Outside are loopback, mapped and
+# compatible addresses, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), fc00::/7, fe80::/10, fec0::/10 and
+# multicast.
 _UNICAST_6 = IPv6Network("2000::/3")
-# Inside it, not public: IETF protocols with Teredo (2001::/32), documentation (twice), 6to4
+# Not public inside that range: IETF protocols with Teredo (2001::/32), documentation (two), 6to4
 _NOT_PUBLIC_6 = tuple(
     ip_network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
 )
-# Ports of other protocols, which an HTTP request must not speak to (Fetch standard, "bad port")
+# Ports of other protocols, to which no HTTP request may be sent (Fetch standard, "bad port")
 _BAD_PORTS = frozenset(
     {
         *(0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95),
@@ -53,11 +54,11 @@ _BAD_PORTS = frozenset(
 
 @dataclass(slots=True)
 class Connecting:
-    """What one request did to get a connection.
+    """A request's attempts to connect.
 
     Attributes:
-        refused: addresses that it must not connect to.
-        tried: sockets made; without refusals and tries the connection is one that was kept.
+        refused: addresses that were refused.
+        tried: number of sockets made; with neither, the request reused a connection.
     """
 
     refused: list[str] = field(default_factory=list)
@@ -68,7 +69,7 @@ _connecting: ContextVar[Connecting] = ContextVar("connecting")
 
 
 class Guard:
-    """Makes the sockets of a client.
+    """Factory for the sockets of a client.
 
     Args:
         allowed: networks that may be connected to although they are not public.
@@ -79,7 +80,10 @@ class Guard:
 
     @contextmanager
     def watch(self) -> Iterator[Connecting]:
-        """Record what the request made inside does; tasks that it starts are included."""
+        """Record the attempts to connect of the request made inside.
+
+        Attempts of tasks that it starts are included.
+        """
         connecting = Connecting()
         token = _connecting.set(connecting)
         try:
@@ -88,25 +92,25 @@ class Guard:
             _connecting.reset(token)
 
     def connecting(self) -> Connecting:
-        """What the request of this task has done so far."""
+        """Return the attempts to connect of the current task's request."""
         return _connecting.get()
 
     def socket(self, info: AddrInfoType) -> socket.socket:
         """Make the socket for an address (`socket_factory` of `aiohttp.TCPConnector`).
 
         Raises:
-            OSError: it must not be connected to. A host's other addresses may still be.
+            OSError: the address is refused. Other addresses of the host may still be tried.
         """
         family, kind, protocol, _, (host, port, *_) = info
         connecting = _connecting.get()
         if port in _BAD_PORTS or not self.allows(str(host)):
             connecting.refused.append(f"{host} port {port}")
-            raise OSError(errno.EACCES, f"{host} port {port} is no public web address")
+            raise OSError(errno.EACCES, f"{host} port {port} is not a public web address")
         connecting.tried += 1
         return socket.socket(family, kind, protocol)
 
     def allows(self, address: str) -> bool:
-        """Whether an IP address may be connected to; IPv6 that carries IPv4 is judged as that."""
+        """Return whether an IP address may be connected to; IPv4-mapped IPv6 is checked as IPv4."""
         ip = ip_address(address.partition("%")[0])
         if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
             ip = ip.ipv4_mapped
@@ -116,7 +120,7 @@ class Guard:
 
 
 def is_public(ip: IPv4Address | IPv6Address) -> bool:
-    """Whether an address belongs to a host of the public internet."""
+    """Return whether an address belongs to a host on the public internet."""
     if isinstance(ip, IPv4Address):
         return not any(ip in network for network in _NOT_PUBLIC_4)
     return ip in _UNICAST_6 and not any(ip in network for network in _NOT_PUBLIC_6)

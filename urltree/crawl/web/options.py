@@ -11,17 +11,17 @@ Network = IPv4Network | IPv6Network
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientOptions:
-    """Values that a `Client` needs; the job takes them from its settings.
+    """Values that a `WebClient` needs; the job takes them from its settings.
 
     Attributes:
         contact: address in the User-Agent where site owners reach the operator.
         connect_seconds: limit for name resolution, connection and TLS together.
         header_seconds: limit from the start of the request until all headers are read.
         read_seconds: longest time without a byte of the body.
-        total_seconds: limit for the complete answer.
-        max_header_bytes: limit for all headers of an answer together.
-        allow_networks: networks that may be asked although they are not public.
-        connect_to: rules HOST1:PORT1:HOST2:PORT2, as curl's option of the same name.
+        total_seconds: limit for the complete response.
+        max_header_bytes: limit for all headers of a response together.
+        allow_networks: networks to which requests are allowed although they are not public.
+        connect_to: rules HOST1:PORT1:HOST2:PORT2, like curl's option --connect-to.
         ca_file: certificates to trust instead of the system's.
     """
 

@@ -1,44 +1,46 @@
-"""Where an answer points, and what of a URL goes out."""
+"""The target of a redirect, and the spelling of a URL in a request."""
 
 from __future__ import annotations
 
 import can_ada
 
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 
-def target(answer: Answer) -> str:
-    """Give the absolute http or https URL that a redirect points to, without its fragment.
+def redirect_target(response: Response) -> str:
+    """Return the absolute http or https URL to which a redirect points, without its fragment.
 
     Raises:
-        WebError: REDIRECT, where it points to no such address.
+        WebError: REDIRECT: it points to no such URL.
     """
-    location = answer.headers.get("location", "").strip()
+    location = response.headers.get("location", "").strip()
     if not location:
-        raise WebError(Trouble.REDIRECT, f"status {answer.status} without a Location")
-    return absolute(location, answer.url)
+        raise WebError(
+            Trouble.REDIRECT, f"the response has status {response.status}, but no Location header"
+        )
+    return request_url(location, response.url)
 
 
-def absolute(url: str, base: str | None = None) -> str:
-    """Read a URL as browsers do (WHATWG URL), and write it as it goes out.
+def request_url(url: str, base: str | None = None) -> str:
+    """Parse a URL as browsers do (WHATWG URL); return it as it is sent.
 
-    Escapes and parameters stay as they are; what may not stand in a request is escaped, a host is
-    written in ASCII, and an IP address in its usual form, however it was disguised.
+    Escapes and parameters stay the same. Characters that are invalid in a request are escaped, the
+    host is written in ASCII, and an IP address in its usual form, however it was written.
 
     Raises:
-        WebError: REDIRECT, where it is no http or https URL.
+        WebError: REDIRECT: the text is not an http or https URL.
     """
     try:
         parsed = can_ada.parse(_text(base or url))
         if base is not None:
             parsed += _text(url)
     except ValueError:
-        raise WebError(Trouble.REDIRECT, f"{url[:200]!r} is no URL") from None
+        raise WebError(Trouble.REDIRECT, f"{url[:200]!r} is not a valid URL") from None
     if parsed.protocol not in ("http:", "https:") or not parsed.hostname:
-        raise WebError(Trouble.REDIRECT, f"{url[:200]!r} is no http or https URL")
+        raise WebError(Trouble.REDIRECT, f"{url[:200]!r} is not an http or https URL")
     return str(parsed.href).partition("#")[0]
 
 
 def _text(url: str) -> str:
-    """Without surrogates, which the parser does not take."""
+    """Replace surrogates, which the parser does not accept."""
     return url.encode(errors="replace").decode()

@@ -1,7 +1,7 @@
-"""Which blocks of a page an extractor's text holds.
+"""Alignment: which blocks of a page an extractor's text contains.
 
-An extractor gives text, not places. A block is in it whose letters stand there in a row; a short
-one, such as "Share", only where it is a line or a cell of its own.
+An extractor returns text without positions. A block is in it if the text contains its letters in
+one run. A short block, such as "Share", must be a whole line or table cell.
 """
 
 from __future__ import annotations
@@ -9,25 +9,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from urltree.html.blocks import TextBlock, normalised
+from urltree.html.blocks import TextBlock, normalise_text
 
-_LETTERS = 30  # of a block from which it is looked for inside longer lines
+_LETTERS = 30  # letters from which a block may be a part of a line
 _PARTS = re.compile(r"[\n|]+")  # lines, and cells of tables
 
 
-def aligned(text: str, blocks: Sequence[TextBlock]) -> str:
-    """One digit for each block: 1 where the text holds it, else 0.
+def align_blocks(text: str, blocks: Sequence[TextBlock]) -> str:
+    """Return one digit for each block: 1 if the text contains it, else 0.
 
-    A block without letters, such as a date or a dash, is where the one before it is.
+    A block without letters, such as a date or a dash, gets the digit of the block before it.
     """
-    parts = [normalised(part) for part in _PARTS.split(text)]
+    parts = [normalise_text(part) for part in _PARTS.split(text)]
     lines, joined = set(parts), "".join(parts)
-    held = ""
+    digits = ""
     for block in blocks:
-        letters = normalised(block.text)
+        letters = normalise_text(block.text)
         if letters:
-            is_held = letters in lines or (len(letters) >= _LETTERS and letters in joined)
-            held += "1" if is_held else "0"
+            is_contained = letters in lines or (len(letters) >= _LETTERS and letters in joined)
+            digits += "1" if is_contained else "0"
         else:
-            held += held[-1:] or "0"
-    return held
+            digits += digits[-1:] or "0"
+    return digits

@@ -1,13 +1,14 @@
-"""Optional: what can be found out about a page beside its text (issue 6, "Structure").
+"""The option `metadata`: facts that are found in a page, in addition to those given with it.
 
-    HTML ──▶ found_in ──▶ date, author, description ──┐ travel in the document
-    clean text ──▶ language_of ──▶ language ──────────┴▶ `metadata` of the Extraction
+    HTML ──▶ find_metadata ──▶ date, author, description ──┐ stored in the document
+    clean text ──▶ detect_language ──▶ language ───────────┴▶ `metadata` of the Extraction
 
-The record's own fields keep their meaning: `published` and `description` are what was given with
-the page, `language` and `author` what its head declares. What is found stands apart from them.
+The record's own fields keep their meaning: `published` and `description` are given with the page,
+`language` and `author` are declared in its head. Facts that are found are stored separately.
 
-All is a function of the page alone: no clock, no network, and bounded in the size of the page.
-The libraries are an extra: their modules are imported once the option is on.
+The result depends on the page alone: no clock and no network are used, and the work is bounded by
+the size of the page. The libraries are installed by an extra; their modules are imported only if
+the option is on.
 """
 
 from __future__ import annotations
@@ -18,33 +19,32 @@ from typing import Any
 from urltree.document import FoundMetadata
 from urltree.page import Page
 
-__all__ = ["found_in", "language_of", "require"]
+__all__ = ["detect_language", "find_metadata", "require_metadata_libraries"]
 
 
-def require() -> None:
-    """See at the start that the libraries are there, not at the first page.
+def require_metadata_libraries() -> None:
+    """Check at the start, not at the first page, that the libraries are installed.
 
     Raises:
-        ValueError: naming the extra that is missing.
+        ValueError: the extra is not installed.
     """
     try:
         _finding(), _language()
     except ImportError as error:
         raise ValueError(
-            f"metadata should be off without its libraries: {error}; they come with the extra "
-            "`metadata`: pip install 'urltree[metadata]'"
+            f"metadata needs the extra `metadata` ({error}): pip install 'urltree[metadata]'"
         ) from None
 
 
-def found_in(page: Page) -> FoundMetadata:
-    """Date, author and description out of a page's HTML."""
-    found: FoundMetadata = _finding().found_in(page)
+def find_metadata(page: Page) -> FoundMetadata:
+    """Find the date, author and description in a page's HTML."""
+    found: FoundMetadata = _finding().parse_metadata(page)
     return found
 
 
-def language_of(text: str) -> str | None:
-    """The ISO 639 code of a text's language, None of a text that is too short or too mixed."""
-    language: str | None = _language().language_of(text)
+def detect_language(text: str) -> str | None:
+    """Return the ISO 639 code of a text's language, None if the text is too short or too mixed."""
+    language: str | None = _language().classify_language(text)
     return language
 
 

@@ -1,4 +1,4 @@
-"""Date, author and description of a page, from one parse of its HTML."""
+"""The date, author and description of a page, from one parse of its HTML."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from urltree.document import FoundMetadata
-from urltree.enrich.metadata.json_ld import said_in
+from urltree.enrich.metadata.json_ld import read_article
 from urltree.enrich.metadata.publication_date import publication_date
-from urltree.html.encoding import decode, scrub
+from urltree.html.encoding import decode_html, scrub
 from urltree.page import Page
 
-# Characters of HTML that are looked at: the worst page that we made of so many took 1.2 s (240
-# nested elements of class `date`, for the text of each is read), usual ones take 1.5 ms.
+# Characters of HTML that are read. The slowest page of this size that we made took 1.2 s: it had
+# 240 nested elements of class `date`, and the text of each was read. Usual pages take 1.5 ms.
 MAX_HTML = 250_000
 MAX_AUTHOR = 300  # characters
 MAX_DESCRIPTION = 2_000
@@ -22,40 +22,40 @@ _DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.des
 _ADDRESSES = ("http://", "https://", "//", "@")
 
 
-def found_in(page: Page) -> FoundMetadata:
-    """What the page's HTML says of itself; nothing where it cannot be parsed."""
+def parse_metadata(page: Page) -> FoundMetadata:
+    """Return the metadata in the page's HTML; nothing if it cannot be parsed."""
     tree = _tree(page)
     if tree is None:
         return FoundMetadata()
     metas = _metas(tree)
-    linked = said_in(_json_ld(tree))
+    article = read_article(_json_ld(tree))
     return FoundMetadata(
         date=publication_date(tree, page),
-        author=_author(metas) or _line(linked.author, MAX_AUTHOR),
+        author=_author(metas) or _line(article.author, MAX_AUTHOR),
         description=_first(metas, _DESCRIPTIONS, MAX_DESCRIPTION)
-        or _line(linked.description, MAX_DESCRIPTION),
+        or _line(article.description, MAX_DESCRIPTION),
     )
 
 
 def _tree(page: Page) -> HtmlElement | None:
-    text = page.html if isinstance(page.html, str) else decode(page.html, page.content_type)
+    text = page.html if isinstance(page.html, str) else decode_html(page.html, page.content_type)
     utf8 = scrub(text[:MAX_HTML]).encode().replace(b"\0", b"")
     parser = HTMLParser(encoding="utf-8", collect_ids=False, remove_pis=True)
     try:
         return document_fromstring(utf8, parser=parser)
-    except (etree.LxmlError, ValueError):  # nothing in it
+    except (etree.LxmlError, ValueError):  # there is no markup
         return None
 
 
 def _metas(tree: HtmlElement) -> dict[str, str]:
-    """Content by lower-case name, property or itemprop; what is said first counts."""
-    said: dict[str, str] = {}
+    """Return contents by lower-case name, property or itemprop; the first value of each counts."""
+    contents: dict[str, str] = {}
     for meta in tree.iter("meta"):
         name = meta.get("name") or meta.get("property") or meta.get("itemprop")
         content = meta.get("content")
         if name and content and not content.isspace():
-            said.setdefault(name.strip().lower(), content)
-    return said
+            contents.setdefault(name.strip().lower(), content)
+    return contents
 
 
 def _json_ld(tree: HtmlElement) -> list[str]:
@@ -67,7 +67,7 @@ def _json_ld(tree: HtmlElement) -> list[str]:
 
 
 def _author(metas: dict[str, str]) -> str | None:
-    """The first author that is a name: `article:author` is often the address of a profile."""
+    """Return the first author that is a name: `article:author` is often the URL of a profile."""
     named = {
         name: metas[name]
         for name in _AUTHORS
@@ -81,5 +81,5 @@ def _first(metas: dict[str, str], names: tuple[str, ...], limit: int) -> str | N
 
 
 def _line(text: str | None, limit: int) -> str | None:
-    """White space collapsed, cut at the limit; None where nothing is left."""
+    """Collapse white space and cut at the limit; return None if nothing is left."""
     return None if text is None else " ".join(text[: 4 * limit].split())[:limit].rstrip() or None

@@ -1,4 +1,4 @@
-"""Author and description out of JSON-LD (schema.org), as far as it describes an article."""
+"""The author and description of an article in JSON-LD (schema.org)."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-MAX_BYTES = 256 * 1024  # of all bodies together, as the tokenizer keeps
+MAX_BYTES = 256 * 1024  # bytes of all bodies together, as in the tokenizer
 _MAX_NAMES = 10
-_ARTICLE = ("Article", "Posting", "Report")  # how the names of schema.org's types of articles end
+_ARTICLE = ("Article", "Posting", "Report")  # ends of the names of schema.org's article types
 
 
-class Said(NamedTuple):
-    """What JSON-LD says of the page's article."""
+class ArticleMetadata(NamedTuple):
+    """The facts about the page's article in JSON-LD."""
 
     author: str | None
     description: str | None
 
 
-def said_in(bodies: Iterable[str]) -> Said:
-    """The first article's author and description; bodies that are no JSON are passed over."""
+def read_article(bodies: Iterable[str]) -> ArticleMetadata:
+    """Return the first article's author and description; bodies that are not JSON are skipped."""
     objects = list(_objects(bodies))
     by_id = {o["@id"]: o for o in objects if isinstance(o.get("@id"), str) and "name" in o}
     articles = [o for o in objects if _is_article(o)]
     authors = (_names(article.get("author"), by_id) for article in articles)
     descriptions = (article.get("description") for article in articles)
-    return Said(
+    return ArticleMetadata(
         next(filter(None, authors), None),
         next((text for text in descriptions if isinstance(text, str) and text.strip()), None),
     )
 
 
 def _objects(bodies: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Every object at any depth, in order; a stack, for nesting is the page's choice."""
+    """Yield every object at any depth, in order; a stack bounds the recursion of nested pages."""
     left = MAX_BYTES
     for body in bodies:
         left -= len(body)
@@ -58,7 +58,7 @@ def _is_article(value: dict[str, Any]) -> bool:
 
 
 def _names(author: Any, by_id: dict[str, dict[str, Any]]) -> str | None:
-    """The names of one author or of several: strings, objects, or references to objects."""
+    """Return the names of one or several authors: strings, objects, or references to objects."""
     authors = author if isinstance(author, list) else [author]
     names = [name for each in authors[:_MAX_NAMES] if (name := _name(each, by_id))]
     return ", ".join(dict.fromkeys(names)) or None

@@ -1,7 +1,8 @@
-"""The language of a text, told by `py3langid`: its model is in the package, its answer is fixed.
+"""The language of a text, detected by `py3langid`.
 
-Chosen among what is kept up to date (issue 6): BSD, 5 MB, numpy its only dependency, no network
-code. Loading takes 1 s and 93 MB, at the first text.
+The model is part of the package, so results are fixed. The library was chosen among maintained
+ones: BSD licence, 5 MB, numpy as its only dependency, no network code. Loading the model takes 1 s
+and 93 MB, at the first text.
 """
 
 from __future__ import annotations
@@ -10,17 +11,18 @@ from functools import cache
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-# Characters that are looked at; more change no answer on 220 pages (measured), and cost 1 µs each.
+# Characters that are read. More characters change no result on 220 pages (measured), and take 1 µs
+# each.
 MAX_TEXT = 1_000
 MIN_LETTERS = 20
-MIN_CONFIDENCE = 0.5  # more likely than all other languages together
+MIN_CONFIDENCE = 0.5  # the language is more likely than all others together
 
 _NONE = ("und", "zxx")  # ISO 639: undetermined, no linguistic content
-_WRITTEN_AS_CHINESE = ("yue", "wuu")  # members of ISO 639's zh, which it mistakes for them
+_WRITTEN_AS_CHINESE = ("yue", "wuu")  # py3langid mistakes written Chinese (ISO 639: zh) for these
 
 
-def language_of(text: str) -> str | None:
-    """The ISO 639 code of a text's language; None of a text that is too short or too mixed."""
+def classify_language(text: str) -> str | None:
+    """Return the ISO 639 code of a text's language, None if the text is too short or too mixed."""
     beginning = text[:MAX_TEXT]
     if sum(map(str.isalpha, beginning)) < MIN_LETTERS:
         return None

@@ -1,9 +1,18 @@
-"""The default heuristic: repetition on the site's tree, and evidence in the page (issue 6).
+"""The default heuristic: it combines repetition on the site with signals in the page's own markup.
 
-document ──▶ page: sizes, paths, title block, main element
-              │
-              ▼ each piece of evidence in turn, the first that finds boilerplate names it
-kinds of boilerplate, one a block ──▶ verdicts, and what the page adds to the site's paths
+    document ──▶ features.py            word counts, element paths, repetition, title block
+                   │
+                   ├──▶ marks.py             elements whose tag or names say boilerplate
+                   ├──▶ main_element.py      the element with the page's main text
+                   ▼
+                 signals.py             each signal in turn: the first that finds boilerplate in a
+                   │                    block names its kind
+                   ├──▶ second_opinion.py   corrections by a single-page extractor, if one was asked
+                   ▼
+                 page_classifier.py     article or listing
+
+`judging.py` runs these steps for each page. To change what counts as boilerplate, change a signal
+in `signals.py`. All fitted numbers are in `parameters.py`, all words of class names in `names.py`.
 """
 
 from __future__ import annotations

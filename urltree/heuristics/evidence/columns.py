@@ -1,7 +1,9 @@
-"""A page's blocks and elements as columns, each field of all: cheaper to pass over than attributes.
+"""The blocks and elements of a page as columns: one tuple for each field.
 
 blocks      texts       elements  headings  link_shares  hidden  hashes
 elements    tags        parents   tokens
+
+A loop over a column is faster than a loop that reads an attribute of each object.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from typing import NamedTuple
 from urltree.html.blocks import Element, TextBlock
 
 
-class Blocks(NamedTuple):
-    """The fields of `TextBlock`, each of all blocks."""
+class BlockColumns(NamedTuple):
+    """The fields of `TextBlock` as columns, in the order of the blocks."""
 
     texts: tuple[str, ...]
     elements: tuple[int, ...]
@@ -22,25 +24,25 @@ class Blocks(NamedTuple):
     hashes: tuple[int, ...]
 
     @classmethod
-    def of(cls, blocks: tuple[TextBlock, ...]) -> Blocks:
-        """The columns of a page's blocks."""
+    def of(cls, blocks: tuple[TextBlock, ...]) -> BlockColumns:
+        """Return the columns of a page's blocks."""
         return cls(*zip(*blocks, strict=True)) if blocks else cls((), (), (), (), (), ())
 
 
-class Elements(NamedTuple):
-    """The fields of `Element`, each of all elements."""
+class ElementColumns(NamedTuple):
+    """The fields of `Element` as columns, in the order of the page's table."""
 
     tags: tuple[str, ...]
     parents: tuple[int, ...]
     tokens: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def of(cls, elements: tuple[Element, ...]) -> Elements:
-        """The columns of a page's table of elements."""
+    def of(cls, elements: tuple[Element, ...]) -> ElementColumns:
+        """Return the columns of a page's elements."""
         return cls(*zip(*elements, strict=True)) if elements else cls((), (), ())
 
     def above(self, element: int) -> list[int]:
-        """An element and all around it, from the inside."""
+        """Return an element and its ancestors, from the inside to the outside."""
         found = []
         while element >= 0:
             found.append(element)
@@ -48,11 +50,11 @@ class Elements(NamedTuple):
         return found
 
 
-def spans(blocks: Blocks, elements: Elements) -> tuple[list[int], list[int]]:
-    """The first block inside each element, and the one behind the last.
+def spans(blocks: BlockColumns, elements: ElementColumns) -> tuple[list[int], list[int]]:
+    """Return, for each element, its first block and the block after its last one.
 
-    An element stands in the table from its first block on, behind those around it: what is new
-    begins with a block, and ends what was open beside it.
+    An element is added to the table with its first block, after its ancestors. So a new element
+    starts at the current block, and ends the elements that were open beside it.
     """
     parents, first = elements.parents, list[int]()
     behind = [len(blocks.elements)] * len(parents)

@@ -1,10 +1,10 @@
-"""Where a block stands: the path of an element, as a number that the pages of a site share.
+"""Element paths: numbers that identify the same place in the markup on all pages of a site.
 
-    body > div.entry-content > p     the same on every article of a site
+    body > div.entry-content > p     the same path on every article of a site
 
-An element goes by its tag and its first two class names; by its id only where it has no class and
-is no part of running text, since ids there are anchors of headings. Names of the page's own topics
-(`category-…`) are passed over.
+A path is made of tags and of the first two class names of each element. The id is used only for an
+element without class names that is not running text, because ids in running text are anchors. Class
+names that depend on the page's topic (`category-…`) are ignored.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _ANCHORED = RUNNING | {"section", "article"}
 _PAGE = frozenset({"html", "body"})
 
 
-@lru_cache(maxsize=65_536)  # pages of a site repeat their templates
+@lru_cache(maxsize=65_536)  # the pages of a site share their templates
 def path_and_kind(
     parent: int, tag: str, tokens: tuple[str, ...], names: Names | None
 ) -> tuple[int, Kind]:
-    """What is the same of an element on all pages: its path, and `kind_of_element`."""
+    """Return the path of an element and its `kind_of_element`; both are equal on all pages."""
     return path_below(parent, tag, tokens), kind_of_element(tag, tokens, names)
 
 
 def path_below(parent: int, tag: str, tokens: tuple[str, ...]) -> int:
-    """The path of an element, 32 bits, never 0.
+    """Return the path of an element as a number of 32 bits, never 0.
 
     Args:
-        parent: path of the element around it, 0 at the top.
-        tag: of the element.
-        tokens: its class and id tokens, `Element.tokens`.
+        parent: path of the enclosing element, 0 for the outermost.
+        tag: tag of the element.
+        tokens: its class and id tokens, see `Element.tokens`.
     """
     return xxhash.xxh32_intdigest(" ".join((tag, *_names(tag, tokens))).encode(), seed=parent) or 1
 

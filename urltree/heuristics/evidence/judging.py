@@ -1,51 +1,40 @@
-"""The decision: each piece of evidence in turn; the first that finds boilerplate names its kind.
+"""The heuristic `evidence`: computes the features of a page, and applies the signals in order.
 
-To change what counts as boilerplate, change a piece in `pieces.py` or add one to PIECES. The
-heuristic `evidence-without-links` leaves out the piece `links`, to measure its worth.
+The heuristic `evidence-without-links` leaves out the signal `links`, to measure its worth. Every
+name in EVIDENCE can be left out in this way.
 """
 
 from __future__ import annotations
 
 from urltree.document import Document
 from urltree.heuristics.boilerplate import Kind
-from urltree.heuristics.evidence import pieces, second_opinion
-from urltree.heuristics.evidence.kind_of_page import kind_of_page
+from urltree.heuristics.evidence import second_opinion
+from urltree.heuristics.evidence.features import PageFeatures
 from urltree.heuristics.evidence.main_element import above_main, doubt_title, find_main
-from urltree.heuristics.evidence.marks import marks, unmark_body
+from urltree.heuristics.evidence.marks import mark_elements, unmark_main_text
 from urltree.heuristics.evidence.names import Names
-from urltree.heuristics.evidence.page import Page
+from urltree.heuristics.evidence.page_classifier import classify_page
 from urltree.heuristics.evidence.parameters import Parameters
+from urltree.heuristics.evidence.signals import SIGNALS
 from urltree.heuristics.page_kind import PageKind
 from urltree.heuristics.protocol import Verdict
 from urltree.tree.path_statistics import Contribution, PathStatistics
 from urltree.tree.url_tree import Node
 
-PIECES: dict[str, pieces.Piece] = {
-    "marks": pieces.marked,
-    "line-numbers": pieces.line_numbers,
-    "repetition": pieces.repetition,
-    "repeated-paths": pieces.repeated_paths,
-    "links": pieces.link_lists,
-    "next-article": pieces.next_article,
-    "outside": pieces.outside_main,
-    "before-title": pieces.before_title,
-    "duplicate-title": pieces.duplicate_title,
-    "no-letters": pieces.beside_boilerplate,
-}
-# what other pieces stand on can be left out too
-EVIDENCE = ("names", "main", "votes", "title", *PIECES)
+# The names that can be left out: features that signals use, and the signals themselves.
+EVIDENCE = ("names", "main", "votes", "title", *SIGNALS)
 
 
-_NAMES = Names()  # shared by all domains, and by what it has read so far
+_NAMES = Names()  # shared by all sites, because it caches the meaning of names
 
 
 class Evidence:
     """The default heuristic.
 
     Args:
-        numbers: that it is set by.
-        names: words in names of elements.
-        without: a piece of evidence to leave out, of EVIDENCE.
+        numbers: thresholds and weights; None for the defaults.
+        names: words in class names; None for the defaults.
+        without: a name in EVIDENCE; that signal or feature is left out.
     """
 
     version = 1
@@ -60,20 +49,22 @@ class Evidence:
         self._numbers = numbers or Parameters()
         self._names = None if without == "names" else names or _NAMES
         self._without = without
-        self._pieces = [piece for name, piece in PIECES.items() if name != without]
+        self._signals = [signal for name, signal in SIGNALS.items() if name != without]
 
     def judge(self, document: Document, leaf: Node, paths: PathStatistics) -> Verdict:
         """Judge each block of a document; see `Heuristic`."""
         page = self.look_at(document, leaf, paths)
         kinds = self._kinds(page, paths)
-        shared = second_opinion.shared(page, paths, kinds)
-        if shared is not None and shared < second_opinion.DIFFERS:
-            page = self.look_at(document, leaf, paths, second_opinion.main_element(page))
+        agreement = second_opinion.agreement_with_kept(page, paths, kinds)
+        if agreement is not None and agreement < second_opinion.DIFFERS:
+            page = self.look_at(document, leaf, paths, second_opinion.best_agreeing_element(page))
             kinds = self._kinds(page, paths)
             second_opinion.keep_vouched(page, kinds)
-        if shared is not None and not second_opinion.DIFFERS <= shared < second_opinion.ALIKE:
+        if agreement is not None and not (
+            second_opinion.DIFFERS <= agreement < second_opinion.ALIKE
+        ):
             second_opinion.drop_others(page, kinds)
-        page_kind = kind_of_page(page)
+        page_kind = classify_page(page)
         can_be_wrong = page.title is None or page_kind is PageKind.LISTING
         if can_be_wrong and page.kept(kinds) < self._numbers.least_words:
             kinds = bytearray(Kind.SITE_WIDE if found else 0 for found in page.repeated)
@@ -91,38 +82,45 @@ class Evidence:
 
     def look_at(
         self, document: Document, leaf: Node, paths: PathStatistics, main: int | None = None
-    ) -> Page:
-        """What the pieces of evidence get to see; `main` is its main element, where known."""
-        page = Page.of(document, leaf, self._numbers, self._names)
+    ) -> PageFeatures:
+        """Compute the features of a page, with its marks and its main element.
+
+        Args:
+            document: the page.
+            leaf: its node in the URL tree of its site.
+            paths: path statistics of the site.
+            main: index of the main element, if it is known; None to choose it.
+        """
+        page = PageFeatures.of(document, leaf, self._numbers, self._names)
         if self._without == "title":
-            page.title, page.above_title = None, {}
-        page.marked = marks(page)
+            page.title, page.title_ancestors = None, {}
+        page.marked = mark_elements(page)
         if self._without != "main":
             find_main(page, PathStatistics() if self._without == "votes" else paths, main=main)
             around = above_main(page)
             if any(page.marked[element] for element in around) or _is_marked_inside(page):
-                page.marked = marks(page, around, page.main)
-                unmark_body(page)
+                page.marked = mark_elements(page, around, page.main)
+                unmark_main_text(page)
             doubt_title(page)
         return page
 
-    def _kinds(self, page: Page, paths: PathStatistics) -> bytearray:
+    def _kinds(self, page: PageFeatures, paths: PathStatistics) -> bytearray:
         kinds = bytearray(len(page.document.blocks))
-        for piece in self._pieces:
-            piece(page, paths, kinds)
+        for signal in self._signals:
+            signal(page, paths, kinds)
         return kinds
 
 
-def _is_marked_inside(page: Page) -> bool:
+def _is_marked_inside(page: PageFeatures) -> bool:
     if page.main is None:
         return False
-    around = page.blocks.elements[page.first[page.main] : page.behind[page.main]]
+    around = page.blocks.elements[page.first[page.main] : page.end[page.main]]
     return any(map(page.marked.__getitem__, around))
 
 
-def _contribution(page: Page) -> Contribution:
-    """What the page adds to the site's paths; see `urltree.tree.path_statistics`."""
+def _contribution(page: PageFeatures) -> Contribution:
+    """Return what the page adds to the site's path statistics."""
     if page.main is None:
-        return Contribution.of(0, 0, page.at_paths.values())
+        return Contribution.of(0, 0, page.path_counts.values())
     by_tags = page.path_by_tags(page.main)
-    return Contribution.of(page.paths[page.main], by_tags, page.at_paths.values())
+    return Contribution.of(page.paths[page.main], by_tags, page.path_counts.values())

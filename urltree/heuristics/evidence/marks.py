@@ -1,7 +1,8 @@
-"""Elements that their tag or their names call boilerplate, and those that are exempt.
+"""Marks: elements whose tag or names say that they are boilerplate.
 
-Exempt is what holds the title block, the main element or nine tenths of the page's text: on 4 of 12
-sites a name around the article ("overlay", "widget", "sidebar") had emptied all pages (issue 6).
+Some elements are exempt: those that contain the title block, the main element, or nine tenths of
+the page's text. Without this rule, on 4 of 12 sites a name around the article ("overlay", "widget",
+"sidebar") removed the text of all pages.
 """
 
 from __future__ import annotations
@@ -10,21 +11,24 @@ from collections import defaultdict
 from collections.abc import Collection
 
 from urltree.heuristics.boilerplate import Kind
+from urltree.heuristics.evidence.features import PageFeatures
 from urltree.heuristics.evidence.names import classes, kind_of_element
-from urltree.heuristics.evidence.page import Page
 from urltree.html.elements import WHOLE_PAGE
 
-_BODY = 0.4  # of the main element's words outside links
-_MOST = 0.9  # of a page's words
+_BODY = 0.4  # share of the main element's text at one path, from which marks are removed
+_MOST = 0.9  # share of a page's words, from which an element is exempt
 
 
-def marks(page: Page, above_main: Collection[int] = (), main: int | None = None) -> list[int]:
-    """Kind of boilerplate of each element, inherited by those inside; 0 where names say nothing.
+def mark_elements(
+    page: PageFeatures, above_main: Collection[int] = (), main: int | None = None
+) -> list[int]:
+    """Return the kind of boilerplate of each element by names, 0 for none; descendants inherit it.
 
     Args:
-        page: where nothing is marked yet.
-        above_main: elements that hold the main element, itself among them.
-        main: the main element. Inside, ids are anchors: `<section id=more-highlights>`.
+        page: its features; its own `marked` is not read.
+        above_main: the main element and its ancestors, which are exempt.
+        main: the main element. Ids inside it are anchors (`<section id=more-highlights>`) and are
+            ignored.
     """
     most = _MOST * sum(page.words)
     named = page.named if main is None else _named_without_anchors(page, main)
@@ -34,7 +38,7 @@ def marks(page: Page, above_main: Collection[int] = (), main: int | None = None)
             continue
         is_exempt = (
             page.elements.tags[index] in WHOLE_PAGE
-            or index in page.above_title
+            or index in page.title_ancestors
             or index in above_main
             or page.words_in(index) >= most
         )
@@ -44,14 +48,17 @@ def marks(page: Page, above_main: Collection[int] = (), main: int | None = None)
     return marked
 
 
-def unmark_body(page: Page) -> None:
-    """Let stand a path with much of the main element's text, whatever its names but comments."""
+def unmark_main_text(page: PageFeatures) -> None:
+    """Remove marks of navigation at paths that have much of the main element's text.
+
+    Comments stay marked.
+    """
     if page.main is None:
         return
     words: defaultdict[int, float] = defaultdict(float)
     elements_at: defaultdict[int, set[int]] = defaultdict(set)
     total = 0.0
-    for index in range(page.first[page.main], page.behind[page.main]):
+    for index in range(page.first[page.main], page.end[page.main]):
         element = page.blocks.elements[index]
         if page.linked[index] <= page.words[index] / 2:
             total += page.words[index]
@@ -64,8 +71,8 @@ def unmark_body(page: Page) -> None:
                 page.marked[element] = Kind.CONTENT
 
 
-def _named_without_anchors(page: Page, main: int) -> list[int]:
-    """What each element's tag and names say; inside the main element, without its ids."""
+def _named_without_anchors(page: PageFeatures, main: int) -> list[int]:
+    """Return `page.named`, but without the ids of elements inside the main element."""
     tags, _, tokens = page.elements
     named = page.named.copy()
     for index in range(main, page.last_inside(main) + 1):

@@ -1,11 +1,11 @@
-"""What the names of an element say: its tag, and the words in its class and id tokens.
+"""The meaning of an element's names: its tag, and the words in its class and id tokens.
 
     div.comment-content      a comment: one strong word is enough
-    div.entry-meta           a soft word ("meta"), and no name of content
-    div.post-body            a name of content: its last word says so
+    div.entry-meta           boilerplate: a soft word ("meta"), and no name of content
+    div.post-body            content: the last word of the token is one of content
 
-Words are those of the markup in use, in English as most templates are. A name alone decides
-nothing about an element that holds the title block or the main element (`marks.py`).
+The words are those that templates use, mostly English. A name alone never decides about an element
+that contains the title block or the main element (`marks.py`).
 """
 
 from __future__ import annotations
@@ -52,20 +52,20 @@ TAGS = _words("nav footer form button fieldset label dialog menu address summary
 
 _BOUNDARY = re.compile(r"[^a-z0-9]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-# postmetadata, entryfooter: a word for the whole before the word that tells
+# In postmetadata and entryfooter, a word for the whole page precedes the word with the meaning.
 _WHOLE = re.compile(
     r"^(?:blog|post|entry|article|content|page|site|main|story|wp|the|single)+(?=.)"
 )
 _CACHED = 65_536
 
 
-class Said(NamedTuple):
-    """What the names of an element say.
+class NameMeaning(NamedTuple):
+    """The meaning of the names of an element.
 
     Attributes:
-        kind: of boilerplate, by a strong word or by a soft one without a name of content.
-        is_strong: by a strong word.
-        is_content: a name of content, and no strong word.
+        kind: kind of boilerplate: by a strong word, or by a soft word without a name of content.
+        is_strong: whether a strong word decided.
+        is_content: whether a token without strong words is a name of content.
     """
 
     kind: Kind
@@ -73,15 +73,15 @@ class Said(NamedTuple):
     is_content: bool
 
 
-_NOTHING = Said(Kind.CONTENT, is_strong=False, is_content=False)
+_NOTHING = NameMeaning(Kind.CONTENT, is_strong=False, is_content=False)
 
 
 class Names:
-    """The words that count.
+    """The words that have a meaning in class and id tokens.
 
     Args:
-        strong: words of boilerplate, wherever they stand in a token.
-        soft: the same, unless the element has a name of content.
+        strong: words of boilerplate, anywhere in a token.
+        soft: words of boilerplate, unless the element has a name of content.
         content: words of content, at the end of a token.
     """
 
@@ -92,37 +92,37 @@ class Names:
         content: frozenset[str] = CONTENT,
     ) -> None:
         self._strong, self._soft, self._content = strong, soft, content
-        self._tokens: dict[str, Said] = {}
-        self._elements: dict[tuple[str, ...], Said] = {}
+        self._tokens: dict[str, NameMeaning] = {}
+        self._elements: dict[tuple[str, ...], NameMeaning] = {}
 
-    def of(self, tokens: tuple[str, ...]) -> Said:
-        """What class and id tokens say together."""
-        said = self._elements.get(tokens)
-        if said is None:
+    def of(self, tokens: tuple[str, ...]) -> NameMeaning:
+        """Return the meaning of the class and id tokens of one element together."""
+        meaning = self._elements.get(tokens)
+        if meaning is None:
             if len(self._elements) >= _CACHED:
                 self._elements.clear()
-            said = self._elements[tokens] = self._together(tokens)
-        return said
+            meaning = self._elements[tokens] = self._together(tokens)
+        return meaning
 
-    def _together(self, tokens: tuple[str, ...]) -> Said:
-        all_said = [self._of_token(token) for token in tokens]
-        is_content = any(said.is_content for said in all_said)
-        strong = next((said.kind for said in all_said if said.is_strong), None)
+    def _together(self, tokens: tuple[str, ...]) -> NameMeaning:
+        meanings = [self._of_token(token) for token in tokens]
+        is_content = any(meaning.is_content for meaning in meanings)
+        strong = next((meaning.kind for meaning in meanings if meaning.is_strong), None)
         if strong is not None:
-            return Said(strong, is_strong=True, is_content=is_content)
-        is_soft = any(said.kind and not said.is_content for said in all_said)
+            return NameMeaning(strong, is_strong=True, is_content=is_content)
+        is_soft = any(meaning.kind and not meaning.is_content for meaning in meanings)
         kind = Kind.NAVIGATION if is_soft and not is_content else Kind.CONTENT
-        return Said(kind, is_strong=False, is_content=is_content)
+        return NameMeaning(kind, is_strong=False, is_content=is_content)
 
-    def _of_token(self, token: str) -> Said:
-        said = self._tokens.get(token)
-        if said is None:
+    def _of_token(self, token: str) -> NameMeaning:
+        meaning = self._tokens.get(token)
+        if meaning is None:
             if len(self._tokens) >= _CACHED:
                 self._tokens.clear()
-            said = self._tokens[token] = self._read(token)
-        return said
+            meaning = self._tokens[token] = self._read(token)
+        return meaning
 
-    def _read(self, token: str) -> Said:
+    def _read(self, token: str) -> NameMeaning:
         words = [word for word in _BOUNDARY.split(_CAMEL.sub("-", token).lower()) if word]
         if not words:
             return _NOTHING
@@ -130,13 +130,13 @@ class Names:
         is_content = words[-1] in self._content
         if strong := either & self._strong:
             kind = Kind.COMMENTS if strong & _COMMENTS else Kind.NAVIGATION
-            return Said(kind, is_strong=True, is_content=False)
+            return NameMeaning(kind, is_strong=True, is_content=False)
         kind = Kind.NAVIGATION if either & self._soft else Kind.CONTENT
-        return Said(kind, is_strong=False, is_content=is_content)
+        return NameMeaning(kind, is_strong=False, is_content=is_content)
 
 
 def kind_of_element(tag: str, tokens: tuple[str, ...], names: Names | None) -> Kind:
-    """Kind of boilerplate that an element's own tag and names say; ids of headings are anchors."""
+    """Return the kind of boilerplate by tag and names; ids of headings are ignored as anchors."""
     if tag in TAGS:
         return Kind.NAVIGATION
     if not tokens or names is None:
@@ -145,5 +145,5 @@ def kind_of_element(tag: str, tokens: tuple[str, ...], names: Names | None) -> K
 
 
 def classes(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """Names without ids."""
+    """Return the tokens without ids."""
     return tuple([token for token in tokens if token[0] != "#"])

@@ -1,4 +1,7 @@
-"""The numbers of the heuristic: chosen on the streams, and refitted by `bench.quality`."""
+"""The numbers of the heuristic, fitted on the 22 streams of the benchmark.
+
+`bench.quality` fits them again, on halves of the sites.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +9,34 @@ from typing import NamedTuple
 
 
 class Parameters(NamedTuple):
-    """What `evidence` is set by; `bench.quality` refits every number on half of the sites.
+    """Thresholds and weights of the heuristic `evidence`.
 
     Attributes:
-        repeated_from: documents in a domain from which repetition judges.
-        repeated_share: of the domain's documents, up to `repeated_cap` of them, above which a
-            block outside the main element is repeated.
-        repeated_cap: documents that a share is taken of at most: after a redesign what is new
-            recurs on few of many.
-        main_least: documents with a block up to which it may be content in the main element.
-        main_share: of a node's documents above which a block in the main element is boilerplate.
-        main_support: documents from which a node below the root judges so.
-        path_documents: with text at a path, from which its past counts.
-        path_repeated: share of a path's past words above which the path repeats itself.
-        main_repeated: the same in the main element.
-        path_linked: share of a path's words inside links above which it is a list of links.
-        prose_words: of a block from which it is prose.
-        prose_linked: share inside links up to which it may be prose.
-        sibling_share: of the main element's score from which an element beside it belongs to it.
-        named_content: by how much a name of content, or <article>, raises an element's score.
-        title_nearness: how much an element gains that shares all ancestors with the title block.
-        votes: documents with a main element from which the site's usual path counts.
-        vote_share: of them, for the most frequent path to be the usual one.
-        vote_share_alone: the same where the element there has no prose on this page.
-        least_words: kept below which a page without a title block, or a listing, is judged by
-            repetition alone.
+        repeated_from: documents of a domain that repetition needs at least.
+        repeated_share: a block outside the main element is repeated if it is on more than this
+            share of the domain's documents.
+        repeated_cap: that share is taken of at most this many documents, because after a redesign
+            a new block recurs on only a few of many documents.
+        main_least: a block in the main element may be content if it is on at most this many
+            documents.
+        main_share: a block in the main element is boilerplate if it is on more than this share of
+            a node's documents.
+        main_support: documents that a node below the root needs at least to judge such a block.
+        path_documents: documents with text at a path that are needed to use its past.
+        path_repeated: a path repeats itself if more than this share of its past words was repeated.
+        main_repeated: the same share inside the main element.
+        path_linked: a path is a list of links if more than this share of its words is in links.
+        prose_words: words that running text has at least.
+        prose_linked: largest share of running text inside links.
+        sibling_share: an element beside the main element belongs to it if its score is at least
+            this share of the main element's score.
+        named_content: increase of an element's score for a name of content, or for <article>.
+        title_nearness: largest increase of an element's score for being near the title block.
+        votes: documents with a main element that are needed to use the site's usual path.
+        vote_share: share of these documents that the usual path has at least.
+        vote_share_alone: the same share if the element has no running text on this page.
+        least_words: if fewer words are kept, a listing or a page without title block is judged by
+            repetition only.
     """
 
     repeated_from: int = 3

@@ -1,7 +1,8 @@
-"""The title block: the block of a page that says its title.
+"""The title block: the block of a page that contains its title.
 
-A title is what the record says, or the page's own <title>, of which the name of the site is a part:
-`A storm of talks | News | Example` matches a block "A storm of talks", and "News" less well.
+The title is given with the page, or is the page's own <title>, which often contains the name of the
+site too: `A storm of talks | News | Example` matches a block "A storm of talks" well, and a block
+"News" less well.
 """
 
 from __future__ import annotations
@@ -11,42 +12,42 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-from urltree.heuristics.evidence.columns import Blocks
-from urltree.html.blocks import NO_LETTERS, block_hashes, normalised
+from urltree.heuristics.evidence.columns import BlockColumns
+from urltree.html.blocks import NO_LETTERS, block_hashes, normalise_text
 
 _SEPARATOR = re.compile(r"\s+[-\u2013\u2014|·•:»«/~]+\s+|[|»«·•]+|:\s+|\s+::\s+")
-_MOST_PARTS = 6
-_LEAST_SHARE = 0.3  # of the title's letters, for a heading that is a part of it
-_LEAST_LETTERS = 6
-_HEADING = 20.0  # by how much a heading is preferred, in percent of the title's letters
-_LINK = 30.0  # by how much a link, which leads elsewhere, is not
+_MOST_PARTS = 6  # parts of a title that are tried
+_LEAST_SHARE = 0.3  # share of the title's letters that a part of it has at least
+_LEAST_LETTERS = 6  # letters that a match has at least
+_HEADING = 20.0  # added to the score of a heading, in percent of the title's letters
+_LINK = 30.0  # subtracted from the score of a link, which leads to another page
 
 
-def title_block(
-    blocks: Blocks,
+def find_title_block(
+    blocks: BlockColumns,
     prose: Sequence[float],
     title: str | None,
     page_title: str | None,
 ) -> int | None:
-    """Index of the title block, None where no block is it.
+    """Return the index of the title block, None if no block matches.
 
     Args:
-        blocks: of the page.
-        prose: words of each that are running text: the more of it stands before a block, the
-            less is that the title of the page.
-        title: as the record gives it, which counts first.
-        page_title: of the page's <title>.
+        blocks: of the page, as columns.
+        prose: words of running text of each block. The more of it comes before a block, the less
+            likely that block is the title.
+        title: as given with the page; it is tried first.
+        page_title: text of the page's <title>.
     """
     total = sum(prose) or 1.0
     before = list(accumulate(prose, initial=0.0))
-    for said in dict.fromkeys((title, page_title)):
-        if said and (found := _best(blocks, before, total, said)) is not None:
+    for text in dict.fromkeys((title, page_title)):
+        if text and (found := _best(blocks, before, total, text)) is not None:
             return found
     return None
 
 
-def _best(blocks: Blocks, before: Sequence[float], total: float, title: str) -> int | None:
-    """The best of the blocks that are a part of the title, or a heading that says it."""
+def _best(blocks: BlockColumns, before: Sequence[float], total: float, title: str) -> int | None:
+    """Return the best block that is a part of the title, or a heading that is similar to it."""
     shares, letters = _parts(title)
     headings, hashes = blocks.headings, blocks.hashes
     best, best_score = None, 0.0
@@ -55,7 +56,7 @@ def _best(blocks: Blocks, before: Sequence[float], total: float, title: str) -> 
         if share is None:
             if len(blocks.texts[index]) > 2 * len(title):
                 continue
-            share = _share(normalised(blocks.texts[index]), letters)
+            share = _share(normalise_text(blocks.texts[index]), letters)
             if share is None:
                 continue
         score = 100 * share
@@ -71,9 +72,9 @@ def _best(blocks: Blocks, before: Sequence[float], total: float, title: str) -> 
 
 @lru_cache(maxsize=64)
 def _parts(title: str) -> tuple[dict[int, float], str]:
-    """Hashes of all runs of the title's parts with their share of its letters; its letters."""
-    parts = [normalised(part) for part in _SEPARATOR.split(title)[:_MOST_PARTS]]
-    letters = normalised(title)
+    """Return the hashes of all runs of the title's parts with their scores, and its letters."""
+    parts = [normalise_text(part) for part in _SEPARATOR.split(title)[:_MOST_PARTS]]
+    letters = normalise_text(title)
     if not letters:
         return {}, ""
     least = max(_LEAST_LETTERS, _LEAST_SHARE * len(letters))
@@ -95,7 +96,7 @@ def _runs(parts: list[str]) -> Iterator[list[str]]:
 
 
 def _share(heading: str, letters: str) -> float | None:
-    """How well a heading that is not a part of the title says it."""
+    """Return how well a heading matches that is not a part of the title, None if it does not."""
     if len(heading) < _LEAST_LETTERS or not letters:
         return None
     if heading in letters:

@@ -1,11 +1,11 @@
-"""Markdown of a page's kept blocks: headings, lists, quotes, code and tables in their order.
+"""Markdown of a page's content blocks: headings, lists, quotes, code and tables in their order.
 
-    blocks, elements ──▶ places: what each block is, and what it stands in
+    blocks, elements ──▶ structure: the type of each block, and its lists, quotes and tables
                            └──▶ writing: runs of blocks as Markdown ──▶ str
-                                  escaping: no text becomes markup
+                                  escaping: text is never read as markup
 
-CommonMark 0.31, and GitHub's pipe tables. Emphasis and links leave no trace in blocks, so there are
-none; terms of a definition list are strong, captions emphasised.
+CommonMark 0.31, and GitHub's pipe tables. Blocks do not store emphasis and links, so the output has
+neither, except that terms of a definition list are strong and captions are emphasised.
 """
 
 from urltree.output.markdown.writing import markdown

@@ -1,8 +1,8 @@
-"""Tables of data, told from those that lay out a page, and their rows.
+"""Data tables, as opposed to tables for layout, and their rows in Markdown.
 
-A table is one of data if two rows or more and two columns or more are kept of it, and no cell
-holds a table, a heading, code, a quote, or more than a few blocks. Cells are counted by the
-table of elements, which has those with text alone: a row is filled up at its end.
+A table is a data table if at least two rows and two columns of it are kept, and no cell contains a
+table, a heading, code, a quote, or more than a few blocks. Columns are counted in the table of
+elements, which has only cells with text: a row with empty cells is filled up at its end.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from urltree.html.blocks import Element, TextBlock
 from urltree.html.elements import HEADINGS
 from urltree.output.markdown import escaping
 
-MAX_CELL_BLOCKS = 8
+MAX_CELL_BLOCKS = 8  # kept blocks of one cell of a data table
 
 _CELLS = frozenset({"td", "th"})
 _NEVER_DATA = frozenset({"table", "pre", "blockquote", "dl", *HEADINGS})
 
 
-class Cell(NamedTuple):
-    """The cell that an element is, or stands in.
+class TableCell(NamedTuple):
+    """The table cell that an element is, or is inside of.
 
     Attributes:
-        table, row: their indices among the elements.
-        column: from 0, among the cells of the row that have text.
-        element: its index.
+        table: index of the table's element.
+        row: index of the row's element.
+        column: position among the cells of the row that have text, from 0.
+        element: index of the cell's element.
     """
 
     table: int
@@ -35,18 +36,18 @@ class Cell(NamedTuple):
     element: int
 
 
-NO_CELL = Cell(-1, -1, -1, -1)
+NO_CELL = TableCell(-1, -1, -1, -1)
 
 
 def data_cells(
     elements: Sequence[Element], blocks: Sequence[TextBlock], kept: Sequence[int]
-) -> list[Cell]:
-    """For every element the cell of a table of data in which it stands, else NO_CELL.
+) -> list[TableCell]:
+    """Return for every element the cell of a data table that contains it, or NO_CELL.
 
     Args:
-        elements: parents stand before children.
+        elements: parents come before children.
         blocks: of the page.
-        kept: indices of those that are written.
+        kept: indices of the blocks that are written.
     """
     if not any(element.tag == "table" for element in elements):
         return [NO_CELL] * len(elements)
@@ -67,10 +68,10 @@ def data_cells(
     return [cell if cell.table in data else NO_CELL for cell in cells]
 
 
-def _all_cells(elements: Sequence[Element]) -> tuple[list[Cell], set[int]]:
-    """The innermost cell of each element, and the tables that are none of data."""
-    cells: list[Cell] = []
-    table_of: list[int] = []  # the innermost table around each element, or itself
+def _all_cells(elements: Sequence[Element]) -> tuple[list[TableCell], set[int]]:
+    """Return the innermost cell of each element, and the tables that are for layout."""
+    cells: list[TableCell] = []
+    table_of: list[int] = []  # the innermost table around each element, or the element itself
     columns: dict[int, int] = {}
     layout: set[int] = set()
     for index, (tag, parent, _) in enumerate(elements):
@@ -81,24 +82,25 @@ def _all_cells(elements: Sequence[Element]) -> tuple[list[Cell], set[int]]:
         if tag == "table":
             table, cell = index, NO_CELL
         elif tag in _CELLS and cell is NO_CELL and elements[parent].tag == "tr" and table >= 0:
-            cell = Cell(table, parent, columns.get(parent, 0), index)
+            cell = TableCell(table, parent, columns.get(parent, 0), index)
             columns[parent] = cell.column + 1
         table_of.append(table)
         cells.append(cell)
     return cells, layout
 
 
-def pipe_table(texts: Sequence[tuple[Cell, str]]) -> list[str]:
-    """The lines of a table; its first row is the header.
+def pipe_table(texts: Sequence[tuple[TableCell, str]]) -> list[str]:
+    """Return the lines of a table; its first row is the header.
 
-    The blocks of a cell are joined by a space. A header one short of every other row lacks the
-    corner, which has no text. Other short rows stay short, so that the size is linear.
+    The blocks of a cell are joined by spaces. If the header has one cell less than every other row,
+    its first cell is empty and was not stored. Other short rows stay short, so that the size of the
+    output is linear.
     """
     rows: dict[int, list[list[str]]] = {}
     for cell, text in texts:
         row = rows.setdefault(cell.row, [])
         row.extend([] for _ in range(cell.column + 1 - len(row)))
-        row[cell.column].append(escaping.cell(text))
+        row[cell.column].append(escaping.escape_cell(text))
     header, *body = rows.values()
     if body and all(len(row) == len(header) + 1 for row in body):
         header.insert(0, [])

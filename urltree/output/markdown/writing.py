@@ -1,4 +1,4 @@
-"""Runs of blocks as Markdown, each with the markers of the items and quotes around it."""
+"""Writing runs of blocks as Markdown, with the markers of the list items and quotes around them."""
 
 from __future__ import annotations
 
@@ -9,34 +9,36 @@ from itertools import groupby, takewhile
 from urltree.document import Document
 from urltree.html.blocks import Element, TextBlock
 from urltree.output.markdown import escaping
-from urltree.output.markdown.places import Container, Kind, Place, places
-from urltree.output.markdown.tables import Cell, data_cells, pipe_table
+from urltree.output.markdown.structure import BlockType, Container, Placement, place_elements
+from urltree.output.markdown.tables import TableCell, data_cells, pipe_table
 
-# The blocks of one such element are lines of one paragraph; those of a div are paragraphs.
+# Blocks of one such element are lines of one paragraph; blocks of a div are paragraphs.
 _LINES = frozenset({"p", "li", "dt", "dd", "address", "figcaption", "caption", "summary"})
-_MARKS = {Kind.TERM: "**", Kind.CAPTION: "*"}
+_MARKS = {BlockType.TERM: "**", BlockType.CAPTION: "*"}
+# An empty line is always written between these and an item below.
+_WITHOUT_ITEMS_BELOW = frozenset({BlockType.HEADING, BlockType.CODE, BlockType.CELL})
 _LANGUAGE = re.compile(r"(?:highlight-source|highlight|language|lang)-([A-Za-z0-9+#]+)")
 _NO_LANGUAGE = frozenset({"none", "text", "plaintext", "default"})
-_LANGUAGE_DEPTH = 3  # elements that may name it: pre, and wrappers of common highlighters
+_LANGUAGE_DEPTH = 3  # elements whose classes are read: pre, and the wrappers of common highlighters
 
 
 def markdown(document: Document, boilerplate: Sequence[bool]) -> str:
-    """The blocks of a document that are not boilerplate, as Markdown; see `output.markdown`.
+    """Return the content blocks of a document as Markdown; see `urltree.output.markdown`.
 
-    Linear in the page, pure: a replay gives the same.
+    The function is pure, and its time is linear in the size of the page.
 
     Args:
         document: with its blocks and elements.
-        boilerplate: a verdict for each block.
+        boilerplate: for each block, whether it is boilerplate.
 
     Raises:
-        ValueError: the verdict is of another page.
+        ValueError: `boilerplate` does not have one entry for each block.
     """
     blocks, elements = document.blocks, document.elements
     verdicts = enumerate(zip(blocks, boilerplate, strict=True))
     kept = [index for index, (block, dropped) in verdicts if block.text and not dropped]
     cells = data_cells(elements, blocks, kept)
-    place_of = places(elements, cells)
+    place_of = place_elements(elements, cells)
     lines = _Lines()
     for place, run in groupby(
         (blocks[index] for index in kept), key=lambda block: place_of[block.element]
@@ -47,16 +49,19 @@ def markdown(document: Document, boilerplate: Sequence[bool]) -> str:
 
 
 def _bodies(
-    place: Place, run: Sequence[TextBlock], elements: Sequence[Element], cells: Sequence[Cell]
+    place: Placement,
+    run: Sequence[TextBlock],
+    elements: Sequence[Element],
+    cells: Sequence[TableCell],
 ) -> Iterator[list[str]]:
-    """The lines of each Markdown block that a run of blocks at one place becomes."""
+    """Yield the lines of each Markdown block that a run of blocks at one place becomes."""
     texts = [block.text for block in run]
-    if place.kind is Kind.HEADING:
+    if place.kind is BlockType.HEADING:
         level = int(elements[place.element].tag[1])
-        yield ["#" * level + " " + escaping.heading(" ".join(texts))]
-    elif place.kind is Kind.CODE:
+        yield ["#" * level + " " + escaping.escape_heading(" ".join(texts))]
+    elif place.kind is BlockType.CODE:
         yield _code(texts, _language(place.element, elements))
-    elif place.kind is Kind.CELL:
+    elif place.kind is BlockType.CELL:
         yield pipe_table([(cells[block.element], block.text) for block in run])
     elif elements[place.element].tag in _LINES:
         yield _paragraph(texts, _MARKS.get(place.kind, ""))
@@ -66,18 +71,18 @@ def _bodies(
 
 
 def _paragraph(texts: Sequence[str], mark: str) -> list[str]:
-    """Lines with hard breaks between them, within a mark of emphasis or none."""
-    return (mark + "\\\n".join(map(escaping.line, texts)) + mark).split("\n")
+    """Return lines with hard breaks between them, inside a mark of emphasis if there is one."""
+    return (mark + "\\\n".join(map(escaping.escape_line, texts)) + mark).split("\n")
 
 
 def _code(texts: Sequence[str], language: str) -> list[str]:
     code = "\n".join(texts).replace("\r\n", "\n").replace("\r", "\n")
-    fence = escaping.fence(code)
+    fence = escaping.code_fence(code)
     return [fence + language, *code.split("\n"), fence]
 
 
 def _language(element: int, elements: Sequence[Element]) -> str:
-    """The language that the class of a `pre` or of its wrappers names, lower case; else empty."""
+    """Return the language that a class of the `pre` or its wrappers names, or an empty string."""
     for _ in range(_LANGUAGE_DEPTH):
         for token in elements[element].tokens:
             found = _LANGUAGE.fullmatch(token)
@@ -90,13 +95,13 @@ def _language(element: int, elements: Sequence[Element]) -> str:
 
 
 class _Lines:
-    """The lines written so far.
+    """The lines that are written so far.
 
     Attributes:
-        _open: the containers of the last block, and what begins its further lines in each.
-        _numbers: of each list how many items are written.
-        _others: lists that have the other marker, since they follow another list directly.
-        _kind: of the last block.
+        _open: the containers of the last block, each with the prefix of its further lines.
+        _numbers: number of items written, by list.
+        _others: lists that use the other marker, because they directly follow another list.
+        _kind: type of the last block.
     """
 
     def __init__(self) -> None:
@@ -104,13 +109,13 @@ class _Lines:
         self._open: list[tuple[Container, str]] = []
         self._numbers: dict[int, int] = {}
         self._others: set[int] = set()
-        self._kind = Kind.HEADING
+        self._kind = BlockType.HEADING
 
     def text(self) -> str:
         return "\n".join(self._lines)
 
-    def write(self, place: Place, body: Sequence[str]) -> None:
-        """Write a block: an empty line where one is due, then its lines behind their markers."""
+    def write(self, place: Placement, body: Sequence[str]) -> None:
+        """Write a block: an empty line if needed, then its lines behind the markers."""
         pairs = zip(self._open, place.containers, strict=False)
         common = len(list(takewhile(lambda pair: pair[0][0] is pair[1], pairs)))
         last, self._open = self._open, self._open[:common]
@@ -131,12 +136,13 @@ class _Lines:
         self._kind = place.kind
 
     def _is_tight(self, follows: Container | None, new: Sequence[Container]) -> bool:
-        """Whether an item comes right below a paragraph of the item before, or of the one around.
+        """Return whether an item directly follows a paragraph, without an empty line.
 
-        Of a list inside a paragraph's item that is so for its first item alone: to CommonMark, a
-        number above 1 would go on with the paragraph.
+        The paragraph is in the item before, or in the item around the item's list. In the second
+        case only the first item of a list may follow directly: in CommonMark, a number above 1
+        would continue the paragraph.
         """
-        if not new or new[0].parent < 0 or self._kind in {Kind.HEADING, Kind.CODE, Kind.CELL}:
+        if not new or new[0].parent < 0 or self._kind in _WITHOUT_ITEMS_BELOW:
             return False
         if follows is not None:
             return follows.parent == new[0].parent
@@ -144,7 +150,7 @@ class _Lines:
         return is_in_item and new[0].parent not in self._numbers
 
     def _tell_apart(self, last: Container, new: Container) -> None:
-        """Two lists, one right after the other, would be one if their markers were alike."""
+        """Use the other marker for a list that directly follows a list with the same marker."""
         are_alike = last.is_ordered == new.is_ordered and last.parent not in self._others
         if are_alike and min(last.parent, new.parent) >= 0 and new.parent not in self._numbers:
             self._others.add(new.parent)

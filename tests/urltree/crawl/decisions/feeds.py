@@ -1,23 +1,23 @@
-"""Feeds to parse, of the insides of their items."""
+"""Builders of feeds in each format, from the markup inside their items."""
 
 from __future__ import annotations
 
 import orjson
 
-from urltree.crawl.decisions.feed.parsing import ParsedFeed, parse
+from urltree.crawl.decisions.feed.parsing import ParsedFeed, parse_feed
 
 FEED = "https://news.example.org/blog/feed.xml"
 RSS_ITEM = "<item><link>https://news.example.org/1</link></item>"
 
 
 def parsed(body: str | bytes, content_type: str | None = None, max_items: int = 100) -> ParsedFeed:
-    """Parse a body as the answer of FEED."""
+    """Parse a body as the response of FEED."""
     body = body.encode() if isinstance(body, str) else body
-    return parse(body, content_type, FEED, max_items=max_items)
+    return parse_feed(body, content_type, FEED, max_items=max_items)
 
 
 def rss(*items: str, channel: str = "", attributes: str = "") -> str:
-    """An RSS 2.0 feed of the insides of items."""
+    """Return an RSS 2.0 feed; each argument is the content of an item."""
     inside = "".join(f"<item>{item}</item>" for item in items)
     return (
         f'<rss version="2.0" {attributes}><channel><title>News</title>{channel}{inside}'
@@ -26,7 +26,7 @@ def rss(*items: str, channel: str = "", attributes: str = "") -> str:
 
 
 def atom(*entries: str, attributes: str = "") -> str:
-    """An Atom feed of the insides of entries."""
+    """Return an Atom feed; each argument is the content of an entry."""
     inside = "".join(f"<entry>{entry}</entry>" for entry in entries)
     return (
         f'<feed xmlns="http://www.w3.org/2005/Atom" {attributes}><title>News</title>{inside}</feed>'
@@ -34,6 +34,6 @@ def atom(*entries: str, attributes: str = "") -> str:
 
 
 def json(*items: object, **fields: object) -> bytes:
-    """A JSON Feed."""
+    """Return a JSON Feed."""
     version = "https://jsonfeed.org/version/1.1"
     return orjson.dumps({"version": version, "title": "News", "items": list(items)} | fields)

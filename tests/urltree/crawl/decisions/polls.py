@@ -1,4 +1,4 @@
-"""Builders: a feed that has been polled, and what a poll of it may find."""
+"""Builders of feed states and of the outcomes of polls."""
 
 from __future__ import annotations
 
@@ -7,50 +7,55 @@ from typing import Any
 
 import xxhash
 
-from urltree.crawl.decisions.poll.interval import Rules
-from urltree.crawl.decisions.poll.outcome import Outcome, Result, SeenItem
-from urltree.crawl.decisions.poll.polling import after, first
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState, new_feed_state
+from urltree.crawl.decisions.poll.interval import PollRules
+from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollResult
+from urltree.crawl.decisions.poll.transition import apply_outcome
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 NOW = 1_800_000_000.0  # Friday, 15 January 2027, 08:00 UTC
 
 SITE, FEED = "news.example", "http://www.news.example/feed"
-RULES = Rules(interval_min=15 * MINUTE, interval_max=6 * HOUR, quarantine_errors=20)
+RULES = PollRules(interval_min=15 * MINUTE, interval_max=6 * HOUR, quarantine_errors=20)
 
 
 def feed(**fields: Any) -> FeedState:
-    """One that was added now, with some fields as the test wants them."""
-    return replace(first(FEED, SITE, NOW), **fields)
+    """Return the state of a feed that was just added, with some fields replaced."""
+    return replace(new_feed_state(FEED, SITE, NOW), **fields)
 
 
-def item(time: float | None, name: str = "", *, is_new: bool = True) -> SeenItem:
-    """An item of that date."""
-    return SeenItem(xxhash.xxh3_128_digest(f"{time} {name}".encode()), time, is_new)
+def item(time: float | None, name: str = "", *, is_new: bool = True) -> PolledItem:
+    """Return a polled item with a date."""
+    return PolledItem(xxhash.xxh3_128_digest(f"{time} {name}".encode()), time, is_new)
 
 
-def every(gap: float, count: int = 20, until: float = NOW) -> tuple[SeenItem, ...]:
-    """Items in the order of a list, the newest first."""
+def every(gap: float, count: int = 20, until: float = NOW) -> tuple[PolledItem, ...]:
+    """Return items with these gaps, the newest first."""
     return tuple(item(until - number * gap) for number in range(count))
 
 
-def poll(state: FeedState, result: Result = Result.UNCHANGED, **fields: Any) -> FeedState:
-    """The feed after a poll at `at`, by default when it was due."""
-    status = {Result.ITEMS: 200, Result.UNCHANGED: 304, Result.FAILED: 500, Result.GONE: 410}
+def poll(state: FeedState, result: PollResult = PollResult.UNCHANGED, **fields: Any) -> FeedState:
+    """Return the feed after a poll at `at`, by default the time at which it was due."""
+    status = {
+        PollResult.ITEMS: 200,
+        PollResult.UNCHANGED: 304,
+        PollResult.FAILED: 500,
+        PollResult.GONE: 410,
+    }
     found = {"at": state.next_due, "status": status[result], **fields}
-    outcome = Outcome(
+    outcome = PollOutcome(
         site=state.site, feed=state.feed, sequence=state.sequence + 1, result=result, **found
     )
-    return after(state, outcome, RULES)
+    return apply_outcome(state, outcome, RULES)
 
 
-def polled(*items: SeenItem, **fields: Any) -> FeedState:
-    """A feed after its first poll, which has found these items."""
-    return poll(feed(), Result.ITEMS, items=items, **fields)
+def polled(*items: PolledItem, **fields: Any) -> FeedState:
+    """Return a feed after its first poll, which found these items."""
+    return poll(feed(), PollResult.ITEMS, items=items, **fields)
 
 
 def failed(state: FeedState, times: int = 1, **fields: Any) -> FeedState:
-    """A feed that has failed so many times more."""
+    """Return a feed after further failures."""
     for _ in range(times):
-        state = poll(state, Result.FAILED, **fields)
+        state = poll(state, PollResult.FAILED, **fields)
     return state

@@ -1,10 +1,10 @@
-"""A feed's address: one spelling for each, and nothing but http."""
+"""The address of a feed: one spelling for each URL, and only http or https."""
 
 from __future__ import annotations
 
 import pytest
 
-from urltree.crawl.decisions.feed.address import address
+from urltree.crawl.decisions.feed.address import feed_address
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,9 @@ from urltree.crawl.decisions.feed.address import address
     ],
 )
 def test_an_address_has_one_spelling(text: str, expected: str) -> None:
-    """What a person types becomes what a browser would ask for; once more changes nothing."""
-    assert address(text) == expected
-    assert address(expected) == expected
+    """A typed text becomes the URL that a browser requests; repeating the step changes nothing."""
+    assert feed_address(text) == expected
+    assert feed_address(expected) == expected
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_an_address_has_one_spelling(text: str, expected: str) -> None:
     ],
 )
 def test_what_is_no_address_of_the_web_is_refused(text: str) -> None:
-    """One sentence says so, however long the text."""
-    with pytest.raises(ValueError, match=r"is no http|has a name|has more") as refused:
-        address(text)
+    """The error is one sentence, however long the text is."""
+    with pytest.raises(ValueError, match=r"is not an http|contains a user|is too long") as refused:
+        feed_address(text)
     assert len(str(refused.value)) < 400

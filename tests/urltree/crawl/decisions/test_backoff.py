@@ -1,4 +1,4 @@
-"""How long a feed is left alone that fails."""
+"""The wait after failed polls."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tests.urltree.crawl.decisions.polls import (
     poll,
     polled,
 )
-from urltree.crawl.decisions.answer import Trouble
-from urltree.crawl.decisions.poll.outcome import Result
-from urltree.crawl.decisions.poll.state import FeedState, Status
+from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStatus
+from urltree.crawl.decisions.poll.outcome import PollResult
+from urltree.crawl.decisions.response import Trouble
 
 HOURLY = polled(*every(2 * HOUR))  # asked each hour
 
 
 def wait(state: FeedState) -> float:
-    """Seconds between its last poll and the next."""
+    """Return the seconds between the last poll and the next."""
     assert state.last_poll is not None
     return state.next_due - state.last_poll
 
@@ -33,58 +33,58 @@ def wait(state: FeedState) -> float:
     [(1, HOUR), (2, 2 * HOUR), (3, 4 * HOUR), (4, 8 * HOUR), (5, 12 * HOUR), (19, 12 * HOUR)],
 )
 def test_each_error_doubles_the_wait_up_to_half_a_day(errors: int, expected: float) -> None:
-    """From the feed's own interval on, a tenth more or less."""
+    """It starts with the feed's own interval, with up to a tenth of jitter."""
     state = failed(HOURLY, errors)
     assert wait(state) == pytest.approx(expected, rel=0.1)
-    assert (state.errors, state.status) == (errors, Status.ACTIVE)
+    assert (state.errors, state.status) == (errors, FeedStatus.ACTIVE)
 
 
 def test_a_feed_that_never_worked_backs_off_from_the_shortest_interval() -> None:
-    """It may have been added a moment before its server was up."""
+    """It may have been added just before its server was started."""
     assert wait(failed(feed())) == pytest.approx(15 * MINUTE, rel=0.1)
     assert wait(failed(feed(), 2)) == pytest.approx(30 * MINUTE, rel=0.1)
 
 
 def test_a_thousand_errors_overflow_nothing() -> None:
-    """A day remains a day."""
+    """The wait stays a day."""
     assert wait(failed(HOURLY, 1_200)) == pytest.approx(DAY, rel=0.1)
 
 
 def test_twenty_errors_in_a_row_are_quarantine_with_a_probe_a_day() -> None:
-    """The setting quarantine_errors."""
+    """Twenty is the default of the setting quarantine_errors."""
     state = failed(HOURLY, RULES.quarantine_errors)
-    assert state.status is Status.QUARANTINED
+    assert state.status is FeedStatus.QUARANTINED
     assert wait(state) == pytest.approx(DAY, rel=0.1)
 
 
-@pytest.mark.parametrize("result", [Result.ITEMS, Result.UNCHANGED])
-def test_one_success_ends_it_all(result: Result) -> None:
-    """Also quarantine."""
+@pytest.mark.parametrize("result", [PollResult.ITEMS, PollResult.UNCHANGED])
+def test_one_success_ends_it_all(result: PollResult) -> None:
+    """It ends quarantine too."""
     state = poll(failed(HOURLY, 25, trouble=Trouble.DNS, message="no such name"), result)
-    assert (state.status, state.errors) == (Status.ACTIVE, 0)
+    assert (state.status, state.errors) == (FeedStatus.ACTIVE, 0)
     assert (state.trouble, state.message) == (None, None)
     assert wait(state) <= RULES.interval_max
 
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_nobody_is_asked_before_its_retry_after_is_over(status: int) -> None:
-    """Whatever jitter says."""
+    """Jitter never shortens the wait."""
     for sequence in range(50):
         state = failed(feed(sequence=sequence), status=status, retry_after=5 * HOUR)
         assert 5 * HOUR <= wait(state) <= 5.5 * HOUR
 
 
 def test_a_short_retry_after_does_not_shorten_the_back_off() -> None:
-    """It is the soonest, not a promise."""
+    """Retry-After is a minimum."""
     assert wait(failed(HOURLY, 4, retry_after=1.0)) == pytest.approx(8 * HOUR, rel=0.1)
 
 
 def test_trouble_is_told_with_the_state() -> None:
-    """`feeds list` shows it."""
+    """The command `feeds list` shows it."""
     state = failed(HOURLY, trouble=Trouble.TIMEOUT, message="20 s without a byte")
     assert (state.trouble, state.message) == ("timeout", "20 s without a byte")
 
 
 def test_a_feed_that_is_gone_is_asked_no_more() -> None:
-    """410, at once."""
-    assert poll(HOURLY, Result.GONE).status is Status.GONE
+    """A single 410 is enough."""
+    assert poll(HOURLY, PollResult.GONE).status is FeedStatus.GONE

@@ -1,4 +1,4 @@
-"""What headers say of when to come again."""
+"""The headers that say when to send the next request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.urltree.crawl.decisions.polls import DAY
-from urltree.crawl.decisions.poll.caching import max_age, retry_after
+from urltree.crawl.decisions.caching import max_age, retry_after
 
 NINE = 784_111_777.0  # Sun, 06 Nov 1994 08:49:37 GMT, the date of RFC 9110's examples
 DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -48,7 +48,7 @@ DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
 def test_an_answer_is_fresh_for_as_long_as_its_headers_say(
     headers: dict[str, str], fresh: float | None, no_cache: bool
 ) -> None:
-    """RFC 9111, sections 4.2 and 5.2.2."""
+    """See RFC 9111, sections 4.2 and 5.2.2."""
     assert max_age(headers) == (fresh, no_cache)
 
 
@@ -75,18 +75,18 @@ def test_an_answer_is_fresh_for_as_long_as_its_headers_say(
 def test_retry_after_is_understood_in_both_forms_and_at_most_a_day(
     text: str, seconds: float | None
 ) -> None:
-    """A number or one of HTTP's three dates (RFC 9110, 5.6.7 and 10.2.3)."""
+    """It is a number or one of HTTP's three date formats (RFC 9110, 5.6.7 and 10.2.3)."""
     assert retry_after({"retry-after": text}, NINE) == seconds
 
 
 def test_who_says_nothing_asks_for_nothing() -> None:
-    """No header, no wait."""
+    """Without the header there is no wait."""
     assert retry_after({}, NINE) is None
 
 
 @given(st.text(max_size=60))
 def test_no_header_breaks_us(text: str) -> None:
-    """Whatever it says, it is a time within its bounds, or nothing."""
+    """Any text yields a time within the limits, or none."""
     wait = retry_after({"retry-after": text}, NINE)
     assert wait is None or 0 <= wait <= DAY
     fresh, _ = max_age({"cache-control": text, "age": text, "date": text, "expires": text})

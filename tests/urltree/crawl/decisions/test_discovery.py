@@ -1,16 +1,21 @@
-"""Autodiscovery: the main feed of a page comes first, and what is no feed does not come."""
+"""Autodiscovery finds the feeds of a page, the main feed first, and nothing else."""
 
 from __future__ import annotations
 
 import pytest
 
-from urltree.crawl.decisions.feed.discovery import MAX_CANDIDATES, Candidate, common, feeds_of
+from urltree.crawl.decisions.feed.discovery import (
+    MAX_CANDIDATES,
+    FeedCandidate,
+    common_feeds,
+    find_feeds,
+)
 
 BASE = "https://example.org/blog/"
 
 
 def links(*attributes: str) -> bytes:
-    """A page with such links in its head."""
+    """Return a page with these links in its head."""
     return (
         "".join(f"<link {each}>" for each in attributes)
         .join(("<!doctype html><html><head><title>T</title>", "</head><body>"))
@@ -19,23 +24,23 @@ def links(*attributes: str) -> bytes:
 
 
 def urls(html: bytes, base: str = BASE) -> list[str]:
-    """Addresses that are found, in their order."""
-    return [found.url for found in feeds_of(html, base)]
+    """Return the addresses found in a page, in order."""
+    return [found.url for found in find_feeds(html, base)]
 
 
 def test_feeds_come_in_the_order_of_the_page_and_comments_last() -> None:
-    """A site names its main feed first, unless its software names that of the comments."""
+    """Sites name their main feed first, but some software names the feed of comments first."""
     html = links(
         'rel="alternate" type="application/rss+xml" title="T » Comments" href="/a/"',
         'rel="alternate" type="application/rss+xml" href="/comments/feed/"',
         'rel="alternate" type="application/rss+xml" title="T » Feed" href="/feed/"',
         'rel="alternate" type="application/atom+xml" href="atom"',
     )
-    assert feeds_of(html, BASE) == (
-        Candidate("https://example.org/feed/", "T » Feed"),
-        Candidate("https://example.org/blog/atom"),
-        Candidate("https://example.org/a/", "T » Comments"),
-        Candidate("https://example.org/comments/feed/"),
+    assert find_feeds(html, BASE) == (
+        FeedCandidate("https://example.org/feed/", "T » Feed"),
+        FeedCandidate("https://example.org/blog/atom"),
+        FeedCandidate("https://example.org/a/", "T » Comments"),
+        FeedCandidate("https://example.org/comments/feed/"),
     )
 
 
@@ -50,7 +55,7 @@ def test_feeds_come_in_the_order_of_the_page_and_comments_last() -> None:
     ],
 )
 def test_a_link_to_a_feed_is_found_however_it_is_written(link: str) -> None:
-    """Case, quotes, parameters, white space and relative addresses change nothing."""
+    """Case, quotes, parameters, white space and relative addresses make no difference."""
     assert urls(links(link)) == ["https://example.org/f"]
 
 
@@ -69,7 +74,7 @@ def test_a_link_to_a_feed_is_found_however_it_is_written(link: str) -> None:
     ],
 )
 def test_what_is_no_feed_is_not_found(link: str) -> None:
-    """APIs, languages, styles, and addresses that nobody may ask."""
+    """APIs, translations, style sheets, and addresses that are not http."""
     assert urls(links(link)) == []
 
 
@@ -83,34 +88,36 @@ def test_what_is_no_feed_is_not_found(link: str) -> None:
     ],
 )
 def test_a_link_in_the_text_is_found_where_it_looks_like_a_feed(href: str, is_found: bool) -> None:
-    """For sites that tell their readers, but no software."""
+    """Some sites link their feed for readers only."""
     assert bool(urls(f'<p><a href="{href}">x</a>'.encode())) == is_found
 
 
 def test_what_the_head_says_comes_before_what_the_text_links() -> None:
-    """Each address once."""
+    """Each address is returned once."""
     html = b'<a href="/rss">RSS</a>' + links('rel="feed" href="/f"', 'rel="feed" href="/f#2"')
     assert urls(html) == ["https://example.org/f", "https://example.org/rss"]
 
 
 def test_links_are_relative_to_the_base_of_the_page() -> None:
-    """As browsers read them."""
+    """Browsers resolve them in the same way."""
     html = links('rel="feed" href="f"').replace(b"<link", b'<base href="//cdn.example/x/"><link', 1)
     assert urls(html) == ["https://cdn.example/x/f"]
 
 
 @pytest.mark.parametrize("html", [b"", b"\0\xff<link", b"<a href=/feed>" * 700_000])
 def test_no_page_makes_trouble(html: bytes) -> None:
-    """Empty, binary, or with more tags than are parsed: nothing is found."""
+    """An empty page, binary bytes, or too many tags: no feed is found."""
     assert urls(html) == []
 
 
 def test_a_page_has_only_so_many_feeds() -> None:
-    """One that links a million of them names a hundred."""
+    """A page with a million feeds yields a hundred."""
     html = links(*(f'rel="feed" href="/{n}"' for n in range(MAX_CANDIDATES + 1)))
     assert len(urls(html)) == MAX_CANDIDATES
 
 
 def test_common_places_are_those_of_the_site() -> None:
-    """They begin at its root, wherever the page lies."""
-    assert common("https://example.org/blog/?x=1")[0] == Candidate("https://example.org/feed")
+    """Common paths begin at the root of the site, wherever the page is."""
+    assert common_feeds("https://example.org/blog/?x=1")[0] == FeedCandidate(
+        "https://example.org/feed"
+    )

@@ -1,4 +1,4 @@
-"""Dates, texts and pauses of feeds: bounded, and readable by whoever comes later."""
+"""Dates, texts and polling hints of feeds have limits and can be read later."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DAY = "2024-01-01T10:00:00+00:00"
     ],
 )
 def test_a_date_is_rfc_3339_or_none(date: str, published: str | None) -> None:
-    """Absurd dates are none: order and intervals are made of them."""
+    """Absurd dates are dropped, because the order and the intervals depend on dates."""
     item = f"<link>/1</link><pubDate>{date}</pubDate>"
     assert parsed(rss(item)).items[0].published == published
 
@@ -37,14 +37,14 @@ def test_a_date_is_rfc_3339_or_none(date: str, published: str | None) -> None:
     "date", ["1969-01-01T00:00:00Z", "0001-01-01T00:00:00+09:00", "x", 5, None]
 )
 def test_a_date_of_a_json_feed_is_rfc_3339_or_none(date: object) -> None:
-    """The next best date stands in for one that cannot be read."""
+    """The next date is used if one cannot be read."""
     item = {"url": "/1", "date_published": date}
     assert parsed(json(item)).items[0].published is None
     assert parsed(json(item | {"date_modified": "2024-01-01T10:00:00"})).items[0].published == DAY
 
 
 def test_texts_are_bounded() -> None:
-    """One item stays a small record; no character is cut in two."""
+    """The record of an item stays small, and no character is cut in two."""
     titled = f"<link>/1</link><title>{'ü' * 9_999}</title>"
     assert parsed(rss(titled)).items[0].title == "ü" * (MAX_TITLE // 2)
     described = {"url": "/1", "summary": "a" + "ü" * 99_999}
@@ -55,14 +55,14 @@ def test_texts_are_bounded() -> None:
     "reference", ["&#xD800;", "&#xdfff;", "&#55296;", "&#x110000;", "&#99999999999;"]
 )
 def test_a_reference_to_no_character_costs_that_character_alone(reference: str) -> None:
-    """Feedparser would end there; surrogates could not be encoded later."""
+    """Feedparser would stop there, and surrogates could not be encoded later."""
     found = parsed(rss("<link>/1</link>", f"<link>/2</link><title>a{reference}b &#x1F600;</title>"))
     assert [item.title for item in found.items] == [None, "a\ufffdb \U0001f600"]
 
 
 @pytest.mark.parametrize("markup", ["<psc:chapter/>", "<textinput><title/>", "<width></image>"])
 def test_what_feedparser_fails_on_is_left_out(markup: str) -> None:
-    """Items need none of it."""
+    """Items need none of these tags."""
     spaces = 'xmlns:psc="http://podlove.org/simple-chapters"'
     found = parsed(rss(f"<link>/1</link>{markup}", attributes=spaces))
     assert [item.link for item in found.items] == ["https://news.example.org/1"]
@@ -90,7 +90,7 @@ def test_what_feedparser_fails_on_is_left_out(markup: str) -> None:
     ],
 )
 def test_a_feed_says_how_long_it_lasts(channel: str, ttl: float | None) -> None:
-    """In seconds; the longer of two."""
+    """The value is in seconds; the longer of two hints counts."""
     syndication = 'xmlns:sy="http://purl.org/rss/1.0/modules/syndication/"'
     assert parsed(rss(channel=channel, attributes=syndication)).ttl == ttl
 
@@ -100,7 +100,7 @@ def test_a_feed_says_how_long_it_lasts(channel: str, ttl: float | None) -> None:
     [((3, 1, 1), (1, 3)), ((24, 5), (0, 5)), ((25, 99), ()), (range(24), ()), ((), ())],
 )
 def test_hours_to_skip_are_those_of_a_day(hours: range, skipped: tuple[int, ...]) -> None:
-    """24 is midnight; a feed that would skip all of them is asked all the same."""
+    """24 means midnight; a feed that lists all hours is polled anyway."""
     inside = "".join(f"<hour> {hour}</hour>\n" for hour in hours)
     assert parsed(rss(channel=f"<skipHours>{inside}</skipHours>")).skip_hours == skipped
 

@@ -1,7 +1,7 @@
-"""Feedparser's own test files: no exception, no hang (issue 4, row 4).
+"""Feedparser's own test files cause no exception and do not hang the parser.
 
-They are read from its source distribution, which FEEDPARSER_SDIST names, or which pip finds; it
-is kept in pytest's cache, never in this repository.
+They come from its source distribution, which FEEDPARSER_SDIST names or pip downloads. It is kept in
+pytest's cache and never in this repository.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import pytest
 
 from agents.polling.parsers import Parsers
 from tests.conftest import Record
-from urltree.crawl.decisions.answer import WebError
-from urltree.crawl.decisions.feed.parsing import ParsedFeed, parse
+from urltree.crawl.decisions.feed.parsing import ParsedFeed, parse_feed
+from urltree.crawl.decisions.response import WebError
 
 URL = "http://127.0.0.1:8097/tests/feed.xml"  # as in that suite, whose links are relative to it
 MAX_ITEMS = 1_000
@@ -30,7 +30,7 @@ FEWEST = 2_000  # 6.0.14 has 2,248
 
 @pytest.fixture(scope="module")
 def files(request: pytest.FixtureRequest) -> dict[str, bytes]:
-    """Path of each test file → its bytes."""
+    """Return the bytes of each test file by path."""
     with tarfile.open(_sdist(request.config)) as archive:
         return {
             name.split("/", 1)[1]: stream.read()
@@ -40,7 +40,7 @@ def files(request: pytest.FixtureRequest) -> dict[str, bytes]:
 
 
 def _sdist(config: pytest.Config) -> Path:
-    """The source distribution of the version that is installed, or a skip that says why."""
+    """Return the source distribution of the installed version, or skip with the reason."""
     named = os.environ.get("FEEDPARSER_SDIST")
     if named:
         return Path(named)
@@ -60,7 +60,7 @@ def _sdist(config: pytest.Config) -> Path:
 
 
 def _figures(read: Callable[[bytes], ParsedFeed], files: dict[str, bytes]) -> dict[str, int]:
-    """Files, feeds, and items among them with a link."""
+    """Count files, feeds, items with a link, and items without one."""
     figures = {"files": len(files), "feeds": 0, "items": 0, "items without a link": 0}
     refused = {}
     for path, body in files.items():
@@ -72,21 +72,21 @@ def _figures(read: Callable[[bytes], ParsedFeed], files: dict[str, bytes]) -> di
             figures["feeds"] += 1
             figures["items"] += len(feed.items)
             figures["items without a link"] += feed.skipped
-    assert set(refused.values()) <= {"no RSS, Atom, RDF, CDF or JSON feed"}, refused
+    assert set(refused.values()) <= {"the body is not an RSS, Atom, RDF, CDF or JSON feed"}, refused
     return figures
 
 
 def test_each_file_is_a_feed_or_none(files: dict[str, bytes], record: Record) -> None:
-    """Ill-formed, in odd encodings, with hostile markup: 2,235 feeds and 13 that are none."""
-    figures = _figures(lambda body: parse(body, None, URL, max_items=MAX_ITEMS), files)
-    record(f"row 4: test files of feedparser {version('feedparser')}: {figures}")
+    """Ill-formed files, odd encodings, hostile markup: 2,235 are feeds and 13 are not."""
+    figures = _figures(lambda body: parse_feed(body, None, URL, max_items=MAX_ITEMS), files)
+    record(f"test files of feedparser {version('feedparser')}: {figures}")
     assert figures["files"] > FEWEST
     assert figures["feeds"] > 0.99 * figures["files"]
     assert figures["items"] > 0
 
 
 def test_a_process_reads_them_as_well(files: dict[str, bytes]) -> None:
-    """All of them through one process, which none of them kills or holds up."""
+    """One process parses all of them; none kills or blocks it."""
 
     async def read_all() -> dict[str, int]:
         async with Parsers(1, 300, MAX_ITEMS) as parsers:
@@ -95,7 +95,7 @@ def test_a_process_reads_them_as_well(files: dict[str, bytes]) -> None:
             }
         return _figures(lambda body: _given(found[body]), files)
 
-    direct = _figures(lambda body: parse(body, None, URL, max_items=MAX_ITEMS), files)
+    direct = _figures(lambda body: parse_feed(body, None, URL, max_items=MAX_ITEMS), files)
     assert asyncio.run(read_all()) == direct
 
 

@@ -1,4 +1,4 @@
-"""Each host has its turn, one token at a time."""
+"""Each host yields one token at a time and pauses after it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAUSE = 1.0
 
 
 def queues(*tokens: tuple[str, int]) -> HostQueues[int]:
-    """Queues to which tokens were added at time 0."""
+    """Return queues to which tokens were added at time 0."""
     made: HostQueues[int] = HostQueues()
     for host, token in tokens:
         made.add(host, token, 0.0)
@@ -19,7 +19,7 @@ def queues(*tokens: tuple[str, int]) -> HostQueues[int]:
 
 
 def test_each_host_gives_one_token_at_a_time() -> None:
-    """The second token of a host waits, however often one asks."""
+    """The second token of a host waits, however often `take` is called."""
     made = queues(("a", 1), ("a", 2), ("b", 3))
     assert made.take(0.0) == [("a", 1), ("b", 3)]
     assert made.take(100.0) == []
@@ -27,7 +27,7 @@ def test_each_host_gives_one_token_at_a_time() -> None:
 
 
 def test_a_host_that_is_done_has_its_turn_after_its_pause() -> None:
-    """Not before, and `next_at` says when."""
+    """It is not ready earlier, and `next_at` returns the time."""
     made = queues(("a", 1), ("a", 2))
     made.take(0.0)
     assert made.next_at() is None
@@ -38,7 +38,7 @@ def test_a_host_that_is_done_has_its_turn_after_its_pause() -> None:
 
 
 def test_a_pause_holds_for_tokens_that_come_later() -> None:
-    """An empty queue does not forget when its host was asked."""
+    """The pause also applies when the queue was empty meanwhile."""
     made = queues(("a", 1))
     made.take(0.0)
     made.done("a", 5.0)
@@ -48,34 +48,34 @@ def test_a_pause_holds_for_tokens_that_come_later() -> None:
 
 
 def test_a_host_that_rests_gives_nothing_and_others_do() -> None:
-    """The longer of two rests counts."""
+    """The longer of two pauses counts."""
     made = queues(("a", 1), ("b", 2))
-    made.rest("a", 60.0)
-    made.rest("a", 30.0)
+    made.pause_until("a", 60.0)
+    made.pause_until("a", 30.0)
     assert made.take(59.0) == [("b", 2)]
     assert made.take(60.0) == [("a", 1)]
 
 
 def test_a_busy_host_may_be_told_to_rest() -> None:
-    """Its next token waits for the rest, not for the pause."""
+    """Its next token waits for the later of the two times."""
     made = queues(("a", 1), ("a", 2))
     made.take(0.0)
-    made.rest("a", 60.0)
+    made.pause_until("a", 60.0)
     made.done("a", 1.0)
     assert made.next_at() == 60.0
 
 
 def test_no_more_are_taken_than_there_is_room_for() -> None:
-    """The rest is still there, first come, first served."""
+    """The other tokens stay, in their order."""
     made = queues(("a", 1), ("b", 2), ("c", 3))
     assert made.take(0.0, at_most=2) == [("a", 1), ("b", 2)]
     assert made.take(0.0, at_most=2) == [("c", 3)]
 
 
 def test_what_is_ahead_is_counted() -> None:
-    """A token waits for its host's rest, for the one that is out, and for those before it."""
+    """A token waits for its host's pause, for the token in progress, and for those before it."""
     made = queues(("a", 1), ("a", 2), ("a", 3))
-    made.rest("b", 30.0)
+    made.pause_until("b", 30.0)
     made.take(0.0)
     assert made.expected("a", 0.0, PAUSE) == 3 * PAUSE
     assert made.expected("b", 10.0, PAUSE) == 30.0
@@ -83,7 +83,7 @@ def test_what_is_ahead_is_counted() -> None:
 
 
 def test_tokens_can_be_withdrawn() -> None:
-    """In their order, and none of them is given out."""
+    """They are returned in order, and `take` returns none of them later."""
     made = queues(("a", 1), ("a", 2), ("b", 3))
     assert made.withdraw("a") == [1, 2]
     assert made.take(0.0) == [("b", 3)]
@@ -92,7 +92,7 @@ def test_tokens_can_be_withdrawn() -> None:
 
 
 def test_a_token_that_was_put_back_is_the_next() -> None:
-    """After the pause: what was asked in its place was a request too."""
+    """It still waits for the pause, because another request was made instead."""
     made = queues(("a", 1), ("a", 2))
     made.take(0.0)
     made.put_back("a", 1)
@@ -101,9 +101,9 @@ def test_a_token_that_was_put_back_is_the_next() -> None:
 
 
 def test_nothing_is_left_after_clear() -> None:
-    """Neither tokens nor rests."""
+    """Neither tokens nor pauses are left."""
     made = queues(("a", 1), ("b", 2))
-    made.rest("a", 60.0)
+    made.pause_until("a", 60.0)
     made.take(0.0)
     made.clear()
     assert (len(made), made.next_at(), list(made)) == (0, None, [])
@@ -112,13 +112,13 @@ def test_nothing_is_left_after_clear() -> None:
 
 
 def test_rests_of_hosts_seen_once_do_not_pile_up() -> None:
-    """A crawl of a million hosts keeps those that rest."""
+    """In a crawl of a million hosts only the current pauses are kept."""
     made: HostQueues[int] = HostQueues()
     for number in range(10_000):
         made.add(f"host{number}", number, float(number))
         made.take(float(number))
         made.done(f"host{number}", number + 1.0)
-    assert len(made._rests) < 3_000
+    assert len(made._pauses) < 3_000
 
 
 HOSTS = st.sampled_from("abc")
@@ -136,7 +136,7 @@ STEPS = st.lists(
 
 @given(steps=STEPS)
 def test_it_does_what_plain_lists_do(steps: list[tuple[str, str, float]]) -> None:
-    """Whatever happens, the same tokens are given as by looking at every host."""
+    """For any operations, the result equals that of a search through all hosts."""
     made: HostQueues[int] = HostQueues()
     queued: dict[str, list[int]] = {host: [] for host in "abc"}
     rests = dict.fromkeys("abc", 0.0)
@@ -149,7 +149,7 @@ def test_it_does_what_plain_lists_do(steps: list[tuple[str, str, float]]) -> Non
             made.add(host, number, now)
             queued[host].append(number)
         elif step == "rest":
-            made.rest(host, now + seconds)
+            made.pause_until(host, now + seconds)
             rests[host] = max(rests[host], now + seconds)
         elif step == "done" and host in busy:
             made.done(host, now + seconds)
@@ -163,9 +163,9 @@ def test_it_does_what_plain_lists_do(steps: list[tuple[str, str, float]]) -> Non
 
 
 def test_a_host_is_overdue_once_its_turn_has_come_until_it_is_taken() -> None:
-    """Not while it rests, nor while it is asked, and once, however often its turn was moved."""
+    """It is counted once; not during its pause, and not during a request."""
     made = queues(("a", 1), ("a", 2), ("b", 3), ("c", 4))
-    made.rest("c", 60.0)
+    made.pause_until("c", 60.0)
     assert (made.overdue(0.0), made.overdue(60.0)) == (2, 3)
     made.take(0.0, at_most=1)
     assert made.overdue(0.0) == 1

@@ -1,4 +1,4 @@
-"""How long a feed is left alone that works."""
+"""The wait between polls of a working feed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tests.urltree.crawl.decisions.polls import (
     poll,
     polled,
 )
-from urltree.crawl.decisions.poll.interval import interval, jittered, not_skipped
-from urltree.crawl.decisions.poll.outcome import Result
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState
+from urltree.crawl.decisions.poll.interval import add_jitter, poll_interval, skip_forbidden_hours
+from urltree.crawl.decisions.poll.outcome import PollResult
 
 MIDNIGHT = NOW - 8 * HOUR
 
@@ -56,26 +56,26 @@ MIDNIGHT = NOW - 8 * HOUR
     ],
 )
 def test_the_interval_is(state: FeedState, expected: float) -> None:
-    """As the table of issue 4 says."""
-    assert interval(state, RULES) == pytest.approx(expected)
+    """The intervals of typical feeds."""
+    assert poll_interval(state, RULES) == pytest.approx(expected)
 
 
 def test_half_the_list_never_passes_between_two_polls() -> None:
-    """Ten items that came within an hour, after long gaps: the median gap alone would say days."""
+    """Ten items came within an hour after long gaps: the median gap alone would give days."""
     burst = every(6 * MINUTE, 11)
     state = polled(*burst)
     slow = replace(state, gaps=(3 * DAY,) * 20)
-    assert interval(slow, RULES) == pytest.approx(30 * MINUTE)
+    assert poll_interval(slow, RULES) == pytest.approx(30 * MINUTE)
 
 
 def test_who_has_been_silent_for_a_week_replaces_no_list() -> None:
-    """A blog that was imported within a minute, years ago, is not asked every 15 minutes."""
+    """A blog that was imported within a minute years ago is not polled every 15 minutes."""
     assert polled(*every(5.0, until=NOW - 6 * DAY)).interval == 15 * MINUTE
     assert polled(*every(5.0, until=NOW - 600 * DAY)).interval == 6 * HOUR
 
 
 def test_old_items_that_are_pinned_do_not_make_the_list_long() -> None:
-    """Three quarters of the list are measured."""
+    """Only three quarters of the dates are used."""
     state = polled(item(NOW - 900 * DAY), *every(HOUR, 12))
     assert state.window == pytest.approx(12 * HOUR)
 
@@ -84,29 +84,31 @@ def test_the_window_shrinks_at_once_and_doubles_in_a_day() -> None:
     """The morning after a quiet night is as busy as the morning before."""
     busy = polled(*every(10 * MINUTE, 13))
     quiet = replace(busy, window=100 * HOUR)
-    assert poll(quiet, Result.ITEMS, items=every(10 * MINUTE, 13)).window == pytest.approx(2 * HOUR)
+    assert poll(quiet, PollResult.ITEMS, items=every(10 * MINUTE, 13)).window == pytest.approx(
+        2 * HOUR
+    )
     later = NOW + 12 * HOUR
-    relaxed = poll(busy, Result.ITEMS, items=every(5 * HOUR, 13, later), at=later)
+    relaxed = poll(busy, PollResult.ITEMS, items=every(5 * HOUR, 13, later), at=later)
     assert relaxed.window == pytest.approx(2 * HOUR * 2**0.5)
 
 
 def test_a_list_that_comes_out_at_once_lasts_until_the_next() -> None:
-    """Ten items a morning, all of one moment: that they span no time says nothing."""
+    """Ten items appear at the same moment each morning; their span of zero is ignored."""
     state = polled(*(item(NOW - DAY, str(number)) for number in range(10)))
     assert state.window is None
     again = tuple(item(NOW + DAY, str(number)) for number in range(10))
-    state = poll(state, Result.ITEMS, items=again, at=NOW + DAY + 60)
+    state = poll(state, PollResult.ITEMS, items=again, at=NOW + DAY + 60)
     assert (state.gaps, state.window, state.interval) == ((DAY + 60,), DAY + 60, 6 * HOUR)
 
 
 def test_a_list_without_dates_lasts_as_its_share_of_new_items_lets_expect() -> None:
-    """Two of ten were new after two hours: ten take ten hours."""
+    """Two of ten items were new after two hours, so ten take ten hours."""
     undated = [item(None, str(number)) for number in range(10)]
     state = polled(*undated)
     assert state.window is None
     seen = [replace(old, is_new=False) for old in undated[:8]]
     newer = (item(None, "x"), item(None, "y"), *seen)
-    assert poll(state, Result.ITEMS, items=newer, at=NOW + 2 * HOUR).window == 10 * HOUR
+    assert poll(state, PollResult.ITEMS, items=newer, at=NOW + 2 * HOUR).window == 10 * HOUR
 
 
 @pytest.mark.parametrize(
@@ -120,51 +122,51 @@ def test_a_list_without_dates_lasts_as_its_share_of_new_items_lets_expect() -> N
     ],
 )
 def test_the_time_when_first_seen_stands_for_that_of_an_item(time: float | None) -> None:
-    """It is new now, so it came out since the last poll."""
+    """The item is new, so it was published after the last poll."""
     state = polled(item(NOW - HOUR))
-    state = poll(state, Result.ITEMS, items=(item(time, "new"),), at=NOW + HOUR)
+    state = poll(state, PollResult.ITEMS, items=(item(time, "new"),), at=NOW + HOUR)
     assert (state.newest, state.gaps) == (NOW + HOUR, (2 * HOUR,))
 
 
 def test_bare_days_are_no_times() -> None:
-    """Dates that all lie at midnight say nothing of hours: the feed is got to know as undated."""
+    """If all dates are at midnight, they are treated as missing."""
     state = polled(*every(DAY, 20, until=MIDNIGHT))
     assert (state.newest, state.gaps, state.interval) == (NOW, (), 15 * MINUTE)
 
 
 def test_items_of_one_moment_are_one_event() -> None:
-    """Their gaps of nothing would ask for the shortest interval for ever."""
+    """Their gaps of zero would lead to the shortest interval for ever."""
     twins = [item(NOW - hours * HOUR, name) for hours in (4, 8) for name in "abc"]
     assert polled(*twins).gaps == (4 * HOUR,)
 
 
 def test_the_last_twenty_gaps_are_kept_newest_first() -> None:
-    """New ones push out old ones."""
+    """New gaps replace the oldest ones."""
     state = polled(*every(HOUR, 30))
     assert state.gaps == (HOUR,) * 20
-    state = poll(state, Result.ITEMS, items=(item(NOW + 60),), at=NOW + 120)
+    state = poll(state, PollResult.ITEMS, items=(item(NOW + 60),), at=NOW + 120)
     assert state.gaps == (60.0, *(HOUR,) * 19)
 
 
 def test_an_item_that_was_seen_before_counts_once() -> None:
-    """The list repeats it in each poll."""
+    """The feed contains it in each poll."""
     state = polled(*every(HOUR, 3))
     old = tuple(replace(seen, is_new=False) for seen in every(HOUR, 3))
-    again = poll(state, Result.ITEMS, items=old)
+    again = poll(state, PollResult.ITEMS, items=old)
     assert (again.gaps, again.newest, again.items) == (state.gaps, state.newest, 3)
 
 
 def test_jitter_is_a_tenth_at_most_and_differs_from_poll_to_poll() -> None:
-    """But it is always the same for the same poll."""
-    waits = [jittered(HOUR, feed(sequence=sequence)) for sequence in range(100)]
-    assert waits == [jittered(HOUR, feed(sequence=sequence)) for sequence in range(100)]
+    """The same poll always has the same jitter."""
+    waits = [add_jitter(HOUR, feed(sequence=sequence)) for sequence in range(100)]
+    assert waits == [add_jitter(HOUR, feed(sequence=sequence)) for sequence in range(100)]
     assert len(set(waits)) == 100
     assert 0.9 * HOUR <= min(waits) < 0.92 * HOUR < 1.08 * HOUR < max(waits) <= 1.1 * HOUR
 
 
 def test_jitter_never_falls_below_what_was_asked_for() -> None:
-    """A poll just before max-age ends would get the old answer once more."""
-    waits = [jittered(HOUR, feed(sequence=sequence), at_least=HOUR) for sequence in range(100)]
+    """A poll just before the end of max-age would get the cached response again."""
+    waits = [add_jitter(HOUR, feed(sequence=sequence), at_least=HOUR) for sequence in range(100)]
     assert min(waits) >= HOUR
     assert len(set(waits)) == 100
 
@@ -184,6 +186,6 @@ def test_jitter_never_falls_below_what_was_asked_for() -> None:
 def test_hours_and_days_that_a_feed_skips_are_not_asked_in(
     hours: tuple[int, ...], days: tuple[int, ...], wait: float
 ) -> None:
-    """RSS's skipHours and skipDays, in UTC; Monday is 0."""
+    """RSS's skipHours and skipDays are in UTC; Monday is 0."""
     state = feed(skip_hours=tuple(hours), skip_days=tuple(days))
-    assert not_skipped(NOW, state) == NOW + wait * HOUR
+    assert skip_forbidden_hours(NOW, state) == NOW + wait * HOUR

@@ -1,16 +1,16 @@
-"""What a feed says, of RSS, Atom, RDF, CDF and JSON feeds, whole or damaged."""
+"""The content of RSS, Atom, RDF, CDF and JSON feeds, intact or damaged."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.urltree.crawl.decisions.feeds import atom, json, parsed, rss
-from urltree.crawl.decisions.answer import Trouble, WebError
-from urltree.crawl.decisions.feed.item import Item
+from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.feed.parsing import ParsedFeed
+from urltree.crawl.decisions.response import Trouble, WebError
 
 DAY = "2024-01-01T10:00:00+00:00"
-ITEM = Item("https://news.example.org/blog/1", "One & two", "<p>First</p>", DAY)
+ITEM = FeedItem("https://news.example.org/blog/1", "One & two", "<p>First</p>", DAY)
 
 RSS = rss(
     "<title>One &amp;amp; two</title><link>/blog/1</link>"
@@ -47,12 +47,12 @@ FORMATS = {"rss": RSS, "atom": ATOM, "rdf": RDF, "cdf": CDF, "json": JSON}
 
 @pytest.mark.parametrize("body", FORMATS.values(), ids=FORMATS)
 def test_an_item_is_the_same_in_every_format(body: str | bytes) -> None:
-    """A site that changes its format sends no item twice."""
+    """A site that changes its format does not send its items again."""
     assert parsed(body) == ParsedFeed(title="News", items=(ITEM,))
 
 
 def test_a_version_of_json_feed_is_as_good_as_the_other() -> None:
-    """1 and 1.1 differ in authors alone."""
+    """Versions 1 and 1.1 differ only in authors."""
     assert parsed(json(version="https://jsonfeed.org/version/1")).title == "News"
 
 
@@ -77,7 +77,7 @@ def test_a_version_of_json_feed_is_as_good_as_the_other() -> None:
     ],
 )
 def test_what_is_no_feed_is_an_error(body: bytes) -> None:
-    """An HTML page in place of the feed is the usual case."""
+    """Most often it is an HTML page instead of the feed."""
     with pytest.raises(WebError) as caught:
         parsed(body)
     assert caught.value.trouble is Trouble.NOT_A_FEED
@@ -85,7 +85,7 @@ def test_what_is_no_feed_is_an_error(body: bytes) -> None:
 
 @pytest.mark.parametrize("body", [rss(), atom(), json()])
 def test_a_feed_without_items_is_a_feed(body: str | bytes) -> None:
-    """A new site has published nothing yet."""
+    """A new site has not published anything yet."""
     assert parsed(body) == ParsedFeed(title="News")
 
 
@@ -100,7 +100,7 @@ def test_a_feed_without_items_is_a_feed(body: str | bytes) -> None:
     ],
 )
 def test_a_damaged_feed_gives_what_it_has(damaged: str) -> None:
-    """Bozo alone is no error."""
+    """Feedparser's `bozo` flag alone is not an error."""
     assert [item.link for item in parsed(damaged).items] == [ITEM.link]
 
 
@@ -121,7 +121,7 @@ def test_a_damaged_feed_gives_what_it_has(damaged: str) -> None:
     ],
 )
 def test_the_link_of_an_rss_item_is_an_address(item: str, link: str) -> None:
-    """What a browser would ask; a feedburner's counting host is passed by."""
+    """It is resolved as in a browser; the counting host of feedburner is avoided."""
     spaces = (
         'xmlns:f="http://rssnamespace.org/feedburner/ext/1.0" xmlns:a="http://www.w3.org/2005/Atom"'
     )
@@ -139,23 +139,23 @@ def test_the_link_of_an_rss_item_is_an_address(item: str, link: str) -> None:
     ],
 )
 def test_the_link_of_an_atom_entry_is_its_alternate(entry: str, link: str) -> None:
-    """A page first; an id that is an address where there is no link."""
+    """The link to a page comes first; without a link, an id that is a URL."""
     assert [found.link for found in parsed(atom(entry)).items] == [
         "https://news.example.org" + link
     ]
 
 
 def test_xml_base_is_nested() -> None:
-    """Each is relative to the one outside it (XML Base, section 4)."""
+    """Each base is relative to the one outside it (XML Base, section 4)."""
     entry = '<link xml:base="c/" href="1"/>'
     assert parsed(atom(entry, attributes='xml:base="https://b.org/"')).items == (
-        Item("https://b.org/c/1"),
+        FeedItem("https://b.org/c/1"),
     )
-    assert parsed(atom(entry)).items == (Item("https://news.example.org/blog/c/1"),)
+    assert parsed(atom(entry)).items == (FeedItem("https://news.example.org/blog/c/1"),)
 
 
 def test_the_link_of_a_json_item_may_be_elsewhere() -> None:
-    """Link blogs have external_url alone; an id is often the address."""
+    """Link blogs have only external_url, and the id is often the URL."""
     found = parsed(
         json({"external_url": "https://a.org/1"}, {"id": "https://a.org/2"}, {"id": 3}, "4", {})
     )
@@ -179,5 +179,5 @@ def test_the_link_of_a_json_item_may_be_elsewhere() -> None:
     ],
 )
 def test_an_item_without_a_page_is_left_out_and_counted(item: str) -> None:
-    """There is nothing to fetch."""
+    """There is no page to fetch."""
     assert parsed(rss(item)) == ParsedFeed(title="News", skipped=1)

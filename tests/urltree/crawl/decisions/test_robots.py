@@ -1,30 +1,30 @@
-"""robots.txt is obeyed as RFC 9309 says."""
+"""robots.txt is obeyed as RFC 9309 requires."""
 
 from __future__ import annotations
 
 import pytest
 
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.decisions.host.host import RobotsText
-from urltree.crawl.decisions.host.robots import MAX_BYTES, Robots, address, read
+from urltree.crawl.decisions.host.host_state import RobotsText
+from urltree.crawl.decisions.host.robots import MAX_BYTES, Robots, interpret_robots, robots_url
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 UNTIL = 86_400.0
 
 
-def answer(status: int, body: bytes = b"") -> Answer:
-    """An answer to a request for robots.txt."""
-    return Answer("https://news.example/robots.txt", status, {}, body, 0.1)
+def answer(status: int, body: bytes = b"") -> Response:
+    """Return a response to a request for robots.txt."""
+    return Response("https://news.example/robots.txt", status, {}, body, 0.1)
 
 
 def rules(*lines: str) -> Robots:
-    """The rules of a robots.txt of these lines."""
+    """Return the rules of a robots.txt with these lines."""
     return Robots(RobotsText(200, UNTIL, "\n".join(lines)))
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 451])
 def test_without_a_robots_txt_everything_is_allowed(status: int) -> None:
-    """4xx says that there are no rules (2.3.1.3)."""
-    found = read(answer(status, b"User-agent: *\nDisallow: /"), UNTIL)
+    """A status 4xx means that there are no rules (2.3.1.3)."""
+    found = interpret_robots(answer(status, b"User-agent: *\nDisallow: /"), UNTIL)
     assert isinstance(found, RobotsText)
     assert Robots(found).allows("https://news.example/a")
 
@@ -32,29 +32,29 @@ def test_without_a_robots_txt_everything_is_allowed(status: int) -> None:
 @pytest.mark.parametrize(
     "came", [answer(429), answer(500), answer(503), WebError(Trouble.TIMEOUT, "none in 20 s")]
 )
-def test_nothing_is_allowed_while_it_cannot_be_read(came: Answer | WebError) -> None:
-    """5xx, 429 and no answer: denied for now, with words that say what it was (2.3.1.4)."""
-    found = read(came, UNTIL)
+def test_nothing_is_allowed_while_it_cannot_be_read(came: Response | WebError) -> None:
+    """5xx, 429 and no response: denied for now, with a message that names the cause (2.3.1.4)."""
+    found = interpret_robots(came, UNTIL)
     assert isinstance(found, str)
     assert found.startswith(("status ", "timeout: "))
 
 
 def test_redirects_that_lead_nowhere_are_no_rules() -> None:
-    """More than five may be taken for none (2.3.1.2)."""
-    found = read(WebError(Trouble.REDIRECT, "more than 5"), UNTIL)
+    """More than five redirects may count as no robots.txt (2.3.1.2)."""
+    found = interpret_robots(WebError(Trouble.REDIRECT, "more than 5"), UNTIL)
     assert isinstance(found, RobotsText)
     assert Robots(found).allows("https://news.example/a")
 
 
 def test_our_own_group_counts_before_that_of_all() -> None:
-    """Whatever its case and its place."""
+    """Case and position of the group do not matter."""
     robots = rules("User-agent: *", "Disallow: /", "", "User-agent: URLtree", "Disallow: /private")
     assert robots.allows("https://news.example/a")
     assert not robots.allows("https://news.example/private/a")
 
 
 def test_the_longest_rule_wins_and_wildcards_are_understood() -> None:
-    """Allow at equal length (2.2.2, 2.2.3)."""
+    """At equal length Allow wins (2.2.2, 2.2.3)."""
     robots = rules(
         "User-agent: *", "Disallow: /*?print=1$", "Disallow: /a", "Allow: /a/b", "Disallow: /ä"
     )
@@ -66,16 +66,16 @@ def test_the_longest_rule_wins_and_wildcards_are_understood() -> None:
 
 
 def test_a_crawl_delay_is_read() -> None:
-    """None where there is none, or no number."""
+    """It is None if it is missing or not a number."""
     assert rules("User-agent: *", "Crawl-delay: 2.5").crawl_delay == 2.5
     assert rules("User-agent: *", "Crawl-delay: soon").crawl_delay is None
     assert rules("User-agent: *", "Disallow: /a").crawl_delay is None
 
 
 def test_its_first_500_kib_are_read() -> None:
-    """Whole lines: half a rule would forbid more than it says."""
+    """Only whole lines count: half a rule would forbid more than the whole one."""
     body = b"User-agent: *\nDisallow: /a\n" + b"#" * (MAX_BYTES - 38) + b"\nDisallow: /b/c/d\n"
-    found = read(answer(200, body), UNTIL)
+    found = interpret_robots(answer(200, body), UNTIL)
     assert isinstance(found, RobotsText)
     assert len(found.body) <= MAX_BYTES
     assert not Robots(found).allows("https://news.example/a")
@@ -84,8 +84,8 @@ def test_its_first_500_kib_are_read() -> None:
 
 @pytest.mark.parametrize("body", [b"\xef\xbb\xbfUser-agent: *\nDisallow: /a", b"\xff\xfe\0", b""])
 def test_any_bytes_are_read(body: bytes) -> None:
-    """With a mark of UTF-8 before them, or no text at all."""
-    found = read(answer(200, body), UNTIL)
+    """A byte order mark, or bytes that are not text."""
+    found = interpret_robots(answer(200, body), UNTIL)
     assert isinstance(found, RobotsText)
     assert Robots(found).allows("https://news.example/b")
     assert Robots(found).allows("https://news.example/a") is not (b"Disallow" in body)
@@ -100,5 +100,5 @@ def test_any_bytes_are_read(body: bytes) -> None:
     ],
 )
 def test_each_scheme_host_and_port_has_its_own(url: str, robots: str) -> None:
-    """RFC 9309, 2.3; a password goes nowhere."""
-    assert address(url) == robots
+    """See RFC 9309, 2.3; a password is not sent."""
+    assert robots_url(url) == robots

@@ -1,4 +1,4 @@
-"""What is due comes out, once, in its order."""
+"""Keys are returned once and in order when they are due."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urltree.crawl.decisions.poll.schedule import Key, Schedule
+from urltree.crawl.decisions.poll.schedule import FeedKey, Schedule
 
 A, B, C = (0, b"a"), (0, b"b"), (1, b"a")
 
 
 def test_what_is_due_comes_out_longest_due_first_and_once() -> None:
-    """What is not due yet stays."""
+    """Keys that are not due stay."""
     schedule = Schedule()
     for key, due in ((A, 30.0), (B, 10.0), (C, 40.0)):
         schedule.put(key, due)
@@ -23,7 +23,7 @@ def test_what_is_due_comes_out_longest_due_first_and_once() -> None:
 
 
 def test_a_key_that_is_put_again_is_due_when_it_was_put_last() -> None:
-    """Earlier or later than before."""
+    """The new time may be earlier or later."""
     schedule = Schedule()
     schedule.put(A, 30.0)
     schedule.put(A, 10.0)
@@ -35,7 +35,7 @@ def test_a_key_that_is_put_again_is_due_when_it_was_put_last() -> None:
 
 
 def test_what_is_never_due_is_not_kept() -> None:
-    """A feed that is gone."""
+    """A feed that is gone is an example."""
     schedule = Schedule()
     schedule.put(A, 1.0)
     schedule.put(A, math.inf)
@@ -43,7 +43,7 @@ def test_what_is_never_due_is_not_kept() -> None:
 
 
 def test_moving_one_key_for_ever_takes_no_memory() -> None:
-    """The heap is made anew when most of it is stale."""
+    """The heap is rebuilt when most of its entries are stale."""
     schedule = Schedule()
     for due in range(10_000):
         schedule.put(A, float(due))
@@ -64,9 +64,9 @@ _STEPS = st.one_of(
 
 @given(st.lists(_STEPS, max_size=300))
 def test_a_schedule_does_what_a_dict_does(steps: list[tuple[object, ...]]) -> None:
-    """Whatever is put, moved, removed and taken out, in whatever order."""
+    """For any sequence of operations."""
     schedule = Schedule()
-    model: dict[Key, float] = {}
+    model: dict[FeedKey, float] = {}
     for name, *arguments in steps:
         out = getattr(schedule, str(name))(*arguments)
         match name, arguments:

@@ -1,10 +1,10 @@
-"""A wall is told from a page, and a page about walls from a wall."""
+"""Walls are recognised, and pages about walls are not mistaken for walls."""
 
 from __future__ import annotations
 
 import pytest
 
-from urltree.crawl.decisions.host.walls import MAX_WALL, shipped, wall
+from urltree.crawl.decisions.host.walls import MAX_WALL, find_wall, load_walls
 
 ARTICLE = (
     b"<p>The council voted on Tuesday to close the bridge for repairs until the autumn.</p>" * 20
@@ -45,14 +45,14 @@ WALLS = [
 
 @pytest.mark.parametrize(("name", "status", "headers", "html"), WALLS)
 def test_a_wall_is_named(name: str, status: int, headers: dict[str, str], html: bytes) -> None:
-    """By what it sends, in any case of letters."""
-    assert wall(status, headers, html) == name
-    assert wall(status, headers, html.upper()) == name
+    """Its headers and marks identify it, in any case of letters."""
+    assert find_wall(status, headers, html) == name
+    assert find_wall(status, headers, html.upper()) == name
 
 
 def test_every_shipped_wall_is_met_by_a_test() -> None:
-    """None is a guess that nobody has tried."""
-    assert {name for name, *_ in WALLS} == {found.name for found in shipped()}
+    """No entry of walls.yaml is untested."""
+    assert {name for name, *_ in WALLS} == {found.name for found in load_walls()}
 
 
 @pytest.mark.parametrize(("name", "status", "headers", "html"), WALLS)
@@ -62,24 +62,24 @@ def test_an_article_that_shows_a_walls_marks_is_an_article(
     headers: dict[str, str],
     html: bytes,
 ) -> None:
-    """Answered with 200 by the same server, with the wall's own code quoted in it."""
+    """The same server sends it with status 200, and it quotes the wall's code."""
     kept = {key: value for key, value in headers.items() if key == "server"}
-    assert wall(200, kept, b"<html><body>" + ARTICLE + html) is None
+    assert find_wall(200, kept, b"<html><body>" + ARTICLE + html) is None
 
 
 @pytest.mark.parametrize("html", [b"<p>short", ARTICLE, b"<title>Just a moment...</title>"])
 @pytest.mark.parametrize("status", [200, 404, 410, 500, 503])
 def test_an_answer_of_a_protected_site_is_no_wall(status: int, html: bytes) -> None:
-    """Its server may well be Cloudflare, and its pages carry the vendors' scripts."""
+    """The server may be Cloudflare, and pages may contain the vendors' scripts."""
     scripts = b"<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script>"
-    assert wall(status, {"server": "cloudflare", "cf-ray": "8"}, html + scripts) is None
-    assert wall(200, {"x-datadome": "protected"}, html) is None
+    assert find_wall(status, {"server": "cloudflare", "cf-ray": "8"}, html + scripts) is None
+    assert find_wall(200, {"x-datadome": "protected"}, html) is None
 
 
 def test_an_article_behind_a_consent_banner_is_an_article() -> None:
-    """Its script is in the head of thousands of them."""
+    """Thousands of articles have the banner's script in their head."""
     head = b"<head><script src='https://cdn.privacy-mgmt.com/unified/a.js'></script></head>"
-    assert wall(200, {}, head + ARTICLE) is None
+    assert find_wall(200, {}, head + ARTICLE) is None
 
 
 @pytest.mark.parametrize(
@@ -87,13 +87,13 @@ def test_an_article_behind_a_consent_banner_is_an_article() -> None:
     ["https://news.example/consent.google.com", "/a", "https://[", "https://xconsent.google.com/"],
 )
 def test_other_redirects_are_no_walls(location: str) -> None:
-    """The host decides, no other part of the address."""
-    assert wall(302, {"location": location}, b"") is None
+    """Only the host of the address decides."""
+    assert find_wall(302, {"location": location}, b"") is None
 
 
 @pytest.mark.parametrize(
     "html", [b"", b"<" * MAX_WALL, b"<script>" * 9_000, b"<!--" * 16_000, bytes(range(256)) * 256]
 )
 def test_no_page_takes_long(html: bytes) -> None:
-    """It ends, whatever is repeated."""
-    assert wall(200, {"server": "ddos-guard"}, html) is None
+    """Repeated markup ends soon."""
+    assert find_wall(200, {"server": "ddos-guard"}, html) is None

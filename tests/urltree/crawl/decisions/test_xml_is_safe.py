@@ -1,4 +1,4 @@
-"""No feed reaches a file, an entity or the network by its XML (issue 4, row 6)."""
+"""The XML of a feed reaches no file, no external entity and no network."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import feedparser
 import pytest
 
 from tests.urltree.crawl.decisions.feeds import RSS_ITEM, parsed
-from urltree.crawl.decisions.answer import WebError
-from urltree.crawl.decisions.feed.parsing import parse
+from urltree.crawl.decisions.feed.parsing import parse_feed
+from urltree.crawl.decisions.response import WebError
 
 INSIDE = "what stands in a file"
 
 
 @pytest.fixture
 def server() -> Iterator[socket.socket]:
-    """A socket on loopback that listens, and knows whether somebody came."""
+    """A listening socket on loopback that shows whether a client has connected."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(0)
         yield listening
@@ -27,20 +27,20 @@ def server() -> Iterator[socket.socket]:
 
 @pytest.fixture
 def address(server: socket.socket) -> str:
-    """The server's URL."""
+    """Return the server's URL."""
     return f"http://127.0.0.1:{server.getsockname()[1]}/"
 
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Path:
-    """A file that no feed may read, with a feed in it."""
+    """Return a file that contains a feed and that no feed may read."""
     path = tmp_path / "secret.xml"
     path.write_text(f"<rss><channel><title>{INSIDE}</title></channel></rss>")
     return path
 
 
 def somebody_came(server: socket.socket) -> bool:
-    """Whether a connection waits to be accepted."""
+    """Return whether a connection waits to be accepted."""
     try:
         server.accept()[0].close()
     except BlockingIOError:
@@ -49,15 +49,15 @@ def somebody_came(server: socket.socket) -> bool:
 
 
 def feed(prologue: str, title: str = "t", inside: str = "") -> str:
-    """An RSS feed with something before it."""
+    """Return an RSS feed with a text before it."""
     return (
         f'<?xml version="1.0"?>{prologue}<rss version="2.0"><channel><title>{title}</title>'
         f"{inside}{RSS_ITEM}</channel></rss>"
     )
 
 
-# Feedparser drops declarations before the first element; the tag in this instruction looks like one
-# to it, and hides them from it. Then expat sees them.
+# Feedparser drops declarations before the first element. It takes the tag in this instruction for
+# that element, so it keeps the declarations and expat sees them.
 HIDING = "<?hide <a?>"
 ENTITY = '<!DOCTYPE rss [<!ENTITY e SYSTEM "{}">]>'
 ATTACKS = {
@@ -83,7 +83,7 @@ ATTACKS = {
 def test_nothing_is_read_from_a_file_or_a_server(
     attack: str, server: socket.socket, address: str, secret: Path
 ) -> None:
-    """And the feed is still read."""
+    """The feed itself is still parsed."""
     for target in (secret.as_uri(), str(secret), address):
         found = parsed(attack.replace("{}", target).replace("{0}", target))
         assert [item.link for item in found.items] == ["https://news.example.org/1"]
@@ -94,7 +94,7 @@ def test_nothing_is_read_from_a_file_or_a_server(
 def test_a_body_is_no_name_of_a_file_or_a_server(
     server: socket.socket, address: str, secret: Path
 ) -> None:
-    """Feedparser, given these as text, would open them: the first assertion shows it."""
+    """Feedparser would open these names if it got text: the first assertion shows it."""
     assert feedparser.parse(str(secret)).feed.title == INSIDE
     for body in (str(secret), secret.as_uri(), address, "/etc/passwd", f"feed:{address}"):
         with pytest.raises(WebError):
@@ -105,15 +105,15 @@ def test_a_body_is_no_name_of_a_file_or_a_server(
 def test_an_address_of_a_feed_or_its_charset_is_not_opened(
     server: socket.socket, address: str, secret: Path
 ) -> None:
-    """What stands beside the body reaches nothing either."""
+    """Neither the URL nor the charset of a response makes the parser open anything."""
     body = feed("").encode()
-    assert parse(body, f"text/xml; charset={secret}", address, max_items=9).title == "t"
-    assert parse(body, f'text/xml; charset="{address}"', str(secret), max_items=9).title == "t"
+    assert parse_feed(body, f"text/xml; charset={secret}", address, max_items=9).title == "t"
+    assert parse_feed(body, f'text/xml; charset="{address}"', str(secret), max_items=9).title == "t"
     assert not somebody_came(server)
 
 
 def laughs(levels: int, hidden: str) -> str:
-    """Ten times as many entities on every level: 10 ** levels of the innermost."""
+    """Return nested entities: ten times as many on each level, 10 ** levels of the innermost."""
     entities = "".join(
         f'<!ENTITY l{level} "{f"&l{level - 1};" * 10}">' for level in range(1, levels)
     )
@@ -121,13 +121,13 @@ def laughs(levels: int, hidden: str) -> str:
 
 
 def blowup(hidden: str) -> str:
-    """One long entity, many times: 10 KB by 10,000."""
+    """Return one long entity that is used many times: 10 KB by 10,000."""
     return feed(f'{hidden}<!DOCTYPE rss [<!ENTITY a "{"a" * 10_000}">]>', "&a;" * 10_000)
 
 
 @pytest.mark.parametrize("bomb", [laughs(10, HIDING), blowup(""), blowup(HIDING)])
 def test_entities_do_not_explode(bomb: str) -> None:
-    """Neither a billion laughs nor a quadratic blow-up: an item's texts are bounded as ever."""
+    """An item's texts keep their limits in a "billion laughs" or a "quadratic blow-up" attack."""
     started = time.process_time()
     found = parsed(bomb)
     assert [item.link for item in found.items] == ["https://news.example.org/1"]
@@ -136,7 +136,7 @@ def test_entities_do_not_explode(bomb: str) -> None:
 
 
 def test_harmless_entities_of_a_feed_are_resolved() -> None:
-    """Old feeds name their characters in the DOCTYPE."""
+    """Old feeds declare their characters in the DOCTYPE."""
     found = parsed(feed('<!DOCTYPE rss [<!ENTITY copy "&#169;">]>', "&copy; 2024"))
     assert found.title == "\u00a9 2024"
 
@@ -148,7 +148,7 @@ ENCODED = feed("", TITLE)
 @pytest.mark.parametrize("content_type", [None, "text/xml", "application/rss+xml", "text/html"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le"])
 def test_a_feed_is_read_in_its_encoding(encoding: str, content_type: str | None) -> None:
-    """Byte order mark or not, whatever the media type."""
+    """With or without a byte order mark, for any media type."""
     assert parsed(ENCODED.encode(encoding), content_type).title == TITLE
 
 
@@ -167,19 +167,19 @@ def test_a_feed_is_read_in_its_encoding(encoding: str, content_type: str | None)
     ],
 )
 def test_a_wrong_charset_does_no_harm(encoding: str, charset: str) -> None:
-    """A byte order mark beats the header; what cannot be decoded so is decoded otherwise."""
+    """A byte order mark beats the header; if decoding fails, another encoding is used."""
     assert parsed(ENCODED.encode(encoding), f"text/xml; charset={charset}").title == TITLE
 
 
 @pytest.mark.parametrize("padding", ["", " "])
 def test_a_declaration_of_utf_16_in_utf_8_does_no_harm(padding: str) -> None:
-    """Bytes of an even number would be UTF-16 of something."""
+    """Any even number of bytes could be decoded as UTF-16."""
     body = ENCODED.replace('"1.0"', '"1.0" encoding="utf-16"') + padding
     assert parsed(body, "text/xml").title == TITLE
 
 
 def test_utf_7_hides_no_entity(secret: Path) -> None:
-    """What is markup in UTF-7 alone is decoded before entities are looked for."""
+    """Markup that exists only in UTF-7 is decoded before the search for entities."""
     hidden = feed(ENTITY.replace("{}", secret.as_uri()), "&e;").encode("utf-7")
     for content_type in ("text/xml; charset=utf-7", "text/xml", None):
         assert INSIDE not in repr(parsed(hidden, content_type))
@@ -187,7 +187,7 @@ def test_utf_7_hides_no_entity(secret: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="lists open files by /proc")
 def test_no_file_stays_open(secret: Path) -> None:
-    """As many as before."""
+    """The number of open files is the same as before."""
     before = len(list(Path("/proc/self/fd").iterdir()))
     for attack in ATTACKS.values():
         parsed(attack.replace("{}", secret.as_uri()).replace("{0}", secret.as_uri()))

@@ -1,6 +1,6 @@
-"""Answers of the misbehaving server that are bytes alone, by the first part of a path.
+"""Responses of the misbehaving server that consist of fixed bytes, by the first part of a path.
 
-They are sent, and the connection is closed.
+The server sends them and closes the connection.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import gzip
 
 
 def answer(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
-    """Bytes of a well-formed answer."""
+    """Return the bytes of a well-formed response."""
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
 def redirect(location: bytes, status: str = "302 Found") -> bytes:
-    """Bytes of a redirect."""
+    """Return the bytes of a redirect."""
     head = f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nLocation: ".encode()
     return head + location + b"\r\n\r\n"
 
@@ -28,7 +28,7 @@ HTML_TYPE = "Content-Type: text/html; charset=utf-8"
 RSS_TYPE = "Content-Type: application/rss+xml"
 
 ANSWERS: dict[str, bytes] = {
-    # the length of a body
+    # length of a body
     "truncated-length": OK + b"Content-Length: 1000\r\n\r\nonly this",
     "truncated-chunk": CHUNKED + b"64\r\nonly this",
     "truncated-chunks": CHUNKED + b"9\r\nonly this\r\n",
@@ -38,7 +38,7 @@ ANSWERS: dict[str, bytes] = {
     "huge-length": OK + b"Content-Length: 99999999999999999999999\r\n\r\nbody",
     "more-than-length": answer(b"body") + b"and more",
     "no-length": OK + b"\r\nbody",
-    # its encoding
+    # encoding of a body
     "gzip": answer(gzip.compress(HTML), _GZIP, HTML_TYPE),
     "gzip-empty": answer(b"", _GZIP),
     "truncated-gzip": answer(gzip.compress(HTML * 100)[:-20], _GZIP),
@@ -64,7 +64,7 @@ ANSWERS: dict[str, bytes] = {
     "null-in-header": answer(HTML, "X: a\0b"),
     "control-in-header": answer(HTML, "X: a\1\x7fb"),
     "repeated-headers": answer(HTML, "Vary: A", "vary: B", "VARY: A", "X-Latin: caf\xe9"),
-    # where it points
+    # targets of redirects
     "redirect-loop": redirect(b"/redirect-loop"),
     "redirect-file": redirect(b"file:///etc/passwd"),
     "redirect-private": redirect(b"http://private.example/page"),
@@ -79,7 +79,7 @@ ANSWERS: dict[str, bytes] = {
     "redirect-long": redirect(b"/" + b"x" * 20_000),
     "redirect-odd": redirect(b"http://[::1"),
     "moved": redirect(b"/feed", "301 Moved Permanently"),
-    # statuses that callers judge
+    # statuses that callers handle
     "gone": answer(b"", status="410 Gone"),
     "false-304": answer(b"", status="304 Not Modified"),
     "error": answer(b"", status="500 Internal Server Error"),

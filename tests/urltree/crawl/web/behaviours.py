@@ -1,6 +1,6 @@
-"""What the misbehaving server does besides sending bytes (answers.py), by the first part of a path.
+"""Behaviours of the misbehaving server besides fixed bytes (answers.py), by first part of a path.
 
-Each says whether the connection is kept.
+Each returns whether to keep the connection.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tests.urltree.crawl.web.answers import CHUNKED, HTML, HTML_TYPE, OK, RSS_TY
 
 DRIP_SECONDS = 0.2
 BOMB_BYTES = 500_000_000
-_SOCKETS = Path("/proc/net/tcp")  # each with its queues: sent, and received and not read
+_SOCKETS = Path("/proc/net/tcp")  # sockets with their queues of sent and unread bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request as the server read it; `count` is how often host and path were asked, from 1."""
+    """A request as the server read it; `count` counts the requests for its host and path."""
 
     host: str
     path: str
@@ -55,7 +55,7 @@ async def _send_feed(request: Request, writer: StreamWriter) -> bool:
 
 
 async def _feed_of(request: Request, writer: StreamWriter) -> bool:
-    """`/feed-of/hang`: a feed whose pages are `/hang/1`, `/hang/2`, `/hang/3`."""
+    """Send a feed for `/feed-of/hang`: its pages are `/hang/1`, `/hang/2`, `/hang/3`."""
     writer.write(answer(_feed(request.host, request.path.split("/")[2]), RSS_TYPE))
     return True
 
@@ -89,19 +89,19 @@ async def _hang_after_headers(request: Request, writer: StreamWriter) -> bool:
     return await _hang(request, writer)
 
 
-async def _drip(writer: StreamWriter, beginning: bytes, piece: bytes) -> bool:
+async def _drip(writer: StreamWriter, beginning: bytes, chunk: bytes) -> bool:
     writer.write(beginning)
     while not writer.is_closing():
-        writer.write(piece)
+        writer.write(chunk)
         await writer.drain()
         await asyncio.sleep(DRIP_SECONDS)
     return False
 
 
-async def _flood(writer: StreamWriter, beginning: bytes, piece: bytes) -> bool:
+async def _flood(writer: StreamWriter, beginning: bytes, chunk: bytes) -> bool:
     writer.write(beginning)
     while not writer.is_closing():
-        writer.write(piece)
+        writer.write(chunk)
         await writer.drain()
         await asyncio.sleep(0)  # drain alone need not give way, so that its end is never seen
     return False
@@ -123,7 +123,7 @@ async def _bomb(_: Request, writer: StreamWriter) -> bool:
 
 
 def bomb() -> bytes:
-    """500 MB of zeros in gzip: a block, aligned to bytes, five hundred times; its CRC is wrong."""
+    """Return 500 MB of zeros as gzip: an aligned block, five hundred times; the CRC is wrong."""
     deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     million = bytes(1_000_000)
     block = deflate.compress(million) + deflate.flush(zlib.Z_FULL_FLUSH)
@@ -151,7 +151,7 @@ async def _reset_in_body(_: Request, writer: StreamWriter) -> bool:
 
 
 def _is_unread(writer: StreamWriter) -> bool:
-    """Whether the client has not taken all that was sent: a reset would take it away (Linux)."""
+    """Return whether the client has unread data, which a reset would discard (Linux)."""
     ours, theirs = (writer.get_extra_info(name)[1] for name in ("sockname", "peername"))
     if not _SOCKETS.exists():
         return False
@@ -169,7 +169,7 @@ def _linger_not(writer: StreamWriter) -> None:
 
 
 async def _kept_then_closed(request: Request, writer: StreamWriter) -> bool:
-    """Closes a kept connection just when it is used again, which only a second try survives."""
+    """Close a kept connection just when it is reused; only a second attempt succeeds."""
     if request.count == 2:
         return False
     return await _page(request, writer)

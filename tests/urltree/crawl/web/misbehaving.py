@@ -1,19 +1,20 @@
-"""A web server that does what none should, on loopback: issue 4, row 1.
+"""A web server on loopback that violates the rules of HTTP in many ways.
 
     async with Misbehaving() as server:       # or `with running() as server:` in a thread
         settings = Settings(**server.settings)
         ... http://any.example/drip-body, https://expired.example/page, ...
 
-`answers.py` and `behaviours.py` list the paths. Every name leads here by `connect_to`, except:
+`answers.py` and `behaviours.py` list the paths. `connect_to` leads every name to this server,
+except:
 
-    private.example      127.0.0.2, which is listened on but not allowed
-    refused.example      a port that nobody can listen on
-    garbage-tls.example  over https: answers with bytes that are no TLS
-    silent-tls.example   over https: says nothing
-    expired.* wrong-name.* self-signed.*      over https: bad certificates
+    private.example      127.0.0.2, where the server listens, but which is not allowed
+    refused.example      a port that refuses connections
+    garbage-tls.example  over https: responds with bytes that are not TLS
+    silent-tls.example   over https: does not respond
+    expired.* wrong-name.* self-signed.*      over https: invalid certificates
 
-`python -m tests.urltree.crawl.web.misbehaving` prints the settings as JSON, and serves
-until its input ends.
+`python -m tests.urltree.crawl.web.misbehaving` prints the settings as JSON and serves until its
+input ends.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ _MAX_REQUEST = 64 * 1024
 
 
 class Misbehaving:
-    """The server.
+    """The misbehaving server.
 
     Attributes:
-        requests: all that were read, in order.
-        private_connections: made to 127.0.0.2; there should be none.
-        most_at_once: connections of a host that were in work at the same time.
-        raw: bytes that `/raw` answers with.
+        requests: all requests that were read, in order.
+        private_connections: number of connections to 127.0.0.2; there should be none.
+        most_at_once: maximum number of simultaneous requests of a host.
+        raw: bytes of the response to `/raw`.
     """
 
     def __init__(self) -> None:
@@ -68,12 +69,12 @@ class Misbehaving:
 
     @property
     def ca_file(self) -> Path:
-        """The authority that its good certificates are signed by."""
+        """Certificate of the authority that signs the valid certificates."""
         return self._certificates.ca_file
 
     @property
     def settings(self) -> dict[str, str]:
-        """Settings with which a client reaches it by any name."""
+        """Settings with which a client reaches the server by any name."""
         http, https = f"127.0.0.1:{self.http_port}", f"127.0.0.1:{self.https_port}"
         rules = (
             f"private.example::127.0.0.2:{self.http_port}",
@@ -185,7 +186,7 @@ def _port(server: asyncio.Server) -> int:
 
 
 def _taken() -> socket.socket:
-    """A port that is ours and refuses connections: a free one may be another's a moment later."""
+    """Reserve a port that refuses connections; another process could take an unused one."""
     taken = socket.socket()
     taken.bind(("127.0.0.1", 0))
     return taken
@@ -193,7 +194,7 @@ def _taken() -> socket.socket:
 
 @contextmanager
 def running() -> Iterator[Misbehaving]:
-    """The server in a thread of its own, for tests without an event loop."""
+    """Run the server in a thread, for tests without an event loop."""
     started, ended = threading.Event(), asyncio.Event()
     server, loop = Misbehaving(), asyncio.new_event_loop()
 

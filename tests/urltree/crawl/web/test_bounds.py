@@ -1,4 +1,4 @@
-"""What a hostile answer may cost: memory, time, and which errors it may cause."""
+"""The cost of hostile responses: memory, time, and the errors that they may cause."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from tests.agents.limits import GUARD, OF_ANSWERS
 from tests.conftest import Record
 from tests.urltree.crawl.web.answers import ANSWERS
 from tests.urltree.crawl.web.misbehaving import Misbehaving
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.web.client import Client
+from urltree.crawl.decisions.response import Response, Trouble, WebError
+from urltree.crawl.web.client import WebClient
 
-CPU_SECONDS = 60.0  # for an answer of 5 KB; milliseconds are usual, and some clocks count a stop
+CPU_SECONDS = 60.0  # per response of 5 KB; usual are milliseconds, but some clocks count a pause
 
 
 @pytest.fixture(scope="module")
 def apart() -> Iterator[Settings]:
-    """Settings that lead to a server in a process of its own, whose memory is not the client's."""
+    """Settings that lead to a server in another process, so that its memory is not the client's."""
     command = [sys.executable, "-m", "tests.urltree.crawl.web.misbehaving"]
     root = Path(__file__).parents[4]
     with subprocess.Popen(
@@ -46,7 +46,7 @@ def apart() -> Iterator[Settings]:
 
 @contextmanager
 def growth() -> Iterator[list[int]]:
-    """Peak growth of this process, in bytes."""
+    """Return the growth of this process's peak memory in bytes."""
     process, ended, peak = psutil.Process(), threading.Event(), [0]
     before = process.memory_info().rss
 
@@ -71,24 +71,24 @@ def growth() -> Iterator[list[int]]:
     ],
 )
 def test_memory_stays_below_100_mb_above_idle(apart: Settings, path: str, record: Record) -> None:
-    """With the limits of a worker, 10 MB a body (issue 4, row 1)."""
+    """The limits are those of a worker, 10 MB for a body."""
 
     async def run() -> None:
-        async with Client(apart.client) as client:
+        async with WebClient(apart.client) as client:
             with pytest.raises(WebError):
                 await client.get(f"https://any.example/{path}", max_bytes=10 * MIB)
 
     with growth() as peak:
         asyncio.run(run())
-    record(f"row 1: {path}: +{peak[0] / 1e6:.0f} MB")
+    record(f"peak memory, {path}: +{peak[0] / 1e6:.0f} MB")
     assert peak[0] < 100_000_000
 
 
 def test_ten_bombs_at_once_stay_below_100_mb(apart: Settings) -> None:
-    """Each is let go as soon as it is too large: 2 MB of body each here."""
+    """Each body is dropped when it exceeds its limit, 2 MB here."""
 
     async def run() -> list[object]:
-        async with Client(apart.client) as client:
+        async with WebClient(apart.client) as client:
             asked = (client.get(f"http://b{n}.example/bomb", max_bytes=2 * MIB) for n in range(10))
             return await asyncio.gather(*asked, return_exceptions=True)
 
@@ -101,16 +101,16 @@ def test_ten_bombs_at_once_stay_below_100_mb(apart: Settings) -> None:
 def test_forty_bodies_of_5_mb_that_hang_stay_below_100_mb_together(
     apart: Settings, record: Record
 ) -> None:
-    """They would be 210 MB; meanwhile small pages come as ever, and the large go on hanging."""
+    """Without a limit they take 210 MB. Small pages still arrive while the large ones hang."""
 
     async def run() -> None:
-        async with asyncio.timeout(GUARD), Client(apart.client) as client:
+        async with asyncio.timeout(GUARD), WebClient(apart.client) as client:
 
-            async def get(host: str, path: str) -> Answer:
+            async def get(host: str, path: str) -> Response:
                 return await client.get(f"http://{host}.example/{path}", max_bytes=10 * MIB)
 
             much = [asyncio.create_task(get(f"m{n}", "much-then-hang")) for n in range(40)]
-            await asyncio.sleep(2)  # their memory is watched
+            await asyncio.sleep(2)  # time in which their memory is measured
             assert (await get("small", "page")).status == 200
             assert not any(task.done() for task in much)
             for task in much:
@@ -119,7 +119,7 @@ def test_forty_bodies_of_5_mb_that_hang_stay_below_100_mb_together(
 
     with growth() as peak:
         asyncio.run(run())
-    record(f"row 1: forty bodies of 5 MB that hang: +{peak[0] / 1e6:.0f} MB")
+    record(f"peak memory, forty bodies of 5 MB that hang: +{peak[0] / 1e6:.0f} MB")
     assert peak[0] < 100_000_000
 
 
@@ -150,7 +150,7 @@ _WHOLE = st.sampled_from([part for part in ANSWERS.values() if len(part) < 5_000
 
 @st.composite
 def damaged(draw: st.DrawFn) -> bytes:
-    """An answer with some of its bytes replaced, removed or repeated."""
+    """Return a response with some of its bytes replaced, removed or repeated."""
     whole = bytearray(draw(_WHOLE))
     for _ in range(draw(st.integers(1, 5))):
         start = draw(st.integers(0, len(whole)))
@@ -159,12 +159,12 @@ def damaged(draw: st.DrawFn) -> bytes:
 
 
 def test_any_bytes_are_an_answer_or_a_web_error(server: Misbehaving, settings: Settings) -> None:
-    """Random bytes, lines of HTTP in any order, and damaged answers; none waits for a limit."""
+    """Random bytes, HTTP lines in any order, damaged responses: none waits for a time limit."""
     loop = asyncio.new_event_loop()
     errors: list[object] = []
     troubles: set[Trouble] = set()
     loop.set_exception_handler(lambda _, context: errors.append(context))
-    client = loop.run_until_complete(Client(settings.client).__aenter__())
+    client = loop.run_until_complete(WebClient(settings.client).__aenter__())
 
     @effort(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.binary() | st.lists(_LINES).map(b"\r\n".join) | damaged())
@@ -177,7 +177,7 @@ def test_any_bytes_are_an_answer_or_a_web_error(server: Misbehaving, settings: S
         except WebError as error:
             troubles.add(error.trouble)
         else:
-            assert isinstance(answer, Answer)
+            assert isinstance(answer, Response)
             assert len(answer.body) <= 1_000
             assert 200 <= answer.status <= 599
         assert process_time() - began < CPU_SECONDS

@@ -4,13 +4,13 @@ import asyncio
 from contextlib import ExitStack
 
 from tests.agents.limits import GUARD
-from urltree.crawl.web.budget import Budget, Share
+from urltree.crawl.web.budget import BodyBudget, BodyShare
 
 MB = 1_000_000
 
 
-async def waits(share: Share, size: int) -> bool:
-    """Whether the body must wait; it is not asked again."""
+async def waits(share: BodyShare, size: int) -> bool:
+    """Return whether the body must wait."""
     try:
         await asyncio.wait_for(share.hold(size), 0.01)
     except TimeoutError:
@@ -19,10 +19,10 @@ async def waits(share: Share, size: int) -> bool:
 
 
 def test_a_body_waits_while_all_together_are_too_large_and_goes_on_when_one_ends() -> None:
-    """The eldest and small ones never wait."""
+    """The oldest body and small bodies never wait."""
 
     async def run() -> None:
-        budget = Budget(5 * MB)
+        budget = BodyBudget(5 * MB)
         with ExitStack() as first, ExitStack() as others:
             eldest = first.enter_context(budget.share())
             younger, small = (others.enter_context(budget.share()) for _ in range(2))

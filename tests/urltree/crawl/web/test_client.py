@@ -9,9 +9,9 @@ from tests.agents.limits import GUARD
 from tests.urltree.crawl.web.answers import ANSWERS, HTML
 from tests.urltree.crawl.web.conftest import MAX_BYTES, Ask
 from tests.urltree.crawl.web.misbehaving import Misbehaving
-from urltree.crawl.decisions.answer import Trouble, WebError
+from urltree.crawl.decisions.response import Trouble, WebError
 from urltree.crawl.web import client as clients
-from urltree.crawl.web.client import Client
+from urltree.crawl.web.client import WebClient
 
 SHORT = {"header_seconds": 1.0, "read_seconds": 1.0, "total_seconds": 1.5}
 NO_CONNECTION = {Trouble.DNS: {"connect_to": ()}, Trouble.CONNECT: {"connect_seconds": 0.7}}
@@ -58,21 +58,21 @@ NO_CONNECTION = {Trouble.DNS: {"connect_to": ()}, Trouble.CONNECT: {"connect_sec
 def test_each_misbehaviour_ends_in_its_trouble_before_any_limit(
     ask: Ask, scheme: str, path: str, trouble: Trouble
 ) -> None:
-    """Issue 4, row 1, as the client sees it; a limit would be a timeout."""
+    """A time limit would end it as `timeout` instead."""
     with pytest.raises(WebError) as raised:
         ask(f"{scheme}://any.example/{path}")
     assert raised.value.trouble is trouble, raised.value.message
 
 
 def test_what_never_ends_is_ended(settings: Settings) -> None:
-    """Headers and bodies that come slowly, not at all, or without end."""
+    """Headers and bodies that arrive slowly, never, or without end."""
     paths = ("hang", "hang-after-headers", "drip-headers", "drip-body")
     urls = [f"{scheme}://{path}.example/{path}" for scheme in ("http", "https") for path in paths]
 
     async def all_of_them() -> list[object]:
         async with (
             asyncio.timeout(GUARD),
-            Client(settings.model_copy(update=SHORT).client) as client,
+            WebClient(settings.model_copy(update=SHORT).client) as client,
         ):
             asked = (client.get(url, max_bytes=MAX_BYTES) for url in urls)
             return await asyncio.gather(*asked, return_exceptions=True)
@@ -100,7 +100,7 @@ def test_what_never_ends_is_ended(settings: Settings) -> None:
     ],
 )
 def test_what_cannot_be_connected_to_says_why(ask: Ask, url: str, trouble: Trouble) -> None:
-    """Bad certificates, names and schemes, ports without a server, and a limit for silent ones."""
+    """Invalid certificates, names and schemes, ports without server, and silent servers."""
     with pytest.raises(WebError) as raised:
         ask(url, change=NO_CONNECTION.get(trouble))
     assert raised.value.trouble is trouble, raised.value.message
@@ -119,7 +119,7 @@ def test_what_cannot_be_connected_to_says_why(ask: Ask, url: str, trouble: Troub
 )
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_what_browsers_forgive_is_an_answer(ask: Ask, scheme: str, path: str, body: bytes) -> None:
-    """Odd, but all of the body is there."""
+    """These responses are odd, but their body is complete."""
     (answer,) = ask(f"{scheme}://any.example/{path}")
     assert (answer.status, answer.body) == (200, body)
 
@@ -129,13 +129,13 @@ def test_what_browsers_forgive_is_an_answer(ask: Ask, scheme: str, path: str, bo
     [("moved", 301), ("redirect-loop", 302), ("gone", 410), ("error", 500), ("false-304", 304)],
 )
 def test_a_status_is_an_answer_and_nobody_follows_it(ask: Ask, path: str, status: int) -> None:
-    """Redirects and retries are the caller's."""
+    """The caller handles redirects and retries."""
     (answer,) = ask(f"http://any.example/{path}")
     assert (answer.status, answer.is_redirect) == (status, status in (301, 302))
 
 
 def test_a_body_of_exactly_the_limit_is_taken(ask: Ask) -> None:
-    """One byte less of a limit, and it is too large."""
+    """With a limit of one byte less, it is too large."""
     (answer,) = ask("http://any.example/gzip", max_bytes=len(HTML))
     assert answer.body == HTML
     for path in ("gzip", "page"):
@@ -145,7 +145,10 @@ def test_a_body_of_exactly_the_limit_is_taken(ask: Ask) -> None:
 
 
 def test_headers_are_joined_and_readable(ask: Ask) -> None:
-    """Names in lower case, values once each, no control characters, Latin-1 where not UTF-8."""
+    """Names are lower case, equal values are joined, control characters are removed.
+
+    Bytes that are not UTF-8 are read as Latin-1.
+    """
     paths = ("repeated-headers", "control-in-header")
     repeated, control = ask(*(f"http://a.example/{path}" for path in paths))
     assert repeated.headers["vary"] == "A, B"
@@ -154,7 +157,7 @@ def test_headers_are_joined_and_readable(ask: Ask) -> None:
 
 
 def test_a_request_says_who_asks_and_asks_for_gzip_alone(ask: Ask, server: Misbehaving) -> None:
-    """The URL goes out as it is; what the caller adds too."""
+    """The URL and the caller's headers are sent unchanged."""
     url = "https://honest.example/page/%7e%2F%zz?b=%20&a=+&a"
     ask(url, headers={"If-None-Match": 'W/"é"'})
     (request,) = (request for request in server.requests if request.host == "honest.example")
@@ -166,13 +169,13 @@ def test_a_request_says_who_asks_and_asks_for_gzip_alone(ask: Ask, server: Misbe
 
 
 def test_a_body_that_is_not_wanted_is_not_read(ask: Ask) -> None:
-    """Endless as it is, it costs nothing."""
+    """A body without end costs nothing if it is not wanted."""
     (answer,) = ask("http://any.example/endless", wants=lambda status, _: status != 200)
     assert (answer.status, answer.body) == (200, b"")
 
 
 def test_an_unwanted_header_of_a_request_is_an_error_of_ours(ask: Ask) -> None:
-    """A validator with a line break would be a second header."""
+    """A validator with a line break would add a second header."""
     with pytest.raises(WebError) as raised:
         ask("http://any.example/page", headers={"If-None-Match": "a\r\nX: b"})
     assert raised.value.trouble is Trouble.PROTOCOL
@@ -180,7 +183,7 @@ def test_an_unwanted_header_of_a_request_is_an_error_of_ours(ask: Ask) -> None:
 
 @pytest.mark.parametrize("path", ["close", "reset"])
 def test_a_server_that_closes_is_asked_once(ask: Ask, server: Misbehaving, path: str) -> None:
-    """The pause between two requests is owed to it too."""
+    """The pause between two requests applies to such a server too."""
     with pytest.raises(WebError):
         ask(f"http://once-{path}.example/{path}")
     assert sum(request.host == f"once-{path}.example" for request in server.requests) == 1
@@ -189,21 +192,21 @@ def test_a_server_that_closes_is_asked_once(ask: Ask, server: Misbehaving, path:
 def test_a_kept_connection_that_was_closed_meanwhile_is_no_trouble(
     ask: Ask, server: Misbehaving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """RFC 9112, 9.3.1: asked again on a new one."""
-    monkeypatch.setattr(clients, "_KEPT_SECONDS", GUARD)  # or a stop of the machine ends it
+    """The request is repeated on a new connection (RFC 9112, 9.3.1)."""
+    monkeypatch.setattr(clients, "_KEPT_SECONDS", GUARD)  # survives a pause of the machine
     answers = ask(*["http://kept.example/kept-then-closed"] * 2)
     assert [answer.body for answer in answers] == [HTML, HTML]
     assert sum(request.host == "kept.example" for request in server.requests) == 3
 
 
 def test_a_slow_host_delays_no_other(settings: Settings, server: Misbehaving) -> None:
-    """Fifty answer while twenty hang, and go on hanging."""
+    """Fifty requests get responses while twenty others hang."""
 
     def are_asked() -> int:
         return sum(request.host.startswith("slow-") for request in server.requests)
 
     async def both() -> None:
-        async with asyncio.timeout(GUARD), Client(settings.client) as client:
+        async with asyncio.timeout(GUARD), WebClient(settings.client) as client:
 
             async def get(host: str, path: str) -> None:
                 await client.get(f"http://{host}.example/{path}", max_bytes=MAX_BYTES)
@@ -221,10 +224,10 @@ def test_a_slow_host_delays_no_other(settings: Settings, server: Misbehaving) ->
 
 
 def test_nothing_but_a_web_error_escapes_from_all_of_them_at_once(settings: Settings) -> None:
-    """An answer or a WebError each."""
+    """Each request ends with a response or a WebError."""
 
     async def all_of_them() -> list[object]:
-        async with Client(settings.client) as client:
+        async with WebClient(settings.client) as client:
             asked = (
                 client.get(f"http://h{n}.example/{path}", max_bytes=MAX_BYTES)
                 for n, path in enumerate(ANSWERS)

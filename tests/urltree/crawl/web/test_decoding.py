@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urltree.crawl.decisions.answer import Trouble, WebError
-from urltree.crawl.web.decoding import Body
+from urltree.crawl.decisions.response import Trouble, WebError
+from urltree.crawl.web.decoding import BodyDecoder
 
 TEXT = b"All of it, " * 200
 
 
 def raw_deflate(body: bytes) -> bytes:
-    """Deflate without zlib's head, as some servers send it."""
+    """Return deflate data without zlib's header, as some servers send it."""
     return zlib.compress(body, wbits=-zlib.MAX_WBITS)
 
 
@@ -30,8 +30,8 @@ CODINGS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def decoded(coded: bytes, encoding: str = "gzip", size: int = 7, max_bytes: int = 10_000) -> bytes:
-    """Decode in pieces of `size` bytes."""
-    body = Body(encoding, max_bytes)
+    """Decode a body in chunks of `size` bytes."""
+    body = BodyDecoder(encoding, max_bytes)
     for start in range(0, len(coded), size):
         body.feed(coded[start : start + size])
     return body.whole()
@@ -40,7 +40,7 @@ def decoded(coded: bytes, encoding: str = "gzip", size: int = 7, max_bytes: int 
 def trouble(
     coded: bytes, encoding: str = "gzip", size: int = 7, max_bytes: int = 10_000
 ) -> Trouble:
-    """Decode, and say why it cannot be."""
+    """Decode a body and return its trouble."""
     with pytest.raises(WebError) as raised:
         decoded(coded, encoding, size, max_bytes)
     return raised.value.trouble
@@ -49,25 +49,25 @@ def trouble(
 @pytest.mark.parametrize("encoding", CODINGS)
 @pytest.mark.parametrize("size", [1, 2, 7, 100_000])
 def test_a_body_is_the_same_however_it_is_cut(encoding: str, size: int) -> None:
-    """Pieces end anywhere: in the head, in a block, in the checksum."""
+    """Chunks may end anywhere: in the header, in a block, in the checksum."""
     assert decoded(CODINGS[encoding](TEXT), encoding, size) == TEXT
 
 
 @pytest.mark.parametrize("size", [1, 2, 100_000])
 def test_deflate_without_its_head_is_deflate(size: int) -> None:
-    """RFC 9110, 8.4.1.2 knows of it."""
+    """RFC 9110, 8.4.1.2 mentions such servers."""
     assert decoded(raw_deflate(TEXT), "deflate", size) == TEXT
 
 
 @pytest.mark.parametrize("encoding", CODINGS)
 def test_a_body_without_bytes_is_empty(encoding: str) -> None:
-    """Whatever it claims to be."""
+    """This holds for every declared encoding."""
     assert decoded(b"", encoding) == b""
 
 
 @pytest.mark.parametrize("size", [1, 7, 100_000])
 def test_members_of_gzip_are_one_body_and_garbage_after_them_is_none(size: int) -> None:
-    """RFC 1952, 2.2; and what browsers ignore."""
+    """See RFC 1952, 2.2; browsers also ignore the bytes after the last member."""
     members = gzip.compress(TEXT) + gzip.compress(b"") + gzip.compress(b" and more")
     for garbage in (b"", b"\0", b"\0" * 50, b"\x1f", b"garbage"):
         assert decoded(members + garbage, size=size) == TEXT + b" and more"
@@ -75,7 +75,7 @@ def test_members_of_gzip_are_one_body_and_garbage_after_them_is_none(size: int) 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 def test_every_truncation_is_seen(encoding: str) -> None:
-    """At any byte; without the checksum it may be any body (issue 4)."""
+    """At any byte: data without its checksum may be incomplete."""
     coded = CODINGS[encoding](TEXT)
     assert {trouble(coded[:end], encoding, 1_000) for end in range(1, len(coded))} == {
         Trouble.TRUNCATED
@@ -83,13 +83,13 @@ def test_every_truncation_is_seen(encoding: str) -> None:
 
 
 def test_a_truncated_second_member_is_seen() -> None:
-    """The first is complete, and not all."""
+    """The first member is complete, but the body is not."""
     assert trouble(gzip.compress(TEXT) + gzip.compress(TEXT)[:-1]) is Trouble.TRUNCATED
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "br, gzip", "aes128gcm", "\0"])
 def test_what_was_not_asked_for_is_refused(encoding: str) -> None:
-    """But where there is no body it harms nobody: a 304 may name one."""
+    """Without a body it is harmless: a 304 may name an encoding."""
     assert trouble(TEXT, encoding) is Trouble.ENCODING
     assert decoded(b"", encoding) == b""
 
@@ -103,25 +103,25 @@ def test_what_only_claims_to_be_compressed_is_refused() -> None:
 
 @pytest.mark.parametrize("encoding", CODINGS)
 def test_the_limit_is_exact(encoding: str) -> None:
-    """Counted after decompression."""
+    """It counts bytes after decompression."""
     coded = CODINGS[encoding](TEXT)
     assert decoded(coded, encoding, max_bytes=len(TEXT)) == TEXT
     assert trouble(coded, encoding, max_bytes=len(TEXT) - 1) is Trouble.TOO_LARGE
 
 
 def test_garbage_without_end_is_too_large() -> None:
-    """It gives nothing, so that only what comes in can be counted."""
+    """It decompresses to nothing, so only the received bytes can be counted."""
     assert trouble(gzip.compress(TEXT) + bytes(100_000), size=1_000) is Trouble.TOO_LARGE
 
 
 def test_empty_members_without_end_are_refused() -> None:
-    """They give nothing either, and cost more than bytes."""
+    """They decompress to nothing and take more time than plain bytes."""
     assert trouble(gzip.compress(b"") * 1_001, size=10_000) is Trouble.ENCODING
 
 
 @given(st.binary(), st.sampled_from(["gzip", "deflate", ""]), st.integers(1, 50))
 def test_any_bytes_are_a_body_or_trouble(coded: bytes, encoding: str, size: int) -> None:
-    """And nothing else is raised."""
+    """No other exception is raised."""
     try:
         assert len(decoded(coded, encoding, size, max_bytes=1_000)) <= 1_000
     except WebError as error:

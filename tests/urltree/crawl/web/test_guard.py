@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.urltree.crawl.web.conftest import Ask
 from tests.urltree.crawl.web.misbehaving import Misbehaving
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 from urltree.crawl.web.guard import Guard, is_public
 
 NOTHING_ALLOWED: dict[str, Any] = {"allow_networks": ()}
@@ -34,7 +34,7 @@ NOTHING_ALLOWED: dict[str, Any] = {"allow_networks": ()}
     ],
 )
 def test_what_is_not_public_is_refused(address: str) -> None:
-    """Private, local, shared, reserved, documentation, multicast, and tunnels to them."""
+    """Private, local, shared, reserved, documentation and multicast addresses, and tunnels."""
     assert not Guard().allows(address)
 
 
@@ -43,7 +43,7 @@ def test_what_is_not_public_is_refused(address: str) -> None:
     ["8.8.8.8", "93.184.215.14", "172.32.0.1", "100.128.0.1", "::ffff:8.8.8.8", "2606:4700::1111"],
 )
 def test_what_is_public_is_allowed(address: str) -> None:
-    """Also as IPv6 that carries a public IPv4."""
+    """An IPv6 address that maps a public IPv4 address is allowed too."""
     assert Guard().allows(address)
 
 
@@ -57,13 +57,13 @@ def test_nothing_is_public_that_python_knows_as_special(ip: IPv4Address | IPv6Ad
 
 @given(st.ip_addresses(v=4))
 def test_ipv6_that_carries_ipv4_is_judged_as_that(ip: IPv4Address) -> None:
-    """`::ffff:10.0.0.1` is 10.0.0.1."""
+    """The address `::ffff:10.0.0.1` is treated as 10.0.0.1."""
     guard = Guard([ip_network("10.0.0.0/8")])
     assert guard.allows(f"::ffff:{ip}") == guard.allows(str(ip))
 
 
 def test_allowed_networks_are_allowed_and_their_neighbours_not() -> None:
-    """So 127.0.0.1 can be tested while 127.0.0.2 is refused."""
+    """So tests can use 127.0.0.1 while 127.0.0.2 is refused."""
     guard = Guard([ip_network("127.0.0.1/32"), ip_network("fd00::/8")])
     allowed = ["127.0.0.1", "::ffff:127.0.0.1", "fd12::1"]
     assert all(guard.allows(address) for address in allowed)
@@ -92,7 +92,7 @@ def test_allowed_networks_are_allowed_and_their_neighbours_not() -> None:
     ],
 )
 def test_no_url_reaches_a_private_address(ask: Ask, server: Misbehaving, url: str) -> None:
-    """However it is written; the server sees no request."""
+    """This holds for every spelling; the server receives no request."""
     before = len(server.requests)
     with pytest.raises(WebError) as raised:
         ask(url, change=NOTHING_ALLOWED)
@@ -104,7 +104,7 @@ def test_no_url_reaches_a_private_address(ask: Ask, server: Misbehaving, url: st
 def test_a_name_that_resolves_to_a_private_address_is_refused(
     ask: Ask, server: Misbehaving, scheme: str
 ) -> None:
-    """Beside one that may be asked, and listened on: nobody connects."""
+    """A server listens there, but receives no connection."""
     (answer,) = ask(f"{scheme}://any.example/page")
     assert answer.status == 200
     with pytest.raises(WebError) as raised:
@@ -115,7 +115,7 @@ def test_a_name_that_resolves_to_a_private_address_is_refused(
 
 
 class _Names(AbstractResolver):
-    """Every name has these addresses."""
+    """A resolver that gives every name these addresses."""
 
     def __init__(self, port: int, *addresses: str) -> None:
         self._port, self._addresses = port, addresses
@@ -139,7 +139,7 @@ class _Names(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing."""
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ class _Names(AbstractResolver):
 def test_of_a_name_with_several_addresses_only_the_allowed_are_tried(
     server: Misbehaving, addresses: tuple[str, ...], refused: list[str], is_reached: bool
 ) -> None:
-    """A refused address takes nothing from the others."""
+    """A refused address does not affect the others."""
     guard = Guard([ip_network("127.0.0.1/32")])
 
     async def run() -> None:
@@ -176,6 +176,6 @@ def test_of_a_name_with_several_addresses_only_the_allowed_are_tried(
 
 
 def test_an_answer_from_a_public_name_is_an_answer(ask: Ask) -> None:
-    """The guard is in the way of nobody else: the same server, allowed."""
-    answers: list[Answer] = ask("http://any.example/page", "https://any.example/page")
+    """The guard does not hinder allowed addresses: the same server responds."""
+    answers: list[Response] = ask("http://any.example/page", "https://any.example/page")
     assert [answer.status for answer in answers] == [200, 200]

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from tests.urltree.crawl.web.conftest import Ask
 from tests.urltree.crawl.web.misbehaving import Misbehaving
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.web.redirects import absolute, target
+from urltree.crawl.decisions.response import Response, Trouble, WebError
+from urltree.crawl.web.redirects import redirect_target, request_url
 
 
-def redirecting(location: str, url: str = "http://a.example/b/c?d") -> Answer:
-    """An answer that points there."""
-    return Answer(url, 302, {"location": location}, b"", 0.1)
+def redirecting(location: str, url: str = "http://a.example/b/c?d") -> Response:
+    """Return a redirect to this location."""
+    return Response(url, 302, {"location": location}, b"", 0.1)
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,8 @@ def redirecting(location: str, url: str = "http://a.example/b/c?d") -> Answer:
     ],
 )
 def test_a_location_is_read_as_browsers_do(location: str, url: str) -> None:
-    """Relative, without scheme, not ASCII, in disguise."""
-    assert target(redirecting(location)) == url
+    """Locations that are relative, lack a scheme, are not ASCII, or hide an IP address."""
+    assert redirect_target(redirecting(location)) == url
 
 
 @pytest.mark.parametrize(
@@ -46,24 +46,24 @@ def test_a_location_is_read_as_browsers_do(location: str, url: str) -> None:
     ],
 )
 def test_what_is_no_web_address_is_not_followed(location: str) -> None:
-    """Final: the same answer would come again."""
+    """The error is final, because the server would send the same response again."""
     with pytest.raises(WebError) as raised:
-        target(redirecting(location))
+        redirect_target(redirecting(location))
     assert raised.value.trouble is Trouble.REDIRECT
     assert not raised.value.trouble.is_transient
 
 
 def test_a_redirect_without_location_says_so() -> None:
-    """A 302 alone points nowhere."""
-    with pytest.raises(WebError, match="302 without a Location"):
-        target(Answer("http://a.example/", 302, {}, b"", 0.1))
+    """A 302 without Location has no target."""
+    with pytest.raises(WebError, match="status 302, but no Location header"):
+        redirect_target(Response("http://a.example/", 302, {}, b"", 0.1))
 
 
 @given(st.text())
 def test_whatever_a_location_is_the_target_is_a_web_address_or_trouble(location: str) -> None:
-    """And one that stays as it is when it is read again."""
+    """Parsing the target again does not change it."""
     try:
-        url = target(redirecting(location))
+        url = redirect_target(redirecting(location))
     except WebError as error:
         assert error.trouble is Trouble.REDIRECT  # noqa: PT017
     else:
@@ -71,7 +71,7 @@ def test_whatever_a_location_is_the_target_is_a_web_address_or_trouble(location:
         assert url.isascii()
         assert url.isprintable()
         assert " " not in url
-        assert absolute(url) == url
+        assert request_url(url) == url
 
 
 @pytest.mark.parametrize(
@@ -86,17 +86,17 @@ def test_whatever_a_location_is_the_target_is_a_web_address_or_trouble(location:
     ],
 )
 def test_what_a_server_sends_as_location_arrives(ask: Ask, path: str, url: str) -> None:
-    """Through HTTP, byte by byte."""
+    """The location passes through HTTP byte by byte."""
     (answer,) = ask(f"http://any.example/{path}")
-    assert target(answer) == url
+    assert redirect_target(answer) == url
 
 
 @pytest.mark.parametrize("path", ["redirect-file", "redirect-odd", "redirect-empty"])
 def test_a_redirect_to_a_file_or_to_nothing_is_trouble(ask: Ask, path: str) -> None:
-    """Issue 4, row 1."""
+    """A redirect to a file URL, or an empty Location, is a `redirect` error."""
     (answer,) = ask(f"http://any.example/{path}")
     with pytest.raises(WebError) as raised:
-        target(answer)
+        redirect_target(answer)
     assert raised.value.trouble is Trouble.REDIRECT
 
 
@@ -104,9 +104,9 @@ def test_a_redirect_to_a_file_or_to_nothing_is_trouble(ask: Ask, path: str) -> N
 def test_a_redirect_to_a_private_address_is_refused(
     ask: Ask, server: Misbehaving, path: str
 ) -> None:
-    """Each hop is a request of its own, past the same guard."""
+    """Each redirect is a request of its own and passes the same guard."""
     (answer,) = ask(f"http://any.example/{path}")
     with pytest.raises(WebError) as raised:
-        ask(target(answer))
+        ask(redirect_target(answer))
     assert raised.value.trouble is Trouble.REFUSED_ADDRESS
     assert server.private_connections == 0

@@ -1,4 +1,4 @@
-"""Date, author and description of a page: what it says of itself, and never more."""
+"""Date, author and description of a page, as the page itself states them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import htmldate
 import pytest
 
 from urltree.document import FoundMetadata
-from urltree.enrich.metadata import found_in
+from urltree.enrich.metadata import find_metadata
 from urltree.enrich.metadata.finding import MAX_DESCRIPTION, MAX_HTML
 from urltree.page import Page
 
@@ -19,13 +19,13 @@ NEWS = "https://example.org/news"
 def found(
     head: str = "", body: str = "", url: str = NEWS, fetched_at: str | None = None
 ) -> FoundMetadata:
-    """What is found in a page with this head and body."""
+    """Return the metadata of a page with this head and body."""
     html = f"<html><head>{head}</head><body><p>Some text.</p>{body}</body></html>"
-    return found_in(Page(url=url, html=html, fetched_at=fetched_at))
+    return find_metadata(Page(url=url, html=html, fetched_at=fetched_at))
 
 
 def article(said: str) -> str:
-    """JSON-LD of an article."""
+    """Return the JSON-LD of an article."""
     return f'<script type="application/ld+json">{{"@type": "NewsArticle", {said}}}</script>'
 
 
@@ -45,12 +45,12 @@ def article(said: str) -> str:
     ],
 )
 def test_a_date_is_found_in(head: str, body: str, url: str) -> None:
-    """Wherever the page gives it."""
+    """The date may be in any of these places."""
     assert found(head, body, url).date == "2019-04-07"
 
 
 def test_the_first_publication_counts() -> None:
-    """Not the last change, which comes later."""
+    """The date of the last change is later, and is ignored."""
     times = (
         '<meta property="article:modified_time" content="2021-01-01">'
         '<meta property="article:published_time" content="2019-04-07">'
@@ -68,21 +68,21 @@ def test_the_first_publication_counts() -> None:
     ],
 )
 def test_no_page_is_of_tomorrow(fetched_at: str | None, date: str | None) -> None:
-    """What lies after the time at which the page was fetched is the date of something else."""
+    """A date after the page was fetched is the date of something else."""
     assert found('<meta name="date" content="2019-04-07">', fetched_at=fetched_at).date == date
 
 
 def test_what_is_found_knows_no_today() -> None:
-    """A date without a day is of the first: dateutil, left alone, takes the day of today."""
+    """A date without a day gets the first of the month; dateutil's default is today's day."""
     assert found('<meta name="date" content="2016-3">').date == "2016-03-01"
 
 
 def test_the_machine_s_time_zone_does_not_count() -> None:
     """The library compares times without offset in local time."""
     script = (
-        "from urltree.enrich.metadata import found_in; from urltree.page import Page;"
+        "from urltree.enrich.metadata import find_metadata; from urltree.page import Page;"
         "html = '<meta name=date content=2019-04-07T00:00:00+14:00><p>text';"
-        "print(found_in(Page(url=None, html=html, fetched_at='2019-04-06T10:00:00Z')).date)"
+        "print(find_metadata(Page(url=None, html=html, fetched_at='2019-04-06T10:00:00Z')).date)"
     )
     dates = {
         subprocess.run(
@@ -98,15 +98,15 @@ def test_the_machine_s_time_zone_does_not_count() -> None:
 
 
 def test_a_page_that_is_an_address_is_not_fetched() -> None:
-    """The library downloads a text that begins with http; it never sees one."""
+    """The library downloads a text that begins with http, so it never gets one."""
     address = "http://127.0.0.1:9/"
     with pytest.raises(ValueError, match="URL couldn't be processed"):
         htmldate.find_date(address)
-    assert found_in(Page(url=NEWS, html=address)) == FoundMetadata()
+    assert find_metadata(Page(url=NEWS, html=address)) == FoundMetadata()
 
 
 def test_an_error_of_htmldate_costs_the_date_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever it stumbles on, what else the page says is found."""
+    """The other metadata of the page is still found."""
 
     def stumble(*_: object, **__: object) -> str:
         raise AttributeError
@@ -118,19 +118,19 @@ def test_an_error_of_htmldate_costs_the_date_alone(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("html", ["", " ", b"\0", b"\xff\xfe", "<!-- -->", "\ud800", "<", "<?"])
 def test_where_nothing_is_nothing_is_found(html: str | bytes) -> None:
-    """No page is too poor to be asked."""
-    assert found_in(Page(url=None, html=html)) == FoundMetadata()
+    """An empty page causes no error."""
+    assert find_metadata(Page(url=None, html=html)) == FoundMetadata()
 
 
 def test_bytes_are_decoded_as_their_text_is() -> None:
-    """By the rules of the tokenizer, the HTTP header among them."""
+    """The rules of the tokenizer apply, with the HTTP header."""
     html = '<meta name=author content="Zoë">'.encode("utf-16-be")
     page = Page(url=None, html=html, content_type="text/html; charset=utf-16be")
-    assert found_in(page).author == "Zoë"
+    assert find_metadata(page).author == "Zoë"
 
 
 def test_only_the_beginning_of_a_huge_page_is_looked_at() -> None:
-    """Time is bounded by the size of what is parsed."""
+    """The time is bounded by the size that is parsed."""
     far = "x" * MAX_HTML
     said = '<meta name="description" content="Trees.">'
     assert found(said, far).description == "Trees."
@@ -148,7 +148,7 @@ def test_only_the_beginning_of_a_huge_page_is_looked_at() -> None:
     ],
 )
 def test_authors_are_names(head: str, author: str | None) -> None:
-    """From meta, else from JSON-LD; the address of a profile is no name."""
+    """Authors come from meta, else from JSON-LD; the address of a profile is ignored."""
     assert found(head).author == author
 
 
@@ -162,5 +162,5 @@ def test_authors_are_names(head: str, author: str | None) -> None:
     ],
 )
 def test_descriptions_are_found(head: str, description: str) -> None:
-    """The page's own before those for social networks, before JSON-LD; cut where too long."""
+    """The page's own comes first, then social networks', then JSON-LD's; long ones are cut."""
     assert found(head).description == description

@@ -1,10 +1,10 @@
-"""JSON-LD: an article's author and description, whatever stands around it."""
+"""JSON-LD: an article's author and description, among other objects."""
 
 from __future__ import annotations
 
 import pytest
 
-from urltree.enrich.metadata.json_ld import MAX_BYTES, Said, said_in
+from urltree.enrich.metadata.json_ld import MAX_BYTES, ArticleMetadata, read_article
 
 ARTICLE = '{"@type": "BlogPosting", "author": "Ash Elm", "description": "Trees."}'
 
@@ -23,30 +23,30 @@ ARTICLE = '{"@type": "BlogPosting", "author": "Ash Elm", "description": "Trees."
     ],
 )
 def test_an_article_is_found(bodies: list[str]) -> None:
-    """At any depth, in any body."""
-    assert said_in(bodies) == Said("Ash Elm", "Trees.")
+    """The article may be at any depth of any body."""
+    assert read_article(bodies) == ArticleMetadata("Ash Elm", "Trees.")
 
 
 def test_a_comment_s_author_is_not_the_page_s() -> None:
     """Only articles count."""
-    assert said_in(['{"@type": "Comment", "author": "Fir"}']) == Said(None, None)
+    assert read_article(['{"@type": "Comment", "author": "Fir"}']) == ArticleMetadata(None, None)
 
 
 def test_an_author_may_be_a_reference() -> None:
-    """A graph names each person once."""
+    """A graph contains each person once."""
     graph = (
         '[{"@type": "Article", "author": {"@id": "#ash"}},'
         '{"@type": "Person", "@id": "#ash", "name": "Ash Elm"}]'
     )
-    assert said_in([graph]).author == "Ash Elm"
+    assert read_article([graph]).author == "Ash Elm"
 
 
 @pytest.mark.parametrize("author", ["null", "7", "{}", '{"@id": "#none"}', "[[]]", '[" "]'])
 def test_what_is_no_name_is_no_author(author: str) -> None:
-    """Whatever a page writes there."""
-    assert said_in([f'{{"@type": "Article", "author": {author}}}']).author is None
+    """Values of other types are ignored."""
+    assert read_article([f'{{"@type": "Article", "author": {author}}}']).author is None
 
 
 def test_bodies_are_read_up_to_a_size() -> None:
-    """As many bytes as the tokenizer keeps of them."""
-    assert said_in([" " * MAX_BYTES, ARTICLE]) == Said(None, None)
+    """The limit is that of the tokenizer."""
+    assert read_article([" " * MAX_BYTES, ARTICLE]) == ArticleMetadata(None, None)

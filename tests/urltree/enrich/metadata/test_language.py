@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from urltree.enrich.metadata import language_of
+from urltree.enrich.metadata import detect_language
 
 TEXTS = {
     "en": "The ferry to the island leaves twice a day, and nobody knows why it is always late.",
@@ -18,21 +18,21 @@ TEXTS = {
 
 @pytest.mark.parametrize("language", TEXTS)
 def test_languages_are_told_apart(language: str) -> None:
-    """Whatever the script."""
-    assert language_of(TEXTS[language]) == language
+    """Languages of all scripts are recognised."""
+    assert detect_language(TEXTS[language]) == language
 
 
 def test_cantonese_is_chinese() -> None:
-    """ISO 639 counts it as zh, and the model takes much that is none for it."""
-    assert language_of("去島上嘅渡輪一日開兩班、冇人知點解成日都遲到、佢哋慣咗等。") == "zh"
+    """ISO 639 counts it as zh, and the model mistakes other Chinese for it."""
+    assert detect_language("去島上嘅渡輪一日開兩班、冇人知點解成日都遲到、佢哋慣咗等。") == "zh"
 
 
 @pytest.mark.parametrize("text", ["", "12 345,67 €", "Hello", "\ud800" * 50])
 def test_a_text_without_words_has_no_language(text: str) -> None:
-    """A guess would be worth nothing."""
-    assert language_of(text) is None
+    """A guess would be worthless."""
+    assert detect_language(text) is None
 
 
 def test_the_beginning_of_a_text_decides() -> None:
-    """The cost of a long text is that of a short one."""
-    assert language_of(TEXTS["de"] * 30 + TEXTS["en"] * 300) == "de"
+    """A long text takes no more time than a short one."""
+    assert detect_language(TEXTS["de"] * 30 + TEXTS["en"] * 300) == "de"

@@ -1,4 +1,4 @@
-"""The option `metadata`: off by default, beside what was given, the same in library and job."""
+"""The option `metadata`: off by default, separate from given fields, equal in library and job."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ URLTREE = [sys.executable, "-m", "urltree.cli", "extract"]
 
 
 def extracted(page: dict[str, Any], *, metadata: bool) -> Extraction:
-    """The page, as the library extracts it."""
+    """Return the page as the library extracts it."""
     with Extractor(metadata=metadata) as extractor:
         return extractor.extract(page)
 
 
 def test_what_is_found_stands_apart() -> None:
-    """What was given with the page, and what its head declares, keep their fields."""
+    """The fields given with the page or declared in its head do not change."""
     extraction = extracted(PAGE, metadata=True)
     assert extraction.metadata == FOUND
     assert replace(extraction, metadata=None) == extracted(PAGE, metadata=False)
@@ -48,12 +48,12 @@ def test_what_is_found_stands_apart() -> None:
 
 
 def test_a_page_without_url_is_looked_at_as_well() -> None:
-    """It is a domain of its own, and a page like others."""
+    """It is a domain of its own, and is processed like other pages."""
     assert extracted(PAGE | {"url": None}, metadata=True).metadata == FOUND
 
 
 def test_the_job_says_what_the_library_says() -> None:
-    """What is found in the HTML travels in the document, the language is told of the text."""
+    """Facts from the HTML are stored in the document; the language is detected from the text."""
     with Extractor(metadata=True) as extractor:
         learned = extractor.learn(PAGE)
         assert not isinstance(learned, Extraction)
@@ -67,14 +67,14 @@ def test_the_job_says_what_the_library_says() -> None:
 
 
 def test_nothing_found_is_not_the_same_as_nobody_looked() -> None:
-    """An empty record says that the option was on."""
+    """An empty record shows that the option was on."""
     extraction = extracted({"url": "https://example.org/", "html": "<p>7"}, metadata=True)
     assert extraction.metadata == FoundMetadata()
     assert orjson.loads(clean_texts.encode(extraction))["metadata"] == {}
 
 
 def test_the_language_is_that_of_the_clean_text() -> None:
-    """Not of what the site repeats around it."""
+    """The text that the site repeats around it does not count."""
     menu = "<ul><li>Über uns und unsere Geschichte<li>Häufig gestellte Fragen</ul>" * 9
     html = f"<html><body>{menu}<p>The ferry to the island leaves twice a day, number"
     with Extractor(metadata=True, heuristic="strict") as extractor:
@@ -86,7 +86,7 @@ def test_the_language_is_that_of_the_clean_text() -> None:
 
 
 def test_the_command_has_the_field() -> None:
-    """With --metadata, in however many processes."""
+    """`--metadata` works with one process and with several."""
     pages = orjson.dumps(PAGE) + b"\n" + orjson.dumps(PAGE | {"url": "https://other.example/"})
     outputs = [
         subprocess.run(
@@ -101,7 +101,7 @@ def test_the_command_has_the_field() -> None:
 
 @pytest.mark.parametrize("missing", ["htmldate", "py3langid"])
 def test_without_the_extra_the_option_is_refused_at_the_start(missing: str) -> None:
-    """Naming the extra; without the option all works."""
+    """The message names the extra; without the option everything works."""
     script = (
         f"import sys; sys.modules[{missing!r}] = None\n"
         "import urltree\n"
@@ -112,12 +112,14 @@ def test_without_the_extra_the_option_is_refused_at_the_start(missing: str) -> N
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert run.stdout == "text\n"
-    assert run.stderr.splitlines()[-1].startswith("ValueError: metadata should be off without")
+    assert run.stderr.splitlines()[-1].startswith(
+        "ValueError: metadata needs the extra `metadata` ("
+    )
     assert "urltree[metadata]" in run.stderr
 
 
 def test_a_verdict_does_not_change_what_was_found() -> None:
-    """Of a page whose text is all boilerplate only the language is unknown."""
+    """If all text is boilerplate, only the language is unknown."""
     with Extractor(metadata=True) as extractor:
         learned = extractor.learn(Page(**PAGE))
     assert not isinstance(learned, Extraction)

@@ -1,4 +1,4 @@
-"""For each piece of evidence a page on which it alone decides."""
+"""For each signal a page on which that signal alone decides."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from urltree.heuristics.boilerplate import Kind
 
 
 class Alone(NamedTuple):
-    """A block that one piece of evidence decides.
+    """A block that one signal alone decides.
 
     Attributes:
-        what: the page, in a sentence.
-        block: its text.
-        kind: that it is of.
-        html: of the page; past: pages of the site before it.
-        otherwise: what it would be of without that piece.
+        what: description of the page.
+        block: text of the block.
+        kind: kind of the block with all signals.
+        html: HTML of the page.
+        past: pages of the site before it.
+        otherwise: kind of the block without that signal.
     """
 
     what: str
@@ -34,12 +35,12 @@ TITLE = said(("p", "title"), 5)
 
 
 def teaser(name: object) -> str:
-    """A box in the text with the title of another article, which is not linked."""
+    """Return a box in the text with the title of another article, which is not a link."""
     return f"<div class=b1><p>{said(('teaser', name), 8)}</p></div>"
 
 
 def links(name: object) -> str:
-    """A list inside the text of where else to read on, never the same."""
+    """Return a list of further articles inside the text, different on each page."""
     items = "".join(f"<li><a href=/{n}>{said((name, 'link', n), 6)}</a></li>" for n in range(3))
     return f"<ul class=l1>{items}</ul>"
 

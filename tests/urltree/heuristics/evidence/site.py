@@ -1,4 +1,4 @@
-"""A site of small articles, and what evidence says of one more page of it."""
+"""A site of small articles, and the kinds of the blocks of one more page."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
 
 
 def said(what: object, words: int = 20) -> str:
-    """A sentence that nothing else says, always the same."""
+    """Return a sentence that is on no other page, always the same for one name."""
     random = Random(str(what))
     return " ".join("".join(random.choices(SYLLABLES, k=3)) for _ in range(words)).capitalize()
 
 
 def article(name: object, inside: str = "", *, above: str = "", beside: str = "") -> str:
-    """A page whose main element no name tells.
+    """Return a page whose main element has no telling name.
 
     Args:
-        name: that its title and its three paragraphs follow from.
-        inside: more HTML, at the end of the main element.
-        above: the same before its title.
-        beside: the same behind it.
+        name: determines the title and the three paragraphs.
+        inside: further HTML at the end of the main element.
+        above: further HTML before the title.
+        beside: further HTML after the main element.
     """
     title = said((name, "title"), 5)
     text = "".join(f"<p>{said((name, place))}</p>" for place in range(3))
@@ -35,12 +35,12 @@ def article(name: object, inside: str = "", *, above: str = "", beside: str = ""
 
 
 def kinds(html: str, past: Iterable[str] = (), without: str | None = None) -> dict[str, Kind]:
-    """What is said of each block of a page, by its text.
+    """Return the kind of each block of a page, by its text.
 
     Args:
-        html: of the page.
+        html: HTML of the page.
         past: pages of its site that came before.
-        without: a piece of evidence to leave out.
+        without: a signal to leave out.
     """
     name = f"evidence-without-{without}" if without else "evidence"
     domain = Site(heuristic(name), None)

@@ -1,4 +1,4 @@
-"""What evidence must not do: each of these once emptied the pages of a site, or could."""
+"""Mistakes that the heuristic must not make: each emptied the pages of a site once, or could."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ AROUND = ("overlay", "widget", "sidebar", "comments", "footer", "nav-menu", "rel
 
 
 def inside(element: str, html: str) -> str:
-    """The body of a page with an element around all of it."""
+    """Return the body of a page with one element around all of it."""
     return html.replace("<body>", f"<body><{element}>").replace(
         "</body>", f"</{element.split(maxsplit=1)[0]}></body>"
     )
 
 
 def kept(html: str, past: list[str] | None = None) -> list[str]:
-    """Text of the blocks that are content."""
+    """Return the text of the blocks that are content."""
     return [text for text, kind in kinds(html, past or []).items() if not kind]
 
 
 @pytest.mark.parametrize("name", AROUND)
 @pytest.mark.parametrize("past", [0, 5], ids="after {} pages".format)
 def test_a_name_around_the_article_empties_nothing(name: str, past: int) -> None:
-    """Unguarded it did so on 4 of 12 sites (issue 6)."""
+    """Without the exemption, such a name emptied the pages of 4 of 12 sites."""
     element = f'div class="{name}"'
     former = [inside(element, article(n)) for n in range(past)]
     assert kept(inside(element, article("p")), former) == [TITLE, *TEXT]
@@ -36,32 +36,32 @@ def test_a_name_around_the_article_empties_nothing(name: str, past: int) -> None
 
 @pytest.mark.parametrize("name", AROUND)
 def test_a_name_around_an_article_without_title_empties_nothing(name: str) -> None:
-    """Where neither record nor page says one, it holds nine tenths of the text."""
+    """Without a known title, nine tenths of the text exempt the element."""
     assert kept(inside(f'div class="{name}"', UNTITLED)) == TEXT
 
 
 @pytest.mark.parametrize("name", AROUND)
 def test_a_name_of_the_body_or_of_the_page_empties_nothing(name: str) -> None:
-    """It speaks of the template."""
+    """Such a name describes the template."""
     html = article("p").replace("<body>", f'<body class="{name}">')
     assert kept(html.replace("<html>", f'<html class="{name}">')) == [TITLE, *TEXT]
 
 
 @pytest.mark.parametrize("tag", ["form", "nav", "footer", "menu"])
 def test_a_tag_around_the_article_empties_nothing(tag: str) -> None:
-    """Whole pages stand in a form where a server once wrote them so."""
+    """Some servers put a form around the whole page."""
     assert kept(inside(tag, article("p"))) == [TITLE, *TEXT]
 
 
 def test_ids_of_headings_are_anchors() -> None:
-    """`comments` is a chapter here, not what readers say."""
+    """Here `comments` is a chapter of the text."""
     heading = said("heading", 3)
     html = article("p", f"<h2 id=comments>{heading}</h2><p>{said('more')}</p>")
     assert kept(html) == [TITLE, *TEXT, heading, said("more")]
 
 
 def test_a_line_is_kept_beside_three_comments_once_the_site_is_known() -> None:
-    """The page alone would take the comments for its text."""
+    """Without the site's votes, the page would choose the comments as its text."""
     comments = "".join(f"<div class=comment><p>{said(n, 60)}</p></div>" for n in range(3))
     html = (
         f"<title>{TITLE}</title><h1>{TITLE}</h1><div class=a1><p>{said('line', 6)}</p></div>"
@@ -84,31 +84,31 @@ def test_cells_of_digits_are_no_repetition() -> None:
 
 
 def test_a_page_without_title_and_with_hardly_any_text_is_not_emptied() -> None:
-    """Names and lists of links are all it has: what the site does not repeat is kept."""
+    """It has only names and lists of links; blocks that the site does not repeat are kept."""
     html = "<body><div class=footer><p>Gone for good</p></div><ul class=menu><li>Home</ul></body>"
     assert kept(html) == ["Gone for good", "Home"]
 
 
 def test_two_pages_teach_no_repetition() -> None:
-    """Second pages of new sites once fell to F1 .04: from the third on it judges (issue 6)."""
+    """Second pages of new sites once fell to F1 .04: repetition counts from the third page on."""
     again = f"<p>{said('again')}</p>"
     assert said("again") in kept(article("p", again), [article(1, again)])
 
 
 def test_what_a_few_pages_share_is_kept_in_the_text() -> None:
-    """A phrase of release notes, the words of a series: they are content by 90%."""
+    """90% of such words are content: a phrase of release notes, the name of a series."""
     again = f"<p>{said('again')}</p>"
     past = [article(n, again if n % 3 == 0 else "") for n in range(18)]
     assert said("again") in kept(article("p", again), past)
 
 
 def test_the_first_page_of_a_site_keeps_its_article() -> None:
-    """Nothing of the site is known, and nothing is named."""
+    """Nothing is known of the site, and no name marks the article."""
     assert kept(article("p")) == [TITLE, *TEXT]
 
 
 def test_a_redesign_empties_no_page() -> None:
-    """Where no past page had its paths, a page decides for itself."""
+    """If no past page had its paths, a page is judged by itself."""
     past = [article(n) for n in range(30)]
     html = article("p", f"<p>{said('more')}</p>").replace("class=a1", "class=z9")
     assert kept(html, past) == [TITLE, *TEXT, said("more")]
@@ -116,5 +116,5 @@ def test_a_redesign_empties_no_page() -> None:
 
 @pytest.mark.parametrize("html", ["", "<p>7</p>", "<nav>Home</nav>", "<h1>Only a title</h1>"])
 def test_the_smallest_pages_are_judged(html: str) -> None:
-    """One kind a block, whatever there is; what stands alone is kept."""
+    """Each block gets a kind, and a single block is kept."""
     assert set(kinds(html).values()) <= {Kind.CONTENT}

@@ -1,4 +1,4 @@
-"""What a single-page extractor vouches for counts where it differs, and the site is silent."""
+"""The opinion of a single-page extractor counts if it differs, and little is known of the site."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from urltree.site.site import Site
 
 
 def news(number: int) -> str:
-    """What a page is about."""
+    """Return the main text of a page."""
     return said(("news", number), 30)
 
 
 def a_page(number: int) -> Document:
-    """Its readers say more than its author, and no name tells the two apart."""
+    """Return a page with more comments than text, and without telling names."""
     remarks = "".join(f"<p>{said(('remark', number, place), 30)}</p>" for place in range(9))
     menu = "<ul><li>Home<li>About us<li>Ferries</ul>"
     text = f"<div class=v><div class=w><p>{news(number)}</p></div></div>"
@@ -27,31 +27,31 @@ def a_page(number: int) -> Document:
 
 
 def vouched(page: Document, texts: Iterable[str]) -> Document:
-    """The page, these of its blocks vouched for."""
+    """Return the page with the blocks that the extractor vouches for."""
     held = set(texts)
     return replace(page, vouched="".join("01"[block.text in held] for block in page.blocks))
 
 
 def kept(domain: Site, page: Document) -> list[str]:
-    """The blocks that are content."""
+    """Return the blocks that are content."""
     verdicts = domain.learn(page, None).verdict.boilerplate
     return [block.text for block, dropped in zip(page.blocks, verdicts, strict=True) if not dropped]
 
 
 def a_domain() -> Site:
-    """One of which nothing is known."""
+    """Return a domain of which nothing is known."""
     return Site(heuristic("evidence"), None)
 
 
 def test_it_is_believed_where_it_shares_less_than_half() -> None:
-    """On the first page of a site the news is kept and remarks are not; alone it is reversed."""
+    """On a first page the news is kept, not the comments; without the opinion it is reversed."""
     page = a_page(0)
     assert news(0) not in kept(a_domain(), page)
     assert kept(a_domain(), vouched(page, [news(0)])) == [news(0)]
 
 
 def test_its_main_element_is_the_sites_from_then_on() -> None:
-    """It is asked about three pages, and the fourth is right without it."""
+    """After three pages with an opinion, the fourth is right without it."""
     domain = a_domain()
     for number in range(3):
         kept(domain, vouched(a_page(number), [news(number)]))
@@ -59,7 +59,7 @@ def test_its_main_element_is_the_sites_from_then_on() -> None:
 
 
 def test_a_site_that_has_spoken_overrules_it() -> None:
-    """Ten pages have their main element at one path: what the extractor says counts no more."""
+    """After ten pages with their main element at one path, the opinion is ignored."""
     domain = a_domain()
     for number in range(10):
         kept(domain, a_page(number))
@@ -67,27 +67,27 @@ def test_a_site_that_has_spoken_overrules_it() -> None:
 
 
 def test_where_it_shares_more_than_half_ours_stands() -> None:
-    """It lacks four paragraphs of nine: of two that are alike, ours is the better one."""
+    """The opinion lacks four of nine paragraphs, and ours is kept."""
     page = a_page(0)
     ours = kept(a_domain(), page)
     assert kept(a_domain(), vouched(page, ours[4:])) == ours
 
 
 def test_where_it_shares_four_fifths_what_it_lacks_is_dropped() -> None:
-    """It lacks one paragraph of nine, a caption perhaps."""
+    """The opinion lacks one paragraph of nine, perhaps a caption."""
     page = a_page(0)
     ours = kept(a_domain(), page)
     assert kept(a_domain(), vouched(page, [*ours[1:], news(0)])) == ours[1:]
 
 
 def test_a_menu_is_not_believed() -> None:
-    """Less than three quarters of what it vouches for is running text."""
+    """Less than three quarters of the vouched words are running text."""
     page = a_page(0)
     menu = vouched(page, ["Home", "About us", "Ferries"])
     assert kept(a_domain(), menu) == kept(a_domain(), page)
 
 
 def test_nothing_vouched_for_changes_nothing() -> None:
-    """An extractor may have no answer."""
+    """An extractor may find no text."""
     page = a_page(0)
     assert kept(a_domain(), vouched(page, [])) == kept(a_domain(), page)

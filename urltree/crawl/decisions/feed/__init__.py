@@ -1,1 +1,1 @@
-"""Feeds: parse them, find them, and read what they say about polling."""
+"""Feeds: find them, parse them, and read how often they want to be polled."""

@@ -1,9 +1,10 @@
-"""The address of a feed as a person wrote it, in the one spelling under which it is followed.
+"""The address of a feed: one normalised spelling of the URL that a person typed.
 
     " Example.org:443/a b "   https://example.org/a%20b
 
-What browsers would send, no more (WHATWG URL): case of the host, IDN as punycode, default port,
-dot segments, spaces. Escapes and the query stay verbatim, for servers tell them apart.
+Only what browsers change too is changed (WHATWG URL): the case of the host, IDN to punycode, the
+default port, dot segments, spaces. Percent escapes and the query stay as typed, because servers may
+treat other spellings as other resources.
 """
 
 from __future__ import annotations
@@ -20,29 +21,36 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def address(text: str) -> str:
-    """An absolute http or https URL without fragment; https where the text has no scheme.
+def feed_address(text: str) -> str:
+    """Return the absolute http or https URL of a feed, without fragment.
+
+    A text without scheme becomes an https URL.
 
     Raises:
-        ValueError: it is none, has a password, or is too long.
+        ValueError: the text is not a URL, contains a user name or password, or is too long.
     """
     shown = text.strip()
     shown = shown if len(shown) <= 200 else shown[:200] + "…"
-    full = _FEED_SCHEME.sub(_plain, _SURROGATE.sub("\ufffd", text.strip()), count=1)
+    full = _FEED_SCHEME.sub(_replace_scheme, _SURROGATE.sub("\ufffd", text.strip()), count=1)
     try:
         parsed = can_ada.parse(full if _SCHEME.match(full) else f"https://{full}")
         parsed.hash = ""
         url: str = parsed.href
         normalise(url)
     except (ValueError, PageError):
-        raise ValueError(f"{shown!r} is no http or https address") from None
+        raise ValueError(f"{shown!r} is not an http or https URL") from None
     if parsed.username or parsed.password:
-        raise ValueError(f"{shown!r} has a name or password, which every page would carry along")
+        raise ValueError(
+            f"{shown!r} contains a user name or password; remove it, because the feed's URL is "
+            "stored with every page"
+        )
     if len(url) > MAX_URL:
-        raise ValueError(f"{shown!r} has more than {MAX_URL} characters")
+        raise ValueError(
+            f"{shown!r} is too long: {len(url)} characters, at most {MAX_URL} are allowed"
+        )
     return url
 
 
-def _plain(scheme: re.Match[str]) -> str:
-    """`feed:` before an address is nothing, `feed://` means http."""
+def _replace_scheme(scheme: re.Match[str]) -> str:
+    """Return the replacement of a `feed` scheme: nothing for `feed:`, http for `feed://`."""
     return "" if ":" in scheme[0] else "http"

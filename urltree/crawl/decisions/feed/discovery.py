@@ -1,11 +1,11 @@
-"""Autodiscovery: where a site's page says that its feeds are, and where else they may be.
+"""Feed autodiscovery: find the feeds that a web page links to, and guess where others may be.
 
-    <link rel="alternate" type="application/rss+xml">    what the page says, in its order,
+    <link rel="alternate" type="application/rss+xml">    declared by the page, in its order,
                                                          feeds of comments last
-    <a href="/blog/feed/">                               what looks like a feed's address
-    /feed, /rss.xml, …                                   common places, to be tried politely
+    <a href="/blog/feed/">                               links that look like feeds
+    /feed, /rss.xml, …                                   common paths, tried one by one
 
-The first is the rule that browsers agreed on (RSS Advisory Board, "RSS Autodiscovery"; RFC 4287
+The first rule is the one that browsers agreed on (RSS Advisory Board, "RSS Autodiscovery"; RFC 4287
 for Atom; JSON Feed 1.1, "Discovery").
 """
 
@@ -16,19 +16,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
-from urltree.crawl.decisions.feed.address import address
-from urltree.html.encoding import decode
-from urltree.html.parser import parse
+from urltree.crawl.decisions.feed.address import feed_address
+from urltree.html.encoding import decode_html
+from urltree.html.parser import parse_html
 from urltree.page import PageError
 
-MAX_CANDIDATES = 100  # of a page
+MAX_CANDIDATES = 100  # feeds per page
 
 COMMON_PATHS = (
     *("/feed", "/rss.xml", "/atom.xml", "/index.xml", "/feed.xml", "/rss", "/feed.json"),
     *("/feeds/posts/default", "/?feed=rss2"),
 )
 
-# `application/json` is none of them: WordPress links its API by it.
+# Without `application/json`: WordPress uses that type for links to its API.
 _TYPES = frozenset(
     {
         *("application/rss+xml", "application/atom+xml", "application/rdf+xml"),
@@ -46,12 +46,12 @@ _COMMENTS = re.compile(r"\bcomments?\b|\bkommentare\b|\bcommentaires\b", re.IGNO
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """What may be a feed.
+class FeedCandidate:
+    """An address that may be a feed.
 
     Attributes:
-        url: absolute.
-        title: as the page says it.
+        url: absolute URL.
+        title: title that the page gives the link; None without one.
     """
 
     url: str
@@ -59,21 +59,23 @@ class Candidate:
 
     @property
     def is_of_comments(self) -> bool:
-        """Whether it holds what readers say, not the pages of the site."""
+        """Whether the feed seems to contain readers' comments instead of pages of the site."""
         return bool(_COMMENTS.search(self.url) or _COMMENTS.search(self.title or ""))
 
 
-def feeds_of(html: bytes, base_url: str, content_type: str | None = None) -> tuple[Candidate, ...]:
-    """The feeds that a page names, the most likely main one first; each address once.
+def find_feeds(
+    html: bytes, base_url: str, content_type: str | None = None
+) -> tuple[FeedCandidate, ...]:
+    """Return the feeds that a page links to, the most likely main feed first, without duplicates.
 
     Args:
-        html: of the page.
-        base_url: its address, to which its links are relative unless it has a <base>.
-        content_type: the header, whose charset counts.
+        html: the page.
+        base_url: address of the page; its links are relative to it unless it has a <base> element.
+        content_type: Content-Type header, used for its charset.
     """
     links = _Links()
     try:
-        parse(decode(html, content_type).encode(errors="replace"), links)
+        parse_html(decode_html(html, content_type).encode(errors="replace"), links)
     except PageError:
         return ()
     base = urljoin(base_url, links.base) if links.base else base_url
@@ -83,13 +85,13 @@ def feeds_of(html: bytes, base_url: str, content_type: str | None = None) -> tup
     return tuple(reversed(once.values()))[:MAX_CANDIDATES]
 
 
-def common(base_url: str) -> tuple[Candidate, ...]:
-    """Where feeds often are on a site that names none, the most usual place first."""
-    return tuple(Candidate(urljoin(base_url, path)) for path in COMMON_PATHS)
+def common_feeds(base_url: str) -> tuple[FeedCandidate, ...]:
+    """Return common feed addresses of a site, the most usual first, for a page that names none."""
+    return tuple(FeedCandidate(urljoin(base_url, path)) for path in COMMON_PATHS)
 
 
 class _Links:
-    """Collects links while a page is parsed: href and title, as they stand there."""
+    """Parser target that collects the links of a page: href and title, unchanged."""
 
     def __init__(self) -> None:
         self.base: str | None = None
@@ -132,10 +134,10 @@ def _title(attributes: Mapping[str, str]) -> str | None:
     return " ".join(attributes.get("title", "").split()) or None
 
 
-def _absolute(base: str, links: Iterable[tuple[str, str | None]]) -> Iterable[Candidate]:
-    """Those that are http addresses."""
+def _absolute(base: str, links: Iterable[tuple[str, str | None]]) -> Iterable[FeedCandidate]:
+    """Yield the links that are http or https URLs, as absolute URLs."""
     for href, title in links:
         try:
-            yield Candidate(address(urljoin(base, href)), title)
+            yield FeedCandidate(feed_address(urljoin(base, href)), title)
         except ValueError:
             continue

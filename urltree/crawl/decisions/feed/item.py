@@ -1,7 +1,7 @@
-"""An item of a feed, and what makes two of them the same.
+"""An item of a feed, and the hash by which equal items are recognised.
 
-The paper takes an item once, by a hash of title, description and date. The link belongs to it
-(issue 4): items without title and date, which whole feeds consist of, would all be one.
+The paper hashes title, description and date. Here the link is hashed too: whole feeds consist of
+items without title and date, and all of these would be the same item.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 import xxhash
 
-_VERSION = b"\1"  # first byte hashed: another way to normalise is another version
+_VERSION = b"\1"  # prefix of the hashed bytes; increase it when the normalisation changes
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """An item as its feed says it.
+class FeedItem:
+    """An item as its feed gives it.
 
     Attributes:
         link: absolute http or https URL of the page.
-        title, description: as given, markup included.
-        published: RFC 3339 with offset; None where the feed has no date that can be read.
+        title, description: unchanged, including markup.
+        published: RFC 3339 with offset; None if the feed gives no readable date.
     """
 
     link: str
@@ -33,11 +33,14 @@ class Item:
     def hash(self) -> bytes:
         """16 bytes: xxh3_128 of the normalised fields, each ended by NUL."""
         fields = (self.title, self.description, self.published, self.link)
-        return xxhash.xxh3_128_digest(_VERSION + b"".join(_normalised(field) for field in fields))
+        return xxhash.xxh3_128_digest(_VERSION + b"".join(_normalise(field) for field in fields))
 
 
-def _normalised(text: str | None) -> bytes:
-    """NFC, white space collapsed, NUL-ended; nothing is nothing, not an empty string's equal."""
+def _normalise(text: str | None) -> bytes:
+    """Encode a field as NFC with collapsed white space, ended by NUL.
+
+    A missing field and an empty string have different encodings.
+    """
     if text is None:
         return b"\0"
     return (

@@ -1,4 +1,4 @@
-"""JSON Feed, versions 1 and 1.1 (https://www.jsonfeed.org/version/1.1/)."""
+"""Parser for JSON Feed, versions 1 and 1.1 (https://www.jsonfeed.org/version/1.1/)."""
 
 from __future__ import annotations
 
@@ -7,70 +7,76 @@ from typing import Any
 
 import orjson
 
-from urltree.crawl.decisions.answer import Trouble, WebError
-from urltree.crawl.decisions.feed.item import Item
+from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.feed.parsed_feed import (
     MAX_DESCRIPTION,
     MAX_TITLE,
     ParsedFeed,
-    bounded,
-    first_items,
-    link,
-    stamp,
+    absolute_link,
+    convert_entries,
+    format_time,
+    truncate_text,
 )
+from urltree.crawl.decisions.response import Trouble, WebError
 
 _BOM = b"\xef\xbb\xbf"
 _VERSION = "jsonfeed.org/version/1"
 
 
 def is_json(body: bytes) -> bool:
-    """Whether a body is a JSON object: no XML begins so, and content types are often wrong."""
+    """Return whether a body begins like a JSON object.
+
+    Content types are often wrong, and no XML document begins with a brace.
+    """
     return body[:64].removeprefix(_BOM).lstrip().startswith(b"{")
 
 
-def parse(body: bytes, url: str, *, max_items: int) -> ParsedFeed:
-    """Read a JSON Feed; see `urltree.crawl.decisions.feed.parsing.parse`."""
+def parse_json_feed(body: bytes, url: str, *, max_items: int) -> ParsedFeed:
+    """Parse a JSON Feed; see `urltree.crawl.decisions.feed.parsing.parse_feed`."""
     try:
         feed = orjson.loads(body.removeprefix(_BOM))
     except orjson.JSONDecodeError as error:
-        if "memory" in error.msg:  # as orjson says it
+        if "memory" in error.msg:  # orjson has no class of its own for this error
             raise MemoryError from error
-        raise WebError(Trouble.NOT_A_FEED, f"no JSON: {error}") from None
+        raise WebError(Trouble.NOT_A_FEED, f"the body is not valid JSON: {error}") from None
     entries = feed.get("items")
     if _VERSION not in str(feed.get("version")) or not isinstance(entries, list):
-        raise WebError(Trouble.NOT_A_FEED, "JSON, but no JSON Feed")
-    items, skipped = first_items(entries, max_items, lambda entry: _item(entry, url))
+        raise WebError(Trouble.NOT_A_FEED, "the body is JSON, but not a JSON Feed")
+    items, skipped = convert_entries(entries, max_items, lambda entry: _item(entry, url))
     return ParsedFeed(
-        title=bounded(feed.get("title"), MAX_TITLE),
+        title=truncate_text(feed.get("title"), MAX_TITLE),
         items=items,
         truncated=len(entries) > max_items,
         skipped=skipped,
     )
 
 
-def _item(entry: Any, url: str) -> Item | None:
-    """`url` is the permalink; `external_url` stands in for it, then an id that is an address."""
+def _item(entry: Any, url: str) -> FeedItem | None:
+    """Return the item of an entry, or None if it has no link.
+
+    The link is `url`; without it `external_url`, then an `id` that is an absolute URL.
+    """
     if not isinstance(entry, dict):
         return None
     address = (
-        link(entry.get("url"), url)
-        or link(entry.get("external_url"), url)
-        or link(entry.get("id"), None)
+        absolute_link(entry.get("url"), url)
+        or absolute_link(entry.get("external_url"), url)
+        or absolute_link(entry.get("id"), None)
     )
     if address is None:
         return None
     description = entry.get("summary") or entry.get("content_text") or entry.get("content_html")
-    return Item(
+    return FeedItem(
         link=address,
-        title=bounded(entry.get("title"), MAX_TITLE),
-        description=bounded(description, MAX_DESCRIPTION),
+        title=truncate_text(entry.get("title"), MAX_TITLE),
+        description=truncate_text(description, MAX_DESCRIPTION),
         published=_date(entry.get("date_published")) or _date(entry.get("date_modified")),
     )
 
 
 def _date(text: Any) -> str | None:
-    """RFC 3339, as the specification asks for; anything else is no date."""
+    """Return an RFC 3339 date, which the specification requires; None for any other text."""
     try:
-        return stamp(datetime.fromisoformat(text.strip().upper()))
+        return format_time(datetime.fromisoformat(text.strip().upper()))
     except (AttributeError, ValueError):
         return None

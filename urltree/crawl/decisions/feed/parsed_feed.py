@@ -1,4 +1,4 @@
-"""What a feed says, whatever its format: links, texts and dates that can be relied on."""
+"""The content of a parsed feed, and the checks on links, texts and dates that all formats share."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from urllib.parse import urljoin
 import can_ada
 
 from urltree.address.url import MAX_URL
-from urltree.crawl.decisions.feed.item import Item
+from urltree.crawl.decisions.feed.item import FeedItem
 
-MAX_TITLE = 4 * 1024  # bytes as UTF-8; a title travels with each page, a feed's stays in its state
-MAX_DESCRIPTION = 64 * 1024  # bytes as UTF-8: a feed may carry whole books in it
+MAX_TITLE = 4 * 1024  # bytes in UTF-8; every page and every feed state stores a title
+MAX_DESCRIPTION = 64 * 1024  # bytes in UTF-8; some descriptions contain a whole book
 
 _SCHEMES = {"http:", "https:"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -23,18 +23,20 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedFeed:
-    """A feed.
+    """A parsed feed of any format.
 
     Attributes:
-        items: the first of the feed, in its order, of those that have a link.
-        ttl: seconds for which the feed asks not to be asked again, None where it does not.
-        skip_hours: 0 to 23 in UTC; skip_days: 0 = Monday (RSS 2.0). Never all of them.
-        truncated: whether there were more items than were looked at.
-        skipped: items looked at whose link is no http or https address.
+        title: title of the feed; None without one.
+        items: first items of the feed that have a link, in the feed's order.
+        ttl: seconds for which the feed asks not to be polled again; None if it does not.
+        skip_hours: hours without polls, 0 to 23 in UTC; never all of them.
+        skip_days: days without polls, 0 = Monday (RSS 2.0); never all of them.
+        truncated: whether the feed has more items than were read.
+        skipped: number of items read whose link is not an http or https URL.
     """
 
     title: str | None = None
-    items: tuple[Item, ...] = ()
+    items: tuple[FeedItem, ...] = ()
     ttl: float | None = None
     skip_hours: tuple[int, ...] = ()
     skip_days: tuple[int, ...] = ()
@@ -42,37 +44,40 @@ class ParsedFeed:
     skipped: int = 0
 
 
-def first_items(
-    entries: list[Any], max_items: int, item: Callable[[Any], Item | None]
-) -> tuple[tuple[Item, ...], int]:
-    """Items of a feed's first entries, and how many of these have no link.
+def convert_entries(
+    entries: list[Any], max_items: int, item: Callable[[Any], FeedItem | None]
+) -> tuple[tuple[FeedItem, ...], int]:
+    """Convert the first entries of a feed into items.
 
     Args:
-        entries: as the format has them.
-        max_items: how many of them are looked at.
-        item: makes an item of an entry, None where it has no link.
+        entries: entries in the representation of the format.
+        max_items: number of entries to read.
+        item: converts one entry; returns None if it has no link.
+
+    Returns:
+        The items, and the number of entries without a link.
     """
     items = [item(entry) for entry in entries[:max_items]]
     linked = tuple(found for found in items if found is not None)
     return linked, len(items) - len(linked)
 
 
-def bounded(text: Any, size: int) -> str | None:
-    """Text of at most so many bytes as UTF-8; None where there is none.
+def truncate_text(text: Any, size: int) -> str | None:
+    """Return a text of at most `size` bytes in UTF-8; None for an empty text or another type.
 
-    Surrogates, which `&#xD800;` in a feed makes, have no UTF-8: they become U+FFFD.
+    Surrogates, which `&#xD800;` in a feed produces, cannot be encoded and become U+FFFD.
     """
     if not isinstance(text, str) or not (text := text.strip()):
         return None
     return _SURROGATE.sub("\ufffd", text).encode()[:size].decode(errors="ignore")
 
 
-def link(text: Any, base: str | None) -> str | None:
-    """The http or https URL that a browser would ask, None where it is none.
+def absolute_link(text: Any, base: str | None) -> str | None:
+    """Return the http or https URL that a browser would request; None if the text is not one.
 
     Args:
-        text: of a feed: may be relative, have spaces in it, or be no string at all.
-        base: what it is relative to; without one only absolute URLs count.
+        text: value from a feed; may be relative, contain spaces, or not be a string at all.
+        base: URL to which the text is relative; without it only absolute URLs are accepted.
     """
     if not isinstance(text, str) or not (text := text.strip()):
         return None
@@ -84,16 +89,18 @@ def link(text: Any, base: str | None) -> str | None:
     return url if parsed.protocol in _SCHEMES and len(url) <= MAX_URL else None
 
 
-def stamp(moment: datetime) -> str | None:
-    """RFC 3339 in UTC, to the second; None before 1970, and in 9999, which stands for never.
+def format_time(moment: datetime) -> str | None:
+    """Format a time as RFC 3339 in UTC, in whole seconds.
+
+    Return None for years before 1970, and for 9999, which feeds use for "never".
 
     Args:
-        moment: without offset it is UTC.
+        moment: a time without offset is taken as UTC.
     """
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     try:
         moment = moment.astimezone(UTC)
-    except OverflowError:  # year 1 or 9999, out of bounds in UTC
+    except OverflowError:  # year 1 or 9999: out of range after conversion to UTC
         return None
     return moment.isoformat(timespec="seconds") if 1970 <= moment.year < 9999 else None

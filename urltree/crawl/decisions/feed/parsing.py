@@ -1,31 +1,31 @@
-"""The body of an answer → what the feed says.
+"""Parser for feeds of all formats.
 
-A hostile body may take long, or much memory: `agents.polling.parsers` bounds both.
+A hostile body may take much time or memory to parse. `agents.polling.parsers` limits both.
 """
 
 from __future__ import annotations
 
-from urltree.crawl.decisions.answer import Trouble, WebError
 from urltree.crawl.decisions.feed import json_feed, xml_feed
 from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
+from urltree.crawl.decisions.response import Trouble, WebError
 
-__all__ = ["ParsedFeed", "parse"]
+__all__ = ["ParsedFeed", "parse_feed"]
 
 
-def parse(body: bytes, content_type: str | None, url: str, *, max_items: int) -> ParsedFeed:
-    """Read a feed; damage alone is no error, a damaged feed gives what it has.
+def parse_feed(body: bytes, content_type: str | None, url: str, *, max_items: int) -> ParsedFeed:
+    """Parse a feed. A damaged feed yields the items that can be read.
 
     Args:
-        body: decompressed.
-        content_type: the header verbatim; only its charset counts.
-        url: of the answer, which relative links are relative to.
-        max_items: how many items are looked at; those are the first.
+        body: decompressed body.
+        content_type: Content-Type header, used for its charset.
+        url: address of the response, to which relative links refer.
+        max_items: number of items to read, from the first on.
 
     Raises:
         WebError: `not-a-feed`.
     """
     if not body.strip():
-        raise WebError(Trouble.NOT_A_FEED, "is empty")
+        raise WebError(Trouble.NOT_A_FEED, "the body is empty")
     if json_feed.is_json(body):
-        return json_feed.parse(body, url, max_items=max_items)
-    return xml_feed.parse(body, content_type, url, max_items=max_items)
+        return json_feed.parse_json_feed(body, url, max_items=max_items)
+    return xml_feed.parse_xml_feed(body, content_type, url, max_items=max_items)

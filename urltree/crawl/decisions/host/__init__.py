@@ -1,1 +1,1 @@
-"""Hosts: queues, robots.txt, and what the answer to a page request means."""
+"""Hosts: queues, robots.txt, and the meaning of the response to a page request."""

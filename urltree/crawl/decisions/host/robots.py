@@ -1,8 +1,8 @@
-"""robots.txt, as RFC 9309 says: what an answer means, and what the rules allow us.
+"""robots.txt (RFC 9309): what the response means, and which pages the rules allow.
 
-2xx              its rules count
-4xx but 429      there are none: everything is allowed (2.3.1.3)
-too many redirects, or one to nowhere: the same (2.3.1.2)
+2xx              the rules in the body apply
+4xx except 429   there are no rules: everything is allowed (2.3.1.3)
+bad redirect     too many, or not to an HTTP URL: everything is allowed (2.3.1.2)
 429, 5xx, none   nothing is allowed for now (2.3.1.4)
 """
 
@@ -12,40 +12,45 @@ from urllib.parse import urlsplit
 
 from protego import Protego
 
-from urltree.crawl.decisions.answer import Answer, Trouble, WebError
-from urltree.crawl.decisions.host.host import RobotsText
+from urltree.crawl.decisions.host.host_state import RobotsText
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 
-TOKEN = "urltree"  # noqa: S105 - our product token in User-agent lines (2.2.1)
-MAX_BYTES = 500 * 1024  # what has to be read of it at least (2.5)
-MAX_REDIRECTS = 5  # that have to be followed at least (2.3.1.2)
+PRODUCT_TOKEN = "urltree"  # noqa: S105 - the crawler's name in User-agent lines (2.2.1)
+MAX_BYTES = 500 * 1024  # minimum that a crawler must parse (2.5)
+MAX_REDIRECTS = 5  # minimum that a crawler must follow (2.3.1.2)
 
-_NONE = 404  # stands for every answer that says that there are no rules
+_NONE = 404  # status that represents all responses without rules
 
 
-def address(url: str) -> str:
-    """Where the robots.txt of a page lies."""
+def robots_url(url: str) -> str:
+    """Return the URL of the robots.txt for a page."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/robots.txt"
 
 
-def read(came: Answer | WebError, until: float) -> RobotsText | str:
-    """What holds of an answer until then; or in words, why nothing is allowed for now."""
-    if isinstance(came, WebError):
-        if came.trouble is Trouble.REDIRECT:
+def interpret_robots(result: Response | WebError, until: float) -> RobotsText | str:
+    """Return the robots.txt in a response, or a message that says why nothing is allowed for now.
+
+    Args:
+        result: result of the request.
+        until: expiry of the robots.txt, seconds since 1970.
+    """
+    if isinstance(result, WebError):
+        if result.trouble is Trouble.REDIRECT:
             return RobotsText(_NONE, until)
-        return f"{came.trouble}: {came.message}"
-    if 200 <= came.status < 300:
-        return RobotsText(came.status, until, _text(came.body))
-    if came.status == 429 or came.status >= 500:
-        return f"status {came.status}"
-    return RobotsText(came.status, until)
+        return f"{result.trouble}: {result.message}"
+    if 200 <= result.status < 300:
+        return RobotsText(result.status, until, _text(result.body))
+    if result.status == 429 or result.status >= 500:
+        return f"status {result.status}"
+    return RobotsText(result.status, until)
 
 
 class Robots:
-    """The rules of one robots.txt for us.
+    """The rules of one robots.txt that apply to this crawler.
 
     Args:
-        text: as it was answered.
+        text: robots.txt of the host.
     """
 
     def __init__(self, text: RobotsText) -> None:
@@ -53,17 +58,20 @@ class Robots:
         self.bytes = len(text.body)
 
     def allows(self, url: str) -> bool:
-        """Whether we may ask for a page."""
-        return self._rules is None or self._rules.can_fetch(url, TOKEN)
+        """Return whether the crawler may request a page."""
+        return self._rules is None or self._rules.can_fetch(url, PRODUCT_TOKEN)
 
     @property
     def crawl_delay(self) -> float | None:
-        """Seconds between two requests that it asks for; not of the RFC, and widespread."""
-        return None if self._rules is None else self._rules.crawl_delay(TOKEN)
+        """Seconds between two requests that Crawl-delay asks for; None without it.
+
+        Crawl-delay is widespread, although the RFC does not define it.
+        """
+        return None if self._rules is None else self._rules.crawl_delay(PRODUCT_TOKEN)
 
 
 def _text(body: bytes) -> str:
-    """The part that is read: whole lines of its first 500 KiB."""
+    """Return the complete lines in the first 500 KiB."""
     if len(body) > MAX_BYTES:
         body = body[:MAX_BYTES].rpartition(b"\n")[0]
     return body.decode("utf-8-sig", errors="replace")

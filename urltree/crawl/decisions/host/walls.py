@@ -1,10 +1,10 @@
-"""Recognises what stands in for a page: a test for robots, or a demand for consent.
+"""Recognise walls: responses that replace the page by a robot test or a demand for consent.
 
-    walls.yaml          status, headers and marks of each; all that an entry names must hold
+    walls.yaml          status, headers and marks of each wall; all conditions of an entry must hold
 
-Published, a wall would be the text of its site, on every page of it. A wrong alarm would lose a
-page: so a mark alone never decides. Each entry needs a header that only the wall sends, or a
-status of refusal with its mark, or a mark within a page that is hardly longer than the wall.
+A wall that is published would become text of its site, once for every page. A false alarm loses a
+page. So a mark in the page is never enough: an entry also requires a header that only the wall
+sends, or an error status, or a page that has hardly more text than the wall.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 
 import yaml
 
-MAX_WALL = 64 * 1024  # bytes that are looked at
+MAX_WALL = 64 * 1024  # bytes of the page that are searched
 
-_SHORT = 400  # characters of text; a wall's are 20 to 350, an article's rarely below 500
+_SHORT = 400  # characters; walls have 20 to 350, articles rarely fewer than 500
 _HIDDEN = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(script|style|noscript|svg|head)\b.*?(?:</\1\s*>|\Z)",
     re.IGNORECASE | re.DOTALL,
@@ -31,15 +31,15 @@ _TAG = re.compile(rb"<[^>]{0,4000}>?")
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """How one is recognised; what is empty says nothing.
+    """The conditions by which one wall is recognised. Empty conditions are always met.
 
     Attributes:
-        name: in counts and dead letters.
-        status: one of these.
-        headers: patterns by name, all of them.
-        marks: bytes of the page, one of them, whatever their case.
-        short: whether its text must be short.
-        hosts: a redirect to one of these, or below.
+        name: name in metrics and dead letters.
+        status: possible status codes.
+        headers: patterns by header name; all must match.
+        marks: bytes, one of which must occur in the page, regardless of case.
+        short: whether the page must have little text.
+        hosts: hosts to which, or to whose subdomains, the response must redirect.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Wall:
     hosts: tuple[str, ...] = ()
 
     def is_met(self, status: int, headers: Mapping[str, str], html: bytes) -> bool:
-        """Whether an answer is it; `html` is in lower case."""
+        """Return whether a response meets all conditions; `html` is in lower case."""
         if self.hosts:
             return 300 <= status < 400 and _is_below(headers.get("location", ""), self.hosts)
         return (
@@ -61,21 +61,21 @@ class Wall:
         )
 
 
-def wall(status: int, headers: Mapping[str, str], html: bytes) -> str | None:
-    """The name of the wall that an answer is, None for what is none.
+def find_wall(status: int, headers: Mapping[str, str], html: bytes) -> str | None:
+    """Return the name of the wall that a response contains; None if it contains none.
 
     Args:
-        status: of the answer.
-        headers: names in lower case.
-        html: its body, of which MAX_WALL bytes count.
+        status: status of the response.
+        headers: header fields by lower-case name.
+        html: body, of which the first MAX_WALL bytes are searched.
     """
     lower = html[:MAX_WALL].lower()
-    return next((w.name for w in shipped() if w.is_met(status, headers, lower)), None)
+    return next((w.name for w in load_walls() if w.is_met(status, headers, lower)), None)
 
 
 @cache
-def shipped() -> tuple[Wall, ...]:
-    """The walls of walls.yaml."""
+def load_walls() -> tuple[Wall, ...]:
+    """Return the walls of walls.yaml."""
     text = files("urltree.crawl.decisions.host").joinpath("walls.yaml").read_text("utf-8")
     return tuple(_wall(entry) for entry in yaml.safe_load(text))
 
@@ -100,6 +100,6 @@ def _is_below(location: str, hosts: tuple[str, ...]) -> bool:
 
 
 def _is_short(html: bytes) -> bool:
-    """Whether a page has hardly any text; a cut one has none of what was cut."""
+    """Return whether a page has little text. Text behind the cut at MAX_WALL does not count."""
     text = _TAG.sub(b" ", _HIDDEN.sub(b" ", html))
     return len(b" ".join(text.split())) <= _SHORT

@@ -1,1 +1,1 @@
-"""Polling: when a feed is due, and how a poll changes its stored state."""
+"""Polls: when each feed is due, which of its items are new, and what a poll changes."""

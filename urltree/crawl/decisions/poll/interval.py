@@ -1,19 +1,29 @@
-"""How long to wait until a feed is asked again, and what is learned of its rhythm for that.
+"""How long to wait until the next poll of a feed, after a success and after a failure.
 
-    published     │  │   │ │    │  │           │
+    publications  │  │   │ │    │  │           │
     gaps           ╰─╯╰──╯╰╯╰───╯╰─╯╰─────────╯╰──── silence ────▶ now
-    window        ╰────────── what the feed's list spans ─────────╯
+    window        ╰─────── span of the items in the feed ─────────╯
 
     interval = max(half the median gap, a tenth of the silence, the publisher's floor)
                but at most half the window, unless the feed has been silent for a week,
                within interval_min to interval_max
 
-Half the gap: an item waits a quarter of a gap on average. A tenth of the silence: a feed that has
-said nothing for ten days may wait for one more (issue 4).
+The silence is the time since the newest item. With half the gap, an item waits a quarter of a gap
+on average. With a tenth of the silence, a feed without news for ten days may wait one more day.
 
-The floor (ttl, sy:, max-age) beats our own wish: the publisher knows. The window beats the floor:
-an item that fell out of its list unseen is lost for good, and the floor is often nobody's will
-(WordPress writes `sy:` hourly into each feed); asking more often costs a 304.
+The floor (ttl, sy:, max-age) takes precedence over our own interval, because the publisher knows
+the feed. The window takes precedence over the floor: an item that leaves the feed between two polls
+is lost. Many floors are also unintended (WordPress writes an hourly `sy:` into every feed), and a
+superfluous poll costs only a response 304.
+
+After failures the wait grows:
+
+    errors in a row   1    2    3    4    5    6 …            quarantine_errors …
+    wait              i    2i   4i   8i   …    half a day     a day
+
+Here `i` is the feed's interval. The first error does not lengthen the wait, because most errors are
+gone by the next poll. A success ends the back-off (`transition.py`). A longer Retry-After is
+obeyed.
 """
 
 from __future__ import annotations
@@ -24,28 +34,32 @@ from itertools import pairwise
 from math import exp2, inf
 from statistics import median
 
-from urltree.crawl.decisions.chance import chance_of
-from urltree.crawl.decisions.durations import DAY, HOUR
-from urltree.crawl.decisions.poll.outcome import Outcome
-from urltree.crawl.decisions.poll.state import FeedState
+from urltree.crawl.decisions.poll.feed_state import FeedState
+from urltree.crawl.decisions.poll.outcome import PollOutcome
+from urltree.crawl.decisions.timing import DAY, HOUR, stable_fraction
 
-GAPS = 20  # that are kept of a feed
-JITTER = 0.1
-EARLIEST = 631_152_000.0  # 1990: an item that is older than the web has a clock never set
+GAPS = 20  # maximum number of gaps in a feed's state
+JITTER = 0.1  # largest change of a wait, as a share of it
+EARLIEST = 631_152_000.0  # 1990: an older date, from before the web, must be wrong
 
-SILENT = 7 * DAY  # no list of who says nothing for so long is about to be replaced
+BACKOFF_MAX = DAY / 2  # longest wait in seconds of a failing feed before its quarantine
+PROBE = DAY  # seconds between two polls of a quarantined feed
 
-_ANY = 100.0  # days after which a window may have any length, and no float overflows
-_THURSDAY = 3  # 1 January 1970; Monday is 0
+_DOUBLINGS = 30  # maximum exponent; enough to exceed every limit, without overflow
+
+SILENT = 7 * DAY  # seconds without news after which `turnover_seconds` returns infinity
+
+_ANY = 100.0  # days; limits the growth of a window, so that no float overflows
+_THURSDAY = 3  # weekday of 1 January 1970; Monday is 0
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """What a user decides about polls (`agents.settings.feeds`).
+class PollRules:
+    """The user's settings for polls (`agents.settings.feeds`).
 
     Attributes:
-        interval_min, interval_max: seconds between two polls of a feed that works.
-        quarantine_errors: in a row, after which a feed is only probed.
+        interval_min, interval_max: limits of the seconds between two polls of a working feed.
+        quarantine_errors: number of errors in a row from which a feed is polled only once a day.
     """
 
     interval_min: float = 900.0
@@ -53,47 +67,51 @@ class Rules:
     quarantine_errors: int = 20
 
     def clamp(self, seconds: float) -> float:
-        """The nearest interval that is allowed."""
+        """Return the nearest interval within the limits."""
         return max(self.interval_min, min(seconds, self.interval_max))
 
 
-def interval(state: FeedState, rules: Rules) -> float:
-    """Seconds until the next poll of a feed that works; see the head of this file.
+def poll_interval(state: FeedState, rules: PollRules) -> float:
+    """Return the seconds until the next poll of a working feed.
 
-    A feed that never had an item gives no reason to hurry: interval_max.
+    The formula is at the top of the file. A feed that never had an item is polled at interval_max.
     """
     if state.newest is None or state.last_poll is None:
         return rules.interval_max
     silence = state.last_poll - state.newest
     usual = median(state.gaps) if state.gaps else 0.0
     wanted = max(usual / 2, silence / 10, state.floor)
-    return rules.clamp(min(wanted, turnover(state, state.last_poll) / 2))
+    return rules.clamp(min(wanted, turnover_seconds(state, state.last_poll) / 2))
 
 
-def turnover(state: FeedState, now: float) -> float:
-    """Seconds in which items can fall out of the feed's list; infinity where nothing is to fear.
+def turnover_seconds(state: FeedState, now: float) -> float:
+    """Return the seconds in which all items of a feed may be replaced; infinity for a silent feed.
 
-    Who has been silent for a week is not about to replace a whole list: blogs that were imported
-    in a minute, years ago, would be asked at the highest rate for ever.
+    A feed that has been silent for a week is unlikely to replace all its items soon. Without this
+    rule, a blog whose posts were imported within one minute years ago would always be polled at the
+    highest rate.
     """
     if state.window is None or state.newest is None or now - state.newest > SILENT:
         return inf
     return state.window
 
 
-def floor(outcome: Outcome, rules: Rules) -> float:
-    """Seconds that the publisher asks for, at most interval_max; `no-cache` beats any max-age."""
+def publisher_floor(outcome: PollOutcome, rules: PollRules) -> float:
+    """Return the minimum interval that the publisher asks for, at most interval_max.
+
+    `no-cache` overrides any max-age.
+    """
     asked = [outcome.ttl or 0.0, 0.0 if outcome.no_cache else outcome.max_age or 0.0]
     return min(max(0.0, *asked), rules.interval_max)
 
 
-def published(state: FeedState, outcome: Outcome) -> list[float]:
-    """When the items came out that this poll has found, in order, each time once.
+def publication_times(state: FeedState, outcome: PollOutcome) -> list[float]:
+    """Return when the items of a poll were published, in order and without duplicates.
 
-    Of the first poll all items count. Later only new ones do, and what is new came out since the
-    last success, whatever its date says: no date, one in the future, one of years ago, a bare day
-    all give way to the time at which it was first seen. What another feed of the site has brought
-    before is not new: who only repeats others falls silent, and is asked less.
+    The first poll counts all items. Later polls count only new items, and these must have been
+    published since the last success. So the time of the poll replaces a date that is missing, older
+    than that, in the future, or without a time of day. Items that another feed of the site has
+    already brought are not new; so a feed that only repeats others is polled less often.
     """
     since = state.last_success
     times = set()
@@ -105,18 +123,24 @@ def published(state: FeedState, outcome: Outcome) -> list[float]:
     return sorted(times)
 
 
-def gaps(state: FeedState, times: Iterable[float]) -> tuple[float, ...]:
-    """The feed's gaps with those before `times` (rising), newest first, at most `GAPS`."""
+def update_gaps(state: FeedState, times: Iterable[float]) -> tuple[float, ...]:
+    """Return the feed's gaps with those of new publications, newest first, at most `GAPS`.
+
+    Args:
+        state: state before the poll.
+        times: publication times in ascending order.
+    """
     later = [time for time in times if state.newest is None or time > state.newest]
     known = later if state.newest is None else [state.newest, *later]
     found = [after - before for before, after in pairwise(known)]
     return (*reversed(found), *state.gaps)[:GAPS]
 
 
-def window(state: FeedState, outcome: Outcome) -> float | None:
-    """Seconds that the feed's list spans at its busiest; what was known where it tells nothing.
+def update_window(state: FeedState, outcome: PollOutcome) -> float | None:
+    """Return the seconds that the items in the feed span; the known value if the poll gives none.
 
-    It shrinks at once and at most doubles in a day: a night's long list is not the morning's.
+    The window shrinks at once and at most doubles in a day, because the list of a quiet night spans
+    more time than that of the next morning.
     """
     span = _span(state, outcome)
     if span is None or state.window is None or state.last_success is None:
@@ -125,11 +149,11 @@ def window(state: FeedState, outcome: Outcome) -> float | None:
     return min(span, state.window * exp2(min(days, _ANY)))
 
 
-def _span(state: FeedState, outcome: Outcome) -> float | None:
-    """Seconds that this one list spans; None where it does not show, or all came out at once.
+def _span(state: FeedState, outcome: PollOutcome) -> float | None:
+    """Return the seconds that the items of one poll span; None if unknown or zero.
 
-    Dates say it: three quarters of the list are measured, for some feeds pin old items. A list
-    without dates spans as much as its share of new items lets expect.
+    Three quarters of the dates are used, because some feeds keep a few old items. If most items
+    have no date, the span follows from the share of new items.
     """
     count, new = len(outcome.items), sum(item.is_new for item in outcome.items)
     dates = sorted((date for date in _dates(outcome) if date is not None), reverse=True)
@@ -141,11 +165,12 @@ def _span(state: FeedState, outcome: Outcome) -> float | None:
     return None
 
 
-def _dates(outcome: Outcome) -> list[float | None]:
-    """The items' dates; None for those that cannot be: in the future, before `EARLIEST`.
+def _dates(outcome: PollOutcome) -> list[float | None]:
+    """Return the items' dates; None for impossible ones: in the future, or before `EARLIEST`.
 
-    Where all have the same time of day they are bare days, and say nothing of hours. (Who really
-    publishes each day at noon sharp is got to know in a few polls all the same.)
+    If all dates have the same time of day, they are taken as days without a time, and all become
+    None. A feed that really publishes at the same time each day loses little: its rhythm is learned
+    from the times of a few polls.
     """
     dates = [
         item.time if item.time is not None and EARLIEST < item.time <= outcome.at else None
@@ -156,21 +181,24 @@ def _dates(outcome: Outcome) -> list[float | None]:
     return [None] * len(dates) if are_days else dates
 
 
-def chance(state: FeedState, sequence: int = 0) -> float:
-    """A number from 0 to 1 that is always the same for this feed and poll."""
-    return chance_of(f"{state.site} {state.feed} {sequence}")
+def feed_fraction(state: FeedState, sequence: int = 0) -> float:
+    """Return a number from 0 to 1 that depends only on the feed and the poll."""
+    return stable_fraction(f"{state.site} {state.feed} {sequence}")
 
 
-def jittered(seconds: float, state: FeedState, at_least: float = 0.0) -> float:
-    """Some seconds more or less, by this feed and poll; thrown back where it would be too few."""
-    moved = seconds * (1 + JITTER * (2 * chance(state, state.sequence) - 1))
+def add_jitter(seconds: float, state: FeedState, at_least: float = 0.0) -> float:
+    """Lengthen or shorten a wait by up to `JITTER` of it, depending on the feed and the poll.
+
+    A result below `at_least` is mirrored there, so that it becomes longer instead.
+    """
+    moved = seconds * (1 + JITTER * (2 * feed_fraction(state, state.sequence) - 1))
     return max(moved, 2 * at_least - moved)
 
 
-def not_skipped(due: float, state: FeedState) -> float:
-    """The first time from `due` on, in steps of an hour, that skipHours and skipDays allow.
+def skip_forbidden_hours(due: float, state: FeedState) -> float:
+    """Return the first time from `due` on, in steps of an hour, that skipHours and skipDays allow.
 
-    Hours and days are in UTC. Who forbids the whole week is not obeyed.
+    Hours and days are in UTC. If they forbid the whole week, they are ignored.
     """
     for hours in range(7 * 24):
         time = due + hours * HOUR
@@ -179,3 +207,22 @@ def not_skipped(due: float, state: FeedState) -> float:
         if hour not in state.skip_hours and day not in state.skip_days:
             return time
     return due
+
+
+def backoff_seconds(state: FeedState, retry_after: float | None, rules: PollRules) -> float:
+    """Return the seconds until the next poll of a feed whose last poll failed.
+
+    Args:
+        state: state in which `errors` includes this failure; `interval` is 0 before a first
+            success.
+        retry_after: seconds that the response asks for; None if it does not.
+        rules: the user's settings.
+    """
+    usual = rules.clamp(state.interval)
+    if state.errors >= rules.quarantine_errors:
+        wait = max(usual, PROBE)
+    else:
+        doubled = usual * 2.0 ** min(state.errors - 1, _DOUBLINGS)
+        wait = max(usual, min(doubled, BACKOFF_MAX))
+    later = 1 + JITTER * feed_fraction(state, state.sequence)  # jitter only lengthens Retry-After
+    return max(add_jitter(wait, state, at_least=rules.interval_min), (retry_after or 0.0) * later)

@@ -1,7 +1,7 @@
-"""What a poll of a feed has found: all that its state is changed by.
+"""The outcome of a poll: everything that changes the feed's state.
 
-It travels through the topic poll-outcomes (`models.poll_outcome`) to the agent that owns the
-feed's state, and is sent only when the new items are safe in `fetches` (issue 4).
+It travels through the topic poll-outcomes (`models.poll_outcome`) to the agent that owns the feed's
+state. It is sent only after Kafka has confirmed the new items in `fetches`.
 """
 
 from __future__ import annotations
@@ -9,26 +9,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from urltree.crawl.decisions.answer import Trouble
+from urltree.crawl.decisions.response import Trouble
 
 
-class Result(StrEnum):
+class PollResult(StrEnum):
     """How a poll ended."""
 
-    ITEMS = "items"  # 200, parsed
-    UNCHANGED = "unchanged"  # 304, or 200 with the same body
+    ITEMS = "items"  # status 200, and the body was parsed
+    UNCHANGED = "unchanged"  # status 304, or 200 with an unchanged body
     FAILED = "failed"
-    GONE = "gone"  # 410
+    GONE = "gone"  # status 410
 
 
 @dataclass(frozen=True, slots=True)
-class SeenItem:
-    """An item in the feed's window.
+class PolledItem:
+    """An item that a poll found in the feed.
 
     Attributes:
-        hash: `Item.hash`.
-        time: seconds since 1970 of its date, None where it has none.
-        is_new: whether it was not in `seen_items` and has been sent to `fetches`.
+        hash: `FeedItem.hash`.
+        time: date of the item, seconds since 1970; None without one.
+        is_new: whether it was not in `seen_items` and was sent to `fetches`.
     """
 
     hash: bytes
@@ -37,23 +37,28 @@ class SeenItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """Of one poll.
+class PollOutcome:
+    """The outcome of one poll.
 
     Attributes:
-        site, feed: the key of the feed: registrable domain, and its URL as it was added.
-        sequence: the state's at the poll, plus one; another one is stale and dropped.
-        at: when the answer was complete, seconds since 1970.
-        status: of the last answer, None where there was none.
-        trouble, message: where it failed.
-        moved_to: the address behind permanent redirects alone; None where there were none.
-        etag, last_modified: verbatim, of the answer with the items.
-        body_hash: xxh3_128 of the body, hex.
-        max_age: Cache-Control, seconds; no_cache beats it.
+        site: registrable domain; part of the feed's key.
+        feed: URL under which the feed was added; part of the feed's key.
+        sequence: the state's sequence at the time of the poll plus one; others are dropped as
+            stale.
+        at: time at which the response was complete, seconds since 1970.
+        result: how the poll ended.
+        status: status of the last response; None without one.
+        trouble, message: class and explanation of a failure.
+        moved_to: address to which only permanent redirects led; None without any.
+        etag, last_modified: validators of the response with the items, unchanged.
+        body_hash: xxh3_128 of the body, hexadecimal.
+        max_age: seconds of max-age in Cache-Control.
+        no_cache: whether Cache-Control forbids caching; then max_age is ignored.
         retry_after: seconds from `at`.
-        title: of the feed.
-        ttl: seconds, of <ttl> or sy:updatePeriod; skip_hours 0 to 23 in UTC, skip_days 0 = Monday.
-        items: those of the feed's window, in its order.
+        title: title of the feed.
+        ttl: seconds that <ttl> or sy:updatePeriod ask for.
+        skip_hours, skip_days: hours without polls, 0 to 23 in UTC, and days, 0 = Monday.
+        items: items in the feed, in its order.
         seconds: latency.
     """
 
@@ -61,7 +66,7 @@ class Outcome:
     feed: str
     sequence: int
     at: float
-    result: Result
+    result: PollResult
     status: int | None = None
     trouble: Trouble | None = None
     message: str | None = None
@@ -76,5 +81,5 @@ class Outcome:
     ttl: float | None = None
     skip_hours: tuple[int, ...] = ()
     skip_days: tuple[int, ...] = ()
-    items: tuple[SeenItem, ...] = ()
+    items: tuple[PolledItem, ...] = ()
     seconds: float = 0.0

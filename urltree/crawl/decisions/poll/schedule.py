@@ -1,10 +1,10 @@
-"""Which feed is due when: a heap with lazy deletion beside a dict that says what holds.
+"""The time at which each feed is due: a heap with lazy deletion and a dict of the valid times.
 
     when:  {a: 30, b: 20}            heap: 20 b, 25 a, 30 a
-                                               ╰ stale: `when` says 30; skipped on its way out
+                                               ╰ stale: `when` has 30; dropped when popped
 
-To move a key is to push it again; what was pushed before goes when it reaches the top, or when
-stale entries are more than the others and the heap is made anew.
+A new time for a key is pushed as a further entry. The old entry is dropped when it reaches the top
+of the heap. When most entries are stale, the heap is rebuilt.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from __future__ import annotations
 import math
 from heapq import heapify, heappop, heappush
 
-Key = tuple[int, bytes]  # partition, key of the feed's row
+FeedKey = tuple[int, bytes]  # partition, key of the feed's row
 
-_FEW = 64  # stale entries that are not worth a new heap
+_FEW = 64  # number of stale entries for which the heap is not rebuilt
 
 
 class Schedule:
-    """Keys and when they are due, seconds since 1970."""
+    """Keys and the times at which they are due, in seconds since 1970."""
 
     def __init__(self) -> None:
-        self._when: dict[Key, float] = {}
-        self._heap: list[tuple[float, Key]] = []
+        self._when: dict[FeedKey, float] = {}
+        self._heap: list[tuple[float, FeedKey]] = []
 
     def __len__(self) -> int:
         return len(self._when)
 
-    def put(self, key: Key, due: float) -> None:
-        """Set when a key is due; infinity means never, and takes it out."""
+    def put(self, key: FeedKey, due: float) -> None:
+        """Set when a key is due; infinity removes it."""
         if math.isinf(due):
             self.remove(key)
             return
@@ -36,13 +36,13 @@ class Schedule:
         heappush(self._heap, (due, key))
         self._compact()
 
-    def remove(self, key: Key) -> None:
-        """Take a key out, if it is there."""
+    def remove(self, key: FeedKey) -> None:
+        """Remove a key, if it is there."""
         self._when.pop(key, None)
         self._compact()
 
-    def pop(self, now: float) -> list[Key]:
-        """Take out all keys that are due, the longest due first."""
+    def pop(self, now: float) -> list[FeedKey]:
+        """Remove and return all keys that are due, the longest overdue first."""
         due = []
         while (at := self.next_due()) is not None and at <= now:
             key = heappop(self._heap)[1]
@@ -51,17 +51,17 @@ class Schedule:
         return due
 
     def next_due(self) -> float | None:
-        """When the next key is due, None where there is none."""
+        """Return when the next key is due; None without keys."""
         while self._heap and not self._holds(self._heap[0]):
             heappop(self._heap)
         return self._heap[0][0] if self._heap else None
 
     def clear(self) -> None:
-        """Take all keys out."""
+        """Remove all keys."""
         self._when.clear()
         self._heap.clear()
 
-    def _holds(self, entry: tuple[float, Key]) -> bool:
+    def _holds(self, entry: tuple[float, FeedKey]) -> bool:
         due, key = entry
         return self._when.get(key) == due
 

@@ -1,12 +1,12 @@
-"""Which items of a feed are new, and what is kept of those that are not: table `seen_items`.
+"""Find the new items of a feed, and keep the rows of known items: table `seen_items`.
 
-    feed          c b a       newest first, as most are
+    feed          c b a       newest first, as in most feeds
     seen before     b a
-    new           c           sent oldest first: verdicts depend on what came before
+    new           c           sent oldest first, because verdicts depend on earlier pages
 
-Items are the site's: many feeds of a site carry the same one, and it is sent once (the paper).
-A row lives for `days` after its item was last seen. It is written again when half of that is over,
-so that an item that stays in its feed costs one write a month, not one a poll.
+Items belong to a site: an item that occurs in several feeds of the site is sent once (the paper). A
+row is kept for `days` after its item was last seen. It is rewritten when half of that time is over,
+so that an item that stays in its feed costs one write a month instead of one per poll.
 """
 
 from __future__ import annotations
@@ -15,98 +15,105 @@ import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from urltree.crawl.decisions.durations import DAY
-from urltree.crawl.decisions.feed.item import Item
-from urltree.crawl.decisions.poll.outcome import SeenItem
-from urltree.crawl.decisions.poll.state import FeedState, StateError
+from urltree.crawl.decisions.feed.item import FeedItem
+from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStateError
+from urltree.crawl.decisions.poll.outcome import PolledItem
+from urltree.crawl.decisions.timing import DAY
 from urltree.page import microseconds
 
-_ROW = struct.Struct(">dd")  # another length is another version
+_ROW = struct.Struct(">dd")  # a later version must have another length
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """When an item was first and last seen, seconds since 1970."""
+class SeenItemRow:
+    """When an item was first and last seen, in seconds since 1970."""
 
     first: float
     last: float
 
     def encode(self) -> bytes:
-        """The row."""
+        """Return the bytes of the row."""
         return _ROW.pack(self.first, self.last)
 
     @classmethod
-    def decode(cls, row: bytes) -> Seen:
-        """Read a row.
+    def decode(cls, row: bytes) -> SeenItemRow:
+        """Read the bytes of a row.
 
         Raises:
-            StateError: it is of a release that this one does not know, or damaged.
+            FeedStateError: the row is damaged, or was written by another release.
         """
         if len(row) != _ROW.size:
-            raise StateError(f"seen_items: a row of {len(row)} bytes, should have {_ROW.size}")
+            raise FeedStateError(
+                f"a row of table seen_items has {len(row)} bytes, but should have {_ROW.size}; it "
+                "is damaged, or another release has written it"
+            )
         return cls(*_ROW.unpack(row))
 
     def is_past(self, now: float, days: float) -> bool:
-        """Whether its item is forgotten."""
+        """Return whether the row has expired."""
         return now - self.last > days * DAY
 
 
-def row_after(row: Seen | None, item: SeenItem, at: float, days: float) -> Seen | None:
-    """The row to be put for an item that a poll at `at` has found; None: it stays as it is.
+def update_row(
+    row: SeenItemRow | None, item: PolledItem, at: float, days: float
+) -> SeenItemRow | None:
+    """Return the row to write for an item that a poll at `at` has found; None for no write.
 
-    A new item's row is put also where it is there: of a replay, whose first write the changelog
-    may lack.
+    The row of a new item is written even if it exists: after a replay the changelog may lack the
+    first write.
     """
     if row is None:
-        return Seen(at, at)
+        return SeenItemRow(at, at)
     if item.is_new or at - row.last > days / 2 * DAY:
-        return Seen(min(row.first, at), max(row.last, at))
+        return SeenItemRow(min(row.first, at), max(row.last, at))
     return None
 
 
-def look(
-    items: Iterable[Item], is_known: Callable[[bytes], bool]
-) -> tuple[tuple[SeenItem, ...], list[Item]]:
-    """What a feed's items are to its site.
+def find_new_items(
+    items: Iterable[FeedItem], is_known: Callable[[bytes], bool]
+) -> tuple[tuple[PolledItem, ...], list[FeedItem]]:
+    """Split a feed's items into known and new ones.
 
     Args:
-        items: in the feed's order.
-        is_known: whether a hash is in `seen_items`.
+        items: items in the feed's order.
+        is_known: returns whether a hash is in `seen_items`.
 
     Returns:
-        All of them, each hash once, in the same order; and the new ones, oldest first.
+        All items in the same order without duplicates, and the new ones, oldest first.
     """
-    found: dict[bytes, Item] = {}
+    found: dict[bytes, FeedItem] = {}
     for item in items:
         found.setdefault(item.hash, item)
-    seen = tuple(SeenItem(name, time_of(item), not is_known(name)) for name, item in found.items())
-    return seen, oldest_first([found[item.hash] for item in seen if item.is_new])
+    seen = tuple(
+        PolledItem(name, item_time(item), not is_known(name)) for name, item in found.items()
+    )
+    return seen, sort_oldest_first([found[item.hash] for item in seen if item.is_new])
 
 
-def oldest_first(items: Sequence[Item]) -> list[Item]:
-    """By their dates where all have one; else from the end of the feed to its beginning."""
+def sort_oldest_first(items: Sequence[FeedItem]) -> list[FeedItem]:
+    """Sort items by date if all have one; otherwise reverse the order of the feed."""
     upwards = list(reversed(items))
-    times = {id(item): time for item in upwards if (time := time_of(item)) is not None}
+    times = {id(item): time for item in upwards if (time := item_time(item)) is not None}
     if len(times) < len(upwards):
         return upwards
     return sorted(upwards, key=lambda item: times[id(item)])
 
 
-def time_of(item: Item) -> float | None:
-    """Seconds since 1970 of an item's date, None where it has none."""
+def item_time(item: FeedItem) -> float | None:
+    """Return the date of an item in seconds since 1970; None without one."""
     return None if item.published is None else microseconds(item.published) / 1_000_000
 
 
 def is_reading_due(state: FeedState, sent: Mapping[str, str], now: float) -> bool:
-    """Whether to read a body although it is the last one: about once a day.
+    """Return whether to parse a body even though it is unchanged: about once a day.
 
-    Its items are still there, and their rows are to live on: else a feed that is silent for 60
-    days would send its whole list again, together with its next item.
+    The items in it are still in the feed, so their rows must not expire. Otherwise a feed that is
+    silent for 60 days would send all its items again together with the next one.
 
     Args:
-        state: of the feed.
-        sent: the headers that made the request conditional.
-        now: seconds since 1970.
+        state: state of the feed.
+        sent: headers that made the request conditional.
+        now: current time, seconds since 1970.
     """
     had_validators = state.etag is not None or state.last_modified is not None
     if had_validators and not sent:
@@ -115,5 +122,5 @@ def is_reading_due(state: FeedState, sent: Mapping[str, str], now: float) -> boo
 
 
 def is_sweep_due(state: FeedState, now: float) -> bool:
-    """Whether the rows of a site are to be looked through on behalf of this feed: once a day."""
+    """Return whether to look for expired rows of the feed's site: once a day."""
     return state.swept_at is None or now - state.swept_at > DAY

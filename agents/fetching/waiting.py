@@ -1,0 +1,180 @@
+"""The places where pages wait: their hosts' queues, or the parked pages.
+
+    ready within park_seconds    the host's queue; a page with a later not-before is parked
+    ready later                  parked for park_seconds, then sent to `fetches` again
+
+A host's queue is checked again after each of its requests: a host that has become slow, or backs
+off, may have more pages in its queue than it can serve in that time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from heapq import heappop, heappush
+from itertools import count
+from typing import Generic, TypeVar
+
+from agents.fetching.hosts import Hosts
+from agents.fetching.jobs import FetchJob, FetchStage
+from agents.telemetry.metrics import Metrics
+from urltree.crawl.decisions.host.host_queues import HostQueues
+from urltree.page import PageError, Reason
+
+T = TypeVar("T")
+
+_LEAST = 1 / 6  # share of park_seconds for which far pages stay even if the worker is full
+_SLACK = 1.5  # times park_seconds; a queue with a longer wait is emptied and placed again
+
+
+class ParkedPages(Generic[T]):
+    """Pages that are not in a host's queue, so that they delay no others.
+
+        soon   ready within `park_seconds`: they stay until they are ready
+        far    ready later: they stay for `park_seconds`, in the order in which they came
+
+    The far ones may be taken out earlier if the worker is full. Times are seconds since 1970.
+
+    Args:
+        seconds: time for which a far page stays.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._soon: list[tuple[float, int, T]] = []
+        self._far: deque[tuple[float, T]] = deque()
+        self._numbers = count()
+
+    def __len__(self) -> int:
+        return len(self._soon) + len(self._far)
+
+    def wait(self, page: T, until: float) -> None:
+        """Park a page that will be ready soon."""
+        heappush(self._soon, (until, next(self._numbers), page))
+
+    def park(self, page: T, now: float) -> None:
+        """Park a page that will be ready much later."""
+        self._far.append((now, page))
+
+    def due(self, now: float) -> Iterator[T]:
+        """Remove and yield the pages that are ready."""
+        while self._soon and self._soon[0][0] <= now:
+            yield heappop(self._soon)[2]
+
+    def parked_before(self, time: float) -> Iterator[T]:
+        """Remove and yield the far pages that were parked before a time, the first one first."""
+        while self._far and self._far[0][0] <= time:
+            yield self._far.popleft()[1]
+
+    def next_at(self) -> float | None:
+        """Return when the next page must be taken out."""
+        times = [self._soon[0][0]] if self._soon else []
+        if self._far:
+            times.append(self._far[0][0] + self._seconds)
+        return min(times, default=None)
+
+    def empty(self) -> list[T]:
+        """Remove and return all pages."""
+        pages = [page for _, _, page in self._soon] + [page for _, page in self._far]
+        self._soon.clear()
+        self._far.clear()
+        return pages
+
+
+class WaitingPages:
+    """All pages that wait in a worker.
+
+    Args:
+        hosts: states of the hosts.
+        stage: the actions for pages that leave.
+        metrics: metrics to count in.
+        seconds: setting `park_seconds`.
+        seconds_each: returns the seconds that each page of a job's host takes.
+        clock: returns seconds since 1970.
+
+    Attributes:
+        queues: queues of the hosts.
+        is_closed: whether the worker stops, so that pages are sent to `fetches` again.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917
+        self,
+        hosts: Hosts,
+        stage: FetchStage,
+        metrics: Metrics,
+        seconds: float,
+        seconds_each: Callable[[FetchJob], float],
+        clock: Callable[[], float],
+    ) -> None:
+        self._hosts = hosts
+        self._stage = stage
+        self._metrics = metrics
+        self._seconds = seconds
+        self._seconds_each = seconds_each
+        self._clock = clock
+        self._parked: ParkedPages[FetchJob] = ParkedPages(seconds)
+        self.queues: HostQueues[FetchJob] = HostQueues()
+        self.is_closed = False
+
+    async def place(self, job: FetchJob) -> None:
+        """Put a page where it waits.
+
+        Raises:
+            PageError: its host has failed for hours.
+        """
+        if self.is_closed:
+            await self._send_again(job, job.fetch.not_before)
+            return
+        now = self._clock()
+        host, fetch = job.host, job.fetch
+        state = self._hosts.get(job.partition, job.domain, host)
+        if state.is_given_up(now):
+            raise PageError(
+                Reason.UNREACHABLE,
+                f"host {host} has failed for hours, the last time with: {state.trouble}",
+            )
+        expected = self.queues.expected(host, now, self._seconds_each(job))
+        ready_at = max(fetch.not_before, state.next_request_at, expected)
+        if ready_at - now > (self._seconds / 2 if job.is_parked else self._seconds):
+            await self._put_off(job, ready_at, now)
+        elif fetch.not_before > now:
+            self._parked.wait(job, fetch.not_before)
+        else:
+            self.queues.pause_until(host, state.next_request_at)
+            self.queues.add(host, job, now)
+
+    def take_due(self) -> list[FetchJob]:
+        """Take out the parked pages that must be placed now."""
+        now = self._clock()
+        stay = self._seconds * (_LEAST if self._stage.is_full() else 1.0)
+        return [*self._parked.due(now), *self._parked.parked_before(now - stay)]
+
+    def overflow(self, host: str, job: FetchJob) -> list[FetchJob]:
+        """Take all pages out of a host's queue if it has more than it can serve in time."""
+        now = self._clock()
+        expected = self.queues.expected(host, now, self._seconds_each(job))
+        if self.queues.waiting(host) and expected - now > _SLACK * self._seconds:
+            return self.queues.withdraw(host)
+        return []
+
+    def next_at(self) -> float | None:
+        """Return when a parked page must be taken out."""
+        return self._parked.next_at()
+
+    def clear(self) -> None:
+        """Remove all pages."""
+        self.queues.clear()
+        self._parked.empty()
+
+    async def _put_off(self, job: FetchJob, ready_at: float, now: float) -> None:
+        if job.is_parked:
+            self._metrics.parked.inc()
+            await self._send_again(job, ready_at)
+        else:
+            job.is_parked = True
+            self._parked.park(job, now)
+
+    async def _send_again(self, job: FetchJob, not_before: float) -> None:
+        await self._stage.send_again(job, replace(job.fetch, not_before=not_before), job.domain)
+        job.finish()

@@ -1,0 +1,124 @@
+"""The position of each feed of a worker between two polls.
+
+    ┌▶ schedule ──due──▶ host's queue ──host ready──▶ poll ──▶ outcome sent ──applied──┐
+    │                                                  │            │                  │
+    └──────────────────◀── no outcome, or not ours ────┴─── lost ───┘◀─────────────────┘
+
+A feed is in exactly one of these places, so it is never polled twice at the same time. An outcome
+that was lost in a rebalance is awaited for `LOST_AFTER` at most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import takewhile
+
+from urltree.crawl.decisions.host.host_queues import HostQueues
+from urltree.crawl.decisions.poll.schedule import FeedKey, Schedule
+
+LOST_AFTER = 60.0  # seconds after which an outcome counts as lost; usually it takes 0.2 s
+
+
+@dataclass(slots=True)
+class PendingPoll:
+    """A feed that has left the schedule.
+
+    Attributes:
+        host: host in whose queue the feed waits, or that is busy with it.
+        sequence: sequence of the poll's outcome; None until the poll begins.
+    """
+
+    host: str
+    sequence: int | None = None
+
+
+class FeedQueue:
+    """The feeds of a worker's partitions. Times are seconds since 1970 unless noted."""
+
+    def __init__(self) -> None:
+        self._schedule = Schedule()
+        self._hosts: HostQueues[FeedKey] = HostQueues()
+        self._pending: dict[FeedKey, PendingPoll] = {}
+        self._sent: dict[FeedKey, float] = {}  # ordered by time
+
+    def __len__(self) -> int:
+        """Return the number of feeds that are followed."""
+        return len(self._schedule) + len(self._pending)
+
+    @property
+    def overdue(self) -> int:
+        """Number of feeds that are due and wait for their host."""
+        return len(self._hosts)
+
+    def put(self, key: FeedKey, due: float) -> None:
+        """Set when a feed is due; ignored while the feed is being polled."""
+        if key not in self._pending:
+            self._schedule.put(key, due)
+
+    def remove(self, key: FeedKey) -> None:
+        """Remove a feed from the schedule. A poll in progress ends when it finds no row."""
+        self._schedule.remove(key)
+
+    def pop(self, now: float) -> list[FeedKey]:
+        """Remove and return the feeds that are due; the caller queues them or puts them back."""
+        return self._schedule.pop(now)
+
+    def queue(self, key: FeedKey, host: str, now: float) -> None:
+        """Let a feed wait for its host."""
+        if key in self._pending:
+            return
+        self._pending[key] = PendingPoll(host)
+        self._hosts.add(host, key, now)
+
+    def take_ready(self, now: float, at_most: int) -> list[FeedKey]:
+        """Return feeds whose hosts are ready, at most one for each host."""
+        return [key for _, key in self._hosts.take(now, at_most)] if at_most > 0 else []
+
+    def begin(self, key: FeedKey, sequence: int) -> None:
+        """Record that a poll begins, and the sequence of its outcome."""
+        self._pending[key].sequence = sequence
+
+    def mark_sent(self, key: FeedKey, now: float) -> None:
+        """Record that the outcome of a poll was sent.
+
+        Args:
+            key: key of the feed.
+            now: monotonic seconds, as in `find_lost`.
+        """
+        self._sent.pop(key, None)
+        self._sent[key] = now
+
+    def is_waiting_for(self, key: FeedKey, sequence: int) -> bool:
+        """Return whether the outcome of this poll is awaited."""
+        pending = self._pending.get(key)
+        return pending is not None and pending.sequence == sequence
+
+    def put_back(self, key: FeedKey, due: float, host_next_at: float) -> None:
+        """End a poll, with or without result: schedule the feed again and free its host."""
+        pending = self._pending.pop(key, None)
+        self._sent.pop(key, None)
+        if pending is not None:
+            self._hosts.done(pending.host, host_next_at)
+        self._schedule.put(key, due)
+
+    def find_lost(self, now: float) -> list[FeedKey]:
+        """Return the feeds whose outcome did not come back."""
+        return [
+            key for key, _ in takewhile(lambda sent: now - sent[1] > LOST_AFTER, self._sent.items())
+        ]
+
+    def next_at(self, *, has_room: bool) -> float | None:
+        """Return when to look again for feeds that are due or ready.
+
+        Args:
+            has_room: whether another poll may begin.
+        """
+        times = (self._schedule.next_due(), self._hosts.next_at() if has_room else None)
+        return min((time for time in times if time is not None), default=None)
+
+    def clear(self) -> None:
+        """Remove all feeds, because the partitions move."""
+        self._schedule.clear()
+        self._hosts.clear()
+        self._pending.clear()
+        self._sent.clear()

@@ -1,0 +1,98 @@
+"""Between two polls, a feed is in exactly one place and never lost."""
+
+from __future__ import annotations
+
+import math
+
+from agents.polling.feed_queue import LOST_AFTER, FeedQueue
+from urltree.crawl.decisions.poll.schedule import FeedKey
+
+A: FeedKey = (0, b"a")
+B: FeedKey = (0, b"b")
+
+
+def due(queue: FeedQueue, now: float, host: str = "example.org") -> list[FeedKey]:
+    """Return the feeds that a worker with enough room may poll now."""
+    for key in queue.pop(now):
+        queue.queue(key, host, now)
+    return queue.take_ready(now, 100)
+
+
+def test_a_feed_is_polled_when_it_is_due_and_its_host_is_free() -> None:
+    """Its outcome frees both."""
+    queue = FeedQueue()
+    queue.put(A, 10.0)
+    queue.put(B, 10.0)
+    assert due(queue, 9.0) == []
+    assert due(queue, 10.0) == [A]
+    assert due(queue, 1_000.0) == []
+    assert (len(queue), queue.overdue) == (2, 1)
+    queue.begin(A, 1)
+    queue.mark_sent(A, 1_000.0)
+    queue.put_back(A, 2_000.0, host_next_at=1_001.0)
+    assert due(queue, 1_000.5) == []
+    assert due(queue, 1_001.0) == [B]
+    queue.put_back(B, math.inf, host_next_at=1_002.0)
+    assert len(queue) == 1
+    assert due(queue, 2_000.0) == [A]
+
+
+def test_a_feed_in_work_is_not_scheduled_besides() -> None:
+    """Adding it during a poll does not cause a second poll at the same time."""
+    queue = FeedQueue()
+    queue.put(A, 0.0)
+    assert due(queue, 0.0) == [A]
+    queue.put(A, 0.0)
+    assert due(queue, 5.0) == []
+    assert len(queue) == 1
+
+
+def test_a_feed_whose_outcome_is_lost_comes_back() -> None:
+    """The outcome may be lost in a rebalance, or because its record was refused."""
+    queue = FeedQueue()
+    for key, host in ((A, "a.example"), (B, "b.example")):
+        queue.put(key, 0.0)
+        assert due(queue, 0.0, host) == [key]
+        queue.begin(key, 1)
+    queue.mark_sent(B, 0.0)
+    assert queue.find_lost(LOST_AFTER) == []
+    assert queue.find_lost(LOST_AFTER + 1) == [B]
+    queue.put_back(B, LOST_AFTER + 1, LOST_AFTER + 1)
+    assert queue.find_lost(math.inf) == []
+    assert due(queue, LOST_AFTER + 1, "b.example") == [B]
+
+
+def test_only_the_outcome_of_the_poll_that_is_out_ends_it() -> None:
+    """An outcome of the same feed from another owner may arrive before it."""
+    queue = FeedQueue()
+    queue.put(A, 0.0)
+    assert not queue.is_waiting_for(A, 7)
+    due(queue, 0.0)
+    queue.begin(A, 7)
+    assert queue.is_waiting_for(A, 7)
+    assert not queue.is_waiting_for(A, 6)
+
+
+def test_there_is_nothing_to_do_at_a_host_while_there_is_no_room() -> None:
+    """A worker with the maximum number of polls waits for the end of one, or for a due feed."""
+    queue = FeedQueue()
+    queue.put(A, 0.0)
+    queue.put(B, 50.0)
+    for key in queue.pop(0.0):
+        queue.queue(key, "example.org", 0.0)
+    assert queue.next_at(has_room=True) == 0.0
+    assert queue.next_at(has_room=False) == 50.0
+    assert queue.take_ready(0.0, 0) == []
+
+
+def test_nothing_is_left_when_partitions_move() -> None:
+    """All feeds are read again from their rows."""
+    queue = FeedQueue()
+    queue.put(A, 0.0)
+    due(queue, 0.0)
+    queue.mark_sent(A, 0.0)
+    queue.put(B, 0.0)
+    queue.clear()
+    assert len(queue) == 0
+    assert queue.next_at(has_room=True) is None
+    assert queue.find_lost(math.inf) == []

@@ -1,0 +1,120 @@
+"""Discovery of feeds: at the address itself, on a page, or at a usual path."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from agents.commands.feeds.discover import DiscoveredFeeds, FeedDiscovery
+from agents.settings.job import Settings
+from urltree.crawl.decisions.feed.discovery import COMMON_PATHS, FeedCandidate
+from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
+from urltree.crawl.decisions.feed.parsing import parse_feed
+from urltree.crawl.decisions.response import Response, Trouble, WebError
+
+SITE = "https://example.org"
+URL = f"{SITE}/feed"
+RSS = (
+    b'<rss version="2.0"><channel><title>News &lt;b&gt;</title>'
+    b"<item><title>A</title><link>https://example.org/a</link></item></channel></rss>"
+)
+
+
+class Pages:
+    """Fake web of a few pages that notes the requested URLs."""
+
+    def __init__(self, pages: Mapping[str, bytes | tuple[int, str]]) -> None:
+        self.pages = pages
+        self.asked: list[str] = []
+
+    async def get(
+        self,
+        url: str,
+        headers: Mapping[str, str] = {},
+        *,
+        max_bytes: int,  # noqa: ARG002
+        wants: Callable[[int, Mapping[str, str]], bool] = lambda *_: True,
+    ) -> Response:
+        """Return a page, a redirect (given as status and location), or status 404."""
+        self.asked.append(url)
+        page = self.pages.get(url, (404, ""))
+        if isinstance(page, bytes):
+            assert wants(200, headers)
+            return Response(url, 200, {"content-type": "text/html"}, page, 0.0)
+        status, location = page
+        return Response(url, status, {"location": location} if location else {}, b"", 0.0)
+
+    async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
+        """Parse a feed as the workers' processes do."""
+        return parse_feed(body, content_type, url, max_items=10)
+
+
+def look(pages: Pages, url: str = f"{SITE}/", *, everything: bool = False) -> DiscoveredFeeds:
+    """Return the feeds of an address."""
+    settings = Settings.model_validate({"host_pause": 0})
+    return asyncio.run(FeedDiscovery(settings, pages, pages).at(url, everything=everything))
+
+
+def naming(*hrefs: str) -> bytes:
+    """Return a page that names feeds."""
+    return "".join(f'<link rel="feed" href="{href}">' for href in hrefs).encode()
+
+
+def test_a_feed_is_asked_once_and_is_it() -> None:
+    """The feed keeps the title that it contains."""
+    pages = Pages({URL: RSS})
+    assert look(pages, URL) == DiscoveredFeeds((FeedCandidate(URL, "News <b>"),))
+    assert pages.asked == [URL]
+
+
+def test_the_first_feed_of_a_page_that_answers_is_taken_and_the_rest_named() -> None:
+    """A dead link, or a link to a page, is skipped."""
+    page = naming("/dead", "/about", "/feed", "/2")
+    pages = Pages({f"{SITE}/": page, f"{SITE}/about": b"<p>us", URL: RSS, f"{SITE}/2": RSS})
+    assert look(pages) == DiscoveredFeeds(
+        (FeedCandidate(URL, "News <b>"),), (FeedCandidate(f"{SITE}/2"),)
+    )
+    assert f"{SITE}/2" not in pages.asked
+    every = look(pages, everything=True)
+    assert [feed.url for feed in every.feeds] == [URL, f"{SITE}/2"]
+    assert every.others == ()
+
+
+def test_common_places_are_tried_where_a_page_names_nothing() -> None:
+    """They are requested in order, until one is a feed."""
+    place = SITE + COMMON_PATHS[2]
+    pages = Pages({f"{SITE}/": b"<p>Hello", place: RSS})
+    assert look(pages).feeds == (FeedCandidate(place, "News <b>"),)
+    assert pages.asked == [f"{SITE}/", *(SITE + path for path in COMMON_PATHS[:3])]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "name"),
+    [(301, 308, f"{SITE}/new"), (301, 302, f"{SITE}/mid"), (302, 301, f"{SITE}/old")],
+)
+def test_permanent_redirects_alone_change_the_name_of_a_feed(
+    first: int, second: int, name: str
+) -> None:
+    """A temporary redirect may end."""
+    pages = Pages({f"{SITE}/old": (first, "/mid"), f"{SITE}/mid": (second, "/new")})
+    pages.pages = {**pages.pages, f"{SITE}/new": RSS}
+    assert look(pages, f"{SITE}/old").feeds[0].url == name
+
+
+@pytest.mark.parametrize(
+    ("page", "trouble"),
+    [
+        ((301, "/"), Trouble.REDIRECT),
+        ((302, "file:///etc/passwd"), Trouble.REDIRECT),
+        ((500, ""), Trouble.STATUS),
+        (b"<p>Hello", Trouble.NOT_A_FEED),
+    ],
+)
+def test_an_address_without_feed_says_why(page: Any, trouble: Trouble) -> None:
+    """The cases are a redirect loop, another scheme, an error, and a page without feeds."""
+    with pytest.raises(WebError) as error:
+        look(Pages({f"{SITE}/": page}))
+    assert error.value.trouble is trouble

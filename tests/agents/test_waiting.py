@@ -1,0 +1,246 @@
+"""A page waits where its host can serve it, and not for long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import pytest
+
+from agents.fetching.hosts import Hosts
+from agents.fetching.jobs import FetchJob
+from agents.fetching.waiting import ParkedPages, WaitingPages
+from agents.stage import OURS
+from agents.telemetry.metrics import Metrics
+from models.fetch import Fetch
+from urltree.crawl.decisions.host.host_state import HOUR, HostState
+from urltree.page import PageError, Reason
+
+PARK = 60.0
+EACH = 2.0
+
+
+@dataclass
+class Message:
+    """A record of partition 3."""
+
+    partition: int = 3
+
+
+class FakeWork:
+    """Work that waits for nothing."""
+
+    message = Message()
+
+    def wait_for(self, future: object) -> None:
+        """Do nothing."""
+
+
+@dataclass
+class FakeStage:
+    """A stage that records the pages that were sent again."""
+
+    sent: list[Fetch] = field(default_factory=list)
+    full: bool = False
+
+    async def send_again(self, job: FetchJob, fetch: Fetch, domain: str) -> None:  # noqa: ARG002
+        """Record it."""
+        self.sent.append(fetch)
+
+    def is_full(self) -> bool:
+        """Return the value that the test has set."""
+        return self.full
+
+
+class FakeTable:
+    """A table without rows that drops all writes."""
+
+    def get(self, *_: object) -> None:
+        """Return no row."""
+
+    async def put(self, *_: object) -> None:
+        """Drop the row."""
+
+
+class Waiting:
+    """The waiting pages of a worker at a time that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+        self.stage = FakeStage()
+        self.hosts = Hosts(cast("Any", FakeTable()))
+        self.places = WaitingPages(
+            self.hosts,
+            cast("Any", self.stage),
+            Metrics(),
+            PARK,
+            lambda _: EACH,
+            lambda: self.now,
+        )
+
+    async def add(self, count: int = 1, **fields: Any) -> list[FetchJob]:
+        """Place a number of pages of one host."""
+        loop = asyncio.get_running_loop()
+        work = cast("Any", FakeWork())
+        url = "http://news.example/{}"
+        fetches = [Fetch(url=url.format(n), **fields) for n in range(count)]
+        jobs = [FetchJob(work, "", f, "news.example", loop.create_future()) for f in fetches]
+        for job in jobs:
+            await self.places.place(job)
+        return jobs
+
+    async def host(self, **fields: Any) -> None:
+        """Set the state of the host."""
+        state = HostState(host="news.example", **fields)
+        await self.hosts.put(3, "news.example", state, self.now, cast("Any", FakeWork()))
+
+    async def left(self) -> list[FetchJob]:
+        """Take out the parked pages that are due and place them again."""
+        jobs = self.places.take_due()
+        for job in jobs:
+            await self.places.place(job)
+        return jobs
+
+
+def run(scenario: Coroutine[Any, Any, None]) -> None:
+    """Run the scenario of a test."""
+    asyncio.run(scenario)
+
+
+def test_pages_wait_in_their_hosts_queue_as_far_as_they_are_served_soon() -> None:
+    """The others are parked, and after a minute there is room for them."""
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        await waiting.add(40)
+        assert waiting.places.queues.waiting("news.example") == 31
+        waiting.places.queues.withdraw("news.example")
+        waiting.now += PARK
+        assert len(await waiting.left()) == 9
+        assert waiting.places.queues.waiting("news.example") == 9
+        assert not waiting.stage.sent
+
+    run(scenario())
+
+
+def test_a_page_whose_turn_is_far_off_is_sent_again_with_its_time() -> None:
+    """It is sent after it was parked; its attempts stay the same, and its work is done."""
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        await waiting.host(backoff_until=5_000.0)
+        (job,) = await waiting.add(attempt=2)
+        waiting.now += PARK - 1
+        assert not await waiting.left()
+        waiting.now += 1
+        assert await waiting.left() == [job]
+        assert waiting.stage.sent == [replace(job.fetch, not_before=5_000.0)]
+        assert job.future.done()
+
+    run(scenario())
+
+
+def test_a_full_window_makes_room_earlier() -> None:
+    """Far pages still stay for a while, so that records do not circulate too fast."""
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        waiting.stage.full = True
+        await waiting.add(not_before=5_000.0)
+        waiting.now += 5.0
+        assert not await waiting.left()
+        waiting.now += 5.0
+        assert len(await waiting.left()) == 1
+        assert len(waiting.stage.sent) == 1
+
+    run(scenario())
+
+
+def test_a_page_is_not_tried_before_its_time() -> None:
+    """It does not delay the pages after it."""
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        await waiting.add(not_before=1_010.0)
+        await waiting.add()
+        assert len(waiting.places.queues.take(waiting.now)) == 1
+        waiting.now = 1_009.0
+        assert not await waiting.left()
+        waiting.now = 1_010.0
+        assert len(await waiting.left()) == 1
+
+    run(scenario())
+
+
+def test_a_host_that_backs_off_gives_its_queue_back() -> None:
+    """All its pages leave the queue; those of a working host stay."""
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        jobs = await waiting.add(5)
+        queues = waiting.places.queues
+        queues.take(waiting.now)
+        queues.done("news.example", waiting.now + EACH)
+        assert waiting.places.overflow("news.example", jobs[0]) == []
+        queues.pause_until("news.example", waiting.now + HOUR)
+        assert waiting.places.overflow("news.example", jobs[0]) == jobs[1:]
+
+    run(scenario())
+
+
+def test_pages_of_a_host_that_is_given_up_are_refused() -> None:
+    """The message contains the host's last failure."""
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        since = waiting.now - 7 * HOUR
+        await waiting.host(failing_since=since, backoff_until=9_000.0, trouble="status 503")
+        with pytest.raises(PageError, match="status 503") as caught:
+            await waiting.add()
+        assert caught.value.reason is Reason.UNREACHABLE
+
+    run(scenario())
+
+
+def test_nothing_waits_in_a_worker_that_stops() -> None:
+    """Its pages are sent again, unchanged."""
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        waiting.places.is_closed = True
+        (job,) = await waiting.add(not_before=7.0)
+        assert waiting.stage.sent == [job.fetch]
+        assert job.future.done()
+
+    run(scenario())
+
+
+def test_far_pages_leave_in_the_order_in_which_they_were_parked() -> None:
+    """Those with a near time leave in the order of their times."""
+    parked: ParkedPages[str] = ParkedPages(60.0)
+    parked.park("a", 0.0)
+    parked.park("b", 1.0)
+    parked.wait("c", 30.0)
+    parked.wait("d", 20.0)
+    assert (len(parked), parked.next_at()) == (4, 20.0)
+    assert list(parked.due(30.0)) == ["d", "c"]
+    assert parked.next_at() == 60.0
+    assert list(parked.parked_before(0.5)) == ["a"]
+    assert parked.empty() == ["b"]
+    assert parked.next_at() is None
+
+
+class DamagedTable(FakeTable):
+    """A table whose rows cannot be read."""
+
+    def get(self, *_: object) -> bytes:
+        """Return a row of an unknown version."""
+        return b"\xff"
+
+
+def test_a_damaged_row_of_a_host_ends_the_worker() -> None:
+    """It is one of the errors after which nothing is committed, and not a fault of the page."""
+    with pytest.raises(OURS, match="table host_state"):
+        Hosts(cast("Any", DamagedTable())).get(3, "news.example", "news.example")

@@ -1,0 +1,79 @@
+"""Read from response headers when to send the next request (RFC 9110, RFC 9111)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from email.utils import mktime_tz, parsedate_tz
+
+from urltree.crawl.decisions.timing import DAY
+
+RETRY_AFTER_MAX = DAY  # seconds; a longer Retry-After is reduced to this
+
+_MOST = 2.0**31  # seconds; larger values may be replaced by this one (RFC 9111, 1.2.2)
+_DIRECTIVE = re.compile(r"""([\w-]+)\s*(?:=\s*("[^"]*"|[^\s,"]*))?""", re.ASCII)
+
+
+def max_age(headers: Mapping[str, str]) -> tuple[float | None, bool]:
+    """Return how long a response stays fresh, and whether it must not be cached.
+
+    The Age header is subtracted: a cache on the way has already used up that time. Expires is used
+    only without max-age, and only if it is later than Date. A `no-cache` with field names applies
+    to these fields only (RFC 9111, 5.2.2.4) and is ignored.
+
+    Args:
+        headers: header fields by lower-case name.
+
+    Returns:
+        Seconds, or None if the headers give no lifetime; and True for no-cache or no-store.
+    """
+    said: dict[str, str] = {}
+    for match in _DIRECTIVE.finditer(headers.get("cache-control", "")):
+        said.setdefault(match[1].lower(), (match[2] or "").strip('"'))
+    no_cache = "no-store" in said or said.get("no-cache") == ""
+    if "cache-control" not in headers:
+        no_cache = "no-cache" in headers.get("pragma", "").lower()
+    age = _seconds(headers.get("age", "")) or 0.0
+    fresh = _seconds(said["max-age"]) if "max-age" in said else _until_expires(headers)
+    return (None if fresh is None else max(0.0, fresh - age)), no_cache
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Return the seconds that Retry-After asks for, given as a number or a date (RFC 9110, 10.2.3).
+
+    Args:
+        headers: header fields by lower-case name.
+        now: time of the response, seconds since 1970.
+
+    Returns:
+        0 to a day; None if the header is missing or cannot be parsed.
+    """
+    text = headers.get("retry-after", "").strip()
+    seconds = _seconds(text.partition(",")[0])
+    if seconds is None:
+        date = _date(text)
+        seconds = None if date is None else date - now
+    return None if seconds is None else min(max(0.0, seconds), RETRY_AFTER_MAX)
+
+
+def _seconds(text: str) -> float | None:
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit()):
+        return None
+    return min(float(digits), _MOST)
+
+
+def _until_expires(headers: Mapping[str, str]) -> float | None:
+    date, expires = _date(headers.get("date", "")), _date(headers.get("expires", ""))
+    if date is None or expires is None or expires <= date:
+        return None
+    return min(expires - date, _MOST)
+
+
+def _date(text: str) -> float | None:
+    """Parse one of the three HTTP date formats; return seconds since 1970."""
+    try:
+        parts = parsedate_tz(text)
+        return None if parts is None else float(mktime_tz(parts))
+    except (ValueError, OverflowError, IndexError, TypeError):
+        return None

@@ -1,5 +1,0 @@
-"""Seconds."""
-
-MINUTE = 60.0
-HOUR = 60 * MINUTE
-DAY = 24 * HOUR

@@ -1,0 +1,147 @@
+"""The meaning of the response to a page request: a page, a fault of the page, or a retry.
+
+2xx, may be HTML      a page, with metadata from its headers and its head
+a wall (walls.py)     final error; if it was published, it would become text of the site
+408, 425, 429, 5xx    error that may pass: retry later
+any other status      final error
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from urltree.crawl.decisions.host.head_links import find_head_links
+from urltree.crawl.decisions.host.walls import find_wall
+from urltree.crawl.decisions.response import Response, Trouble, WebError
+from urltree.page import MAX_META_BYTES, Page, PageError, Reason
+from urltree.reading.admission import admit, may_be_html
+
+REQUEST_HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"}
+
+# Headers that describe the page: its age, its language, the wishes of its site.
+_KEPT = ("last-modified", "etag", "content-language", "x-robots-tag", "date", "link")
+_TRANSIENT = (408, 425, 429)
+_REASONS = {
+    Trouble.REFUSED_ADDRESS: Reason.REFUSED_ADDRESS,
+    Trouble.REDIRECT: Reason.REDIRECT,
+    Trouble.TOO_LARGE: Reason.TOO_LARGE,
+    Trouble.HEADERS_TOO_LARGE: Reason.TOO_LARGE,
+}
+
+
+class TryLaterError(Exception):
+    """A request without a page that may succeed later.
+
+    Args:
+        message: explanation for people.
+        reason: reason of the dead letter after the last attempt.
+    """
+
+    def __init__(self, message: str, reason: Reason = Reason.UNREACHABLE) -> None:
+        super().__init__(message)
+        self.message = message
+        self.reason = reason
+
+
+class WallError(PageError):
+    """A wall instead of the page: a robot test or a demand for consent (`walls.py`).
+
+    Args:
+        wall: name of the wall.
+        status: status of the response.
+    """
+
+    def __init__(self, wall: str, status: int) -> None:
+        super().__init__(
+            Reason.WALL, f"the response is the wall {wall!r} instead of the page (status {status})"
+        )
+        self.wall = wall
+
+
+def wants_body(status: int, headers: Mapping[str, str]) -> bool:
+    """Return whether to read the body: that of a page, or of an error that may be a wall."""
+    return may_be_html(headers.get("content-type")) and (200 <= status < 300 or status >= 400)
+
+
+def error_for_trouble(error: WebError) -> PageError | TryLaterError:
+    """Return the error of a page whose request had no response."""
+    message = f"{error.trouble}: {error.message}"
+    if error.trouble.is_transient:
+        return TryLaterError(message)
+    return PageError(_REASONS.get(error.trouble, Reason.UNREACHABLE), message)
+
+
+def check_response(response: Response) -> None:
+    """Raise an error unless the response is a page or a redirect.
+
+    Raises:
+        WallError: the response is a wall.
+        PageError: `http-status`.
+        TryLaterError: the request may succeed later.
+    """
+    found = find_wall(response.status, response.headers, response.body)
+    if found is not None:
+        raise WallError(found, response.status)
+    if response.is_redirect:
+        return
+    if response.status in _TRANSIENT or response.status >= 500:
+        raise TryLaterError(f"status {response.status}")
+    if not 200 <= response.status < 300:
+        raise PageError(Reason.HTTP_STATUS, f"the response has status {response.status}")
+
+
+def make_page(response: Response, page: Page, now: float, max_bytes: int) -> Page:
+    """Return the page in a response, admitted by the same rules as in stage `normalize`.
+
+    Args:
+        response: response that passed `check_response`.
+        page: page with the fields from its feed; `redirects` are all addresses after the first, and
+            the last of them is the address of the response.
+        now: time at which the response was complete.
+        max_bytes: maximum size of a page.
+
+    Raises:
+        PageError: empty, too-large, not-html.
+    """
+    found = replace(
+        page,
+        html=response.body,
+        response_url=response.url if response.url != page.url else None,
+        content_type=response.headers.get("content-type"),
+        status=response.status,
+        fetched_at=format_rfc3339(now),
+        redirects=page.redirects[:-1],
+        meta=_add_metadata(page.meta, response),
+    )
+    if not may_be_html(found.content_type):  # then the body was not read
+        raise PageError(Reason.NOT_HTML, f"content_type: {found.content_type} is not HTML")
+    admit(found, max_bytes)
+    return found
+
+
+def format_rfc3339(time: float) -> str:
+    """Format seconds since 1970 as text in UTC, with microseconds."""
+    return datetime.fromtimestamp(time, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+
+
+def _add_metadata(meta: Mapping[str, str], response: Response) -> dict[str, str]:
+    """Return the user's metadata, and ours as far as there is room.
+
+    The user's entries are unchanged.
+    """
+    canonical, amp = find_head_links(response.body, response.url)
+    ours = {"link.canonical": canonical, "link.amp": amp}
+    ours |= {f"http.{name}": response.headers.get(name) for name in _KEPT}
+    found = dict(meta)
+    room = MAX_META_BYTES - sum(map(_size, meta.items()))
+    for name, text in ours.items():
+        if text and name not in found and _size((name, text)) <= room:
+            found[name] = text
+            room -= _size((name, text))
+    return found
+
+
+def _size(pair: tuple[str, str]) -> int:
+    return sum(len(text.encode(errors="replace")) for text in pair)

@@ -1,0 +1,183 @@
+"""State machine of a feed: the conditional headers of the next poll, and what its outcome changes.
+
+    result     changes of the state
+    ITEMS      learns the rhythm and replaces the validators; then as UNCHANGED
+    UNCHANGED  checks permanent redirects, resets the errors, is due an interval later
+    FAILED     counts an error and backs off, perhaps into quarantine
+    GONE       is not polled any more
+
+Each step is a function from one state to the next. `_STEPS` lists the steps of each result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStatus
+from urltree.crawl.decisions.poll.interval import (
+    PROBE,
+    PollRules,
+    add_jitter,
+    backoff_seconds,
+    feed_fraction,
+    poll_interval,
+    publication_times,
+    publisher_floor,
+    skip_forbidden_hours,
+    turnover_seconds,
+    update_gaps,
+    update_window,
+)
+from urltree.crawl.decisions.poll.outcome import PollOutcome, PollResult
+from urltree.crawl.decisions.timing import DAY
+
+KEPT_AFTER = 7 * DAY  # a permanent redirect becomes the feed's address after this time
+
+_TRUSTED_MIN = 3_600.0  # seconds for which a 304 is trusted at least
+
+
+def conditional_headers(state: FeedState, now: float) -> dict[str, str]:
+    """Return the headers of a conditional request; none if an unconditional one is due.
+
+    Some servers always respond 304. So the condition is left out once a day, or more often if the
+    items in the feed are replaced faster: a wrong 304 then hides no item.
+    """
+    trusted = min(DAY, max(_TRUSTED_MIN, turnover_seconds(state, now) - state.interval))
+    if state.unconditional_at is None or now - state.unconditional_at >= trusted:
+        return {}
+    named = {"If-None-Match": state.etag, "If-Modified-Since": state.last_modified}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def is_expected_outcome(state: FeedState, outcome: PollOutcome) -> bool:
+    """Return whether an outcome belongs to the next poll of this state; others are stale."""
+    same = (state.site, state.feed) == (outcome.site, outcome.feed)
+    return same and outcome.sequence == state.sequence + 1
+
+
+def apply_outcome(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
+    """Return the state after a poll. Its `next_due` is always later than the poll."""
+    state = replace(state, sequence=outcome.sequence, last_poll=outcome.at)
+    for step in _STEPS[outcome.result]:
+        state = step(state, outcome, rules)
+    return state
+
+
+def due_after_takeover(state: FeedState, now: float) -> float:
+    """Return when to poll a feed that a worker has just taken over; infinity for a gone feed.
+
+    After an outage all feeds are due. Feeds that are overdue by more than their interval are spread
+    over one interval: each has a fixed phase and waits for the next time with that phase. So a
+    further rebalance does not change the times.
+    """
+    if state.status is FeedStatus.GONE:
+        return math.inf
+    if state.interval <= 0 or now - state.next_due <= state.interval:
+        return state.next_due
+    phase = feed_fraction(state) * state.interval
+    rounds = math.ceil((now - phase) / state.interval)
+    return max(now, phase + rounds * state.interval)
+
+
+def _learn_rhythm(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
+    times = publication_times(state, outcome)
+    return replace(
+        state,
+        gaps=update_gaps(state, times),
+        newest=max([*times, *([] if state.newest is None else [state.newest])], default=None),
+        window=update_window(state, outcome),
+        floor=publisher_floor(outcome, rules),
+        skip_hours=outcome.skip_hours,
+        skip_days=outcome.skip_days,
+        title=outcome.title or state.title,
+        items=state.items + sum(item.is_new for item in outcome.items),
+    )
+
+
+def _replace_validators(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
+    return replace(
+        state,
+        etag=outcome.etag,
+        last_modified=outcome.last_modified,
+        body_hash=outcome.body_hash,
+        unconditional_at=outcome.at,
+    )
+
+
+def _keep_validators(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
+    """Keep validators that the response does not replace; a 304 replaces none."""
+    if outcome.status == 304:
+        return state
+    return replace(
+        state,
+        etag=outcome.etag or state.etag,
+        last_modified=outcome.last_modified or state.last_modified,
+        unconditional_at=outcome.at,
+    )
+
+
+def _update_redirect(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
+    """Make a permanent redirect the feed's address after seven days; a redirect to https at once.
+
+    Every successful poll of the seven days must have seen the redirect. A poll without it forgets
+    it, because sites that were down for a day have redirected everybody to an error page with 301.
+    A failed poll does not change it.
+    """
+    to = outcome.moved_to
+    if to is None or to == state.url:
+        has_none = state.redirect is None
+        return state if has_none else replace(state, redirect=None, redirect_since=None)
+    since = state.redirect_since if to == state.redirect else None
+    lasted = since is not None and outcome.at - since >= KEPT_AFTER
+    if lasted or to == _secure(state.url):
+        return replace(state, url=to, redirect=None, redirect_since=None)
+    return replace(state, redirect=to, redirect_since=outcome.at if since is None else since)
+
+
+def _record_success(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
+    wait = poll_interval(state, rules)
+    at_least = max(rules.interval_min, min(wait, state.floor))
+    due = outcome.at + min(add_jitter(wait, state, at_least), rules.interval_max)
+    return replace(
+        state,
+        status=FeedStatus.ACTIVE,
+        errors=0,
+        trouble=None,
+        message=None,
+        last_success=outcome.at,
+        interval=wait,
+        next_due=skip_forbidden_hours(due, state),
+    )
+
+
+def _record_failure(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
+    state = replace(
+        state, errors=state.errors + 1, trouble=outcome.trouble, message=outcome.message
+    )
+    is_hopeless = state.errors >= rules.quarantine_errors
+    due = outcome.at + backoff_seconds(state, outcome.retry_after, rules)
+    return replace(
+        state,
+        status=FeedStatus.QUARANTINED if is_hopeless else state.status,
+        next_due=skip_forbidden_hours(due, state),
+    )
+
+
+def _record_gone(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
+    state = _record_failure(state, outcome, rules)
+    return replace(state, status=FeedStatus.GONE, next_due=outcome.at + PROBE)
+
+
+def _secure(url: str) -> str:
+    return "https:" + url.removeprefix("http:") if url.startswith("http:") else url
+
+
+_Step = Callable[[FeedState, PollOutcome, PollRules], FeedState]
+_STEPS: dict[PollResult, tuple[_Step, ...]] = {
+    PollResult.ITEMS: (_learn_rhythm, _replace_validators, _update_redirect, _record_success),
+    PollResult.UNCHANGED: (_keep_validators, _update_redirect, _record_success),
+    PollResult.FAILED: (_record_failure,),
+    PollResult.GONE: (_record_gone,),
+}

@@ -1,0 +1,92 @@
+"""The result of one HTTP request: a response, or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Trouble(StrEnum):
+    """Why a request failed.
+
+    The value is stored in the feed's state, counted in metrics and written to dead letters.
+    """
+
+    DNS = "dns"  # the name does not resolve
+    CONNECT = "connect"  # refused, reset, or timed out
+    TLS = "tls"
+    TIMEOUT = "timeout"  # headers, body, or the whole response took too long
+    PROTOCOL = "protocol"  # not HTTP, or HTTP/0.9
+    TRUNCATED = "truncated"  # the body, or its compressed data, ends too early
+    ENCODING = "encoding"  # unsupported Content-Encoding, or invalid compressed data
+    TOO_LARGE = "too-large"  # the decompressed body exceeds its limit
+    HEADERS_TOO_LARGE = "headers-too-large"
+    REFUSED_ADDRESS = (
+        "refused-address"  # the name resolves to a private address (`urltree.crawl.web.guard`)
+    )
+    REDIRECT = "redirect"  # a loop, too many redirects, or a target that is not an HTTP URL
+    STATUS = "status"  # the response has an error status
+    NOT_A_FEED = "not-a-feed"
+    TOO_SLOW = "too-slow"  # parsing exceeded its time limit
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether the same request may succeed later.
+
+        For STATUS this depends on the status code.
+        """
+        return self not in _FINAL
+
+
+_FINAL = frozenset(
+    {
+        *(Trouble.TOO_LARGE, Trouble.HEADERS_TOO_LARGE, Trouble.REFUSED_ADDRESS),
+        *(Trouble.REDIRECT, Trouble.NOT_A_FEED, Trouble.TOO_SLOW),
+    }
+)
+
+
+class WebError(Exception):
+    """A request without a usable response.
+
+    Args:
+        trouble: class of the failure.
+        message: explanation for people, with the limit that was exceeded.
+    """
+
+    def __init__(self, trouble: Trouble, message: str) -> None:
+        super().__init__(message)
+        self.trouble = trouble
+        self.message = message
+
+    def __reduce__(self) -> tuple[type[WebError], tuple[Trouble, str]]:
+        return WebError, (self.trouble, self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The HTTP response to one request. Redirects are returned as responses and are not followed.
+
+    Attributes:
+        url: address that was requested.
+        headers: header fields by lower-case name; repeated fields are joined by ", ".
+        body: decompressed body; empty if the caller did not want it (`urltree.crawl.web.client`).
+        seconds: latency: time from the request until the headers were complete.
+    """
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    seconds: float
+
+    @property
+    def is_redirect(self) -> bool:
+        """Whether the response is a redirect with a Location header."""
+        return self.status in (301, 302, 303, 307, 308) and "location" in self.headers
+
+    @property
+    def is_permanent(self) -> bool:
+        """Whether the status declares a permanent change of address."""
+        return self.status in (301, 308)
