@@ -18,10 +18,10 @@ from pathlib import Path
 
 import orjson
 
-from urltree_evaluation.corpora.corpus_error import CorpusError
-from urltree_evaluation.corpora.ordering import Spool
-from urltree_evaluation.corpora.sources import Form, SourceCorpus, find
-from urltree_evaluation.corpus import Corpus, Kind
+from urltree_evaluation.corpora.corpus_files import CorpusError
+from urltree_evaluation.corpora.ordering import PageSorter
+from urltree_evaluation.corpora.sources import Form, SourceCorpus, find_corpora
+from urltree_evaluation.corpus import Corpus, CorpusKind
 from urltree_evaluation.progress import Progress
 from urltree_evaluation.workspace import SUFFIX, Workspace, appearing, write_lines
 
@@ -41,7 +41,7 @@ class Conversion:
 
     version: int
     form: Form
-    kind: Kind
+    kind: CorpusKind
     tool: str | None
     files: list[tuple[str, int, int]]
     scored: int = 0
@@ -53,7 +53,7 @@ def convert(  # noqa: PLR0913 - one parameter an option of the verb
     workspace: Workspace,
     *,
     form: Form | None = None,
-    kind: Kind | None = None,
+    kind: CorpusKind | None = None,
     name: str | None = None,
     tool: str | None = None,
     progress: Progress | None = None,
@@ -75,7 +75,7 @@ def convert(  # noqa: PLR0913 - one parameter an option of the verb
     Raises:
         CorpusError: an input is no corpus, or damaged; the corpora before it are converted.
     """
-    sources = [corpus for path in inputs for corpus in find(path, form, kind)]
+    sources = [corpus for path in inputs for corpus in find_corpora(path, form, kind)]
     if name is not None:
         if len(sources) != 1:
             raise CorpusError(f"{name!r} cannot name {len(sources)} corpora: convert one at a time")
@@ -89,7 +89,7 @@ def convert(  # noqa: PLR0913 - one parameter an option of the verb
     return [_converted(replace(s, tool=tool or s.tool), workspace, progress) for s in sources]
 
 
-def conversion(workspace: Workspace, name: str) -> Conversion:
+def load_conversion(workspace: Workspace, name: str) -> Conversion:
     """How a corpus that is there came about."""
     fields = orjson.loads((_folder(workspace, name) / "conversion.json").read_bytes())
     return Conversion(**fields | {"files": [tuple(file) for file in fields["files"]]})
@@ -107,7 +107,7 @@ def _converted(source: SourceCorpus, workspace: Workspace, progress: Progress) -
     folder.mkdir(parents=True, exist_ok=True)
     for old in (folder / "corpus.json", *folder.glob(f"*{SUFFIX}*")):  # of a killed one too
         old.unlink(missing_ok=True)
-    with Spool(source.kind, folder) as spool:
+    with PageSorter(source.kind, folder) as spool:
         filled = _fill(spool, source, planned, progress)
         corpus = _write(spool, source, workspace)
     _write_json(folder / "conversion.json", filled)
@@ -116,7 +116,7 @@ def _converted(source: SourceCorpus, workspace: Workspace, progress: Progress) -
 
 
 def _fill(
-    spool: Spool, source: SourceCorpus, planned: Conversion, progress: Progress
+    spool: PageSorter, source: SourceCorpus, planned: Conversion, progress: Progress
 ) -> Conversion:
     """Spool all pages; what was planned with its counts."""
     scored = html_bytes = 0
@@ -135,7 +135,7 @@ def _fill(
     return replace(planned, scored=scored, html_bytes=html_bytes)
 
 
-def _write(spool: Spool, source: SourceCorpus, workspace: Workspace) -> Corpus:
+def _write(spool: PageSorter, source: SourceCorpus, workspace: Workspace) -> Corpus:
     sha256 = hashlib.sha256()
     parts = spool.parts()
     for part in parts:
@@ -161,7 +161,7 @@ def _done(planned: Conversion, workspace: Workspace, name: str) -> Corpus | None
     """The corpus as it is there, whole, from the same inputs."""
     try:
         corpus = Corpus(**orjson.loads((_folder(workspace, name) / "corpus.json").read_bytes()))
-        before = replace(conversion(workspace, name), scored=0, html_bytes=0)
+        before = replace(load_conversion(workspace, name), scored=0, html_bytes=0)
     except (OSError, ValueError, TypeError, KeyError):  # absent, or of another version
         return None
     is_whole = all(workspace.pages_file(name, part).exists() for part in corpus.parts)

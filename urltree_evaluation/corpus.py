@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["pages", "stream"]
+CorpusKind = Literal["pages", "stream"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,14 @@ class Corpus:
     """
 
     name: str
-    kind: Kind
+    kind: CorpusKind
     parts: dict[str, int]
     sha256: str
     tool: str | None = None
     source: str = ""
 
 
-def evenly(total: int, wanted: int | None) -> list[int]:
+def evenly_spaced(total: int, wanted: int | None) -> list[int]:
     """Numbers of `wanted` evenly spaced pages of `total`, from the first on; None is all."""
     if wanted is None or wanted >= total:
         return list(range(total))

@@ -19,7 +19,7 @@ class PoolError(RuntimeError):
     """A process was killed from outside, by the system where memory was short."""
 
 
-def each_done(
+def map_unordered(
     work: Callable[[_Item], _Result], items: Sequence[_Item], processes: int
 ) -> Iterator[_Result]:
     """Results in whichever order they are ready; one process is this one.

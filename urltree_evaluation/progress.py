@@ -137,7 +137,7 @@ class _Live(Progress):
             self._bar.refresh()
 
 
-def shown(heading: str, out: IO[str] | None = None) -> Progress:
+def show_progress(heading: str, out: IO[str] | None = None) -> Progress:
     """Progress as the stream can show it: stderr, where none is given."""
     out = out or sys.stderr
     return _Live(heading, out) if out.isatty() else _Lines(heading, out)

@@ -23,8 +23,8 @@ import xxhash
 from urltree_evaluation import metrics
 from urltree_evaluation.corpus import Corpus
 from urltree_evaluation.metrics.page_gold import PageGold
-from urltree_evaluation.metrics.page_score import score_of
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.metrics.page_score import score_page
+from urltree_evaluation.pool import map_unordered
 from urltree_evaluation.prediction import Run
 from urltree_evaluation.progress import Progress
 from urltree_evaluation.score import Score
@@ -45,7 +45,7 @@ class Unit(NamedTuple):
     documents: int
 
 
-def score(
+def score_predictions(
     workspace: Workspace,
     *,
     corpora: Sequence[str] = (),
@@ -77,7 +77,7 @@ def score(
     _make_room(workspace.path / "scores", progress)
     units = [unit for corpus in chosen for unit in _units(workspace, corpus, progress)]
     progress.expect(sum(unit.documents for unit in units))
-    for unit in each_done(_score_unit, units, processes):
+    for unit in map_unordered(_score_unit, units, processes):
         progress.now(f"{unit.extractor} on {unit.corpus}/{unit.part}")
         progress.advance(unit.documents)
     return sum(unit.documents for unit in units)
@@ -151,7 +151,7 @@ def _scores(workspace: Workspace, unit: Unit) -> Iterator[Score]:
     written = workspace.pages_file(unit.corpus, unit.part).stat().st_mtime_ns
     gold = _gold(unit.path, unit.corpus, unit.part, written)
     for prediction in workspace.predictions(unit.corpus, unit.extractor, unit.part):
-        yield score_of(gold[prediction.id], prediction)
+        yield score_page(gold[prediction.id], prediction)
 
 
 @lru_cache(maxsize=1)

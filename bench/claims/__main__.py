@@ -12,7 +12,7 @@ from bench.claims import tables
 from bench.claims.curves import draw
 from bench.claims.variants import SiteF1, follow
 from bench.pages import STREAMS
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.pool import map_unordered
 from urltree_evaluation.workspace import SUFFIX
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -27,7 +27,7 @@ def main(streams: Path, processes: int) -> None:
     if not files:
         raise click.ClickException(f"no streams with gold at {streams}")
     sites: list[SiteF1] = []
-    for site in each_done(follow, files, processes):
+    for site in map_unordered(follow, files, processes):
         sites.append(site)
         click.echo(f"{len(sites)} of {len(files)}: {site.site}, {site.f1.shape[1]} pages", err=True)
     sites.sort()

@@ -13,7 +13,7 @@ from bench.hard_streams.generators import SECTIONS, files_of, names
 from bench.hard_streams.measuring import Measured, Work, measure
 from bench.pages import STREAMS
 from urltree.heuristics.registry import DEFAULT
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.pool import map_unordered
 
 # small and large, a blog, news, release notes, three scripts
 SITES = (
@@ -69,7 +69,7 @@ def main(  # noqa: PLR0913 - one parameter an option
         merged = Work(files, pages, scored * len(files), (SECTIONS,), tuple(heuristics), more)
         work.insert(0, merged)
     found: list[Measured] = []
-    for done in each_done(measure, [each for each in work if each.generators], processes):
+    for done in map_unordered(measure, [each for each in work if each.generators], processes):
         found += done
         click.echo(".", err=True, nl=False)
     click.echo("", err=True)

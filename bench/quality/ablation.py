@@ -20,9 +20,9 @@ from bench.quality.markdown import DIFFERENCE, Answer, at_least, interval, signe
 from bench.quality.passes import Scores
 from bench.quality.passes import table as table_of
 from bench.quality.variant import Variant
-from urltree_evaluation.pool import each_done
-from urltree_evaluation.statistics.bootstrap import differences
-from urltree_evaluation.statistics.table import Table
+from urltree_evaluation.pool import map_unordered
+from urltree_evaluation.statistics.bootstrap import differences_to
+from urltree_evaluation.statistics.table import ScoreTable
 
 EARNS = 0.001
 STREAM_PAGES = 200  # of each site, for a pass over all of them costs a minute a piece
@@ -51,7 +51,7 @@ def on_generated(
         for chosen in some
     ]
     grouped: dict[tuple[str, str], list[Measured]] = defaultdict(list)
-    for done in each_done(measure, work, processes):
+    for done in map_unordered(measure, work, processes):
         for each in done:
             grouped[each.generator, each.heuristic].append(each)
     return [
@@ -87,9 +87,9 @@ def ablation(
     return Answer("Row 9: each evidence left out", method, found, [table(header, rows)])
 
 
-def _line(both: Table, changes: Mapping[str, float]) -> tuple[list[str], float]:
+def _line(both: ScoreTable, changes: Mapping[str, float]) -> tuple[list[str], float]:
     """The cells of a piece, and what it earns."""
-    change = differences(both, "whole")["without"]
+    change = differences_to(both, "whole")["without"]
     sites = dict(zip(both.domain_names, (both.domain_means @ [-1.0, 1.0]).tolist(), strict=True))
     parts = [_change(among(both, *span)) for span in ((LEARNED + 1, None), (1, 1), (2, 5))]
     cells = [signed(change.value), interval(change, is_difference=True), *parts, *_ends(sites)]
@@ -97,7 +97,7 @@ def _line(both: Table, changes: Mapping[str, float]) -> tuple[list[str], float]:
     return cells, max(-change.value, -min(changes.values(), default=0.0))
 
 
-def _change(both: Table) -> str:
+def _change(both: ScoreTable) -> str:
     if not len(both):
         return ""
     macro = both.macro()

@@ -8,9 +8,9 @@ from bench.figure import Figure
 from bench.quality.markdown import DIFFERENCE, Answer, at_least, f1, interval, signed, table
 from bench.quality.passes import PageF1
 from bench.quality.passes import table as table_of
-from urltree_evaluation.statistics.bootstrap import differences
-from urltree_evaluation.statistics.sign_test import sign_test
-from urltree_evaluation.statistics.table import Table
+from urltree_evaluation.statistics.bootstrap import differences_to
+from urltree_evaluation.statistics.table import ScoreTable
+from urltree_evaluation.statistics.winners import sign_test
 
 PEER = "trafilatura"
 _OURS, _THEIRS = "ours", "theirs"
@@ -20,7 +20,7 @@ def against(ours: Sequence[PageF1], theirs: Sequence[PageF1]) -> Answer:
     """The difference with its interval, sites won and lost, and the site furthest behind."""
     titled = [page._replace(f1=page.titled) for page in theirs]
     both = table_of({_OURS: ours, _THEIRS: titled})
-    ahead = differences(both, _THEIRS)[_OURS]
+    ahead = differences_to(both, _THEIRS)[_OURS]
     test, macro = sign_test(both, _OURS, _THEIRS), both.macro()
     gaps = _gaps(both)
     worst = min(gaps, key=lambda site: gaps[site])
@@ -44,7 +44,7 @@ def against(ours: Sequence[PageF1], theirs: Sequence[PageF1]) -> Answer:
     return Answer(f"Row 2: against {PEER}", method, found, [shown])
 
 
-def _gaps(both: Table) -> dict[str, float]:
+def _gaps(both: ScoreTable) -> dict[str, float]:
     """By how much ours is above theirs on each site."""
     gaps = both.domain_means[:, both.column(_OURS)] - both.domain_means[:, both.column(_THEIRS)]
     return dict(zip(both.domain_names, gaps.tolist(), strict=True))

@@ -12,9 +12,9 @@ from bench.figure import Figure
 from bench.quality.markdown import DIFFERENCE, Answer, at_least, at_most, f1, interval, table
 from bench.quality.passes import PageF1
 from bench.quality.passes import table as table_of
-from urltree_evaluation.statistics.bootstrap import Figure as Interval
-from urltree_evaluation.statistics.bootstrap import figures
-from urltree_evaluation.statistics.table import Table
+from urltree_evaluation.statistics.bootstrap import Estimate as Interval
+from urltree_evaluation.statistics.bootstrap import macro_estimates
+from urltree_evaluation.statistics.table import ScoreTable
 
 LEARNED = 100  # documents after which a site is known (row 1)
 POSITIONS = {"1": (1, 1), "2-5": (2, 5), "6-10": (6, 10), "11-30": (11, 30)}
@@ -22,13 +22,13 @@ _BARS = {"1": 0.94, "2-5": 0.94, "6-10": 0.975, "11-30": 0.985}
 _MARKS = (0.9, 0.5)
 
 
-def macro(table: Table) -> Interval:
+def macro(table: ScoreTable) -> Interval:
     """Of a table's one column, by sites; NaN where no site has a page."""
-    (found,) = figures(table).values()
+    (found,) = macro_estimates(table).values()
     return found
 
 
-def among(table: Table, first: int, last: int | None = None) -> Table:
+def among(table: ScoreTable, first: int, last: int | None = None) -> ScoreTable:
     """The pages whose number in their site is from `first` to `last`."""
     return table.select((table.numbers >= first) & (table.numbers <= (last or table.numbers.max())))
 
@@ -76,7 +76,7 @@ def positions(pages: Sequence[PageF1]) -> Answer:
     return Answer("Row 6: a site's first pages", "What was said first of each.", found, shown)
 
 
-def worst_drop(scores: Table) -> tuple[str, float]:
+def worst_drop(scores: ScoreTable) -> tuple[str, float]:
     """The site whose second page is furthest below its first, and by how much."""
     first, second = (
         dict(zip(of.domains, of.values[:, 0].tolist(), strict=True))
@@ -94,7 +94,7 @@ def _with_interval(name: str, value: Interval, bar: float | None = None, note: s
     return Figure(name, value.value, "", note=note, bar=None if bar is None else at_least(bar))
 
 
-def _sites(as_it_is: Table, titled: Table) -> str:
+def _sites(as_it_is: ScoreTable, titled: ScoreTable) -> str:
     """A line for each site, the worst first."""
     header = ["site", "pages", "F1", "+title", "after 100", *POSITIONS, "below .9", "below .5"]
     rows = []
@@ -109,7 +109,7 @@ def _sites(as_it_is: Table, titled: Table) -> str:
     return table(header, rows)
 
 
-def _of(scores: Table, site: str) -> NDArray[np.float64]:
+def _of(scores: ScoreTable, site: str) -> NDArray[np.float64]:
     return scores.values[[name == site for name in scores.domains], 0]
 
 

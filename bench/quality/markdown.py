@@ -55,7 +55,7 @@ def signed(value: float) -> str:
     return f"{round(value, 4) + 0.0:+.4f}"
 
 
-def interval(figure: bootstrap.Figure, *, is_difference: bool = False) -> str:
+def interval(figure: bootstrap.Estimate, *, is_difference: bool = False) -> str:
     """From where to where 95 % of the resamples lie."""
     shown = signed if is_difference else f1
     return f"{shown(figure.low)} … {shown(figure.high)}"

@@ -9,7 +9,7 @@ from bench.quality.level import among, macro
 from bench.quality.markdown import DIFFERENCE, Answer, at_least, f1, interval, signed, table
 from bench.quality.passes import PageF1
 from bench.quality.passes import table as table_of
-from urltree_evaluation.statistics.bootstrap import differences
+from urltree_evaluation.statistics.bootstrap import differences_to
 
 _WITH, _WITHOUT = "with", "without"
 _HELPED = 20  # pages of a site that a single-page extractor may help with (row 4)
@@ -18,7 +18,7 @@ _HELPED = 20  # pages of a site that a single-page extractor may help with (row 
 def without_titles(given: Sequence[PageF1], hidden: Sequence[PageF1]) -> Answer:
     """Row 3: what is lost where no title is given; the page's own <title> remains."""
     both = table_of({_WITH: given, _WITHOUT: hidden})
-    lost = differences(both, _WITH)[_WITHOUT]
+    lost = differences_to(both, _WITH)[_WITHOUT]
     found = [
         Figure("macro F1 without titles", both.macro()[_WITHOUT], ""),
         Figure(

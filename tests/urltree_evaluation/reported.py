@@ -9,9 +9,9 @@ from pathlib import Path
 
 import orjson
 
-from urltree_evaluation.corpus import Corpus, CorpusPage, Kind
+from urltree_evaluation.corpus import Corpus, CorpusKind, CorpusPage
 from urltree_evaluation.metrics.page_gold import PageGold
-from urltree_evaluation.metrics.page_score import score_of
+from urltree_evaluation.metrics.page_score import score_page
 from urltree_evaluation.prediction import Prediction, Run
 from urltree_evaluation.workspace import Workspace, write_lines
 
@@ -69,7 +69,7 @@ def add(  # noqa: PLR0913 - what a corpus is of
     given: Sequence[CorpusPage],
     extractors: Mapping[str, Say] = EXTRACTORS,
     *,
-    kind: Kind = "pages",
+    kind: CorpusKind = "pages",
     tool: str | None = None,
 ) -> Workspace:
     """Add a scored corpus of one part to the workspace at `path`."""
@@ -84,7 +84,7 @@ def add(  # noqa: PLR0913 - what a corpus is of
         run = Run(extractor, "as it comes", "1.0", extractor in STREAMS, "0", None)
         _write(path / "predictions" / name / extractor / "run.json", run)
         write_lines(made.predictions_file(name, extractor, "all"), said)
-        scores = [score_of(PageGold(page), each) for page, each in zip(given, said, strict=True)]
+        scores = [score_page(PageGold(page), each) for page, each in zip(given, said, strict=True)]
         write_lines(made.scores_file(name, extractor, "all"), scores)
     return made
 

@@ -8,7 +8,7 @@ from typing import get_args
 
 import orjson
 
-from urltree_evaluation.corpus import Corpus, Kind
+from urltree_evaluation.corpus import Corpus, CorpusKind
 from urltree_evaluation.prediction import Run
 from urltree_evaluation.score import PRF, Boundary, Metric, Score, Segments
 from urltree_evaluation.workspace import Workspace, write_lines
@@ -51,7 +51,7 @@ def workspace(
     scores: Mapping[str, Sequence[Score]],
     *,
     streams: Iterable[str] = (),
-    kind: Kind = "pages",
+    kind: CorpusKind = "pages",
     tool: str | None = None,
 ) -> Workspace:
     """A workspace with one corpus of one part, and these scores of each extractor."""

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import orjson
 
-from urltree_evaluation.corpus import Corpus, CorpusPage, Kind
-from urltree_evaluation.extractors.registry import Extract, Extractor
+from urltree_evaluation.corpus import Corpus, CorpusKind, CorpusPage
+from urltree_evaluation.extractors.registry import ExtractFunction, RegisteredExtractor
 from urltree_evaluation.prediction import Prediction
-from urltree_evaluation.running.extracting import extract
+from urltree_evaluation.running.extracting import run_extractors
 from urltree_evaluation.workspace import Workspace, write_lines
 
 CORPUS = "made-up"
@@ -18,7 +18,7 @@ PART = "pages.example"
 
 
 def work(
-    folder: Path, pages: int = 6, *, kind: Kind = "stream", without_gold: tuple[int, ...] = ()
+    folder: Path, pages: int = 6, *, kind: CorpusKind = "stream", without_gold: tuple[int, ...] = ()
 ) -> Workspace:
     """A folder whose corpus has one part: pages "0", "1", …, whose HTML is their id."""
     workspace = Workspace(folder)
@@ -34,26 +34,30 @@ def work(
     return workspace
 
 
-def single(name: str, function: Callable[[str], object]) -> Extractor:
+def single(name: str, function: Callable[[str], object]) -> RegisteredExtractor:
     """An extractor that is given a page's HTML: its id."""
 
-    def make() -> Extract:
+    def make() -> ExtractFunction:
         return lambda page: function(page.html)  # type: ignore[return-value] # it may misbehave
 
-    return Extractor(name, "", make, is_stream=False, package=None, module=__name__)
+    return RegisteredExtractor(name, "", make, is_stream=False, package=None, module=__name__)
 
 
-def stream(name: str, make: Callable[[], Extract]) -> Extractor:
+def stream(name: str, make: Callable[[], ExtractFunction]) -> RegisteredExtractor:
     """One that is given all pages in order."""
-    return Extractor(name, "", make, is_stream=True, package=None, module=__name__)
+    return RegisteredExtractor(name, "", make, is_stream=True, package=None, module=__name__)
 
 
 def predicted(
-    workspace: Workspace, extractor: Extractor, *, sample: int | None = None, **limits: float
+    workspace: Workspace,
+    extractor: RegisteredExtractor,
+    *,
+    sample: int | None = None,
+    **limits: float,
 ) -> list[Prediction]:
     """What an extractor said of all pages of the part; no machine is too slow for its limits."""
     options: Mapping[str, float] = {"seconds": 30, "megabytes": 200, **limits}
-    extract(
+    run_extractors(
         workspace,
         {extractor.name: extractor},
         sample=sample,

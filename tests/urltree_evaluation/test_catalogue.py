@@ -75,7 +75,7 @@ def without(*modules: str) -> str:
         import sys
         sys.modules.update(dict.fromkeys({modules!r}))
         from urltree_evaluation.extractors import catalogue
-        found, absent = catalogue.load()
+        found, absent = catalogue.load_extractors()
         print(absent, "urltree-strict" in found)
     """
     command = [sys.executable, "-c", dedent(code)]
@@ -85,7 +85,7 @@ def without(*modules: str) -> str:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_is_there_or_says_why_not(family: str) -> None:
     """A module's extractors are found under their names, or the module has a reason."""
-    found, absent = catalogue.load()
+    found, absent = catalogue.load_extractors()
     if family in absent:
         assert not found.keys() & set(FAMILIES[family])
         assert absent[family]
@@ -107,7 +107,7 @@ def test_a_tool_that_is_broken_says_so_and_the_others_are_there(tmp_path: Path) 
     (tmp_path / "resiliparse.py").write_text("1 / 0")
     code = """
         from urltree_evaluation.extractors import catalogue
-        found, absent = catalogue.load()
+        found, absent = catalogue.load_extractors()
         print(absent["resiliparse"], "urltree-strict" in found)
     """
     command = [sys.executable, "-c", dedent(code)]
@@ -124,8 +124,8 @@ def test_magic_html_says_which_python_it_needs() -> None:
 @pytest.mark.parametrize("code", [PARAGRAPHS, NEW_LINES], ids=["single page", "stream"])
 def test_a_stranger_adds_an_extractor_in_twenty_lines(code: str, tmp_path: Path) -> None:
     """Row 8: one file of at most 20 lines."""
-    builtin, _ = catalogue.load()
-    found, _ = catalogue.load([plugin(tmp_path, code)])
+    builtin, _ = catalogue.load_extractors()
+    found, _ = catalogue.load_extractors([plugin(tmp_path, code)])
     (new,) = found.keys() - builtin.keys()
     extract = found[new].make()
     assert extract(page("<p>one</p>\n<p>two</p>")) in {"<p>one</p>\n<p>two</p>", "one\ntwo"}
@@ -134,7 +134,7 @@ def test_a_stranger_adds_an_extractor_in_twenty_lines(code: str, tmp_path: Path)
 
 def test_a_stream_of_a_stranger_remembers(tmp_path: Path) -> None:
     """What is made is one stream: a part's pages go to it in order, and the next part's do not."""
-    new_lines = catalogue.load([plugin(tmp_path, NEW_LINES)])[0]["new-lines"]
+    new_lines = catalogue.load_extractors([plugin(tmp_path, NEW_LINES)])[0]["new-lines"]
     assert new_lines.is_stream
     extract, another = new_lines.make(), new_lines.make()
     assert extract(page("menu\nfirst")) == "menu\nfirst"
@@ -147,9 +147,9 @@ def test_a_stream_of_a_stranger_remembers(tmp_path: Path) -> None:
 def test_a_plugin_is_its_callers_alone(tmp_path: Path) -> None:
     """Who loads none has none, and it can be loaded again."""
     files = [plugin(tmp_path, PARAGRAPHS)]
-    assert "paragraphs" in catalogue.load(files)[0]
-    assert "paragraphs" not in catalogue.load()[0]
-    assert "paragraphs" in catalogue.load(files)[0]
+    assert "paragraphs" in catalogue.load_extractors(files)[0]
+    assert "paragraphs" not in catalogue.load_extractors()[0]
+    assert "paragraphs" in catalogue.load_extractors(files)[0]
 
 
 @pytest.mark.parametrize(
@@ -180,10 +180,10 @@ def test_a_plugin_that_cannot_be_used_is_named(code: str, message: str, tmp_path
     """The message has the file and what is wrong, and nothing of it stays."""
     file = plugin(tmp_path, code)
     with pytest.raises(catalogue.PluginError) as error:
-        catalogue.load([file])
+        catalogue.load_extractors([file])
     assert str(file) in str(error.value)
     assert message in str(error.value)
-    assert "paragraphs" not in catalogue.load()[0]
+    assert "paragraphs" not in catalogue.load_extractors()[0]
 
 
 def test_two_plugins_do_not_share_a_name(tmp_path: Path) -> None:
@@ -191,25 +191,27 @@ def test_two_plugins_do_not_share_a_name(tmp_path: Path) -> None:
     first = plugin(tmp_path, PARAGRAPHS, "first.py")
     second = plugin(tmp_path, PARAGRAPHS, "second.py")
     with pytest.raises(catalogue.PluginError, match=r"second\.py: two extractors are named"):
-        catalogue.load([first, second])
+        catalogue.load_extractors([first, second])
 
 
 def test_a_file_that_is_no_module_is_refused(tmp_path: Path) -> None:
     """A plugin's name ends in .py."""
     with pytest.raises(catalogue.PluginError, match="is no Python file"):
-        catalogue.load([plugin(tmp_path, PARAGRAPHS, "plugin.txt")])
+        catalogue.load_extractors([plugin(tmp_path, PARAGRAPHS, "plugin.txt")])
 
 
 def test_the_version_is_of_package_and_code(tmp_path: Path) -> None:
     """Code that changes makes another version of the same package; ours has no package."""
-    first = catalogue.load([plugin(tmp_path, PARAGRAPHS)])[0]["paragraphs"]
-    before = catalogue.version(first)
-    changed = catalogue.load([plugin(tmp_path, PARAGRAPHS + "# changed")])[0]["paragraphs"]
-    assert catalogue.version(changed) != before
+    first = catalogue.load_extractors([plugin(tmp_path, PARAGRAPHS)])[0]["paragraphs"]
+    before = catalogue.extractor_version(first)
+    changed = catalogue.load_extractors([plugin(tmp_path, PARAGRAPHS + "# changed")])[0][
+        "paragraphs"
+    ]
+    assert catalogue.extractor_version(changed) != before
     assert "+" not in before
     lxml = PARAGRAPHS.replace("removed", 'removed", package="lxml')
-    wrapped = catalogue.load([plugin(tmp_path, lxml)])[0]["paragraphs"]
-    assert catalogue.version(wrapped).startswith("6.")
+    wrapped = catalogue.load_extractors([plugin(tmp_path, lxml)])[0]["paragraphs"]
+    assert catalogue.extractor_version(wrapped).startswith("6.")
 
 
 @pytest.mark.parametrize(
@@ -224,11 +226,11 @@ def test_another_algorithm_is_another_version_of_ours_alone(file: str, tmp_path:
         from urltree_evaluation.extractors import catalogue, urltree_
         ours = catalogue.registered["urltree-strict"]
         theirs = replace(ours, package="lxml")
-        before = [catalogue.version(each) for each in (ours, theirs)]
+        before = [catalogue.extractor_version(each) for each in (ours, theirs)]
         with Path("urltree", "{file}").open("a") as out:
             out.write("# changed")
         catalogue._algorithm.cache_clear()
-        after = [catalogue.version(each) for each in (ours, theirs)]
+        after = [catalogue.extractor_version(each) for each in (ours, theirs)]
         print(before[0] == after[0], before[1] == after[1])
     """
     command = [sys.executable, "-c", dedent(code)]
@@ -240,7 +242,9 @@ def test_a_function_of_another_module_is_of_the_plugins_version(tmp_path: Path) 
     """One that is built into the interpreter has no file of its own."""
     code = "from urltree_evaluation import single_page\nsingle_page('mine', 'none')(print)\n"
     versions = {
-        catalogue.version(catalogue.load([plugin(tmp_path, code + end)])[0]["mine"])
+        catalogue.extractor_version(
+            catalogue.load_extractors([plugin(tmp_path, code + end)])[0]["mine"]
+        )
         for end in ("", "# changed")
     }
     assert len(versions) == 2
@@ -254,7 +258,7 @@ def test_the_verb_lists_what_is_there_and_what_is_not(tmp_path: Path) -> None:
     assert lines["paragraphs"].split()[1:3] == ["single", "page"]
     assert "all [p]" in lines["paragraphs"]
     assert "stream" in lines["urltree-strict"]
-    _, absent = catalogue.load()
+    _, absent = catalogue.load_extractors()
     assert all(f"absent {absent[name]}" in " ".join(lines[name].split()) for name in absent)
 
 

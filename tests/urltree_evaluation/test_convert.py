@@ -13,8 +13,8 @@ import pytest
 import zstandard
 
 from tests.urltree_evaluation.corpora_on_disk import SHARED, order, page, put, shared_only
-from urltree_evaluation.converting import conversion, convert
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.converting import convert, load_conversion
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.workspace import Workspace
 
 
@@ -60,7 +60,7 @@ def test_pages_without_gold_are_streamed(tmp_path: Path, workspace: Workspace) -
     put(tmp_path / "streams/1.jsonl", page("a", gold=None), page("b", gold=None))
     [corpus] = convert([tmp_path / "streams"], workspace)
     assert corpus.parts == {"site.example": 2}
-    assert conversion(workspace, "streams").scored == 0
+    assert load_conversion(workspace, "streams").scored == 0
 
 
 def test_pages_of_no_known_site_are_sites_of_their_own(
@@ -166,7 +166,7 @@ def test_memory_does_not_grow_with_the_stream(tmp_path: Path, workspace: Workspa
     convert([tmp_path / "streams"], workspace)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert conversion(workspace, "streams").html_bytes == 40_000_000
+    assert load_conversion(workspace, "streams").html_bytes == 40_000_000
     assert peak < 20_000_000  # 15 MB, with twice as many pages too
 
 

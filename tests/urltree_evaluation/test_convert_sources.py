@@ -10,9 +10,9 @@ import orjson
 import pytest
 
 from tests.urltree_evaluation.corpora_on_disk import SHARED, order, page, put, shared_only
-from urltree_evaluation.converting import conversion, convert
-from urltree_evaluation.corpora.corpus_error import CorpusError
-from urltree_evaluation.corpora.sources import find
+from urltree_evaluation.converting import convert, load_conversion
+from urltree_evaluation.corpora.corpus_files import CorpusError
+from urltree_evaluation.corpora.sources import find_corpora
 from urltree_evaluation.workspace import Workspace
 
 
@@ -36,7 +36,7 @@ def test_each_file_of_a_folder_is_a_corpus(tmp_path: Path, workspace: Workspace)
     ]
     assert order(workspace, corpora[0]) == {"pages": "2 1"}
     assert list(workspace.corpora.values()) == corpora
-    done = conversion(workspace, "d")
+    done = load_conversion(workspace, "d")
     assert (done.scored, done.html_bytes) == (1, 2)
 
 
@@ -58,9 +58,9 @@ def test_a_folder_says_whether_it_is_a_stream(
     put(tmp_path / name / "site.jsonl", page("a"))
     if manifest is not None:
         (tmp_path / name / "manifest.json").write_bytes(orjson.dumps(manifest))
-    assert [source.kind for source in find(tmp_path / name)] == [kind]
-    assert [source.kind for source in find(tmp_path / name, kind="pages")] == ["pages"]
-    assert [source.kind for source in find(tmp_path / name, kind="stream")] == ["stream"]
+    assert [source.kind for source in find_corpora(tmp_path / name)] == [kind]
+    assert [source.kind for source in find_corpora(tmp_path / name, kind="pages")] == ["pages"]
+    assert [source.kind for source in find_corpora(tmp_path / name, kind="stream")] == ["stream"]
 
 
 def test_folders_of_corpora_are_entered(tmp_path: Path, workspace: Workspace) -> None:
@@ -80,7 +80,7 @@ def test_folders_of_corpora_are_entered(tmp_path: Path, workspace: Workspace) ->
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     corpora = convert([tmp_path / "in"], workspace)
-    forms = {corpus.name: conversion(workspace, corpus.name).form for corpus in corpora}
+    forms = {corpus.name: load_conversion(workspace, corpus.name).form for corpus in corpora}
     assert forms == {
         "b": "json-lines",
         "cleaneval": "cleaneval",
@@ -111,11 +111,13 @@ def test_a_folder_is_named_where_one_stands(
     """Dots name no corpus."""
     put(tmp_path / "streams" / "in" / "1.jsonl", page("a"))
     monkeypatch.chdir(tmp_path / "streams" / "in")
-    names = [[source.name for source in find(Path(path))] for path in (".", "..", "../in/..")]
+    names = [
+        [source.name for source in find_corpora(Path(path))] for path in (".", "..", "../in/..")
+    ]
     assert names == [["1"], ["1"], ["1"]]
     (tmp_path / "streams" / "in").rename(tmp_path / "streams" / "stream")
     monkeypatch.chdir(tmp_path / "streams" / "stream")
-    assert [source.name for source in find(Path())] == ["stream"]
+    assert [source.name for source in find_corpora(Path())] == ["stream"]
 
 
 def test_two_corpora_may_not_have_one_name(tmp_path: Path, workspace: Workspace) -> None:
@@ -145,7 +147,7 @@ def test_nothing_of_a_known_form_is_said(tmp_path: Path, workspace: Workspace) -
 @shared_only
 def test_the_22_sites_are_one_stream(record: Callable[[str], None]) -> None:
     """And each benchmark of single pages is a corpus; two have gold of a tool."""
-    *pages, streams = find(SHARED)
+    *pages, streams = find_corpora(SHARED)
     assert (streams.name, streams.kind, len(streams.paths)) == ("streams", "stream", 22)
     tools = {source.name: source.tool for source in pages if source.tool}
     assert tools == {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from urltree_evaluation.corpora.cleaneval import read, remove_marks, unwrap
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.corpus_files import CorpusError
 
 WRAPPED = (
     b'<text id="http://site.example/a?b=1&amp;c=2" title="Fish & "Chips" &amp; caf\xe9"'

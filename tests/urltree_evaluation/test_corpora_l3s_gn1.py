@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.corpora.l3s_gn1 import annotated_gold, read
 
 ANNOTATED = """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.corpora.thesis import read
 from urltree_evaluation.corpus import CorpusPage
 

@@ -17,9 +17,9 @@ from tests.urltree_evaluation.streamed import (
     stream,
     work,
 )
-from urltree_evaluation.extractors.registry import Extractor
+from urltree_evaluation.extractors.registry import RegisteredExtractor
 from urltree_evaluation.progress import Progress
-from urltree_evaluation.running.extracting import extract
+from urltree_evaluation.running.extracting import run_extractors
 from urltree_evaluation.workspace import Workspace, WorkspaceError
 
 same = single("same", str)
@@ -51,7 +51,9 @@ def test_a_stream_extractor_is_given_all_pages_in_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("extractor", [same, counting])
-def test_a_corpus_of_single_pages_is_given_whole(extractor: Extractor, tmp_path: Path) -> None:
+def test_a_corpus_of_single_pages_is_given_whole(
+    extractor: RegisteredExtractor, tmp_path: Path
+) -> None:
     """Whatever the sample is."""
     outcomes = predicted(work(tmp_path, 10, kind="pages"), extractor, sample=4)
     assert [each.id for each in outcomes if each.is_sampled] == list("0123456789")
@@ -72,11 +74,11 @@ def test_pages_without_gold_are_learned_from_and_have_no_outcome(tmp_path: Path)
 def test_what_is_there_is_kept(tmp_path: Path) -> None:
     """A second run runs nothing; a file that is missing is made alone."""
     workspace = work(tmp_path)
-    assert extract(workspace, {"same": same, "counting": counting}) == 2
+    assert run_extractors(workspace, {"same": same, "counting": counting}) == 2
     before = files(workspace)
-    assert extract(workspace, {"same": same, "counting": counting}) == 0
+    assert run_extractors(workspace, {"same": same, "counting": counting}) == 0
     workspace.predictions_file(CORPUS, "same", PART).unlink()
-    assert extract(workspace, {"same": same, "counting": counting}) == 1
+    assert run_extractors(workspace, {"same": same, "counting": counting}) == 1
     after = files(workspace)
     assert before.keys() == after.keys()
     assert [name for name in before if before[name] != after[name]] == [
@@ -98,18 +100,18 @@ class Said(Progress):
 
 def another_sample(workspace: Workspace, said: Said) -> int:
     """More pages."""
-    return extract(workspace, {"same": same}, sample=3, progress=said)
+    return run_extractors(workspace, {"same": same}, sample=3, progress=said)
 
 
 def another_corpus(workspace: Workspace, said: Said) -> int:
     """The same name, other pages."""
-    return extract(work(workspace.path, 7), {"same": same}, sample=2, progress=said)
+    return run_extractors(work(workspace.path, 7), {"same": same}, sample=2, progress=said)
 
 
 def another_options(workspace: Workspace, said: Said) -> int:
     """The same name, told something else."""
     told = replace(same, options="tables off")
-    return extract(workspace, {"same": told}, sample=2, progress=said)
+    return run_extractors(workspace, {"same": told}, sample=2, progress=said)
 
 
 @pytest.mark.parametrize("change", [another_sample, another_corpus, another_options])
@@ -118,7 +120,7 @@ def test_what_is_stale_is_made_anew_and_this_is_said(
 ) -> None:
     """Scores of it go too; what others predicted stays."""
     workspace, said = work(tmp_path), Said()
-    extract(workspace, {"same": same, "counting": counting}, sample=2)
+    run_extractors(workspace, {"same": same, "counting": counting}, sample=2)
     scores = workspace.scores_file(CORPUS, "same", PART)
     scores.parent.mkdir(parents=True)
     scores.touch()
@@ -134,7 +136,7 @@ def test_what_is_stale_is_made_anew_and_this_is_said(
 def test_a_corpus_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
     """Nothing is run."""
     with pytest.raises(WorkspaceError, match="no corpus nowhere; there are made-up"):
-        extract(work(tmp_path), {"same": same}, corpora=["nowhere"])
+        run_extractors(work(tmp_path), {"same": same}, corpora=["nowhere"])
 
 
 def test_several_processes_write_what_one_does(tmp_path: Path) -> None:
@@ -145,8 +147,8 @@ def test_several_processes_write_what_one_does(tmp_path: Path) -> None:
         for n in range(4)
     }
     one, four = work(tmp_path / "1"), work(tmp_path / "4")
-    extract(one, extractors, processes=1)
-    extract(four, extractors, processes=4)
+    run_extractors(one, extractors, processes=1)
+    run_extractors(four, extractors, processes=4)
     for name in extractors:
         texts = [[each.text for each in w.predictions(CORPUS, name, PART)] for w in (one, four)]
         assert texts[0] == texts[1] != []
@@ -155,7 +157,11 @@ def test_several_processes_write_what_one_does(tmp_path: Path) -> None:
 def test_progress_counts_every_outcome(tmp_path: Path) -> None:
     """And what was there before is not expected."""
     progress = Progress()
-    extract(work(tmp_path), {"same": same, "counting": counting}, sample=2, progress=progress)
+    run_extractors(
+        work(tmp_path), {"same": same, "counting": counting}, sample=2, progress=progress
+    )
     assert (progress.documents, progress.total) == (8, 8)
-    extract(work(tmp_path), {"same": same, "counting": counting}, sample=2, progress=progress)
+    run_extractors(
+        work(tmp_path), {"same": same, "counting": counting}, sample=2, progress=progress
+    )
     assert (progress.documents, progress.total) == (0, 0)

@@ -23,8 +23,8 @@ import os, sys, time
 from pathlib import Path
 from tests.urltree_evaluation.streamed import single
 from urltree_evaluation.cli import options
-from urltree_evaluation.running.extracting import extract
-from urltree_evaluation.progress import shown
+from urltree_evaluation.running.extracting import run_extractors
+from urltree_evaluation.progress import show_progress
 from urltree_evaluation.workspace import Workspace
 
 here = Path(sys.argv[1])
@@ -38,8 +38,8 @@ def slow(html):
     return html
 
 extractors = {"quick": single("quick", str), "slow": single("slow", slow)}
-with options.ending_well(), shown("extract") as progress:
-    extract(Workspace(here / "work"), extractors, processes=2, progress=progress)
+with options.errors_as_messages(), show_progress("extract") as progress:
+    run_extractors(Workspace(here / "work"), extractors, processes=2, progress=progress)
 """
 
 
@@ -111,7 +111,7 @@ from pathlib import Path
 import psutil
 from tests.urltree_evaluation.streamed import single
 from urltree_evaluation.cli import options
-from urltree_evaluation.running.extracting import extract
+from urltree_evaluation.running.extracting import run_extractors
 
 noise = single("noise", lambda _: os.urandom(100_000).hex())
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from tests.urltree_evaluation.streamed import CORPUS, PART, work
 from urltree.cli import main
-from urltree_evaluation.costs.cost import load
+from urltree_evaluation.costs.cost import load_cost
 
 PLUGIN = """
 from urltree_evaluation import single_page
@@ -50,7 +50,7 @@ def test_cost_says_what_it_wrote(tmp_path: Path) -> None:
         "mine",
         "all-text",
     ]
-    found = load(tmp_path / "work")
+    found = load_cost(tmp_path / "work")
     assert found is not None
     assert found.extractors.keys() == {"mine", "all-text"}
 

@@ -16,7 +16,7 @@ from urltree.page import PageError, Reason
 from urltree_evaluation import CorpusPage, DuplicatePage
 from urltree_evaluation.extractors import catalogue
 from urltree_evaluation.extractors.html_text import html_text
-from urltree_evaluation.extractors.registry import Extract
+from urltree_evaluation.extractors.registry import ExtractFunction
 
 SINGLE = [
     "all-text",
@@ -74,9 +74,9 @@ def page(html: str, number: int = 0, published: str | None = None) -> CorpusPage
     return CorpusPage(str(number), url, "example.org", html, published)
 
 
-def made(name: str) -> Extract:
+def made(name: str) -> ExtractFunction:
     """A new extractor of that name; the test is skipped where it is absent."""
-    found, absent = catalogue.load()
+    found, absent = catalogue.load_extractors()
     if name not in found:
         pytest.skip(f"{name}: {absent}")
     return found[name].make()
@@ -127,7 +127,7 @@ def test_no_extractor_reaches_out_of_its_process() -> None:
 
 def test_loading_leaves_logging_alone() -> None:
     """Tools that set it up for the whole process are kept from it."""
-    catalogue.load()
+    catalogue.load_extractors()
     assert logging.root.level == logging.WARNING
     assert not [each for each in logging.root.handlers if type(each) is logging.StreamHandler]
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from urltree_evaluation.running.isolation import Child, Say
+from urltree_evaluation.running.isolation import Child, SendLine
 from urltree_evaluation.running.watching import Limits, Watched
 
 MEMORY = 1 << 30
@@ -26,21 +26,21 @@ def said(child: Child) -> list[bytes]:
     return lines
 
 
-def nothing(_say: Say) -> None:
+def nothing(_say: SendLine) -> None:
     """Ends at once."""
 
 
-def raises(_say: Say) -> None:
+def raises(_say: SendLine) -> None:
     """Has a bug."""
     raise ValueError
 
 
-def exits(_say: Say) -> None:
+def exits(_say: SendLine) -> None:
     """Ends in the middle."""
     os._exit(7)
 
 
-def kills_itself(_say: Say) -> None:
+def kills_itself(_say: SendLine) -> None:
     """Ends by a signal."""
     os.kill(os.getpid(), signal.SIGUSR1)
 
@@ -54,7 +54,7 @@ def kills_itself(_say: Say) -> None:
         (kills_itself, "SIGUSR1"),
     ],
 )
-def test_how_a_child_ended_is_known(work: Callable[[Say], None], ending: str) -> None:
+def test_how_a_child_ended_is_known(work: Callable[[SendLine], None], ending: str) -> None:
     """Its code or its signal, as often as one asks."""
     child = Child(work, MEMORY)
     assert said(child) == []
@@ -65,7 +65,7 @@ def test_lines_come_whole_and_in_order() -> None:
     """However long they are: more than a pipe holds, and none at all."""
     lines = [b"x" * size for size in (0, 1, 70_000, 3_000_000, 0, 5)]
 
-    def say_all(say: Say) -> None:
+    def say_all(say: SendLine) -> None:
         for line in lines:
             say(line)
 
@@ -85,7 +85,7 @@ def test_nobody_waits_for_a_child_that_says_nothing() -> None:
 def test_a_child_that_was_ended_is_gone() -> None:
     """With what it started, and without a zombie."""
 
-    def start_another(say: Say) -> None:
+    def start_another(say: SendLine) -> None:
         other = os.fork() or time.sleep(60)
         say(b"%d" % other)
         time.sleep(60)

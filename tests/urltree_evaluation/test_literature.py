@@ -9,9 +9,9 @@ from tests.conftest import Record
 from tests.urltree_evaluation.corpora_on_disk import SHARED, shared_only
 from urltree_evaluation.converting import convert
 from urltree_evaluation.corpus import CorpusPage
-from urltree_evaluation.extractors.catalogue import load
+from urltree_evaluation.extractors.catalogue import load_extractors
 from urltree_evaluation.metrics import sequences
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.score import PRF
 from urltree_evaluation.workspace import Workspace
 
@@ -37,9 +37,10 @@ def test_the_grandparent_filter_raises_precision(tmp_path: Path, record: Record)
 
 
 def _mean(name: str, pages: list[CorpusPage]) -> PRF:
-    extract = load()[0][name].make()
+    extract = load_extractors()[0][name].make()
     scores = [
-        sequences.compare(words(page.gold or ""), words(extract(page) or "")) for page in pages
+        sequences.compare(split_words(page.gold or ""), split_words(extract(page) or ""))
+        for page in pages
     ]
     return PRF(*(fmean(values) for values in zip(*scores, strict=True)))
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from urltree.html.tokenizer import tokenize
 from urltree_evaluation.metrics import matcher
 from urltree_evaluation.metrics.overlap import NOTHING
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.workspace import read_lines
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -41,7 +41,7 @@ def documents() -> Iterator[tuple[list[str], list[str]]]:
         full = (record for record in read_lines(file) if record["gold"])
         for record in islice(full, OF_A_FILE):
             text = "\n".join(block.text for block in tokenize(record["html"]).blocks)
-            pair = words(record["gold"]), words(text)
+            pair = split_words(record["gold"]), split_words(text)
             if all(pair):
                 yield pair
 

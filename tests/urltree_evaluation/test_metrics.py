@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from urltree_evaluation.metrics import bag, characters, matcher, segments, sequences
 from urltree_evaluation.metrics.overlap import overlap
 from urltree_evaluation.metrics.shingles import compare as compare_shingles
-from urltree_evaluation.metrics.shingles import shingles
+from urltree_evaluation.metrics.shingles import count_shingles
 from urltree_evaluation.score import PRF, Segments
 
 SENTENCE = ["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog"]
@@ -107,12 +107,12 @@ def test_characters_of_huge_texts_are_compared_in_runs() -> None:
 )
 def test_shingles_are_runs_of_four_words(text: str, expected: list[tuple[str, ...]]) -> None:
     """As scrapinghub's evaluation takes them."""
-    assert shingles(text) == Counter(expected)
+    assert count_shingles(text) == Counter(expected)
 
 
 def test_shingles_count_as_often_as_they_occur() -> None:
     """Of five shingles that were said, three are four of the gold's."""
-    gold, prediction = shingles("a a a a a a a"), shingles("a a a a a a b b")
+    gold, prediction = count_shingles("a a a a a a a"), count_shingles("a a a a a a b b")
     assert compare_shingles(gold, prediction) == overlap(3, 4, 5)
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from urltree_evaluation.extractors.nce import CONSTANTS, Constants, extract, news
-from urltree_evaluation.extractors.nce.comments import without_comments
-from urltree_evaluation.extractors.nce.page import page_tree
-from urltree_evaluation.extractors.nce.separator import body, separator
-from urltree_evaluation.extractors.nce.title import title
+from urltree_evaluation.extractors.nce import CONSTANTS, Constants, extract, extract_news
+from urltree_evaluation.extractors.nce.comments import remove_comments
+from urltree_evaluation.extractors.nce.page import parse_page
+from urltree_evaluation.extractors.nce.separator import find_body, find_separator
+from urltree_evaluation.extractors.nce.title import find_title
 
 LONG = "A first long text of the kind that bodies of news are made of."
 CONSTANTS_HERE = Constants(
@@ -30,15 +30,15 @@ CONSTANTS_HERE = Constants(
 
 def body_text(html: str, **constants: float) -> str:
     """What phase 1 keeps."""
-    tree = page_tree(html)
+    tree = parse_page(html)
     changed = replace(CONSTANTS_HERE, **constants)  # type: ignore[arg-type]
-    return tree.text(body(tree, changed))
+    return tree.text(find_body(tree, changed))
 
 
 def separator_class(html: str) -> str:
     """Class of the separator node, or its tag where it has none."""
-    tree = page_tree(html)
-    node = separator(tree, CONSTANTS_HERE)
+    tree = parse_page(html)
+    node = find_separator(tree, CONSTANTS_HERE)
     assert node is not None
     return tree.attributes.get(node, {}).get("class", tree.tags[node])
 
@@ -61,7 +61,7 @@ LINKS = f"<div><p><a href=/>{LONG}</a></p></div>"
 
 def test_a_subtree_is_a_range_of_ids() -> None:
     """The picture in page.py."""
-    tree = page_tree("<div>One <a>two</a></div>")
+    tree = parse_page("<div>One <a>two</a></div>")
     div = tree.tags.index("div")
     assert tree.tags[div:] == ["div", "", "a", ""]
     assert [end - div for end in tree.ends[div:]] == [4, 2, 4, 4]
@@ -73,7 +73,7 @@ def test_a_subtree_is_a_range_of_ids() -> None:
 def test_lines_are_blocks_and_words_stay_whole() -> None:
     """Inline elements leave no trace; what is not shown is no text."""
     html = "<p>un<b>broken</b> <i>line</i><br>next<script>var x</script><p>third <!-- x -->one"
-    tree = page_tree(html)
+    tree = parse_page(html)
     assert tree.text([(0, len(tree.tags))]) == "unbroken line\nnext\nthird one"
 
 
@@ -121,8 +121,8 @@ def test_children_that_are_links_are_dropped() -> None:
 @pytest.mark.parametrize("html", [f"<p>{LONG}</p>", "<p>Short</p>" * 100])
 def test_without_separator_the_whole_page_is_kept(html: str) -> None:
     """Too little text for a separator, or no leaf that is long."""
-    tree = page_tree(html)
-    assert body(tree, CONSTANTS_HERE) == [(0, len(tree.tags))]
+    tree = parse_page(html)
+    assert find_body(tree, CONSTANTS_HERE) == [(0, len(tree.tags))]
 
 
 # --- phase 2: comments --------------------------------------------------------------------------
@@ -136,9 +136,9 @@ def comments(*dates: str, between: str = "") -> str:
 
 def without(html: str) -> str:
     """What phase 2 leaves of a whole page."""
-    tree = page_tree(f"<body>{story()}{html}</body>")
+    tree = parse_page(f"<body>{story()}{html}</body>")
     whole = [(0, len(tree.tags))]
-    return tree.text(without_comments(tree, whole, CONSTANTS_HERE)).removeprefix(
+    return tree.text(remove_comments(tree, whole, CONSTANTS_HERE)).removeprefix(
         "\n".join([LONG] * 3)
     )
 
@@ -182,9 +182,9 @@ def test_a_date_in_a_long_block_is_no_head(link: str) -> None:
 
 def test_comments_without_a_body_before_are_kept() -> None:
     """Assumption 2: they come after it."""
-    tree = page_tree(f"<body>{comments(*MAY)}{story()}")
+    tree = parse_page(f"<body>{comments(*MAY)}{story()}")
     whole = [(0, len(tree.tags))]
-    assert without_comments(tree, whole, CONSTANTS_HERE) == whole
+    assert remove_comments(tree, whole, CONSTANTS_HERE) == whole
 
 
 # --- phase 3: the title -------------------------------------------------------------------------
@@ -192,9 +192,9 @@ def test_comments_without_a_body_before_are_kept() -> None:
 
 def title_of(before: str) -> str:
     """What phase 3 finds before a story."""
-    tree = page_tree(f"{before}{story()}")
+    tree = parse_page(f"{before}{story()}")
     node = next(node for node, found in tree.attributes.items() if found.get("class") == "story")
-    return tree.text(title(tree, [(node, tree.ends[node])], CONSTANTS_HERE))
+    return tree.text(find_title(tree, [(node, tree.ends[node])], CONSTANTS_HERE))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,9 @@ def test_the_title_stands_before_the_body() -> None:
     """All three phases together."""
     html = f"""<title>A long text of news</title><body><ul><li><a href=/>Home</a></ul>
         {story()}{comments(*MAY)}{LINKS}"""
-    assert news(page_tree(html), CONSTANTS_HERE) == "\n".join(["A long text of news", *[LONG] * 3])
+    assert extract_news(parse_page(html), CONSTANTS_HERE) == "\n".join(
+        ["A long text of news", *[LONG] * 3]
+    )
 
 
 # --- any page -----------------------------------------------------------------------------------
@@ -226,7 +228,7 @@ def test_the_title_stands_before_the_body() -> None:
 def test_the_constants_are_of_a_corpus_that_is_named() -> None:
     """And are used by the registered extractor."""
     html = f"<title>A title</title><body>{story()}"
-    assert extract(html, "") == news(page_tree(html), CONSTANTS)
+    assert extract(html, "") == extract_news(parse_page(html), CONSTANTS)
 
 
 HOSTILE = {

@@ -14,35 +14,35 @@ from pathlib import Path
 import psutil
 import pytest
 
-from urltree_evaluation.pool import PoolError, each_done
+from urltree_evaluation.pool import PoolError, map_unordered
 
 ROOT = Path(__file__).parents[2]
 CODE = """
 import sys
 from pathlib import Path
 from tests.urltree_evaluation.test_pool import work_for_ever
-from urltree_evaluation.pool import each_done
-list(each_done(work_for_ever, [Path(name) for name in sys.argv[1:]], 2))
+from urltree_evaluation.pool import map_unordered
+list(map_unordered(work_for_ever, [Path(name) for name in sys.argv[1:]], 2))
 """
 
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_each_item_has_its_result(processes: int) -> None:
     """In whichever order."""
-    assert sorted(each_done(sqrt, [1, 4, 9], processes)) == [1, 2, 3]
+    assert sorted(map_unordered(sqrt, [1, 4, 9], processes)) == [1, 2, 3]
 
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_an_error_of_the_work_is_raised_as_it_is(processes: int) -> None:
     """Whose fault it is does not change on the way."""
     with pytest.raises(ValueError, match="math domain"):
-        list(each_done(sqrt, [1, -1], processes))
+        list(map_unordered(sqrt, [1, -1], processes))
 
 
 def test_a_process_that_is_killed_is_an_error_that_says_so() -> None:
     """The others are not waited for."""
     with pytest.raises(PoolError, match="killed"):
-        list(each_done(os._exit, [9, 9], 2))
+        list(map_unordered(os._exit, [9, 9], 2))
 
 
 def work_for_ever(file: Path) -> None:

@@ -7,7 +7,7 @@ import pty
 from contextlib import suppress
 from io import StringIO
 
-from urltree_evaluation.progress import Progress, shown
+from urltree_evaluation.progress import Progress, show_progress
 
 
 def test_a_line_says_how_far_it_is_and_what_runs() -> None:
@@ -27,7 +27,7 @@ def test_a_line_says_how_far_it_is_and_what_runs() -> None:
 def test_a_file_gets_lines_that_stay() -> None:
     """Not one for each document; the last says how far it came, however it ended."""
     out = StringIO()
-    with suppress(KeyboardInterrupt), shown("score", out) as progress:
+    with suppress(KeyboardInterrupt), show_progress("score", out) as progress:
         progress.expect(50)
         progress.say("stale: x [made anew]")
         for _ in range(40):
@@ -42,7 +42,7 @@ def test_a_file_gets_lines_that_stay() -> None:
 def test_a_terminal_gets_one_line_that_moves() -> None:
     """What is said stands above it, as it is."""
     reading, writing = pty.openpty()
-    with os.fdopen(writing, "w") as out, shown("cost", out) as progress:
+    with os.fdopen(writing, "w") as out, show_progress("cost", out) as progress:
         progress.expect(3)
         progress.say("left out: x [time]")
         progress.advance(3)

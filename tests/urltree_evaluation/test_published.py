@@ -9,9 +9,9 @@ import pytest
 from tests.conftest import Record
 from tests.urltree_evaluation.corpora_on_disk import SHARED, shared_only
 from urltree_evaluation.converting import convert
-from urltree_evaluation.extractors.catalogue import load
-from urltree_evaluation.running.extracting import extract
-from urltree_evaluation.scoring import score
+from urltree_evaluation.extractors.catalogue import load_extractors
+from urltree_evaluation.running.extracting import run_extractors
+from urltree_evaluation.scoring import score_predictions
 from urltree_evaluation.statistics.ranking import ranking
 from urltree_evaluation.workspace import Workspace
 
@@ -24,9 +24,9 @@ def test_shingles_are_those_of_the_benchmark(tmp_path: Path, record: Record) -> 
     """Mean of the pages' F1 by four words, as scrapinghub's own evaluation counts."""
     workspace = Workspace(tmp_path)
     convert([SHARED / "pages" / f"{CORPUS}.jsonl.zst"], workspace)
-    known = load()[0]
-    extract(workspace, {name: known[name] for name in PUBLISHED})
-    score(workspace)
+    known = load_extractors()[0]
+    run_extractors(workspace, {name: known[name] for name in PUBLISHED})
+    score_predictions(workspace)
     measured = {
         row.name: row.text.others_micro["shingles"].value
         for row in ranking(workspace, CORPUS).rows

@@ -11,17 +11,19 @@ from lxml import etree
 from matplotlib.figure import Figure
 
 from urltree_evaluation.report.charts import boxes, cost, histograms, learning, ranking
-from urltree_evaluation.report.charts.labels import apart
+from urltree_evaluation.report.charts.labels import place_labels
 from urltree_evaluation.report.drawing import svg
-from urltree_evaluation.report.look import Sort
+from urltree_evaluation.report.groups import Group
 
 HOSTILE = "</svg><img src=x onerror=alert(1)>$x$]]>\u202e\x00\ud800&"
-SORTS: dict[str, Sort] = {"urltree-strict": "ours", "drop-seen": "stream", HOSTILE: "single page"}
+SORTS: dict[str, Group] = {"urltree-strict": "ours", "drop-seen": "stream", HOSTILE: "single page"}
 F1 = np.array([[1.0, 0.5, 0.7], [0.9, 0.8, 0.85]])
 
 
 def _ranking() -> Figure:
-    return ranking.ranking([ranking.Dot(n, s, 0.9, 0.8, 0.95) for n, s in SORTS.items()], "F1")
+    return ranking.ranking_chart(
+        [ranking.Dot(n, s, 0.9, 0.8, 0.95) for n, s in SORTS.items()], "F1"
+    )
 
 
 def _histograms() -> Figure:
@@ -38,19 +40,19 @@ def _boxes_by_extractor() -> Figure:
 
 
 def _learning() -> Figure:
-    return learning.learning(_lines(), "F1")
+    return learning.learning_chart(_lines(), "F1")
 
 
 def _learning_by_domain() -> Figure:
-    return learning.learning_by_domain({"a.example": _lines(), HOSTILE: _lines()}, "F1")
+    return learning.learning_chart_by_domain({"a.example": _lines(), HOSTILE: _lines()}, "F1")
 
 
 def _cost() -> Figure:
-    return cost.cost([cost.Spot(n, s, 2.0, 0.9) for n, s in SORTS.items()], "F1")
+    return cost.cost_chart([cost.Spot(n, s, 2.0, 0.9) for n, s in SORTS.items()], "F1")
 
 
-def _lines() -> list[learning.Line]:
-    return [learning.Line(n, s, [1, 2, 9], [0.5, 0.6, 0.9]) for n, s in SORTS.items()]
+def _lines() -> list[learning.PlottedCurve]:
+    return [learning.PlottedCurve(n, s, [1, 2, 9], [0.5, 0.6, 0.9]) for n, s in SORTS.items()]
 
 
 CHARTS = [
@@ -96,7 +98,7 @@ def test_labels_cover_neither_points_nor_each_other() -> None:
     """Thirty points in a small room, four of them on one place."""
     chance = np.random.default_rng(1)
     points = np.concatenate([chance.uniform((20, 20), (560, 340), (26, 2)), [[300, 150]] * 4])
-    places = apart(points, [(60.0, 9.5)] * 30, (0, 0, 620, 360))
+    places = place_labels(points, [(60.0, 9.5)] * 30, (0, 0, 620, 360))
     lefts = points[:, 0] + [place.left(60) for place in places]
     middles = points[:, 1] + [place.dy for place in places]
     for i in range(30):

@@ -26,7 +26,7 @@ from urltree.html.parser import MAX_TAGS
 from urltree_evaluation.cli.report import command
 from urltree_evaluation.corpus import CorpusPage
 from urltree_evaluation.extractors.nce.constants import EXPLORATION
-from urltree_evaluation.report import report
+from urltree_evaluation.report import write_report
 from urltree_evaluation.workspace import Workspace, WorkspaceError
 
 HOSTILE = (
@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }  # fmt: skip
     cost = {"documents": 4, "bytes": 10, "seconds": 1.0, "extractors": {"plain": one}}
     (path / "cost.json").write_bytes(orjson.dumps(cost))
-    return report(Workspace(path)).parent
+    return write_report(Workspace(path)).parent
 
 
 @pytest.fixture(scope="module")
@@ -187,17 +187,17 @@ def test_tables_are_written_as_markdown_and_csv_too(folder: Path) -> None:
 
 def test_no_table_of_an_earlier_report_stays(tmp_path: Path) -> None:
     """Of a corpus that is gone, it would be taken for new."""
-    folder = report(add(tmp_path, "single", pages(1, 1), {"plain": half})).parent
+    folder = write_report(add(tmp_path, "single", pages(1, 1), {"plain": half})).parent
     before = {file.name for file in folder.iterdir()}
     (folder / "gone-ranking.csv").write_text("extractor,F1\n")
-    report(Workspace(tmp_path))
+    write_report(Workspace(tmp_path))
     assert {file.name for file in folder.iterdir()} == before
 
 
 def test_the_same_scores_make_the_same_page(tmp_path: Path) -> None:
     """In another folder, at another time."""
     made = [
-        report(
+        write_report(
             add(tmp_path / name, "single", pages(2, 1), {"plain": whole, "urltree-strict": half})
         )
         for name in ("first", "second")
@@ -217,7 +217,7 @@ def test_a_report_of_one_document_without_costs_can_be_made(tmp_path: Path) -> N
 
 def test_an_extractor_is_not_scored_where_its_constants_were_chosen(tmp_path: Path) -> None:
     """It is in no table, chart or file, and one sentence says why."""
-    made = report(add(tmp_path, EXPLORATION, pages(1, 2), {"nce": whole, "plain": half}))
+    made = write_report(add(tmp_path, EXPLORATION, pages(1, 2), {"nce": whole, "plain": half}))
     text = html.document_fromstring(made.read_bytes().decode()).text_content()
     assert "Not scored, for constants were chosen on this corpus: nce." in text
     assert len(re.findall(r"\bnce\b", text)) == 1
@@ -230,7 +230,7 @@ def test_an_extractor_is_not_scored_where_its_constants_were_chosen(tmp_path: Pa
 def test_a_page_that_our_parser_refuses_is_shown_with_the_reason(tmp_path: Path) -> None:
     """It may well be among the worst."""
     given = [replace(page, html="<p>" * (MAX_TAGS + 1)) for page in pages(1, 1)]
-    made = report(add(tmp_path, "large", given, {"plain": half}))
+    made = write_report(add(tmp_path, "large", given, {"plain": half}))
     assert f"tags, more than {MAX_TAGS}" in made.read_text()
 
 
@@ -238,4 +238,4 @@ def test_without_scores_the_report_says_which_verb_makes_them(tmp_path: Path) ->
     """A corpus alone is not enough."""
     add(tmp_path, "bare", pages(1, 1), {})
     with pytest.raises(WorkspaceError, match="urltree evaluate score"):
-        report(Workspace(tmp_path))
+        write_report(Workspace(tmp_path))

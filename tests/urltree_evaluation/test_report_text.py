@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from markupsafe import Markup
 
-from urltree_evaluation.metrics.words import words
-from urltree_evaluation.report.differences import cut, differences, located
-from urltree_evaluation.report.inert import anchor, inert
+from urltree_evaluation.metrics.words import split_words
+from urltree_evaluation.report.differences import excerpt, locate_words, mark_differences
+from urltree_evaluation.report.sanitizing import anchor, sanitize
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_what_html_may_not_hold_is_replaced_and_bidi_controls_are_shown(
     text: str, shown: str
 ) -> None:
     """Letters of any script stay as they are."""
-    assert inert(text) == shown
+    assert sanitize(text) == shown
 
 
 def test_anchors_of_different_names_differ() -> None:
@@ -38,14 +38,16 @@ def test_anchors_of_different_names_differ() -> None:
 
 def test_words_missing_are_struck_out_and_words_too_much_underlined() -> None:
     """Case and punctuation are no difference; neighbours are marked together."""
-    gold, result = differences("Rain is now expected, today.", "Share! rain EXPECTED today Like it")
+    gold, result = mark_differences(
+        "Rain is now expected, today.", "Share! rain EXPECTED today Like it"
+    )
     assert gold == "Rain <del>is now</del> expected, today."
     assert result == "<ins>Share</ins>! rain EXPECTED today <ins>Like it</ins>"
 
 
 def test_texts_without_spaces_differ_by_character() -> None:
     """As the metric counts them."""
-    assert differences("東京は雨", "東京雨").gold == "東京<del>は</del>雨"
+    assert mark_differences("東京は雨", "東京雨").gold == "東京<del>は</del>雨"
 
 
 @pytest.mark.parametrize(
@@ -53,33 +55,33 @@ def test_texts_without_spaces_differ_by_character() -> None:
 )
 def test_located_words_are_the_metrics_words(text: str) -> None:
     """Else what is marked would not be what was counted."""
-    assert [each.word for each in located(text)] == words(text)
+    assert [each.word for each in locate_words(text)] == split_words(text)
 
 
 def test_texts_are_escaped_on_both_sides_of_a_mark() -> None:
     """Within a mark, beside one, and in a text that has none."""
-    gold, result = differences("<b>one</b> two", '<script>alert("x")</script> two')
+    gold, result = mark_differences("<b>one</b> two", '<script>alert("x")</script> two')
     assert "<b>" not in gold
     assert "<script" not in result
     assert "&lt;" in gold
     assert "&lt;" in result
-    assert cut("<i>") == Markup("&lt;i&gt;")
+    assert excerpt("<i>") == Markup("&lt;i&gt;")
 
 
 def test_a_long_text_is_cut_and_says_so() -> None:
     """Words beyond the cut are still compared."""
-    gold, result = differences("one " * 50, "one " * 49 + "two", shown=20)
+    gold, result = mark_differences("one " * 50, "one " * 49 + "two", shown=20)
     assert gold.startswith("one one one one one <span")
     assert "cut after 20 of 200 characters" in gold
     assert "two" not in result
-    assert cut("abc", shown=3) == "abc"
-    assert "cut after 2 of 3 characters" in cut("abc", shown=2)
+    assert excerpt("abc", shown=3) == "abc"
+    assert "cut after 2 of 3 characters" in excerpt("abc", shown=2)
 
 
 def test_long_parts_that_are_alike_are_shortened() -> None:
     """So that what is wrong far down a long text can be seen."""
     alike = "one " * 1000
-    gold, result = differences(f"{alike} missing {alike}", f"{alike} extra {alike}")
+    gold, result = mark_differences(f"{alike} missing {alike}", f"{alike} extra {alike}")
     assert "<del>missing</del>" in gold
     assert "<ins>extra</ins>" in result
     assert gold.count("characters alike") == 2
@@ -88,5 +90,5 @@ def test_long_parts_that_are_alike_are_shortened() -> None:
 
 def test_a_mark_that_reaches_over_the_cut_is_closed() -> None:
     """The run of wrong words is cut as the text is."""
-    gold, _ = differences("x " * 100, "", shown=9)
+    gold, _ = mark_differences("x " * 100, "", shown=9)
     assert gold.startswith("<del>x x x x x</del><span")

@@ -14,11 +14,11 @@ from urltree.cli import main
 from urltree_evaluation.corpus import Corpus, CorpusPage
 from urltree_evaluation.metrics.overlap import ALL, NOTHING
 from urltree_evaluation.metrics.page_gold import PageGold
-from urltree_evaluation.metrics.page_score import score_of
+from urltree_evaluation.metrics.page_score import score_page
 from urltree_evaluation.prediction import Failure, Prediction, Run
 from urltree_evaluation.progress import Progress
 from urltree_evaluation.score import Boundary, Segments
-from urltree_evaluation.scoring import score
+from urltree_evaluation.scoring import score_predictions
 from urltree_evaluation.workspace import Workspace, WorkspaceError, write_lines
 
 GOLD = "A Title\nand the text below it."
@@ -38,7 +38,7 @@ def said(
 
 def test_the_gold_itself_is_worth_one_in_every_metric() -> None:
     """A sampled page has all of them."""
-    found = score_of(PageGold(page()), said(GOLD))
+    found = score_page(PageGold(page()), said(GOLD))
     assert set(found.metrics) == {
         "words",
         "words+title",
@@ -54,7 +54,7 @@ def test_the_gold_itself_is_worth_one_in_every_metric() -> None:
 
 def test_a_page_that_is_not_sampled_has_the_words_alone() -> None:
     """Learning curves need no more, and streams are long."""
-    found = score_of(PageGold(page()), said(GOLD, is_sampled=False))
+    found = score_page(PageGold(page()), said(GOLD, is_sampled=False))
     assert list(found.metrics) == ["words", "words+title"]
 
 
@@ -68,7 +68,7 @@ def test_a_page_that_is_not_sampled_has_the_words_alone() -> None:
 )
 def test_the_title_goes_before_what_does_not_begin_with_it(text: str, *, is_helped: bool) -> None:
     """Gold begins with the title, and some tools give it apart (issue 5)."""
-    metrics = score_of(PageGold(page()), said(text)).metrics
+    metrics = score_page(PageGold(page()), said(text)).metrics
     assert (metrics["words+title"].f1 > metrics["words"].f1) == is_helped
     if is_helped:
         assert metrics["words+title"] == ALL
@@ -77,7 +77,7 @@ def test_the_title_goes_before_what_does_not_begin_with_it(text: str, *, is_help
 @pytest.mark.parametrize("title", [None, "", "…"])
 def test_without_a_title_both_are_the_same(title: str | None) -> None:
     """Most classical corpora have none."""
-    metrics = score_of(PageGold(page(title=title)), said("and the text")).metrics
+    metrics = score_page(PageGold(page(title=title)), said("and the text")).metrics
     assert metrics["words+title"] == metrics["words"]
 
 
@@ -98,14 +98,14 @@ def test_boundary_cases_are_told_by_kind(
     gold: str, text: str, failure: Failure | None, case: Boundary
 ) -> None:
     """In the headline both empty is 1, the others are 0: also a failure on an empty gold."""
-    found = score_of(PageGold(page(gold=gold)), said(text, failure))
+    found = score_page(PageGold(page(gold=gold)), said(text, failure))
     assert found.boundary == case
     assert found.metrics["words"] == (ALL if case == "both empty" else NOTHING)
 
 
 def test_a_duplicate_is_not_scored() -> None:
     """Its text was said under another id."""
-    found = score_of(PageGold(page()), said("", "duplicate"))
+    found = score_page(PageGold(page()), said("", "duplicate"))
     assert found.is_duplicate
     assert (found.metrics, found.segments, found.boundary) == ({}, None, None)
 
@@ -113,16 +113,16 @@ def test_a_duplicate_is_not_scored() -> None:
 def test_gold_of_segments_has_counts_alone() -> None:
     """There is no full text to compare with, but what failed or is empty is told."""
     segmented = CorpusPage("1", "", "", "", gold_with=("Body text",), gold_without=("Menu",))
-    found = score_of(PageGold(segmented), said("Menu Body\ntext"))
+    found = score_page(PageGold(segmented), said("Menu Body\ntext"))
     assert (found.segments, found.metrics, found.boundary) == (Segments(1, 0, 1, 0), {}, None)
-    failed = score_of(PageGold(segmented), said("", "time"))
+    failed = score_page(PageGold(segmented), said("", "time"))
     assert (failed.segments, failed.boundary) == (Segments(0, 1, 0, 1), "time")
-    assert score_of(PageGold(segmented), said("")).boundary == "empty result"
+    assert score_page(PageGold(segmented), said("")).boundary == "empty result"
 
 
 def test_a_page_without_gold_has_no_figures() -> None:
     """Pages of a stream that are learned from alone."""
-    found = score_of(PageGold(page(gold=None)), said(""))
+    found = score_page(PageGold(page(gold=None)), said(""))
     assert (found.metrics, found.segments, found.boundary) == ({}, None, None)
 
 
@@ -152,7 +152,7 @@ def test_files_of_scores_come_from_files_of_predictions(tmp_path: Path, processe
     """In the order of the predictions, whatever process wrote them."""
     made = workspace(tmp_path, {"perfect": THREE, "silent": [said("", name="3")]})
     progress = Progress()
-    score(made, processes=processes, progress=progress)
+    score_predictions(made, processes=processes, progress=progress)
     assert [found.metrics["words"].f1 for found in made.scores("tiny", "perfect")] == [1, 0, 1]
     assert [found.id for found in made.scores("tiny", "silent")] == ["3"]
     assert progress.documents == progress.total == 6
@@ -161,14 +161,14 @@ def test_files_of_scores_come_from_files_of_predictions(tmp_path: Path, processe
 def test_what_is_scored_is_kept_until_its_predictions_change(tmp_path: Path) -> None:
     """A run that was interrupted goes on with what is missing."""
     made = workspace(tmp_path, {"perfect": THREE})
-    assert score(made) > 0
-    assert score(made) == 0
+    assert score_predictions(made) > 0
+    assert score_predictions(made) == 0
     one = made.predictions_file("tiny", "perfect", "one.example")
     write_lines(one, [said("a title", name="1"), said("", name="2")])
     os.utime(one, ns=(4 * 10**18, 4 * 10**18))  # newer than any clock that gave the scores theirs
     kept = made.scores_file("tiny", "perfect", "two.example")
     before = kept.stat().st_mtime_ns
-    score(made)
+    score_predictions(made)
     assert kept.stat().st_mtime_ns == before
     assert next(made.scores("tiny", "perfect")).metrics["words"].f1 < 1
 
@@ -176,19 +176,19 @@ def test_what_is_scored_is_kept_until_its_predictions_change(tmp_path: Path) -> 
 def test_scores_whose_predictions_are_gone_go_too(tmp_path: Path) -> None:
     """Figures never stand beside predictions that they are not of."""
     made = workspace(tmp_path, {"perfect": THREE})
-    score(made)
+    score_predictions(made)
     made.predictions_file("tiny", "perfect", "one.example").unlink()
-    score(made)
+    score_predictions(made)
     assert [found.id for found in made.scores("tiny", "perfect")] == ["3"]
 
 
 def test_predictions_of_another_corpus_are_not_scored(tmp_path: Path) -> None:
     """The corpus was converted anew, and one extractor was not run again: old scores go too."""
     made = workspace(tmp_path, {"kept": THREE, "old": THREE})
-    score(made)
+    score_predictions(made)
     old = Run("old", "", "1", is_stream=False, corpus_sha256="1" * 64, sample=None)
     (tmp_path / "predictions/tiny/old/run.json").write_bytes(orjson.dumps(old))
-    score(made)
+    score_predictions(made)
     assert list(made.scores("tiny", "old")) == []
     assert len(list(made.scores("tiny", "kept"))) == 3
 
@@ -196,13 +196,13 @@ def test_predictions_of_another_corpus_are_not_scored(tmp_path: Path) -> None:
 def test_scores_by_other_metrics_are_made_anew(tmp_path: Path) -> None:
     """Figures of two versions never stand in one table; what was being written is gone."""
     made = workspace(tmp_path, {"perfect": THREE})
-    score(made)
+    score_predictions(made)
     unfinished = made.scores_file("tiny", "perfect", "one.example").with_name(".one.example.1")
     unfinished.touch()
-    assert score(made) == 0
+    assert score_predictions(made) == 0
     assert not unfinished.exists()
     (tmp_path / "scores" / ".metrics").write_text("of another version")
-    assert score(made) == 3
+    assert score_predictions(made) == 3
 
 
 def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     file = made.predictions_file("tiny", "perfect", "two.example")
     file.write_bytes(b"no zstd")
     with pytest.raises(WorkspaceError, match=r"two\.example\.jsonl\.zst is damaged"):
-        score(made)
+        score_predictions(made)
 
 
 def test_the_verb_scores_and_says_how_many(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from tests.urltree_evaluation.scored import CORPUS, page, pages, workspace
 from urltree_evaluation.score import Segments
-from urltree_evaluation.statistics.bootstrap import Figure
+from urltree_evaluation.statistics.bootstrap import Estimate
 from urltree_evaluation.statistics.corpus_tables import corpus_tables
-from urltree_evaluation.statistics.grid import Grid, text
+from urltree_evaluation.statistics.grid import Grid, cell_text
 from urltree_evaluation.statistics.ranking import ranking
 from urltree_evaluation.workspace import Workspace
 
@@ -21,8 +21,8 @@ GRID = Grid(
     "quality",
     ("extractor", "F1", "documents", "p"),
     [
-        ("better", Figure(0.9634, 0.95, 0.98), 1234, None),
-        ("wor|se", Figure(0.9, 0.88, 0.91), 7, 0.0001),
+        ("better", Estimate(0.9634, 0.95, 0.98), 1234, None),
+        ("wor|se", Estimate(0.9, 0.88, 0.91), 7, 0.0001),
     ],
     frozenset({"F1"}),
 )
@@ -95,11 +95,11 @@ def test_numbers_are_written_as_in_a_paper() -> None:
         -0.0001,
         0.0001,
         np.nan,
-        Figure(np.nan, np.nan, np.nan),
+        Estimate(np.nan, np.nan, np.nan),
         None,
         12345,
     ]
-    assert list(map(text, cells)) == [
+    assert list(map(cell_text, cells)) == [
         "1.000", ".000", "-.004", ".000", "<.001", "", "", "", "12,345",
     ]  # fmt: skip
 
@@ -154,8 +154,8 @@ def test_a_domain_with_many_pages_has_intervals_of_its_own(tmp_path: Path) -> No
     y = {name: value - 0.1 for name, value in x.items()}
     many, one = tables(workspace(tmp_path, {"x": pages(x), "y": pages(y)}))["domains"].rows
     assert many[:3] == ["a", 10, "x"]
-    assert many[3] == pytest.approx(Figure(0.1, 0.1, 0.1))
-    assert many[4] == Figure(pytest.approx(0.55), pytest.approx(0.52), pytest.approx(0.58))
+    assert many[3] == pytest.approx(Estimate(0.1, 0.1, 0.1))
+    assert many[4] == Estimate(pytest.approx(0.55), pytest.approx(0.52), pytest.approx(0.58))
     assert one == ["b", 1, "x", pytest.approx(0.1), 0.3, pytest.approx(0.2)]
 
 

@@ -10,9 +10,9 @@ import pytest
 from tests.urltree_evaluation.scored import CORPUS, page, workspace
 from urltree_evaluation.prediction import Prediction
 from urltree_evaluation.score import Score
-from urltree_evaluation.statistics.curves import after, curves, mean_curve, milestones
-from urltree_evaluation.statistics.duplicates import duplicates
-from urltree_evaluation.statistics.table import Table, whole_stream
+from urltree_evaluation.statistics.curves import average_after, curves, mean_curve, milestones
+from urltree_evaluation.statistics.stream_tables import count_duplicates
+from urltree_evaluation.statistics.table import ScoreTable, whole_stream
 from urltree_evaluation.workspace import write_lines
 
 # F1 by document number: of one domain all documents, of the other some were not scored
@@ -20,7 +20,7 @@ A = {1: 0.0, 2: 0.5, 3: 1.0, 4: 0.9, 5: 0.6}
 B = {2: 0.4, 10: 0.8}
 
 
-def stream(path: Path, **domains: dict[int, float]) -> Table:
+def stream(path: Path, **domains: dict[int, float]) -> ScoreTable:
     """One extractor's F1 by document number in these domains."""
     scores = [
         page(f"{domain}/{number}", f1, number=number)
@@ -43,8 +43,8 @@ def test_a_curve_is_the_mean_of_all_documents_until_each(tmp_path: Path) -> None
 def test_documents_that_are_not_scored_are_counted(tmp_path: Path) -> None:
     """The extractor learned from them; the average stays until the next that is scored."""
     curve = curves(stream(tmp_path, b=B), "x")["b"]
-    assert [after(curve, number) for number in (2, 5, 9)] == [0.4] * 3
-    assert after(curve, 10) == pytest.approx(0.6)
+    assert [average_after(curve, number) for number in (2, 5, 9)] == [0.4] * 3
+    assert average_after(curve, 10) == pytest.approx(0.6)
 
 
 @pytest.mark.parametrize("number", [1, 11])
@@ -52,7 +52,7 @@ def test_a_domain_says_nothing_before_its_first_and_after_its_last(
     tmp_path: Path, number: int
 ) -> None:
     """After 500 documents there is no domain of 60."""
-    assert np.isnan(after(curves(stream(tmp_path, b=B), "x")["b"], number))
+    assert np.isnan(average_after(curves(stream(tmp_path, b=B), "x")["b"], number))
 
 
 def test_the_mean_curve_is_of_the_domains_that_have_as_many(tmp_path: Path) -> None:
@@ -99,6 +99,6 @@ def test_duplicates_are_counted_by_the_step_that_found_them(tmp_path: Path) -> N
         for name, step in steps.items()
     ]
     write_lines(work.predictions_file(CORPUS, "finds", "pages"), predictions)
-    counted = duplicates(work, CORPUS)
+    counted = count_duplicates(work, CORPUS)
     assert counted == {"finds": {"query": 2, "path": 1}}
     assert list(counted["finds"]) == ["query", "path"]

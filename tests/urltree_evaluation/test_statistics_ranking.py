@@ -8,11 +8,10 @@ import pytest
 
 from tests.urltree_evaluation.scored import CORPUS, page, pages, workspace
 from urltree_evaluation.score import Segments
-from urltree_evaluation.statistics.boundaries import boundaries
 from urltree_evaluation.statistics.ranking import ranking
-from urltree_evaluation.statistics.sign_test import SignTest, sign_test, two_sided
-from urltree_evaluation.statistics.table import load
-from urltree_evaluation.statistics.winners import Winner, winners
+from urltree_evaluation.statistics.shared_pages import count_boundary_cases
+from urltree_evaluation.statistics.table import load_table
+from urltree_evaluation.statistics.winners import SignTest, Winner, sign_test, two_sided, winners
 
 GOOD = {"a/1": 0.9, "a/2": 0.7, "b/1": 0.6, "c/1": 0.5}
 BAD = {"a/1": 0.4, "a/2": 0.4, "b/1": 0.6, "c/1": 0.1}
@@ -59,7 +58,7 @@ def test_boundary_cases_are_counted_by_kind(tmp_path: Path) -> None:
         "both empty": 1,
     }
     assert row.successes == 1
-    assert boundaries(load(work, CORPUS)) == {"x": row.boundaries}
+    assert count_boundary_cases(load_table(work, CORPUS)) == {"x": row.boundaries}
 
 
 def test_a_corpus_of_segments_is_ranked_by_their_f1(tmp_path: Path) -> None:
@@ -101,7 +100,7 @@ def test_extractors_that_were_not_scored_to_the_end_are_named(tmp_path: Path) ->
 
 def test_who_wins_where(tmp_path: Path) -> None:
     """Each domain has its best, or several that are equal, and how far the next is."""
-    table = load(workspace(tmp_path, {"x": pages(GOOD), "y": pages(BAD)}), CORPUS)
+    table = load_table(workspace(tmp_path, {"x": pages(GOOD), "y": pages(BAD)}), CORPUS)
     a, b, c = winners(table)
     assert a == Winner("a", 2, ("x",), pytest.approx(0.8), pytest.approx(0.4))
     assert b == Winner("b", 1, ("x", "y"), 0.6, 0.0)
@@ -129,5 +128,5 @@ def test_ties_say_nothing(tmp_path: Path) -> None:
     """They are counted, and left out of the probability."""
     x = {f"{n}/1": 0.5 for n in range(20)}
     y = x | {f"{n}/1": 0.4 for n in range(5)}
-    table = load(workspace(tmp_path, {"x": pages(x), "y": pages(y)}), CORPUS)
+    table = load_table(workspace(tmp_path, {"x": pages(x), "y": pages(y)}), CORPUS)
     assert sign_test(table, "x", "y") == SignTest(5, 15, 0, 2 / 32)

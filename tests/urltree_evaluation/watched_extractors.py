@@ -51,7 +51,7 @@ def main() -> None:
     from urltree_evaluation import CorpusPage  # noqa: PLC0415 - watched from here on
     from urltree_evaluation.extractors import catalogue  # noqa: PLC0415
 
-    found, _ = catalogue.load()
+    found, _ = catalogue.load_extractors()
     for extractor in found.values():
         extract = extractor.make()
         for number, html in enumerate([*PAGES.values(), *BROKEN]):

@@ -11,11 +11,11 @@ from urltree_evaluation.cli import evaluate, options
 
 @click.command()
 @click.pass_context
-@options.work
+@options.work_argument
 @click.argument("inputs", type=click.Path(path_type=Path, exists=True), nargs=-1, required=True)
-@options.selection
-@options.sample
-@options.processes
+@options.selection_options
+@options.sample_option
+@options.processes_option
 def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     context: click.Context,
     work: Path,
@@ -43,5 +43,5 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
         stage = evaluate.get_command(context, verb)
         if stage is None:
             raise click.UsageError(f"there is no {verb}")
-        with options.ending_well():
+        with options.errors_as_messages():
             context.invoke(stage, work=work, **given)

@@ -8,25 +8,27 @@ from typing import get_args
 import click
 
 from urltree_evaluation.cli import options
-from urltree_evaluation.converting import conversion, convert
+from urltree_evaluation.converting import convert, load_conversion
 from urltree_evaluation.corpora.sources import Form
-from urltree_evaluation.corpus import Corpus, Kind
-from urltree_evaluation.progress import shown
+from urltree_evaluation.corpus import Corpus, CorpusKind
+from urltree_evaluation.progress import show_progress
 from urltree_evaluation.workspace import Workspace
 
 
 @click.command()
-@options.work
+@options.work_argument
 @click.argument("inputs", type=click.Path(path_type=Path, exists=True), nargs=-1, required=True)
 @click.option("--form", type=click.Choice(get_args(Form)), help="What INPUTS are; else found out.")
-@click.option("--kind", type=click.Choice(get_args(Kind)), help="Of the corpora; else found out.")
+@click.option(
+    "--kind", type=click.Choice(get_args(CorpusKind)), help="Of the corpora; else found out."
+)
 @click.option("--name", help="Of the one corpus; else its file's.")
 @click.option("--tool", help="Whose output the gold is: such corpora are ranked apart.")
 def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     work: Path,
     inputs: tuple[Path, ...],
     form: Form | None,
-    kind: Kind | None,
+    kind: CorpusKind | None,
     name: str | None,
     tool: str | None,
 ) -> None:
@@ -36,7 +38,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     L3S-GN1. What has not changed since it was converted is not converted again.
     """
     workspace = Workspace(work)
-    with options.ending_well(), workspace.locked(), shown("convert") as progress:
+    with options.errors_as_messages(), workspace.locked(), show_progress("convert") as progress:
         corpora = convert(
             inputs, workspace, form=form, kind=kind, name=name, tool=tool, progress=progress
         )
@@ -45,7 +47,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _line(corpus: Corpus, workspace: Workspace) -> str:
-    done = conversion(workspace, corpus.name)
+    done = load_conversion(workspace, corpus.name)
     pages, parts = sum(corpus.parts.values()), len(corpus.parts)
     tool = f", gold of {corpus.tool}" if corpus.tool else ""
     return (

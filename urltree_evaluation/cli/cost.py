@@ -7,18 +7,18 @@ from pathlib import Path
 import click
 
 from urltree_evaluation.cli import options
-from urltree_evaluation.costs.costing import OF_PAGES, OF_STREAM, PASSES, cost
-from urltree_evaluation.progress import shown
+from urltree_evaluation.costs.costing import OF_PAGES, OF_STREAM, PASSES, measure_costs
+from urltree_evaluation.progress import show_progress
 
 _MIB = 1 << 20
 
 
 @click.command()
-@options.work
-@options.selection
-@options.number("--of-stream", OF_STREAM, "Documents of each part of a stream.")
-@options.number("--of-pages", OF_PAGES, "Documents of each corpus of single pages.")
-@options.number("--passes", PASSES, "Over all documents; each counts with its median.")
+@options.work_argument
+@options.selection_options
+@options.positive_number("--of-stream", OF_STREAM, "Documents of each part of a stream.")
+@options.positive_number("--of-pages", OF_PAGES, "Documents of each corpus of single pages.")
+@options.positive_number("--passes", PASSES, "Over all documents; each counts with its median.")
 def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     work: Path,
     names: tuple[str, ...],
@@ -33,10 +33,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     One process gives each document to all of them in turn; CPU is the ratio to a bare parse of the
     same. Peak memory is of the extractions that there are.
     """
-    with options.writing(work) as workspace:
-        extractors = options.chosen(names, plugins)
-        with shown("cost") as progress:
-            found = cost(
+    with options.locked_workspace(work) as workspace:
+        extractors = options.chosen_extractors(names, plugins)
+        with show_progress("cost") as progress:
+            found = measure_costs(
                 workspace,
                 extractors,
                 corpora=corpora,

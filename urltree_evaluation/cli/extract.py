@@ -7,16 +7,16 @@ from pathlib import Path
 import click
 
 from urltree_evaluation.cli import options
-from urltree_evaluation.progress import shown
-from urltree_evaluation.running.extracting import extract
+from urltree_evaluation.progress import show_progress
+from urltree_evaluation.running.extracting import run_extractors
 from urltree_evaluation.running.watching import MEGABYTES, SECONDS
 
 
 @click.command()
-@options.work
-@options.selection
-@options.sample
-@options.processes
+@options.work_argument
+@options.selection_options
+@options.sample_option
+@options.processes_option
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
@@ -24,7 +24,7 @@ from urltree_evaluation.running.watching import MEGABYTES, SECONDS
     show_default=True,
     help="CPU that a page may take; it may sleep four times as many.",
 )
-@options.number(
+@options.positive_number(
     "--megabytes",
     MEGABYTES,
     "Memory that an extractor may take above what its process began with.",
@@ -44,10 +44,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     A page that takes too long or too much memory, or that crashes its process, is counted, and
     the run goes on. What is there is kept, unless corpus, version, options or sample changed.
     """
-    with options.writing(work) as workspace:
-        extractors = options.chosen(names, plugins)
-        with shown("extract") as progress:
-            extract(
+    with options.locked_workspace(work) as workspace:
+        extractors = options.chosen_extractors(names, plugins)
+        with show_progress("extract") as progress:
+            run_extractors(
                 workspace,
                 extractors,
                 corpora=corpora,

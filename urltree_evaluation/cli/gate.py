@@ -15,18 +15,18 @@ from pathlib import Path
 import click
 
 from urltree.page import PageError
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.gate.floors import (
     FIGURES,
     SHIPPED,
     Floors,
     FloorsError,
-    Measured,
-    rounded_down,
+    GateFigures,
+    round_down,
 )
-from urltree_evaluation.gate.measuring import EVERY, Streams, measure
+from urltree_evaluation.gate.measuring import EVERY, Streams, measure_heuristics
 from urltree_evaluation.pool import PoolError
-from urltree_evaluation.progress import shown
+from urltree_evaluation.progress import show_progress
 
 _STREAMS = Path("../shared/data/streams")
 _FELL = 1
@@ -62,8 +62,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     try:
         found = Streams.of(streams)
         floors = _floors(file, found.corpus, may_begin=raise_, may_change=lower)
-        with shown("gate") as progress:
-            measured = measure(found, processes, progress)
+        with show_progress("gate") as progress:
+            measured = measure_heuristics(found, processes, progress)
     except (CorpusError, FloorsError, PageError) as error:
         raise click.UsageError(str(error)) from None
     except PoolError as error:
@@ -90,7 +90,7 @@ def _floors(file: Path, corpus: str, *, may_begin: bool, may_change: bool) -> Fl
 
 
 def _decide(
-    floors: Floors, measured: Measured, file: Path, *, raise_: bool, reason: str | None
+    floors: Floors, measured: GateFigures, file: Path, *, raise_: bool, reason: str | None
 ) -> int:
     """Say what fell, write what is to be written; returns the exit code."""
     if floors.corpus == measured.corpus:
@@ -115,7 +115,7 @@ def _decide(
     return 0
 
 
-def _table(floors: Floors, measured: Measured) -> Iterator[str]:
+def _table(floors: Floors, measured: GateFigures) -> Iterator[str]:
     """Figures as they are and masked beside their floors, by metric and heuristic."""
     sites = len({site for found in measured.sites.values() for site in found})
     yield f"macro F1 of {sites} sites, every {EVERY}th page, {measured.pages:,} scored"
@@ -129,14 +129,14 @@ def _table(floors: Floors, measured: Measured) -> Iterator[str]:
             masked = f"masked {metric}"
             difference = figures[masked] - figures[metric]
             yield (
-                f"  {name:<23}{rounded_down(figures[metric]):9.4f}{_number(floor.get(metric))}"
-                f"{rounded_down(figures[masked]):9.4f}{_number(floor.get(masked))}"
+                f"  {name:<23}{round_down(figures[metric]):9.4f}{_number(floor.get(metric))}"
+                f"{round_down(figures[masked]):9.4f}{_number(floor.get(masked))}"
                 f"{difference:+12.6f}"
             )
     yield ""
 
 
-def _falls(floors: Floors, measured: Measured) -> Iterator[str]:
+def _falls(floors: Floors, measured: GateFigures) -> Iterator[str]:
     """What fell, by how much, and on which sites."""
     for fall in floors.falls(measured):
         change = _change(fall.floor, fall.now)

@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 
 import click
 
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.extractors import catalogue
-from urltree_evaluation.extractors.registry import Extractor
+from urltree_evaluation.extractors.registry import RegisteredExtractor
 from urltree_evaluation.pool import PoolError
 from urltree_evaluation.running.extracting import SAMPLE
 from urltree_evaluation.workspace import Workspace, WorkspaceError
@@ -27,8 +27,8 @@ from urltree_evaluation.workspace import Workspace, WorkspaceError
 _F = TypeVar("_F", bound=Callable[..., Any])
 _INTERRUPTED = 130  # 128 + SIGINT, as shells count
 
-work = click.argument("work", type=click.Path(path_type=Path, file_okay=False))
-processes = click.option(
+work_argument = click.argument("work", type=click.Path(path_type=Path, file_okay=False))
+processes_option = click.option(
     "--processes",
     type=click.IntRange(min=1),
     default=os.cpu_count() or 1,
@@ -37,27 +37,27 @@ processes = click.option(
 )
 
 
-def number(flag: str, default: int, text: str) -> Callable[[_F], _F]:
+def positive_number(flag: str, default: int, text: str) -> Callable[[_F], _F]:
     """An option that is a number from 1 on."""
     return click.option(
         flag, type=click.IntRange(min=1), default=default, show_default=True, help=text
     )
 
 
-sample = number(
+sample_option = positive_number(
     "--sample",
     SAMPLE,
     "Evenly spaced pages of each part of a stream that all extractors are given.",
 )
 
-plugins = click.option(
+plugins_option = click.option(
     "--plugin",
     "plugins",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="A Python file with extractors of your own; may be repeated.",
 )
-corpora = click.option(
+corpora_option = click.option(
     "--corpus",
     "corpora",
     multiple=True,
@@ -73,18 +73,20 @@ _names = click.option(
 )
 
 
-def selection(command: _F) -> _F:
+def selection_options(command: _F) -> _F:
     """Which extractors, on which corpora."""
-    return _names(plugins(corpora(command)))
+    return _names(plugins_option(corpora_option(command)))
 
 
-def chosen(names: Sequence[str], plugins: Sequence[Path]) -> Mapping[str, Extractor]:
+def chosen_extractors(
+    names: Sequence[str], plugins: Sequence[Path]
+) -> Mapping[str, RegisteredExtractor]:
     """The extractors of these names; all that can be had, where none is named.
 
     Raises:
         click.ClickException: there is none of that name; why, where it is known.
     """
-    found, absent = catalogue.load(plugins)
+    found, absent = catalogue.load_extractors(plugins)
     unknown = [name for name in names if name not in found]
     if unknown:
         why = "; ".join(f"{module} is {reason}" for module, reason in absent.items())
@@ -99,17 +101,17 @@ def chosen(names: Sequence[str], plugins: Sequence[Path]) -> Mapping[str, Extrac
 
 
 @contextmanager
-def writing(work: Path) -> Iterator[Workspace]:
+def locked_workspace(work: Path) -> Iterator[Workspace]:
     """The folder, which nobody else writes to meanwhile; ends as `ending_well`."""
     workspace = Workspace(work)
-    with ending_well():
+    with errors_as_messages():
         workspace.named(())  # without a corpus nothing is made, no folder either
         with workspace.locked():
             yield workspace
 
 
 @contextmanager
-def ending_well() -> Iterator[None]:
+def errors_as_messages() -> Iterator[None]:
     """Say what is wrong, or how to go on, instead of a traceback."""
     try:
         yield

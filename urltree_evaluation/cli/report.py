@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 
 from urltree_evaluation.cli import options
-from urltree_evaluation.progress import shown
-from urltree_evaluation.report import report
+from urltree_evaluation.progress import show_progress
+from urltree_evaluation.report import write_report
 from urltree_evaluation.report.worst_documents import WORST
 from urltree_evaluation.workspace import Workspace
 
 
 @click.command()
-@options.work
+@options.work_argument
 @click.option(
     "--worst",
     type=click.IntRange(min=0),
@@ -28,6 +28,6 @@ def command(work: Path, worst: int) -> None:
 
     The page needs nothing but itself: no script, no other file, no network.
     """
-    with options.ending_well(), shown("report") as progress:
-        file = report(Workspace(work), documents=worst, progress=progress)
+    with options.errors_as_messages(), show_progress("report") as progress:
+        file = write_report(Workspace(work), documents=worst, progress=progress)
     click.echo(file)

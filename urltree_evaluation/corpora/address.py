@@ -24,7 +24,7 @@ class Address(NamedTuple):
     domain: str
 
 
-def address(url: str | None, label: str | None = None) -> Address:
+def page_address(url: str | None, label: str | None = None) -> Address:
     """The address that a corpus gives a page."""
     try:
         return Address(url or "", _scheme().domain(url or ""))

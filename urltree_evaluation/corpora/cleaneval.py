@@ -24,9 +24,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from urltree.html.encoding import decode, scrub
-from urltree_evaluation.corpora.address import address
-from urltree_evaluation.corpora.corpus_error import CorpusError
-from urltree_evaluation.corpora.corpus_files import read_bytes
+from urltree_evaluation.corpora.address import page_address
+from urltree_evaluation.corpora.corpus_files import CorpusError, read_bytes
 from urltree_evaluation.corpus import CorpusPage
 
 _WRAPPER = re.compile(
@@ -115,7 +114,7 @@ def _page(name: str, file: Path, gold_file: Path | None) -> CorpusPage:
     page = unwrap(read_bytes(file))
     gold = scrub(decode(read_bytes(gold_file))) if gold_file else None
     said = _URL_LINE.match(gold) if gold else None
-    url, domain = address(page.url or (said[1] if said else None))
+    url, domain = page_address(page.url or (said[1] if said else None))
     return CorpusPage(
         id=name,
         url=url,

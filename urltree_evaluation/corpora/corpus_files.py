@@ -9,7 +9,10 @@ from pathlib import Path
 import webencodings
 
 from urltree.html.encoding import scrub
-from urltree_evaluation.corpora.corpus_error import CorpusError
+
+
+class CorpusError(Exception):
+    """The corpus' fault; the message names the file, and the page or the line in it."""
 
 
 def read_bytes(file: Path) -> bytes:
@@ -29,10 +32,10 @@ def read_text(file: Path, encoding: str) -> str:
     Raises:
         CorpusError: the file cannot be read, the label is unknown, or a byte is none of its.
     """
-    return decoded(read_bytes(file), encoding, str(file))
+    return decode_strictly(read_bytes(file), encoding, str(file))
 
 
-def decoded(data: bytes, encoding: str, where: str) -> str:
+def decode_strictly(data: bytes, encoding: str, where: str) -> str:
     """Bytes in a stated encoding as text, without byte order mark. Raises CorpusError."""
     problem: Exception | None = None
     for codec in _codecs(encoding):

@@ -19,8 +19,8 @@ from urltree.html.encoding import scrub
 from urltree.page import PageError
 from urltree.reading.json_lines import read_json_lines
 from urltree.reading.stream import InputError, opened
-from urltree_evaluation.corpora.address import address
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.address import page_address
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.corpus import CorpusPage
 
 _NAME = re.compile(r"(?P<stem>.+)\.(?:jsonl|ndjson)(?:\.(?:gz|zst))?", re.IGNORECASE)
@@ -55,7 +55,7 @@ def _page(record: Mapping[str, Any], number: int, file: Path) -> CorpusPage:
     if html is None:
         raise CorpusError(f"{fields.where}: html: is missing")
     own = record.get("id")
-    url, domain = address(fields.text("url"), fields.text("domain"))
+    url, domain = page_address(fields.text("url"), fields.text("domain"))
     return CorpusPage(
         id=str(own) if isinstance(own, int) else fields.text("id") or f"{stem(file)}/{number}",
         url=url,

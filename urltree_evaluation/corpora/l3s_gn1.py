@@ -24,9 +24,8 @@ from urltree.html.elements import DROPPED, INLINE
 from urltree.html.encoding import decode, scrub
 from urltree.html.parser import parse
 from urltree.page import PageError
-from urltree_evaluation.corpora.address import address
-from urltree_evaluation.corpora.corpus_error import CorpusError
-from urltree_evaluation.corpora.corpus_files import read_bytes
+from urltree_evaluation.corpora.address import page_address
+from urltree_evaluation.corpora.corpus_files import CorpusError, read_bytes
 from urltree_evaluation.corpus import CorpusPage
 
 _CLASS = re.compile(r"(?:^|\s)x-nc-sel(\d)(?:\s|$)")
@@ -69,7 +68,7 @@ def read(folder: Path) -> Iterator[CorpusPage]:
 
 
 def _page(file: Path, annotated: Path, url: str | None) -> CorpusPage:
-    page = CorpusPage(file.stem, *address(url), _decoded(file))
+    page = CorpusPage(file.stem, *page_address(url), _decoded(file))
     if not annotated.exists():
         return page
     gold, title = annotated_gold(_decoded(annotated), str(annotated))

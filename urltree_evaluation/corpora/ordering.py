@@ -18,7 +18,7 @@ from typing import NamedTuple, Self
 import orjson
 
 from urltree.page import microseconds
-from urltree_evaluation.corpus import CorpusPage, Kind
+from urltree_evaluation.corpus import CorpusKind, CorpusPage
 
 _UNSAFE = re.compile(r"[^\w.-]+")
 _LONG_AGO = -(1 << 63)
@@ -30,7 +30,7 @@ class _Line(NamedTuple):
     length: int
 
 
-class Spool:
+class PageSorter:
     """The pages of one corpus while it is converted.
 
     In a stream an undated page stays behind the one that it followed in its file, and pages of one
@@ -38,7 +38,7 @@ class Spool:
     domain is its own: together they would count as one site.
     """
 
-    def __init__(self, kind: Kind, folder: Path) -> None:
+    def __init__(self, kind: CorpusKind, folder: Path) -> None:
         self._kind = kind
         self._file = TemporaryFile(dir=folder)  # noqa: SIM115 - closed by __exit__
         self._lines: defaultdict[str, list[_Line]] = defaultdict(list)

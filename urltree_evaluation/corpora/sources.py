@@ -20,8 +20,8 @@ from typing import Any, Literal
 import orjson
 
 from urltree_evaluation.corpora import cleaneval, json_lines, l3s_gn1, thesis
-from urltree_evaluation.corpora.corpus_error import CorpusError
-from urltree_evaluation.corpus import CorpusPage, Kind
+from urltree_evaluation.corpora.corpus_files import CorpusError
+from urltree_evaluation.corpus import CorpusKind, CorpusPage
 
 Form = Literal["json-lines", "thesis", "cleaneval", "l3s-gn1"]
 
@@ -47,7 +47,7 @@ class SourceCorpus:
 
     name: str
     form: Form
-    kind: Kind
+    kind: CorpusKind
     paths: tuple[Path, ...]
     tool: str | None = None
 
@@ -62,7 +62,9 @@ class SourceCorpus:
         )
 
 
-def find(path: Path, form: Form | None = None, kind: Kind | None = None) -> list[SourceCorpus]:
+def find_corpora(
+    path: Path, form: Form | None = None, kind: CorpusKind | None = None
+) -> list[SourceCorpus]:
     """The corpora of an input.
 
     Args:
@@ -96,15 +98,15 @@ def _form(path: Path) -> Form | None:
     return None
 
 
-def _below(folder: Path, kind: Kind | None) -> list[SourceCorpus]:
+def _below(folder: Path, kind: CorpusKind | None) -> list[SourceCorpus]:
     folders = sorted(each for each in folder.iterdir() if each.is_dir())
-    found = [corpus for each in folders if _form(each) for corpus in find(each, None, kind)]
+    found = [corpus for each in folders if _form(each) for corpus in find_corpora(each, None, kind)]
     if not found:
         raise CorpusError(f"{folder}: holds no corpus of a form that is known")
     return found
 
 
-def _of_json_lines(path: Path, kind: Kind | None) -> list[SourceCorpus]:
+def _of_json_lines(path: Path, kind: CorpusKind | None) -> list[SourceCorpus]:
     files = _json_lines_in(path) if path.is_dir() else [path]
     if not files:
         raise CorpusError(f"{path}: holds no .jsonl, .jsonl.gz or .jsonl.zst")
@@ -114,7 +116,7 @@ def _of_json_lines(path: Path, kind: Kind | None) -> list[SourceCorpus]:
     return [_alone(file, kind or "pages", manifest) for file in files]
 
 
-def _alone(file: Path, kind: Kind, manifest: dict[str, Any]) -> SourceCorpus:
+def _alone(file: Path, kind: CorpusKind, manifest: dict[str, Any]) -> SourceCorpus:
     name = json_lines.stem(file) or file.name
     entry = manifest.get(name)
     tool = entry.get("tool") if isinstance(entry, dict) else None
@@ -125,7 +127,7 @@ def _json_lines_in(folder: Path) -> list[Path]:
     return sorted(file for file in folder.iterdir() if file.is_file() and json_lines.stem(file))
 
 
-def _kind(folder: Path, manifest: dict[str, Any]) -> Kind:
+def _kind(folder: Path, manifest: dict[str, Any]) -> CorpusKind:
     return "stream" if "domains" in manifest or folder.name in {"stream", "streams"} else "pages"
 
 

@@ -27,10 +27,14 @@ from typing import Any
 import yaml
 
 from urltree.html.encoding import scrub
-from urltree_evaluation.corpora.address import address
+from urltree_evaluation.corpora.address import page_address
 from urltree_evaluation.corpora.cleaneval import remove_marks, unwrap
-from urltree_evaluation.corpora.corpus_error import CorpusError
-from urltree_evaluation.corpora.corpus_files import decoded, read_bytes, read_text
+from urltree_evaluation.corpora.corpus_files import (
+    CorpusError,
+    decode_strictly,
+    read_bytes,
+    read_text,
+)
 from urltree_evaluation.corpora.l3s_gn1 import annotated_gold
 from urltree_evaluation.corpus import CorpusPage
 
@@ -80,7 +84,7 @@ def _page(fields: Mapping[Any, Any], where: str, folder: Path) -> CorpusPage:
         gold = _gold(folder / "clean", entry.text("clean"), entry.text("clean_encoding"))
     except CorpusError as error:
         raise CorpusError(f"{where}, id {identifier}: {error}") from error
-    url, domain = address(entry.url() or url, entry.known("domain"))
+    url, domain = page_address(entry.url() or url, entry.known("domain"))
     return CorpusPage(
         id=identifier,
         url=url,
@@ -95,7 +99,7 @@ def _page(fields: Mapping[Any, Any], where: str, folder: Path) -> CorpusPage:
 def _unwrapped(file: Path, encoding: str | None) -> tuple[str, str, str | None]:
     """A page, with the URL and the title that CleanEval's wrapper gives it."""
     page = unwrap(read_bytes(file))
-    html = decoded(page.html, encoding, str(file)) if encoding else page.text()
+    html = decode_strictly(page.html, encoding, str(file)) if encoding else page.text()
     return html, page.url, page.title
 
 

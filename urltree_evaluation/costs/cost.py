@@ -15,7 +15,7 @@ FILE = "cost.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class CostlyDocument:
     """One that an extractor took long for.
 
     Attributes:
@@ -60,7 +60,7 @@ class ExtractorCost:
     documents: int
     bytes: int
     quartiles: tuple[float, float, float]
-    worst: tuple[Document, ...]
+    worst: tuple[CostlyDocument, ...]
     left_out: tuple[LeftOut, ...]
     peak_memory: int | None
 
@@ -84,7 +84,7 @@ class Cost:
     basis: str = ""
 
 
-def load(work: Path) -> Cost | None:
+def load_cost(work: Path) -> Cost | None:
     """What the verb cost measured in a work folder; None where it did not."""
     file = work / FILE
     if not file.exists():
@@ -96,6 +96,6 @@ def load(work: Path) -> Cost | None:
 
 def _of_one(fields: dict[str, Any]) -> ExtractorCost:
     quartiles = tuple(fields.pop("quartiles"))
-    worst = tuple(Document(**each) for each in fields.pop("worst"))
+    worst = tuple(CostlyDocument(**each) for each in fields.pop("worst"))
     left_out = tuple(LeftOut(**each) for each in fields.pop("left_out"))
     return ExtractorCost(**fields, quartiles=quartiles, worst=worst, left_out=left_out)

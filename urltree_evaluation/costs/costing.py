@@ -19,11 +19,18 @@ import numpy as np
 import orjson
 import xxhash
 
-from urltree_evaluation.costs.cost import FILE, Cost, Document, ExtractorCost, LeftOut, load
+from urltree_evaluation.costs.cost import (
+    FILE,
+    Cost,
+    CostlyDocument,
+    ExtractorCost,
+    LeftOut,
+    load_cost,
+)
 from urltree_evaluation.costs.measure_run import MeasureRun
-from urltree_evaluation.costs.measuring import PARSE, DocumentId, Documents, Key
-from urltree_evaluation.extractors.catalogue import version
-from urltree_evaluation.extractors.registry import Extractor
+from urltree_evaluation.costs.measuring import PARSE, DocumentId, Documents, Trial
+from urltree_evaluation.extractors.catalogue import extractor_version
+from urltree_evaluation.extractors.registry import RegisteredExtractor
 from urltree_evaluation.progress import Progress
 from urltree_evaluation.running.watching import MEGABYTES, SECONDS, Limits
 from urltree_evaluation.workspace import Workspace, appearing
@@ -36,9 +43,9 @@ _WORST = 10
 _DEADLY = ("time", "memory", "crash")
 
 
-def cost(  # noqa: PLR0913 - the options of the verb
+def measure_costs(  # noqa: PLR0913 - the options of the verb
     workspace: Workspace,
-    extractors: Mapping[str, Extractor],
+    extractors: Mapping[str, RegisteredExtractor],
     *,
     corpora: Sequence[str] = (),
     of_stream: int = OF_STREAM,
@@ -68,7 +75,7 @@ def cost(  # noqa: PLR0913 - the options of the verb
     documents = Documents(workspace, tuple(workspace.named(corpora)), of_stream, of_pages)
     basis = _basis(documents, extractors.values(), passes)
     peaks, left_out = _of_extraction(documents, extractors)
-    before = load(workspace.path)
+    before = load_cost(workspace.path)
     if before is not None and before.basis == basis:
         progress.say(f"{FILE} is of the same: kept; without it, cost is measured again")
         return _written(workspace, _with_peaks(before, peaks))
@@ -81,14 +88,14 @@ def cost(  # noqa: PLR0913 - the options of the verb
             progress.advance(measuring.step())
     finally:
         measuring.stop()
-    found = summary(measuring.seconds, measuring.sizes, left_out, peaks)
+    found = summarise_costs(measuring.seconds, measuring.sizes, left_out, peaks)
     return _written(workspace, replace(found, basis=basis))
 
 
-def summary(
-    seconds: Mapping[Key, Sequence[float]],
+def summarise_costs(
+    seconds: Mapping[Trial, Sequence[float]],
     sizes: Mapping[DocumentId, int],
-    left_out: Mapping[Key, str],
+    left_out: Mapping[Trial, str],
     peaks: Mapping[str, int | None],
 ) -> Cost:
     """The cost of all that was measured; a document whose bare parse failed counts nowhere.
@@ -136,7 +143,7 @@ def _of_one(
         documents=len(both),
         bytes=sum(sizes[document] for document in both),
         quartiles=(float(first), float(middle), float(third)),
-        worst=tuple(Document(*document, ratios[document]) for document in worst),
+        worst=tuple(CostlyDocument(*document, ratios[document]) for document in worst),
         left_out=tuple(left_out),
         peak_memory=peak_memory,
     )
@@ -156,16 +163,16 @@ def _written(workspace: Workspace, found: Cost) -> Cost:
     return found
 
 
-def _basis(documents: Documents, extractors: Iterable[Extractor], passes: int) -> str:
+def _basis(documents: Documents, extractors: Iterable[RegisteredExtractor], passes: int) -> str:
     corpora = [(corpus.name, corpus.sha256) for corpus in documents.corpora]
-    versions = [(each.name, each.options, version(each)) for each in extractors]
+    versions = [(each.name, each.options, extractor_version(each)) for each in extractors]
     what = (corpora, documents.of_stream, documents.of_pages, versions, passes)
     return xxhash.xxh3_128_hexdigest(repr(what).encode())
 
 
 def _of_extraction(
     documents: Documents, extractors: Iterable[str]
-) -> tuple[dict[str, int | None], dict[Key, str]]:
+) -> tuple[dict[str, int | None], dict[Trial, str]]:
     """What extract knows already, by one reading of all predictions that there are.
 
     Returns:
@@ -173,7 +180,7 @@ def _of_extraction(
         peak, the most of all parts. And what a process was ended for: it would end this one.
     """
     peaks: dict[str, int | None] = dict.fromkeys(extractors)
-    deadly: dict[Key, str] = {}
+    deadly: dict[Trial, str] = {}
     workspace = documents.workspace
     for corpus in documents.corpora:
         for name, part in product(peaks, corpus.parts):
@@ -182,6 +189,6 @@ def _of_extraction(
                 for each in workspace.predictions(corpus.name, name, part):
                     rise += each.memory
                     if each.failure in _DEADLY:
-                        deadly[Key(corpus.name, each.id, name)] = each.failure
+                        deadly[Trial(corpus.name, each.id, name)] = each.failure
                 peaks[name] = max(rise, peaks[name] or 0)
     return peaks, deadly

@@ -14,8 +14,8 @@ from selectors import EVENT_READ, DefaultSelector
 
 import orjson
 
-from urltree_evaluation.costs.measuring import DocumentId, Documents, Key, measure
-from urltree_evaluation.extractors.registry import Extractor
+from urltree_evaluation.costs.measuring import DocumentId, Documents, Trial, measure_cpu
+from urltree_evaluation.extractors.registry import RegisteredExtractor
 from urltree_evaluation.running.calling import END
 from urltree_evaluation.running.watching import Limits, Watched
 from urltree_evaluation.workspace import WorkspaceError
@@ -42,18 +42,18 @@ class MeasureRun:
     def __init__(
         self,
         documents: Documents,
-        extractors: Mapping[str, Extractor],
+        extractors: Mapping[str, RegisteredExtractor],
         passes: int,
         limits: Limits,
-        left_out: dict[Key, str],
+        left_out: dict[Trial, str],
     ) -> None:
-        self.seconds: dict[Key, list[float]] = defaultdict(list)
+        self.seconds: dict[Trial, list[float]] = defaultdict(list)
         self.sizes: dict[DocumentId, int] = {}
         self.is_done = False
         self.left_out = left_out
-        self._turn, self._key = 0, Key("", "", "")  # what was begun last
-        self._died_of: Key | None = None
-        self._work = partial(measure, documents=documents, extractors=extractors, passes=passes)
+        self._turn, self._key = 0, Trial("", "", "")  # what was begun last
+        self._died_of: Trial | None = None
+        self._work = partial(measure_cpu, documents=documents, extractors=extractors, passes=passes)
         self._limits = limits
         self._begin()
 
@@ -96,7 +96,7 @@ class MeasureRun:
         first, *rest = orjson.loads(line)
         if rest:
             corpus, id_, extractor, size = rest
-            self._turn, self._key = first, Key(corpus, id_, extractor)
+            self._turn, self._key = first, Trial(corpus, id_, extractor)
             self.sizes[corpus, id_] = size
         elif first is None:
             self.left_out[self._key] = "exception"

@@ -19,17 +19,21 @@ from typing import NamedTuple
 import orjson
 from lxml import html as lxml_html
 
-from urltree_evaluation.corpus import Corpus, CorpusPage, evenly
-from urltree_evaluation.extractors.registry import DuplicatePage, Extract, Extractor
+from urltree_evaluation.corpus import Corpus, CorpusPage, evenly_spaced
+from urltree_evaluation.extractors.registry import (
+    DuplicatePage,
+    ExtractFunction,
+    RegisteredExtractor,
+)
 from urltree_evaluation.running.calling import END
-from urltree_evaluation.running.isolation import Say
+from urltree_evaluation.running.isolation import SendLine
 from urltree_evaluation.running.watching import OUT_OF_MEMORY
 from urltree_evaluation.workspace import Workspace
 
 DocumentId = tuple[str, str]  # corpus, and id in it
 
 
-class Key(NamedTuple):
+class Trial(NamedTuple):
     """One document given to one extractor."""
 
     corpus: str
@@ -55,7 +59,7 @@ class Documents:
         """Documents of one part after the other."""
         for corpus in self.corpora:
             for part, pages in corpus.parts.items():
-                only = frozenset(evenly(pages, self._wanted(corpus)))
+                only = frozenset(evenly_spaced(pages, self._wanted(corpus)))
                 numbered = self.workspace.numbered_pages(corpus.name, part, only)
                 yield corpus, (page for _, page in numbered)
 
@@ -71,24 +75,24 @@ class Documents:
         return self.of_stream if corpus.kind == "stream" else self.of_pages
 
 
-def parsed(page: CorpusPage) -> None:
+def parse_only(page: CorpusPage) -> None:
     """A bare parse: the least that an extractor does."""
     parser = lxml_html.HTMLParser(encoding="utf-8")
     lxml_html.document_fromstring(page.html.encode(errors="replace"), parser)
 
 
-PARSE = Extractor(
-    "bare parse", "lxml.html", lambda: parsed, is_stream=False, package=None, module=__name__
+PARSE = RegisteredExtractor(
+    "bare parse", "lxml.html", lambda: parse_only, is_stream=False, package=None, module=__name__
 )
 
 
-def measure(  # noqa: PLR0913, PLR0917 - one parameter a decision
-    say: Say,
+def measure_cpu(  # noqa: PLR0913, PLR0917 - one parameter a decision
+    say: SendLine,
     documents: Documents,
-    extractors: Mapping[str, Extractor],
+    extractors: Mapping[str, RegisteredExtractor],
     passes: int,
     first: int,
-    left_out: Collection[Key],
+    left_out: Collection[Trial],
 ) -> None:
     """Say what begins, [turn, corpus, id, extractor, bytes], and what it took: [seconds or null].
 
@@ -104,24 +108,26 @@ def measure(  # noqa: PLR0913, PLR0917 - one parameter a decision
     for _ in range(passes):
         for corpus, pages in documents.parts():
             called = [x for x in extractors.values() if corpus.kind == "stream" or not x.is_stream]
-            made: dict[str, Extract] = {}
+            made: dict[str, ExtractFunction] = {}
             gc.collect()
             gc.freeze()  # so that to collect before each call takes no time
             for page, turn in zip(pages, turns, strict=False):
                 for each in _in_turn(called, turn) if turn >= first else ():
-                    if (key := Key(corpus.name, page.id, each.name)) not in left_out:
+                    if (key := Trial(corpus.name, page.id, each.name)) not in left_out:
                         say(orjson.dumps([turn, *key, len(page.html.encode(errors="replace"))]))
                         say(_timed(made, each, page))
     say(END)
 
 
-def _in_turn(called: list[Extractor], turn: int) -> list[Extractor]:
+def _in_turn(called: list[RegisteredExtractor], turn: int) -> list[RegisteredExtractor]:
     """Another is first each time, so that none always follows the same."""
     first = turn % max(len(called), 1)
     return called[first:] + called[:first]
 
 
-def _timed(made: dict[str, Extract], extractor: Extractor, page: CorpusPage) -> bytes:
+def _timed(
+    made: dict[str, ExtractFunction], extractor: RegisteredExtractor, page: CorpusPage
+) -> bytes:
     """Seconds of CPU as the line to say, without those of making it; null where it fails."""
     try:
         if extractor.name not in made:

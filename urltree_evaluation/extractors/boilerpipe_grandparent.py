@@ -35,7 +35,7 @@ from boilerpy3.document import TextBlock, TextDocument
 from boilerpy3.extractors import ArticleExtractor
 from boilerpy3.parser import BoilerpipeBaseParser
 
-from urltree_evaluation.extractors.html_events import feed
+from urltree_evaluation.extractors.html_events import feed_events
 from urltree_evaluation.extractors.registry import single_page
 
 PARAGRAPHS = frozenset(
@@ -58,7 +58,7 @@ def extract(html: str, _url: str, *, ancestor: int | None) -> str | None:
         PageError: `too-large`, for markup that cannot be parsed in bounded time.
     """
     page = _Page()
-    feed(html, page)
+    feed_events(html, page)
     blocks = page.selected()
     if ancestor is None:
         return "\n".join(block.text for block in blocks)

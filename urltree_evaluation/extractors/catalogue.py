@@ -17,7 +17,7 @@ import xxhash
 import urltree
 from urltree.html import blocks, elements, encoding, parser, tokenizer
 from urltree_evaluation.extractors import html_events, html_text
-from urltree_evaluation.extractors.registry import Extractor, registered
+from urltree_evaluation.extractors.registry import RegisteredExtractor, registered
 
 _PACKAGE = __name__.rpartition(".")[0]
 # what several wrappers stand on
@@ -33,7 +33,9 @@ class PluginError(Exception):
     """A plugin cannot be used; the message names its file."""
 
 
-def load(plugins: Sequence[Path] = ()) -> tuple[dict[str, Extractor], dict[str, str]]:
+def load_extractors(
+    plugins: Sequence[Path] = (),
+) -> tuple[dict[str, RegisteredExtractor], dict[str, str]]:
     """All extractors by name, and the modules that have none, with the reason.
 
     Args:
@@ -53,7 +55,7 @@ def load(plugins: Sequence[Path] = ()) -> tuple[dict[str, Extractor], dict[str, 
     return found, dict(absent)
 
 
-def version(extractor: Extractor) -> str:
+def extractor_version(extractor: RegisteredExtractor) -> str:
     """Of its package, and of the code around it, as VERSION+HASH.
 
     The hash is of the module that wraps it and of what it stands on, ours of the whole algorithm:
@@ -99,7 +101,7 @@ def _source(file: Path) -> bytes:
 
 
 @cache
-def _built_in() -> tuple[dict[str, Extractor], dict[str, str]]:
+def _built_in() -> tuple[dict[str, RegisteredExtractor], dict[str, str]]:
     absent = {}
     for module in iter_modules([str(Path(__file__).parent)]):
         try:
@@ -118,7 +120,7 @@ def _why(error: Exception) -> str:
     return f"not installed: pip install {_DISTRIBUTIONS.get(package, package)}"
 
 
-def _from_plugin(file: Path) -> dict[str, Extractor]:
+def _from_plugin(file: Path) -> dict[str, RegisteredExtractor]:
     """Run a plugin; what it registers is its caller's alone."""
     name = f"plugin_{file.stem}_{xxhash.xxh3_64_hexdigest(bytes(file.resolve()))[:8]}"
     spec = spec_from_file_location(name, file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from urltree_evaluation.corpus import CorpusPage
-from urltree_evaluation.extractors.html_text import texts
+from urltree_evaluation.extractors.html_text import block_texts
 from urltree_evaluation.extractors.registry import stream
 
 
@@ -18,7 +18,7 @@ class DropSeen:
 
     def __call__(self, page: CorpusPage) -> str:
         """The blocks that are new."""
-        seen, blocks = self._seen[page.domain], texts(page.html)
+        seen, blocks = self._seen[page.domain], block_texts(page.html)
         kept = [text for text in blocks if text not in seen]
         seen.update(blocks)
         return "\n".join(kept)

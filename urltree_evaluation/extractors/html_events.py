@@ -6,7 +6,7 @@ from urltree.html.encoding import scrub
 from urltree.html.parser import Target, parse
 
 
-def feed(html: str, target: Target) -> None:
+def feed_events(html: str, target: Target) -> None:
     """Call `target` with the elements and texts of a page, in document order.
 
     libxml2 repairs the markup: what opens closes, in order. A page without any text or element

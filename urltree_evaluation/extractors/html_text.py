@@ -7,9 +7,9 @@ from urltree.html.tokenizer import tokenize
 
 def html_text(html: str) -> str:
     """The text blocks of our tokenizer, one a line."""
-    return "\n".join(texts(html))
+    return "\n".join(block_texts(html))
 
 
-def texts(html: str) -> list[str]:
+def block_texts(html: str) -> list[str]:
     """The text of each block of our tokenizer, in order."""
     return [block.text for block in tokenize(html).blocks if block.text]

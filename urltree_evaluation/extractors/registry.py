@@ -21,10 +21,10 @@ from typing import TypeVar
 
 from urltree_evaluation.corpus import CorpusPage
 
-Extract = Callable[[CorpusPage], str | None]
+ExtractFunction = Callable[[CorpusPage], str | None]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+.-]*")
 _F = TypeVar("_F", bound=Callable[[str, str], str | None])
-_S = TypeVar("_S", bound=Callable[[], Extract])
+_S = TypeVar("_S", bound=Callable[[], ExtractFunction])
 
 
 class DuplicatePage(Exception):  # noqa: N818 - no error: its text was said before
@@ -32,7 +32,7 @@ class DuplicatePage(Exception):  # noqa: N818 - no error: its text was said befo
 
 
 @dataclass(frozen=True, slots=True)
-class Extractor:
+class RegisteredExtractor:
     """One extractor with its options.
 
     Attributes:
@@ -46,20 +46,20 @@ class Extractor:
 
     name: str
     options: str
-    make: Callable[[], Extract]
+    make: Callable[[], ExtractFunction]
     is_stream: bool
     package: str | None
     module: str
 
 
-registered: dict[str, Extractor] = {}
+registered: dict[str, RegisteredExtractor] = {}
 
 
 def single_page(name: str, options: str, package: str | None = None) -> Callable[[_F], _F]:
     """Register a function from (HTML, URL) to text; URL may be "", None is no text."""
 
     def register(function: _F) -> _F:
-        def make() -> Extract:
+        def make() -> ExtractFunction:
             return lambda page: function(page.html, page.url)
 
         _add(name, options, make, package, _module_of(function), is_stream=False)
@@ -85,7 +85,7 @@ def _module_of(code: object) -> str:
 def _add(  # noqa: PLR0913 - one parameter a field
     name: str,
     options: str,
-    make: Callable[[], Extract],
+    make: Callable[[], ExtractFunction],
     package: str | None,
     module: str,
     *,
@@ -95,4 +95,4 @@ def _add(  # noqa: PLR0913 - one parameter a field
         raise ValueError(f"a name should be letters, digits, -, _, + and . alone, is {name!r}")
     if name in registered:
         raise ValueError(f"two extractors are named {name}: {registered[name].module} has one")
-    registered[name] = Extractor(name, options, make, is_stream, package, module)
+    registered[name] = RegisteredExtractor(name, options, make, is_stream, package, module)

@@ -54,7 +54,7 @@ class SiteFall(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measured:
+class GateFigures:
     """What was measured.
 
     Attributes:
@@ -86,7 +86,7 @@ class Floors:
     lowered: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, measured: Measured) -> Self:
+    def of(cls, measured: GateFigures) -> Self:
         """Floors at what was measured."""
         floors = {name: _rounded(figures) for name, figures in measured.macro().items()}
         sites = {
@@ -113,7 +113,7 @@ class Floors:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
 
-    def falls(self, measured: Measured) -> list[Fall]:
+    def falls(self, measured: GateFigures) -> list[Fall]:
         """What is below its floor, a heuristic that is gone among it."""
         now = Floors.of(measured).floors
         falls = [
@@ -123,11 +123,11 @@ class Floors:
         ]
         return [fall for fall in falls if fall.now < fall.floor]
 
-    def without_floor(self, measured: Measured) -> list[str]:
+    def without_floor(self, measured: GateFigures) -> list[str]:
         """Heuristics that were measured and lack a floor of some figure."""
         return [name for name in measured.sites if set(FIGURES) - set(self.floors.get(name, ()))]
 
-    def site_falls(self, measured: Measured, fall: Fall) -> list[SiteFall]:
+    def site_falls(self, measured: GateFigures, fall: Fall) -> list[SiteFall]:
         """The sites on which that figure was better, the deepest fall first."""
         now = Floors.of(measured).sites.get(fall.heuristic, {})
         falls = [
@@ -136,7 +136,7 @@ class Floors:
         ]
         return sorted((f for f in falls if f.now < f.before), key=lambda f: f.now - f.before)
 
-    def raised(self, measured: Measured) -> Floors:
+    def raised(self, measured: GateFigures) -> Floors:
         """Floors at what was measured, where nothing fell; the log stays.
 
         Raises:
@@ -148,7 +148,7 @@ class Floors:
         floors.lowered.extend(self.lowered)
         return floors
 
-    def lowered_to(self, measured: Measured, reason: str) -> Floors:
+    def lowered_to(self, measured: GateFigures, reason: str) -> Floors:
         """Floors at what was measured, with what fell in the log; another corpus begins anew.
 
         Raises:
@@ -168,9 +168,9 @@ class Floors:
 
 
 def _rounded(figures: Figures) -> Figures:
-    return {name: rounded_down(value) for name, value in figures.items()}
+    return {name: round_down(value) for name, value in figures.items()}
 
 
-def rounded_down(value: float) -> float:
+def round_down(value: float) -> float:
     """To four digits; what arithmetic leaves of a figure of four digits is not rounded away."""
     return math.floor(value * _DIGITS + 1e-6) / _DIGITS

@@ -30,16 +30,16 @@ from urltree.html.tokenizer import tokenize
 from urltree.reading.stream import InputError, opened
 from urltree.site.site import LearnedDomain
 from urltree.tree.window import Eviction
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.corpus import CorpusPage
 from urltree_evaluation.extractors.urltree_ import as_page
-from urltree_evaluation.gate.floors import FIGURES, Measured
+from urltree_evaluation.gate.floors import FIGURES, GateFigures
 from urltree_evaluation.gate.masking import Masking
 from urltree_evaluation.metrics.page_gold import PageGold
-from urltree_evaluation.metrics.page_score import by_words
-from urltree_evaluation.metrics.words import words
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.metrics.page_score import compare_words
+from urltree_evaluation.metrics.words import split_words
+from urltree_evaluation.pool import map_unordered
 from urltree_evaluation.progress import Progress
 from urltree_evaluation.workspace import SUFFIX
 
@@ -47,7 +47,7 @@ EVERY = 10
 
 _PAPERS = "strict"  # learns the tree for all of the paper's
 
-Scores = dict[tuple[str, str, str], list[float]]  # by heuristic, site and figure: of each page
+F1ByPage = dict[tuple[str, str, str], list[float]]  # by heuristic, site and figure: of each page
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,9 @@ class Streams:
         return cls(digest.hexdigest(), pages)
 
 
-def measure(streams: Streams, processes: int = 1, progress: Progress | None = None) -> Measured:
+def measure_heuristics(
+    streams: Streams, processes: int = 1, progress: Progress | None = None
+) -> GateFigures:
     """Score all heuristics on all streams.
 
     Args:
@@ -98,9 +100,9 @@ def measure(streams: Streams, processes: int = 1, progress: Progress | None = No
     """
     progress = progress or Progress()
     progress.expect(sum(streams.pages.values()))
-    scores: Scores = defaultdict(list)
+    scores: F1ByPage = defaultdict(list)
     files = sorted(streams.pages, key=lambda file: -streams.pages[file])
-    for file, of_file in each_done(_score_named, files, processes):
+    for file, of_file in map_unordered(_score_named, files, processes):
         for key, of_pages in of_file.items():
             scores[key] += of_pages
         progress.advance(streams.pages[file])
@@ -113,12 +115,12 @@ def measure(streams: Streams, processes: int = 1, progress: Progress | None = No
         for name in NAMES
     }
     pages = sum(len(scores[NAMES[0], site, FIGURES[0]]) for site in sites)
-    return Measured(streams.corpus, pages, found)
+    return GateFigures(streams.corpus, pages, found)
 
 
-def score_file(file: Path) -> Scores:
+def score_file(file: Path) -> F1ByPage:
     """F1 of every 10th page of a stream, of each heuristic, as it is and masked."""
-    scores: Scores = defaultdict(list)
+    scores: F1ByPage = defaultdict(list)
     masking = cache(Masking)
     plain, masked = _Trees(), _Trees()
     for number, page in enumerate(read(file)):
@@ -185,11 +187,11 @@ def _against(page: CorpusPage) -> Callable[[str], tuple[float, float]]:
 
     @cache
     def f1(text: str) -> tuple[float, float]:
-        as_it_is, with_title = by_words(gold, words(text))
+        as_it_is, with_title = compare_words(gold, split_words(text))
         return as_it_is.f1, with_title.f1
 
     return f1
 
 
-def _score_named(file: Path) -> tuple[Path, Scores]:
+def _score_named(file: Path) -> tuple[Path, F1ByPage]:
     return file, score_file(file)

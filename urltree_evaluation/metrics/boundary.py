@@ -14,7 +14,7 @@ from urltree_evaluation.prediction import Failure
 from urltree_evaluation.score import Boundary
 
 
-def boundary(
+def boundary_case(
     gold: list[str] | None, prediction: list[str], failure: Failure | None
 ) -> Boundary | None:
     """Which case a page is, by words; None for a success.

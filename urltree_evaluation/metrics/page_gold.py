@@ -6,9 +6,9 @@ from collections import Counter
 from functools import cached_property
 
 from urltree_evaluation.corpus import CorpusPage
-from urltree_evaluation.metrics.segments import one_spaced
-from urltree_evaluation.metrics.shingles import Shingles, shingles
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.segments import collapse_spaces
+from urltree_evaluation.metrics.shingles import Shingles, count_shingles
+from urltree_evaluation.metrics.words import split_words
 
 
 class PageGold:
@@ -31,17 +31,17 @@ class PageGold:
     @cached_property
     def words(self) -> list[str]:
         """The words, in order."""
-        return words(self._text)
+        return split_words(self._text)
 
     @cached_property
     def title(self) -> list[str]:
         """Words of the record's title, none where it has no title."""
-        return words(self._title)
+        return split_words(self._title)
 
     @cached_property
     def ascii(self) -> list[str]:
         """The words of the thesis' variant."""
-        return words(self._text, ascii_only=True)
+        return split_words(self._text, ascii_only=True)
 
     @cached_property
     def bag(self) -> Counter[str]:
@@ -51,9 +51,9 @@ class PageGold:
     @cached_property
     def characters(self) -> str:
         """The text with single spaces."""
-        return one_spaced(self._text)
+        return collapse_spaces(self._text)
 
     @cached_property
     def shingles(self) -> Shingles:
         """How often each shingle is there."""
-        return shingles(self._text)
+        return count_shingles(self._text)

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from urltree_evaluation.score import Segments
 
 
-def one_spaced(text: str) -> str:
+def collapse_spaces(text: str) -> str:
     """A text with single spaces for white space, and none around."""
     return " ".join(text.split())
 
 
 def compare(with_: Sequence[str], without: Sequence[str], text: str) -> Segments:
     """Count a page's segments; an empty text, as after a failure, has found none and kept none."""
-    text = one_spaced(text)
-    found = sum(one_spaced(segment) in text for segment in with_)
-    kept = sum(one_spaced(segment) in text for segment in without)
+    text = collapse_spaces(text)
+    found = sum(collapse_spaces(segment) in text for segment in with_)
+    kept = sum(collapse_spaces(segment) in text for segment in without)
     return Segments(found, len(with_) - found, kept, len(without) - kept)

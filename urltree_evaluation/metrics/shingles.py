@@ -20,7 +20,7 @@ _WORD = re.compile(r"\w+")
 Shingles = Counter[tuple[str, ...]]
 
 
-def shingles(text: str) -> Shingles:
+def count_shingles(text: str) -> Shingles:
     """How often each shingle is in a text."""
     found = _WORD.findall(text)
     if len(found) < _SIZE:

@@ -33,7 +33,7 @@ class _ToSpace(dict[int, str]):
 _TO_SPACE = _ToSpace()
 
 
-def words(text: str, *, ascii_only: bool = False) -> list[str]:
+def split_words(text: str, *, ascii_only: bool = False) -> list[str]:
     """The words of a text in order, in lower case.
 
     Args:

@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 from markupsafe import Markup
 from rapidfuzz.distance import LCSseq
 
-from urltree_evaluation.metrics.words import words
-from urltree_evaluation.report.inert import inert
+from urltree_evaluation.metrics.words import split_words
+from urltree_evaluation.report.sanitizing import sanitize
 
 COMPARED = 10_000  # words of each text: 12.5 MB of LCS matrix
 SHOWN = 4_000  # characters of each text
@@ -35,7 +35,7 @@ class Sides(NamedTuple):
     result: Markup
 
 
-class Word(NamedTuple):
+class LocatedWord(NamedTuple):
     """A word and where it stands in its text."""
 
     word: str
@@ -43,9 +43,9 @@ class Word(NamedTuple):
     end: int
 
 
-def differences(gold: str, result: str, shown: int = SHOWN) -> Sides:
+def mark_differences(gold: str, result: str, shown: int = SHOWN) -> Sides:
     """Mark what the result lacks in the gold, and what the gold lacks in the result."""
-    ours, theirs = located(gold)[:COMPARED], located(result)[:COMPARED]
+    ours, theirs = locate_words(gold)[:COMPARED], locate_words(result)[:COMPARED]
     found = LCSseq.opcodes([word.word for word in ours], [word.word for word in theirs])
     missing = [ours[i] for code in found if code.tag == "delete"
                for i in range(code.src_start, code.src_end)]  # fmt: skip
@@ -54,15 +54,15 @@ def differences(gold: str, result: str, shown: int = SHOWN) -> Sides:
     return Sides(_marked(gold, missing, "missing", shown), _marked(result, extra, "extra", shown))
 
 
-def cut(text: str, shown: int = SHOWN) -> Markup:
+def excerpt(text: str, shown: int = SHOWN) -> Markup:
     """The beginning of a text, escaped, with a note where there is more."""
     note = _CUT.format(end=shown, total=len(text)) if len(text) > shown else Markup("")
-    return Markup.escape(inert(text[:shown])) + note
+    return Markup.escape(sanitize(text[:shown])) + note
 
 
-def located(text: str) -> list[Word]:
+def locate_words(text: str) -> list[LocatedWord]:
     """The words of a text, as `metrics.words` parts them, with their places."""
-    found: list[Word] = []
+    found: list[LocatedWord] = []
     for kind, group in groupby(range(len(text)), key=lambda at: _kind(text[at])):
         places = list(group)
         if kind == "part":
@@ -72,17 +72,17 @@ def located(text: str) -> list[Word]:
     return found
 
 
-def _word(text: str, start: int, end: int) -> Word:
-    return Word(" ".join(words(text[start:end])), start, end)
+def _word(text: str, start: int, end: int) -> LocatedWord:
+    return LocatedWord(" ".join(split_words(text[start:end])), start, end)
 
 
 @lru_cache(maxsize=8192)
 def _kind(character: str) -> str:
     """Whether it parts words, is a word, or a part of one."""
-    return ("space", "part", "word")[min(len(words(character * 2)), 2)]
+    return ("space", "part", "word")[min(len(split_words(character * 2)), 2)]
 
 
-def _marked(text: str, wrong: list[Word], mark: str, shown: int) -> Markup:
+def _marked(text: str, wrong: list[LocatedWord], mark: str, shown: int) -> Markup:
     """The text with its wrong words marked, neighbours together, and long right parts left out."""
     parts: list[Markup] = []
     left = shown
@@ -92,13 +92,13 @@ def _marked(text: str, wrong: list[Word], mark: str, shown: int) -> Markup:
             break
         if not is_wrong and end - start > 3 * CONTEXT:
             parts += [
-                Markup.escape(inert(text[start : start + CONTEXT])),
+                Markup.escape(sanitize(text[start : start + CONTEXT])),
                 _SAME.format(end - start - 2 * CONTEXT),
-                Markup.escape(inert(text[end - CONTEXT : end])),
+                Markup.escape(sanitize(text[end - CONTEXT : end])),
             ]
             left -= 2 * CONTEXT
             continue
-        piece = inert(text[start : min(end, start + left)])
+        piece = sanitize(text[start : min(end, start + left)])
         parts.append(MARKS[mark].format(piece) if is_wrong else Markup.escape(piece))
         if end - start > left:
             parts.append(_CUT.format(end=start + left, total=len(text)))
@@ -107,7 +107,7 @@ def _marked(text: str, wrong: list[Word], mark: str, shown: int) -> Markup:
     return Markup("").join(parts)
 
 
-def _stretches(text: str, wrong: list[Word]) -> Iterator[tuple[int, int, bool]]:
+def _stretches(text: str, wrong: list[LocatedWord]) -> Iterator[tuple[int, int, bool]]:
     """The text in turns of right and wrong parts; none is empty."""
     at = 0
     for start, end in _joined(text, wrong):
@@ -119,7 +119,7 @@ def _stretches(text: str, wrong: list[Word]) -> Iterator[tuple[int, int, bool]]:
         yield at, len(text), False
 
 
-def _joined(text: str, wrong: Iterable[Word]) -> Iterator[tuple[int, int]]:
+def _joined(text: str, wrong: Iterable[LocatedWord]) -> Iterator[tuple[int, int]]:
     """Places of runs of wrong words with nothing but what parts words between them."""
     start = end = -1
     for word in wrong:

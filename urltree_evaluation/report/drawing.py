@@ -19,8 +19,8 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from urltree_evaluation.report.inert import inert
-from urltree_evaluation.report.look import LIGHT
+from urltree_evaluation.report.groups import LIGHT
+from urltree_evaluation.report.sanitizing import sanitize
 
 _STYLE: Final[dict[str, Any]] = {
     "svg.fonttype": "none",
@@ -45,7 +45,7 @@ _HREF = "{http://www.w3.org/1999/xlink}href"
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
-def style() -> AbstractContextManager[None]:
+def plot_settings() -> AbstractContextManager[None]:
     """The context in which a figure and its axes are made."""
     return mpl.rc_context(cast("Any", _STYLE))  # its keys are of a type that has no name
 
@@ -57,7 +57,7 @@ def new_figure(
     return Figure(figsize=(width, height), layout=layout)
 
 
-def grid(axes: Axes, axis: Literal["x", "y", "both"]) -> None:
+def draw_grid(axes: Axes, axis: Literal["x", "y", "both"]) -> None:
     """Light lines behind the data."""
     axes.grid(axis=axis, color=LIGHT, linewidth=0.6)
     axes.set_axisbelow(True)
@@ -72,7 +72,7 @@ def svg(figure: Figure, name: str, label: str) -> Markup:
         label: what it shows, for readers who do not see it.
     """
     out = BytesIO()
-    with style(), warnings.catch_warnings():
+    with plot_settings(), warnings.catch_warnings():
         # Glyphs that this machine's font lacks: the reader's browser has its own
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(out, format="svg", metadata=dict.fromkeys(("Date", "Creator")))
@@ -82,7 +82,7 @@ def svg(figure: Figure, name: str, label: str) -> Markup:
     _rename(root, name)
     _shorten(root)
     root.set("role", "img")
-    root.set("aria-label", inert(label))
+    root.set("aria-label", sanitize(label))
     etree.cleanup_namespaces(root)
     return Markup(etree.tostring(root, encoding="unicode"))  # noqa: S704 - lxml has escaped it
 

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import math
 
-from urltree_evaluation.statistics.bootstrap import Figure
+from urltree_evaluation.statistics.bootstrap import Estimate
 from urltree_evaluation.statistics.grid import decimals
 
 NOTHING = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
 
 
-def three(value: float) -> str:
+def three_decimals(value: float) -> str:
     """Three decimals without a leading zero: .963, 1.000."""
     return decimals(value).replace("-", _MINUS) or NOTHING
 
 
-def plus_minus(figure: Figure | None) -> str:
+def plus_minus(figure: Estimate | None) -> str:
     """Half of the interval: ±.012."""
     if figure is None or math.isnan(figure.half_width):
         return ""
-    return f"±{three(figure.half_width)}"
+    return f"±{three_decimals(figure.half_width)}"
 
 
-def interval(figure: Figure) -> str:
+def interval_text(figure: Estimate) -> str:
     """From where to where 95 % of the resamples lie."""
-    return f"95 % of the resamples: {three(figure.low)} to {three(figure.high)}"
+    return f"95 % of the resamples: {three_decimals(figure.low)} to {three_decimals(figure.high)}"

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from urltree_evaluation.statistics.table import Table
+from urltree_evaluation.statistics.table import ScoreTable
 from urltree_evaluation.statistics.winners import winners
 
 SHADES = 8
 _FLOOR = 0.4  # what is below is as light as can be: the differences that matter are above
 
 
-class Cell(NamedTuple):
+class HeatCell(NamedTuple):
     """One extractor on one domain; shade from 0, light, to SHADES - 1."""
 
     value: float
@@ -23,17 +23,17 @@ class Cell(NamedTuple):
     is_best: bool
 
 
-class Line(NamedTuple):
+class HeatRow(NamedTuple):
     """One domain, with so many pages."""
 
     domain: str
     pages: int
-    cells: tuple[Cell, ...]
+    cells: tuple[HeatCell, ...]
     winners: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Heat:
+class HeatTable:
     """Extractors, and a line for each domain.
 
     Attributes:
@@ -42,28 +42,28 @@ class Heat:
     """
 
     names: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[HeatRow, ...]
 
 
-def heat(table: Table, names: Sequence[str]) -> Heat:
+def heat_table(table: ScoreTable, names: Sequence[str]) -> HeatTable:
     """Mean F1 of the named extractors on each domain; the winner may be one that is not named."""
     columns = [table.column(name) for name in names]
     means = table.domain_means[:, columns]
     best = [winner.names for winner in winners(table)]
     order = np.argsort(means.mean(axis=1), kind="stable")
     lines = [
-        Line(
+        HeatRow(
             table.domain_names[row],
             int(table.domain_sizes[row]),
             tuple(
-                Cell(value, _shade(value), name in best[row])
+                HeatCell(value, _shade(value), name in best[row])
                 for name, value in zip(names, means[row].tolist(), strict=True)
             ),
             best[row],
         )
         for row in order.tolist()
     ]
-    return Heat(tuple(names), tuple(lines))
+    return HeatTable(tuple(names), tuple(lines))
 
 
 def _shade(value: float) -> int:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from urltree_evaluation.report import formats
-from urltree_evaluation.report.look import Sort
-from urltree_evaluation.statistics.bootstrap import Figure
-from urltree_evaluation.statistics.grid import Cell, Grid, text
+from urltree_evaluation.report.groups import Group
+from urltree_evaluation.statistics.bootstrap import Estimate
+from urltree_evaluation.statistics.grid import Grid, GridCell, cell_text
 
 EXPLAINED: Final[dict[str, str]] = {
     "ranking": "± is half of the 95 % interval. “To the best” is the paired difference to the best "
@@ -32,7 +32,7 @@ EXPLAINED: Final[dict[str, str]] = {
 }
 
 
-class Shown(NamedTuple):
+class HtmlCell(NamedTuple):
     """A cell in words.
 
     Attributes:
@@ -49,12 +49,12 @@ class Shown(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A row; the first cell is its name, and its sort is known where that is an extractor's."""
+class HtmlRow:
+    """A row; the first cell is its name, and its group is known where that is an extractor's."""
 
     name: str
-    sort: Sort | None
-    cells: tuple[Shown, ...]
+    group: Group | None
+    cells: tuple[HtmlCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +68,13 @@ class HtmlGrid:
     title: str
     explained: str
     header: tuple[tuple[str, bool, bool], ...]
-    lines: tuple[Line, ...]
+    lines: tuple[HtmlRow, ...]
 
 
-def html_grid(name: str, grid: Grid, sorts: Mapping[str, Sort]) -> HtmlGrid:
+def to_html_grid(name: str, grid: Grid, groups: Mapping[str, Group]) -> HtmlGrid:
     """A grid, by its name among the tables of a corpus, made ready to be shown."""
     columns = [[row[at] for row in grid.rows] for at in range(len(grid.header))]
-    wide = [any(isinstance(cell, Figure) for cell in column) for column in columns]
+    wide = [any(isinstance(cell, Estimate) for cell in column) for column in columns]
     textual = [any(isinstance(cell, str) for cell in column) for column in columns]
     highest, lines = grid.highest(), []
     for number, row in enumerate(grid.rows):
@@ -82,19 +82,23 @@ def html_grid(name: str, grid: Grid, sorts: Mapping[str, Sort]) -> HtmlGrid:
             _shown(row[at], is_wide=wide[at], is_text=textual[at], is_best=(number, at) in highest)
             for at in range(1, len(row))
         )
-        first = text(row[0])
-        lines.append(Line(first, sorts.get(first), shown))
+        first = cell_text(row[0])
+        lines.append(HtmlRow(first, groups.get(first), shown))
     header = tuple(zip(grid.header, wide, textual, strict=True))
     return HtmlGrid(grid.title, EXPLAINED.get(name, ""), header, tuple(lines))
 
 
-def _shown(cell: Cell, *, is_wide: bool, is_text: bool, is_best: bool) -> Shown:
-    if isinstance(cell, Figure):
-        words, beside, title = formats.three(cell.value), formats.plus_minus(cell), _interval(cell)
-        return Shown(words, beside, title, is_text, is_best, is_zero=False)
-    words, is_zero = text(cell) or formats.NOTHING, isinstance(cell, int) and cell == 0
-    return Shown(words, "" if is_wide else None, "", is_text, is_best, is_zero)
+def _shown(cell: GridCell, *, is_wide: bool, is_text: bool, is_best: bool) -> HtmlCell:
+    if isinstance(cell, Estimate):
+        words, beside, title = (
+            formats.three_decimals(cell.value),
+            formats.plus_minus(cell),
+            _interval(cell),
+        )
+        return HtmlCell(words, beside, title, is_text, is_best, is_zero=False)
+    words, is_zero = cell_text(cell) or formats.NOTHING, isinstance(cell, int) and cell == 0
+    return HtmlCell(words, "" if is_wide else None, "", is_text, is_best, is_zero)
 
 
-def _interval(figure: Figure) -> str:
-    return "" if math.isnan(figure.low) else formats.interval(figure)
+def _interval(figure: Estimate) -> str:
+    return "" if math.isnan(figure.low) else formats.interval_text(figure)

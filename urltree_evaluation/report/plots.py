@@ -13,11 +13,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from urltree_evaluation.report.charts import boxes, cost, histograms, learning, ranking
-from urltree_evaluation.report.look import Sort
-from urltree_evaluation.report.selection import best_and_ours, best_of_each, sorts
+from urltree_evaluation.report.groups import Group, best_and_ours, best_of_each, group_by_name
 from urltree_evaluation.statistics.curves import Curve, curves, mean_curve
 from urltree_evaluation.statistics.ranking import Ranking
-from urltree_evaluation.statistics.table import Table, load, whole_stream
+from urltree_evaluation.statistics.table import ScoreTable, load_table, whole_stream
 from urltree_evaluation.workspace import Workspace
 
 _LISTED = 60  # domains that get a box each
@@ -34,7 +33,7 @@ class Plot(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class ChartData:
     """Where a corpus' charts get their figures from.
 
     Attributes:
@@ -46,24 +45,24 @@ class Measured:
     ratios: Mapping[str, float]
 
     @property
-    def sorts(self) -> dict[str, Sort]:
+    def groups(self) -> dict[str, Group]:
         """Of each extractor, best first."""
-        return sorts(self.ranked.rows)
+        return group_by_name(self.ranked.rows)
 
-    def table(self, of: str = "f1") -> Table:
+    def table(self, of: str = "f1") -> ScoreTable:
         """Of words: "f1", "precision" or "recall" of each page and extractor."""
-        return load(self.workspace, self.ranked.corpus.name, of=of)
+        return load_table(self.workspace, self.ranked.corpus.name, of=of)
 
 
-def has_domains(table: Table) -> bool:
+def has_domains(table: ScoreTable) -> bool:
     """Has domains that can be listed, and enough pages of them to say something of each."""
     count = len(table.domain_names)
     return 1 < count <= _LISTED and len(table) >= _PAGES * count
 
 
-def ranks(measured: Measured) -> Plot | None:
+def plot_ranking(measured: ChartData) -> Plot | None:
     """All extractors with their intervals."""
-    kinds = measured.sorts
+    kinds = measured.groups
     dots = [
         ranking.Dot(row.name, kinds[row.name], *row.headline)
         for row in measured.ranked.rows
@@ -76,27 +75,27 @@ def ranks(measured: Measured) -> Plot | None:
         "1,000 resamples of domains, then pages; two extractors whose whiskers overlap may still "
         "differ surely, for differences are paired (see the table)."
     )
-    return Plot("Ranking", caption, ranking.ranking(dots, measured.ranked.measure))
+    return Plot("Ranking", caption, ranking.ranking_chart(dots, measured.ranked.measure))
 
 
-def spread(measured: Measured) -> Plot | None:
+def plot_histograms(measured: ChartData) -> Plot | None:
     """Histograms of precision, recall and F1."""
     tables = [measured.table(of) for of in ("precision", "recall", "f1")]
     if not len(tables[0]):
         return None
     values = {
         name: np.stack([table.values[:, table.column(name)] for table in tables], axis=1)
-        for name in measured.sorts
+        for name in measured.groups
     }
     caption = (
         "How documents spread, in 20 bins. Good extractors differ less in their mean than in "
         "their left tail: documents on which they fail."
     )
-    figure = histograms.histograms(values, measured.sorts)
+    figure = histograms.histograms(values, measured.groups)
     return Plot("Histograms of precision, recall and F1", caption, figure)
 
 
-def domains(measured: Measured) -> Plot | None:
+def plot_domains(measured: ChartData) -> Plot | None:
     """Box plots of F1: by domain, or by extractor where domains are many."""
     table = measured.table()
     if not len(table):
@@ -113,18 +112,20 @@ def domains(measured: Measured) -> Plot | None:
             for name in names
         }
         order = [table.domain_names[i] for i in np.argsort(-table.domain_means.mean(axis=1))]
-        figure = boxes.by_domain(values, measured.sorts, order)
+        figure = boxes.by_domain(values, measured.groups, order)
         caption = f"F1 of each domain's documents, for the best extractors and ours. {whiskers}"
         return Plot("F1 by domain", caption, figure)
-    samples = {name: table.values[:, table.column(name)] for name in measured.sorts}
+    samples = {name: table.values[:, table.column(name)] for name in measured.groups}
     caption = f"F1 of all documents, for each extractor. {whiskers}"
-    return Plot("F1 by extractor", caption, boxes.by_extractor(samples, measured.sorts))
+    return Plot("F1 by extractor", caption, boxes.by_extractor(samples, measured.groups))
 
 
-def price(measured: Measured) -> Plot | None:
+def plot_cost(measured: ChartData) -> Plot | None:
     """Quality against cost."""
     spots = [
-        cost.Spot(row.name, measured.sorts[row.name], measured.ratios[row.name], row.headline.value)
+        cost.Spot(
+            row.name, measured.groups[row.name], measured.ratios[row.name], row.headline.value
+        )
         for row in measured.ranked.rows
         if measured.ratios.get(row.name, 0) > 0 and not np.isnan(row.headline.value)
     ]
@@ -134,15 +135,17 @@ def price(measured: Measured) -> Plot | None:
         "Quality against cost: up and to the left is better. Diamonds are ours, squares other "
         "stream extractors, circles read single pages."
     )
-    return Plot("Quality against cost", caption, cost.cost(spots, measured.ranked.measure))
+    return Plot("Quality against cost", caption, cost.cost_chart(spots, measured.ranked.measure))
 
 
-def learns(measured: Measured) -> Plot | None:
+def plot_learning(measured: ChartData) -> Plot | None:
     """Learning curves of a stream: mean over its domains."""
     by_name = _curves(measured, {"ours": 4, "stream": 3, "single page": 2})
     means = {name: _thinned(mean_curve(by_domain)) for name, by_domain in by_name.items()}
     lines = [
-        learning.Line(name, measured.sorts[name], curve.numbers.tolist(), curve.values.tolist())
+        learning.PlottedCurve(
+            name, measured.groups[name], curve.numbers.tolist(), curve.values.tolist()
+        )
         for name, curve in means.items()
         if len(curve.numbers)
     ]
@@ -153,10 +156,10 @@ def learns(measured: Measured) -> Plot | None:
         "as far as half of the domains reach, and uneven where one ends. Extractors that read "
         "single pages do not learn: they show how hard the documents are."
     )
-    return Plot("Learning curves", caption, learning.learning(lines, "F1 of words so far"))
+    return Plot("Learning curves", caption, learning.learning_chart(lines, "F1 of words so far"))
 
 
-def learns_by_domain(measured: Measured) -> Plot | None:
+def plot_learning_by_domain(measured: ChartData) -> Plot | None:
     """Learning curves of a stream, a panel for each domain."""
     by_name = _curves(measured, {"ours": 1, "stream": 1, "single page": 1})
     domains = sorted({domain for by_domain in by_name.values() for domain in by_domain})
@@ -164,7 +167,9 @@ def learns_by_domain(measured: Measured) -> Plot | None:
         return None
     panels = {
         domain: [
-            learning.Line(name, measured.sorts[name], curve.numbers.tolist(), curve.values.tolist())
+            learning.PlottedCurve(
+                name, measured.groups[name], curve.numbers.tolist(), curve.values.tolist()
+            )
             for name, by_domain in by_name.items()
             if domain in by_domain
             for curve in [_thinned(by_domain[domain])]
@@ -172,23 +177,23 @@ def learns_by_domain(measured: Measured) -> Plot | None:
         for domain in domains
     }
     caption = (
-        "The same in each domain, for the best of each sort: where learning pays, and where not."
+        "The same in each domain, for the best of each group: where learning pays, and where not."
     )
-    figure = learning.learning_by_domain(panels, "F1 of words so far")
+    figure = learning.learning_chart_by_domain(panels, "F1 of words so far")
     return Plot("Learning curves by domain", caption, figure)
 
 
-ALL: Final[tuple[Callable[[Measured], Plot | None], ...]] = (
-    ranks,
-    spread,
-    domains,
-    learns,
-    learns_by_domain,
-    price,
+ALL: Final[tuple[Callable[[ChartData], Plot | None], ...]] = (
+    plot_ranking,
+    plot_histograms,
+    plot_domains,
+    plot_learning,
+    plot_learning_by_domain,
+    plot_cost,
 )
 
 
-def _curves(measured: Measured, wanted: Mapping[Sort, int]) -> dict[str, dict[str, Curve]]:
+def _curves(measured: ChartData, wanted: Mapping[Group, int]) -> dict[str, dict[str, Curve]]:
     """Moving averages by extractor and domain; none where documents are in no order."""
     workspace, corpus = measured.workspace, measured.ranked.corpus
     if corpus.kind != "stream":

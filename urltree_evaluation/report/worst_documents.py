@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from urltree.page import PageError
 from urltree_evaluation.corpus import CorpusPage
 from urltree_evaluation.extractors.html_text import html_text
-from urltree_evaluation.metrics.segments import one_spaced
+from urltree_evaluation.metrics.segments import collapse_spaces
 from urltree_evaluation.prediction import Prediction
-from urltree_evaluation.report.differences import MARKS, NOTE, cut, differences
+from urltree_evaluation.report.differences import MARKS, NOTE, excerpt, mark_differences
 from urltree_evaluation.score import HEADLINE
-from urltree_evaluation.statistics.score_columns import Columns, read
+from urltree_evaluation.statistics.score_columns import Columns, read_columns
 from urltree_evaluation.workspace import Workspace
 
 WORST = 5
@@ -47,11 +47,11 @@ class WorstDocument:
     page_text: Markup
 
 
-def worst(
+def worst_documents(
     workspace: Workspace, corpus: str, extractors: Sequence[str], count: int = WORST
 ) -> dict[str, list[WorstDocument]]:
     """The worst sampled documents of each extractor, by F1, or by segments where there is no F1."""
-    columns = {name: read(workspace, corpus, name) for name in extractors}
+    columns = {name: read_columns(workspace, corpus, name) for name in extractors}
     rows = {name: _lowest(each, count) for name, each in columns.items()}
     wanted = {name: [columns[name].ids[row] for row in rows[name]] for name in extractors}
     pages = _pages(workspace, corpus, {page for ids in wanted.values() for page in ids})
@@ -70,7 +70,7 @@ def worst(
 def _text(page: CorpusPage) -> Markup:
     """What a page says, block by block, or why our parser refuses it."""
     try:
-        return cut(html_text(page.html))
+        return excerpt(html_text(page.html))
     except PageError as error:
         return NOTE.format(error.message)
 
@@ -129,13 +129,13 @@ def _document(
     if page.gold is not None:
         precision, recall, f1 = columns.metrics[HEADLINE][row]
         figures = f"F1 {f1:.3f}, precision {precision:.3f}, recall {recall:.3f}"
-        gold, result = differences(page.gold, said.text)
+        gold, result = mark_differences(page.gold, said.text)
     else:
         found, missed, kept, dropped = (int(count) for count in columns.segments[row])
         figures = (
             f"segments: {missed} of {found + missed} missing, {kept} of {kept + dropped} extra"
         )
-        gold, result = _segments(page, said.text), cut(said.text)
+        gold, result = _segments(page, said.text), excerpt(said.text)
     return WorstDocument(
         page, figures, columns.boundaries[row] or "", said.message, gold, result, text
     )
@@ -143,14 +143,16 @@ def _document(
 
 def _segments(page: CorpusPage, text: str) -> Markup:
     """A corpus' segments, those that the result has wrong marked."""
-    spaced = one_spaced(text)
+    spaced = collapse_spaces(text)
     lines = [Markup("must be there:")]
-    lines += [_line(each, "missing", one_spaced(each) not in spaced) for each in page.gold_with]
+    lines += [
+        _line(each, "missing", collapse_spaces(each) not in spaced) for each in page.gold_with
+    ]
     lines += [Markup("must not be there:")]
-    lines += [_line(each, "extra", one_spaced(each) in spaced) for each in page.gold_without]
+    lines += [_line(each, "extra", collapse_spaces(each) in spaced) for each in page.gold_without]
     return Markup("\n").join(lines)
 
 
 def _line(segment: str, mark: str, is_wrong: bool) -> Markup:
-    text = cut(segment)
+    text = excerpt(segment)
     return Markup("* ") + (MARKS[mark].format(text) if is_wrong else text)

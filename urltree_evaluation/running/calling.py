@@ -17,10 +17,14 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from urltree_evaluation.corpus import CorpusPage, evenly
-from urltree_evaluation.extractors.registry import DuplicatePage, Extract, Extractor
+from urltree_evaluation.corpus import CorpusPage, evenly_spaced
+from urltree_evaluation.extractors.registry import (
+    DuplicatePage,
+    ExtractFunction,
+    RegisteredExtractor,
+)
 from urltree_evaluation.prediction import Prediction
-from urltree_evaluation.running.isolation import Say
+from urltree_evaluation.running.isolation import SendLine
 from urltree_evaluation.running.watching import OUT_OF_MEMORY
 from urltree_evaluation.workspace import Workspace
 
@@ -32,7 +36,7 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartTask:
     """A part of a corpus, as an extractor is given it.
 
     Attributes:
@@ -42,7 +46,7 @@ class Part:
     workspace: Workspace
     corpus: str
     name: str
-    extractor: Extractor
+    extractor: RegisteredExtractor
     sample: int | None
 
     def pages(self) -> Iterator[tuple[int, CorpusPage, Prediction]]:
@@ -52,7 +56,9 @@ class Part:
         """
         corpus = self.workspace.corpora[self.corpus]
         is_stream = corpus.kind == "stream"
-        sampled = frozenset(evenly(corpus.parts[self.name], self.sample if is_stream else None))
+        sampled = frozenset(
+            evenly_spaced(corpus.parts[self.name], self.sample if is_stream else None)
+        )
         only = None if self.extractor.is_stream else sampled
         domains = Counter[str]()
         for place, page in self.workspace.numbered_pages(self.corpus, self.name, only):
@@ -62,7 +68,7 @@ class Part:
                 yield place, page, Prediction(page.id, number, place in sampled, "")
 
 
-def call_all(say: Say, part: Part, first: int, passed_over: frozenset[int]) -> None:
+def call_all(say: SendLine, part: PartTask, first: int, passed_over: frozenset[int]) -> None:
     """Give an extractor the pages of a part; say what is begun and what came of it.
 
     Args:
@@ -90,9 +96,9 @@ def call_all(say: Say, part: Part, first: int, passed_over: frozenset[int]) -> N
 class _Caller:
     """Calls one extractor page by page; it is made with the first, so that this is watched too."""
 
-    def __init__(self, extractor: Extractor) -> None:
+    def __init__(self, extractor: RegisteredExtractor) -> None:
         self._extractor = extractor
-        self._extract: Extract | None = None
+        self._extract: ExtractFunction | None = None
 
     def call(self, page: CorpusPage, blank: Prediction) -> Prediction:
         """The outcome of a page.
@@ -108,7 +114,7 @@ class _Caller:
         except DuplicatePage as found:
             outcome = replace(blank, failure="duplicate", message=str(found))
         except BaseException as error:  # noqa: BLE001 - whatever a stranger's code raises
-            outcome = replace(blank, failure="exception", message=said_of(error))
+            outcome = replace(blank, failure="exception", message=describe_exception(error))
         return replace(outcome, cpu=time.process_time() - begun, memory=_peak() - peak)
 
     def _text(self, page: CorpusPage) -> str:
@@ -124,7 +130,7 @@ class _Caller:
         return text.encode(errors="replace").decode()  # lone surrogates are no JSON
 
 
-def said_of(error: BaseException) -> str:
+def describe_exception(error: BaseException) -> str:
     """An exception on one line, cut where it is long."""
     try:
         said = f"{type(error).__name__}: {error}"

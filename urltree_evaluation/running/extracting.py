@@ -15,12 +15,12 @@ from selectors import EVENT_READ, DefaultSelector
 
 import orjson
 
-from urltree_evaluation.corpus import Corpus, evenly
-from urltree_evaluation.extractors.catalogue import version
-from urltree_evaluation.extractors.registry import Extractor
+from urltree_evaluation.corpus import Corpus, evenly_spaced
+from urltree_evaluation.extractors.catalogue import extractor_version
+from urltree_evaluation.extractors.registry import RegisteredExtractor
 from urltree_evaluation.prediction import Run
 from urltree_evaluation.progress import Progress
-from urltree_evaluation.running.calling import Part
+from urltree_evaluation.running.calling import PartTask
 from urltree_evaluation.running.part_run import PartRun
 from urltree_evaluation.running.watching import MEGABYTES, SECONDS, Limits
 from urltree_evaluation.workspace import Workspace, appearing
@@ -30,9 +30,9 @@ SAMPLE = 100  # pages of each part of a stream: issue 5, row 7
 _LOOK = 0.1  # seconds between two looks at processes that say nothing
 
 
-def extract(  # noqa: PLR0913 - the options of the verb
+def run_extractors(  # noqa: PLR0913 - the options of the verb
     workspace: Workspace,
-    extractors: Mapping[str, Extractor],
+    extractors: Mapping[str, RegisteredExtractor],
     *,
     corpora: Sequence[str] = (),
     sample: int | None = SAMPLE,
@@ -79,11 +79,11 @@ def extract(  # noqa: PLR0913 - the options of the verb
 
 def _plan(
     workspace: Workspace,
-    extractors: Mapping[str, Extractor],
+    extractors: Mapping[str, RegisteredExtractor],
     corpora: Sequence[str],
     sample: int | None,
     progress: Progress,
-) -> Iterator[Part]:
+) -> Iterator[PartTask]:
     """The parts to be run; what is stale is deleted first."""
     for corpus in workspace.named(corpora):
         of_stream = sample if corpus.kind == "stream" else None
@@ -91,7 +91,7 @@ def _plan(
             run = Run(
                 extractor.name,
                 extractor.options,
-                version(extractor),
+                extractor_version(extractor),
                 extractor.is_stream,
                 corpus.sha256,
                 of_stream,
@@ -99,7 +99,7 @@ def _plan(
             _make_room(workspace, corpus, run, progress)
             for name in corpus.parts:
                 if not workspace.predictions_file(corpus.name, extractor.name, name).exists():
-                    yield Part(workspace, corpus.name, name, extractor, of_stream)
+                    yield PartTask(workspace, corpus.name, name, extractor, of_stream)
 
 
 def _make_room(workspace: Workspace, corpus: Corpus, run: Run, progress: Progress) -> None:
@@ -131,18 +131,18 @@ def _wait(running: Sequence[PartRun]) -> None:
         selector.select(_LOOK)
 
 
-def _pages(part: Part) -> int:
+def _pages(part: PartTask) -> int:
     """Pages with outcomes, at most: those without gold have none."""
     pages = part.workspace.corpora[part.corpus].parts[part.name]
-    return pages if part.extractor.is_stream else len(evenly(pages, part.sample))
+    return pages if part.extractor.is_stream else len(evenly_spaced(pages, part.sample))
 
 
-def _bytes(part: Part) -> float:
+def _bytes(part: PartTask) -> float:
     """Compressed bytes of the pages that are given: how long it may take."""
     pages = part.workspace.corpora[part.corpus].parts[part.name]
     size = part.workspace.pages_file(part.corpus, part.name).stat().st_size
     return size * _pages(part) / max(pages, 1)
 
 
-def _name(part: Part) -> str:
+def _name(part: PartTask) -> str:
     return f"{part.extractor.name} on {part.corpus}/{part.name}"

@@ -27,7 +27,7 @@ from typing import NoReturn
 
 import psutil
 
-Say = Callable[[bytes], None]
+SendLine = Callable[[bytes], None]
 
 _PR_SET_PDEATHSIG = 1
 _CHUNK = 1 << 20
@@ -46,7 +46,7 @@ class Child:
         idle: bytes of memory that it started with.
     """
 
-    def __init__(self, work: Callable[[Say], None], memory: int) -> None:
+    def __init__(self, work: Callable[[SendLine], None], memory: int) -> None:
         self.is_over = False
         self._rest = b""
         self._out, said = os.pipe()
@@ -118,7 +118,7 @@ class Child:
         return self._ending
 
 
-def _live(work: Callable[[Say], None], said: int, parent: int, memory: int) -> NoReturn:
+def _live(work: Callable[[SendLine], None], said: int, parent: int, memory: int) -> NoReturn:
     """The child's life; nothing of the parent's runs in it."""
     code = 1
     try:

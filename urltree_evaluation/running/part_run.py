@@ -17,7 +17,7 @@ from functools import partial
 import orjson
 
 from urltree_evaluation.prediction import Prediction
-from urltree_evaluation.running.calling import END, Part, call_all
+from urltree_evaluation.running.calling import END, PartTask, call_all
 from urltree_evaluation.running.watching import Death, Limits, Watched
 from urltree_evaluation.workspace import lines_to
 
@@ -44,7 +44,7 @@ class PartRun:
         deaths: processes that had to be made anew.
     """
 
-    def __init__(self, part: Part, limits: Limits) -> None:
+    def __init__(self, part: PartTask, limits: Limits) -> None:
         self.part = part
         self.is_done = False
         self.deaths = 0

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from urltree_evaluation.prediction import Failure
-from urltree_evaluation.running.isolation import Child, Say
+from urltree_evaluation.running.isolation import Child, SendLine
 
 OUT_OF_MEMORY = b"memory"  # said by a process that was refused more
 SECONDS = 30.0  # of CPU: 1.6 is the most that an extractor took of 300 pages of the corpora
@@ -50,7 +50,7 @@ class Watched:
         limits: between two lines that it says.
     """
 
-    def __init__(self, work: Callable[[Say], None], limits: Limits) -> None:
+    def __init__(self, work: Callable[[SendLine], None], limits: Limits) -> None:
         self._limits = limits
         self._child = Child(work, _SLACK * limits.megabytes << 20)
         self._cpu = self._asleep = 0.0

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urltree_evaluation.statistics.shared_pages import SharedPages
-from urltree_evaluation.statistics.table import Table
+from urltree_evaluation.statistics.table import ScoreTable
 
 RESAMPLES = 1000
 SEED = 1
@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.uint16]
 
 
-class Figure(NamedTuple):
+class Estimate(NamedTuple):
     """A figure with the interval in which 95 % of the resamples lie."""
 
     value: float
@@ -43,33 +43,37 @@ class Figure(NamedTuple):
         return (self.high - self.low) / 2
 
 
-def figures(table: Table, resamples: int = RESAMPLES, seed: int = SEED) -> dict[str, Figure]:
+def macro_estimates(
+    table: ScoreTable, resamples: int = RESAMPLES, seed: int = SEED
+) -> dict[str, Estimate]:
     """Macro of each extractor."""
     return _named(table.macro(), _macro(table, resamples, seed))
 
 
-def micro_figures(table: Table, resamples: int = RESAMPLES, seed: int = SEED) -> dict[str, Figure]:
+def micro_estimates(
+    table: ScoreTable, resamples: int = RESAMPLES, seed: int = SEED
+) -> dict[str, Estimate]:
     """Micro of each extractor."""
-    counts = draw(table, resamples, seed)
+    counts = draw_resamples(table, resamples, seed)
     sums = resampled_sums(counts, table.values)
     with np.errstate(invalid="ignore"):
         return _named(table.micro(), sums / counts.sum(axis=1, keepdims=True))
 
 
-def success_figures(
-    table: Table, resamples: int = RESAMPLES, seed: int = SEED
-) -> dict[str, Figure]:
+def success_estimates(
+    table: ScoreTable, resamples: int = RESAMPLES, seed: int = SEED
+) -> dict[str, Estimate]:
     """Mean over the pages that are no boundary case, of each extractor: the thesis' column."""
-    counts = draw(table, resamples, seed)
+    counts = draw_resamples(table, resamples, seed)
     sums = resampled_sums(counts, table.values * table.is_success)
     with np.errstate(invalid="ignore"):
         means = sums / resampled_sums(counts, table.is_success.astype(np.float64))
     return _named(table.successes(), means)
 
 
-def differences(
-    table: Table, to: str | None = None, resamples: int = RESAMPLES, seed: int = SEED
-) -> dict[str, Figure]:
+def differences_to(
+    table: ScoreTable, to: str | None = None, resamples: int = RESAMPLES, seed: int = SEED
+) -> dict[str, Estimate]:
     """How far the macro of each other extractor is above that of one, by default the best."""
     to = table.ranked()[0] if to is None else to
     column, macro = table.column(to), table.macro()
@@ -79,21 +83,21 @@ def differences(
     return {name: figure for name, figure in found.items() if name != to}
 
 
-def pairs(
-    table: Table, resamples: int = RESAMPLES, seed: int = SEED
-) -> dict[tuple[str, str], Figure]:
+def pairwise_differences(
+    table: ScoreTable, resamples: int = RESAMPLES, seed: int = SEED
+) -> dict[tuple[str, str], Estimate]:
     """The difference of every two extractors, the better one first."""
     macro, samples = table.macro(), _macro(table, resamples, seed)
     couples = list(combinations(table.ranked(), 2))
     first, second = ([table.column(couple[i]) for couple in couples] for i in (0, 1))
     intervals = _intervals(samples[:, first] - samples[:, second])
     return {
-        (better, worse): Figure(macro[better] - macro[worse], low, high)
+        (better, worse): Estimate(macro[better] - macro[worse], low, high)
         for (better, worse), (low, high) in zip(couples, intervals, strict=True)
     }
 
 
-def draw(table: SharedPages, resamples: int = RESAMPLES, seed: int = SEED) -> Counts:
+def draw_resamples(table: SharedPages, resamples: int = RESAMPLES, seed: int = SEED) -> Counts:
     """How often each page was drawn in each resample; shape (resamples, pages).
 
     Tables of the same pages get the same counts, whatever their extractors.
@@ -107,22 +111,22 @@ def resampled_sums(counts: Counts, values: Floats) -> Floats:
     return np.concatenate([chunk.astype(np.float64) @ values for chunk in chunks])
 
 
-def interval(samples: Floats) -> tuple[float, float]:
+def confidence_interval(samples: Floats) -> tuple[float, float]:
     """The interval of one figure's resamples; NaN where there are none."""
     return _intervals(samples.reshape(-1, 1))[0]
 
 
-def _macro(table: Table, resamples: int, seed: int) -> Floats:
+def _macro(table: ScoreTable, resamples: int, seed: int) -> Floats:
     """Macro of each resample, NaN without pages; shape (resamples, extractors)."""
     if not len(table):
         return np.full((resamples, len(table.names)), np.nan)
     shares = table.domain_sizes[table.domain_codes] * len(table.domain_names)
-    return resampled_sums(draw(table, resamples, seed), table.values / shares[:, None])
+    return resampled_sums(draw_resamples(table, resamples, seed), table.values / shares[:, None])
 
 
-def _named(values: dict[str, float], samples: Floats) -> dict[str, Figure]:
+def _named(values: dict[str, float], samples: Floats) -> dict[str, Estimate]:
     intervals = zip(values.items(), _intervals(samples), strict=True)
-    return {name: Figure(value, low, high) for (name, value), (low, high) in intervals}
+    return {name: Estimate(value, low, high) for (name, value), (low, high) in intervals}
 
 
 def _intervals(samples: Floats) -> list[tuple[float, float]]:

@@ -9,20 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from urltree_evaluation.statistics import stream_tables
-from urltree_evaluation.statistics.bootstrap import pairs
-from urltree_evaluation.statistics.boundaries import KINDS
-from urltree_evaluation.statistics.grid import Cell, Grid
-from urltree_evaluation.statistics.ranking import OTHERS, Ranking, Row
-from urltree_evaluation.statistics.sign_test import sign_test
-from urltree_evaluation.statistics.table import Table, load
-from urltree_evaluation.statistics.winners import domain_figures, winners
+from urltree_evaluation.statistics.bootstrap import pairwise_differences
+from urltree_evaluation.statistics.grid import Grid, GridCell
+from urltree_evaluation.statistics.ranking import OTHERS, RankedExtractor, Ranking
+from urltree_evaluation.statistics.shared_pages import BOUNDARY_CASES
+from urltree_evaluation.statistics.table import ScoreTable, load_table
+from urltree_evaluation.statistics.winners import domain_figures, sign_test, winners
 from urltree_evaluation.workspace import Workspace
 
 
 def corpus_tables(workspace: Workspace, ranked: Ranking) -> dict[str, Grid]:
     """All tables of a ranking's corpus by name, such as "ranking"."""
     corpus = ranked.corpus.name
-    table = load(workspace, corpus)
+    table = load_table(workspace, corpus)
     grids = {
         "ranking": ranking_table(ranked),
         "metrics": metrics_table(ranked),
@@ -43,7 +42,7 @@ def ranking_table(ranked: Ranking) -> Grid:
         "extractor", "F1", "F1, title prepended", "P", "R", "F1, micro", "F1, successes",
         "to the best", "domains won : equal : lost", "p", "best on domains", "boundary cases at 0",
     )  # fmt: skip
-    rows: list[list[Cell]] = [[row.name, *_text_cells(row)] for row in ranked.rows if row.text]
+    rows: list[list[GridCell]] = [[row.name, *_text_cells(row)] for row in ranked.rows if row.text]
     best = frozenset(header[1:7])
     return Grid(f"{_of(ranked)}: F1 of words, macro over domains", header, rows, best)
 
@@ -51,7 +50,7 @@ def ranking_table(ranked: Ranking) -> Grid:
 def metrics_table(ranked: Ranking) -> Grid:
     """F1 by every metric, macro and micro."""
     header = ("extractor", "words", *OTHERS, "words, micro", *(f"{o}, micro" for o in OTHERS))
-    rows: list[list[Cell]] = [
+    rows: list[list[GridCell]] = [
         [
             row.name,
             row.text.f1,
@@ -70,15 +69,20 @@ def segments_table(ranked: Ranking) -> Grid:
     header = ("extractor", "P", "R", "F1", "accuracy", "F1 to the best")
     found = [(row.name, row.segments) for row in ranked.rows if row.segments]
     found.sort(key=lambda each: (-each[1].f1.value, each[0]))
-    rows: list[list[Cell]] = [[name, *figures] for name, figures in found]
+    rows: list[list[GridCell]] = [[name, *figures] for name, figures in found]
     return Grid(f"{_of(ranked)}: segments, micro", header, rows, frozenset(header[1:5]))
 
 
 def boundaries_table(ranked: Ranking) -> Grid:
     """Pages on which there was nothing to compare, by kind."""
-    header = ("extractor", *KINDS, "successes", "documents")
-    rows: list[list[Cell]] = [
-        [row.name, *(row.boundaries[kind] for kind in KINDS), row.successes, ranked.documents]
+    header = ("extractor", *BOUNDARY_CASES, "successes", "documents")
+    rows: list[list[GridCell]] = [
+        [
+            row.name,
+            *(row.boundaries[kind] for kind in BOUNDARY_CASES),
+            row.successes,
+            ranked.documents,
+        ]
         for row in ranked.rows
     ]
     return Grid(f"{_of(ranked)}: boundary cases", header, rows)
@@ -91,25 +95,25 @@ def extractors_table(ranked: Ranking) -> Grid:
     return Grid(f"{_of(ranked)}: extractors", header, rows)
 
 
-def pairs_table(table: Table) -> Grid:
+def pairs_table(table: ScoreTable) -> Grid:
     """The difference of every two extractors, paired, and the sign test over domains."""
     header = ("better", "worse", "difference of F1", "won", "equal", "lost", "p")
-    found = pairs(table) if len(table) else {}
-    rows: list[list[Cell]] = [
+    found = pairwise_differences(table) if len(table) else {}
+    rows: list[list[GridCell]] = [
         [better, worse, gap, *sign_test(table, better, worse)]
         for (better, worse), gap in found.items()
     ]
     return Grid("differences of macro F1 of words", header, rows)
 
 
-def domains_table(table: Table) -> Grid:
+def domains_table(table: ScoreTable) -> Grid:
     """Mean F1 of each extractor on each domain, and by how much the best is ahead."""
     names = table.ranked()
     columns = [table.column(name) for name in names]
-    rows: list[list[Cell]] = []
+    rows: list[list[GridCell]] = []
     for won, means in zip(winners(table), table.domain_means[:, columns].tolist(), strict=True):
-        ahead: Cell = won.margin
-        values: list[Cell] = means
+        ahead: GridCell = won.margin
+        values: list[GridCell] = means
         if found := domain_figures(table, won.domain):
             ahead, values = found[0], [found[1][name] for name in names]
         rows.append([won.domain, won.pages, ", ".join(won.names), ahead, *values])
@@ -129,7 +133,7 @@ def _marked(grid: Grid, ranked: Ranking) -> Grid:
     return replace(grid, title=f"{grid.title} (gold made by {ranked.tool})")
 
 
-def _text_cells(row: Row) -> tuple[Cell, ...]:
+def _text_cells(row: RankedExtractor) -> tuple[GridCell, ...]:
     assert row.text is not None  # noqa: S101 - asked before
     of = row.text
     sign = of.sign

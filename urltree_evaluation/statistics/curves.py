@@ -19,12 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from urltree_evaluation.statistics.bootstrap import Figure, figures
-from urltree_evaluation.statistics.table import Table
+from urltree_evaluation.statistics.bootstrap import Estimate, Floats, macro_estimates
+from urltree_evaluation.statistics.table import ScoreTable
 
 MILESTONES = (1, 5, 10, 20, 50, 100, 500)  # documents of a domain (issue 5)
-
-Floats = NDArray[np.float64]
 
 
 class Curve(NamedTuple):
@@ -53,12 +51,12 @@ class Milestone(NamedTuple):
 
     number: int
     domains: int
-    average: dict[str, Figure]
-    latest: dict[str, Figure]
+    average: dict[str, Estimate]
+    latest: dict[str, Estimate]
     latest_domains: int
 
 
-def curves(table: Table, name: str) -> dict[str, Curve]:
+def curves(table: ScoreTable, name: str) -> dict[str, Curve]:
     """The moving average of an extractor in each domain."""
     found = {}
     for code, domain in enumerate(table.domain_names):
@@ -85,12 +83,12 @@ def mean_curve(by_domain: dict[str, Curve]) -> Curve:
     return Curve(numbers[is_any], sums[is_any] / domains[is_any], domains[is_any])
 
 
-def after(curve: Curve, number: int) -> float:
+def average_after(curve: Curve, number: int) -> float:
     """The moving average after so many documents; NaN where a domain has not as many."""
     return float(_at(curve, np.array([number]))[0])
 
 
-def milestones(table: Table, numbers: Sequence[int] = MILESTONES) -> list[Milestone]:
+def milestones(table: ScoreTable, numbers: Sequence[int] = MILESTONES) -> list[Milestone]:
     """Figures after each number of documents that some domain has."""
     most = np.zeros(len(table.domain_names), dtype=np.int64)
     np.maximum.at(most, table.domain_codes, table.numbers)
@@ -102,7 +100,13 @@ def milestones(table: Table, numbers: Sequence[int] = MILESTONES) -> list[Milest
             latest = before.select(before.numbers > number / 2)
             domains, latest_domains = len(before.domain_names), len(latest.domain_names)
             found.append(
-                Milestone(number, domains, figures(before), figures(latest), latest_domains)
+                Milestone(
+                    number,
+                    domains,
+                    macro_estimates(before),
+                    macro_estimates(latest),
+                    latest_domains,
+                )
             )
     return found
 

@@ -17,9 +17,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from urltree_evaluation.statistics.bootstrap import Figure
+from urltree_evaluation.statistics.bootstrap import Estimate
 
-Cell = str | int | float | Figure | None
+GridCell = str | int | float | Estimate | None
 
 _DIGITS = 6  # in CSV: more than 1,000 resamples can tell
 _MARKUP = re.compile(r"([\\`*\[\]|])")
@@ -40,16 +40,16 @@ class Grid:
 
     title: str
     header: tuple[str, ...]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[GridCell]]
     best: frozenset[str] = frozenset()
     is_best_in_row: bool = False
 
     def markdown(self) -> str:
         """Aligned columns, numbers to the right; figures as value ±."""
-        texts = [[escaped(text(cell)) for cell in row] for row in self.rows]
+        texts = [[escape_markdown(cell_text(cell)) for cell in row] for row in self.rows]
         for row, column in self.highest():
             texts[row][column] = f"**{texts[row][column]}**"
-        header = [escaped(title) for title in self.header]
+        header = [escape_markdown(title) for title in self.header]
         widths = [max(3, *map(len, column)) for column in zip(header, *texts, strict=True)]
         is_number = [self._is_number(column) for column in range(len(header))]
         rule = [
@@ -69,7 +69,7 @@ class Grid:
         """Plain numbers; a column of figures is three: the value, and from where to where."""
         out = io.StringIO()
         write = csv.writer(out, lineterminator="\n").writerow
-        wide = [any(isinstance(row[at], Figure) for row in self.rows) for at in self._columns]
+        wide = [any(isinstance(row[at], Estimate) for row in self.rows) for at in self._columns]
         titles = zip(self.header, wide, strict=True)
         write([name for title, is_wide in titles for name in _names(title, is_wide=is_wide)])
         for row in self.rows:
@@ -98,9 +98,9 @@ class Grid:
         return [place for place, value in known.items() if value == max(known.values())]
 
 
-def text(cell: Cell) -> str:
+def cell_text(cell: GridCell) -> str:
     """A cell as a paper prints it: ".963 ±.012", "-.004", "<.001", "1,234"."""
-    if isinstance(cell, Figure):
+    if isinstance(cell, Estimate):
         value = decimals(cell.value)
         return f"{value} ±{decimals(cell.half_width)}" if value else ""
     if isinstance(cell, float):
@@ -116,13 +116,13 @@ def decimals(number: float) -> str:
     return sign + f"{abs(number):.3f}".removeprefix("0")
 
 
-def _value(cell: Cell) -> float:
+def _value(cell: GridCell) -> float:
     """What a cell is compared by; NaN where it is no measurement."""
-    number = cell.value if isinstance(cell, Figure) else cell
+    number = cell.value if isinstance(cell, Estimate) else cell
     return number if isinstance(number, float) else math.nan
 
 
-def escaped(plain: str) -> str:
+def escape_markdown(plain: str) -> str:
     """Text that Markdown shows as it is, on one line and in one cell: no image, link or HTML."""
     return _MARKUP.sub(r"\\\1", " ".join(plain.split())).replace("<", "&lt;")
 
@@ -132,18 +132,18 @@ def _names(title: str, *, is_wide: bool) -> list[str]:
     return [title, f"{title} low", f"{title} high"] if is_wide else [title]
 
 
-def _plain(cell: Cell, *, is_wide: bool) -> list[str | int]:
-    numbers: Sequence[Cell] = cell if isinstance(cell, Figure) else (cell,)
+def _plain(cell: GridCell, *, is_wide: bool) -> list[str | int]:
+    numbers: Sequence[GridCell] = cell if isinstance(cell, Estimate) else (cell,)
     missing = 3 - len(numbers) if is_wide else 0
     return [_number(number) for number in numbers] + [""] * missing
 
 
-def _number(cell: Cell) -> str | int:
+def _number(cell: GridCell) -> str | int:
     if isinstance(cell, float):
         return "" if math.isnan(cell) else f"{cell:.{_DIGITS}g}"
     if isinstance(cell, str):
         return _no_formula(cell)
-    return "" if cell is None or isinstance(cell, Figure) else cell
+    return "" if cell is None or isinstance(cell, Estimate) else cell
 
 
 def _no_formula(plain: str) -> str:

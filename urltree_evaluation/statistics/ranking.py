@@ -13,14 +13,12 @@ from typing import NamedTuple, get_args
 from urltree_evaluation.corpus import Corpus
 from urltree_evaluation.score import Boundary, Metric
 from urltree_evaluation.statistics import bootstrap, segments
-from urltree_evaluation.statistics.bootstrap import Figure
-from urltree_evaluation.statistics.boundaries import boundaries
-from urltree_evaluation.statistics.score_columns import FITTED, scored
+from urltree_evaluation.statistics.bootstrap import Estimate
+from urltree_evaluation.statistics.score_columns import FITTED, scored_extractors
 from urltree_evaluation.statistics.segments import SegmentFigures
-from urltree_evaluation.statistics.shared_pages import SharedPages
-from urltree_evaluation.statistics.sign_test import SignTest, sign_test
-from urltree_evaluation.statistics.table import Table, load
-from urltree_evaluation.statistics.winners import wins
+from urltree_evaluation.statistics.shared_pages import SharedPages, count_boundary_cases
+from urltree_evaluation.statistics.table import ScoreTable, load_table
+from urltree_evaluation.statistics.winners import SignTest, sign_test, wins
 from urltree_evaluation.workspace import Workspace
 
 OTHERS: tuple[Metric, ...] = tuple(
@@ -43,21 +41,21 @@ class TextFigures(NamedTuple):
         wins: domains on which none is better.
     """
 
-    f1: Figure
-    precision: Figure
-    recall: Figure
-    titled: Figure
-    micro: Figure
-    successes: Figure
-    others: dict[Metric, Figure]
-    others_micro: dict[Metric, Figure]
-    behind: Figure | None
+    f1: Estimate
+    precision: Estimate
+    recall: Estimate
+    titled: Estimate
+    micro: Estimate
+    successes: Estimate
+    others: dict[Metric, Estimate]
+    others_micro: dict[Metric, Estimate]
+    behind: Estimate | None
     sign: SignTest | None
     wins: int
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RankedExtractor:
     """One extractor.
 
     Attributes:
@@ -77,11 +75,11 @@ class Row:
     boundaries: dict[Boundary, int]
 
     @property
-    def headline(self) -> Figure:
+    def headline(self) -> Estimate:
         """What the ranking goes by: macro F1 of words, or F1 of segments where that is all."""
         if self.text is not None:
             return self.text.f1
-        return self.segments.f1 if self.segments is not None else Figure(0.0, 0.0, 0.0)
+        return self.segments.f1 if self.segments is not None else Estimate(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ class Ranking:
     """
 
     corpus: Corpus
-    rows: tuple[Row, ...]
+    rows: tuple[RankedExtractor, ...]
     documents: int
     domains: int
     left_out: tuple[str, ...]
@@ -124,15 +122,15 @@ def ranking(workspace: Workspace, corpus: str) -> Ranking:
 
     A corpus with full gold and segments is ranked, and its pages counted, by full gold.
     """
-    table, by_segments = load(workspace, corpus), segments.load(workspace, corpus)
+    table, by_segments = load_table(workspace, corpus), segments.load_segments(workspace, corpus)
     text = _text(workspace, corpus, table) if len(table) else {}
-    segmented = segments.figures(by_segments) if len(by_segments) else {}
+    segmented = segments.segment_estimates(by_segments) if len(by_segments) else {}
     of: SharedPages = table if len(table) else by_segments
-    counted = boundaries(of)
+    counted = count_boundary_cases(of)
     rows = []
     for name in of.names:
         run = workspace.run(corpus, name)
-        row = Row(
+        row = RankedExtractor(
             name=name,
             options=run.options if run else "",
             version=run.version if run else "",
@@ -143,7 +141,7 @@ def ranking(workspace: Workspace, corpus: str) -> Ranking:
             boundaries=counted[name],
         )
         rows.append(row)
-    run_here, complete = workspace.extractors(corpus), set(scored(workspace, corpus))
+    run_here, complete = workspace.extractors(corpus), set(scored_extractors(workspace, corpus))
     fitted = tuple(name for name in run_here if FITTED.get(name) == corpus)
     return Ranking(
         corpus=workspace.corpora[corpus],
@@ -155,18 +153,19 @@ def ranking(workspace: Workspace, corpus: str) -> Ranking:
     )
 
 
-def _text(workspace: Workspace, corpus: str, table: Table) -> dict[str, TextFigures]:
+def _text(workspace: Workspace, corpus: str, table: ScoreTable) -> dict[str, TextFigures]:
     """Figures by full gold of each extractor."""
-    best, gaps, won = table.ranked()[0], bootstrap.differences(table), wins(table)
-    f1 = bootstrap.figures(table)
+    best, gaps, won = table.ranked()[0], bootstrap.differences_to(table), wins(table)
+    f1 = bootstrap.macro_estimates(table)
     precision, recall = (
-        bootstrap.figures(load(workspace, corpus, of=of)) for of in ("precision", "recall")
+        bootstrap.macro_estimates(load_table(workspace, corpus, of=of))
+        for of in ("precision", "recall")
     )
-    titled = bootstrap.figures(load(workspace, corpus, "words+title"))
-    micro, successes = bootstrap.micro_figures(table), bootstrap.success_figures(table)
-    tables = {metric: load(workspace, corpus, metric) for metric in OTHERS}
-    others = {metric: bootstrap.figures(each) for metric, each in tables.items()}
-    others_micro = {metric: bootstrap.micro_figures(each) for metric, each in tables.items()}
+    titled = bootstrap.macro_estimates(load_table(workspace, corpus, "words+title"))
+    micro, successes = bootstrap.micro_estimates(table), bootstrap.success_estimates(table)
+    tables = {metric: load_table(workspace, corpus, metric) for metric in OTHERS}
+    others = {metric: bootstrap.macro_estimates(each) for metric, each in tables.items()}
+    others_micro = {metric: bootstrap.micro_estimates(each) for metric, each in tables.items()}
     return {
         name: TextFigures(
             f1=f1[name],

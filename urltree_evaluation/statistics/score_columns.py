@@ -63,12 +63,12 @@ class Columns:
         return {self.ids[row]: int(row) for row in np.flatnonzero(counts)}
 
 
-def read(workspace: Workspace, corpus: str, extractor: str) -> Columns:
+def read_columns(workspace: Workspace, corpus: str, extractor: str) -> Columns:
     """The scores of an extractor on a corpus."""
     return _read(workspace.path, corpus, extractor, _state(workspace, corpus, extractor))
 
 
-def scored(workspace: Workspace, corpus: str) -> list[str]:
+def scored_extractors(workspace: Workspace, corpus: str) -> list[str]:
     """Extractors with scores of every part of a corpus, and not fitted on it, sorted by name."""
     names = [name for name in workspace.extractors(corpus) if FITTED.get(name) != corpus]
     return [name for name in names if all(_state(workspace, corpus, name))]

@@ -11,20 +11,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from urltree_evaluation.statistics.bootstrap import (
     RESAMPLES,
     SEED,
-    Figure,
-    draw,
-    interval,
+    Estimate,
+    Floats,
+    confidence_interval,
+    draw_resamples,
     resampled_sums,
 )
-from urltree_evaluation.statistics.shared_pages import SharedPages, shared
+from urltree_evaluation.statistics.shared_pages import SharedPages, load_shared
 from urltree_evaluation.workspace import Workspace
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -46,26 +44,26 @@ class SegmentFigures(NamedTuple):
         behind: its F1 less that of the best extractor, of the same resamples; None for the best.
     """
 
-    precision: Figure
-    recall: Figure
-    f1: Figure
-    accuracy: Figure
-    behind: Figure | None
+    precision: Estimate
+    recall: Estimate
+    f1: Estimate
+    accuracy: Estimate
+    behind: Estimate | None
 
 
-def load(
+def load_segments(
     workspace: Workspace, corpus: str, extractors: Sequence[str] | None = None
 ) -> SegmentTable:
     """The segments of the pages that count for all extractors, by default all of the corpus."""
-    rows, counts = shared(workspace, corpus, None, extractors)
+    rows, counts = load_shared(workspace, corpus, None, extractors)
     return SegmentTable(**vars(rows), counts=counts[:, :, :4])
 
 
-def figures(
+def segment_estimates(
     table: SegmentTable, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, SegmentFigures]:
     """Figures of each extractor."""
-    drawn = draw(table, resamples, seed)
+    drawn = draw_resamples(table, resamples, seed)
     values = {name: rates(table.counts[:, at].sum(axis=0)) for at, name in enumerate(table.names)}
     samples = {
         name: rates(resampled_sums(drawn, table.counts[:, at]))
@@ -102,5 +100,5 @@ def rates(sums: Floats) -> Floats:
         )
 
 
-def _figure(value: float, samples: Floats) -> Figure:
-    return Figure(float(value), *interval(samples))
+def _figure(value: float, samples: Floats) -> Estimate:
+    return Estimate(float(value), *confidence_interval(samples))

@@ -6,15 +6,17 @@ a duplicate. One that an extractor failed on counts: it is 0 there.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from urltree_evaluation.score import Metric
-from urltree_evaluation.statistics.score_columns import Columns, read, scored
+from urltree_evaluation.score import Boundary, Metric
+from urltree_evaluation.statistics.score_columns import Columns, read_columns, scored_extractors
 from urltree_evaluation.workspace import Workspace
 
 
@@ -66,7 +68,7 @@ class SharedPages:
         return self.names.index(name)
 
 
-def shared(
+def load_shared(
     workspace: Workspace,
     corpus: str,
     metric: Metric | None,
@@ -87,8 +89,8 @@ def shared(
         The pages, and their precision, recall and F1, or counts of segments: shape (pages,
         extractors, 3 or 4).
     """
-    names = scored(workspace, corpus) if extractors is None else list(extractors)
-    columns = [read(workspace, corpus, name) for name in names]
+    names = scored_extractors(workspace, corpus) if extractors is None else list(extractors)
+    columns = [read_columns(workspace, corpus, name) for name in names]
     if not columns:
         nothing = np.zeros((0, 0), dtype=object)
         return SharedPages((), (), (), np.zeros(0, dtype=np.int64), nothing), np.zeros((0, 0, 4))
@@ -112,3 +114,15 @@ def _common(
     ids = set(rows[0]).intersection(*rows[1:])
     found = [[each[page] for each in rows] for page in rows[0] if page in ids]
     return np.array(found, dtype=np.int64).reshape(-1, len(columns))
+
+
+BOUNDARY_CASES: tuple[Boundary, ...] = get_args(Boundary)
+
+
+def count_boundary_cases(rows: SharedPages) -> dict[str, dict[Boundary, int]]:
+    """Pages of each kind, of each extractor; a kind that it does not have is 0."""
+    found = {}
+    for column, name in enumerate(rows.names):
+        counts = Counter(rows.boundaries[:, column].tolist())
+        found[name] = {kind: counts[kind] for kind in BOUNDARY_CASES}
+    return found

@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urltree_evaluation.score import HEADLINE, PRF, Metric
-from urltree_evaluation.statistics.score_columns import scored
-from urltree_evaluation.statistics.shared_pages import SharedPages, shared
+from urltree_evaluation.statistics.score_columns import scored_extractors
+from urltree_evaluation.statistics.shared_pages import SharedPages, load_shared
 from urltree_evaluation.workspace import Workspace
 
 EQUAL = 1e-9  # means of the same pages in another order differ by less
 
 
 @dataclass(frozen=True)
-class Table(SharedPages):
+class ScoreTable(SharedPages):
     """One number, such as F1 of words, of each page by each extractor.
 
     Attributes:
@@ -61,10 +61,10 @@ class Table(SharedPages):
         macro = self.macro()
         return sorted(macro, key=lambda name: (-macro[name], name))
 
-    def select(self, is_kept: NDArray[np.bool_]) -> Table:
+    def select(self, is_kept: NDArray[np.bool_]) -> ScoreTable:
         """The table of some of its pages; `is_kept` has shape (pages,)."""
         at = np.flatnonzero(is_kept)
-        return Table(
+        return ScoreTable(
             names=self.names,
             ids=tuple(self.ids[row] for row in at),
             domains=tuple(self.domains[row] for row in at),
@@ -77,7 +77,7 @@ class Table(SharedPages):
         return dict(zip(self.names, values.tolist(), strict=True))
 
 
-def load(  # noqa: PLR0913 - what a table is of
+def load_table(  # noqa: PLR0913 - what a table is of
     workspace: Workspace,
     corpus: str,
     metric: Metric = HEADLINE,
@@ -85,7 +85,7 @@ def load(  # noqa: PLR0913 - what a table is of
     *,
     of: str = "f1",
     sampled: bool = True,
-) -> Table:
+) -> ScoreTable:
     """The table of a metric on the pages that count for all extractors.
 
     Args:
@@ -96,11 +96,11 @@ def load(  # noqa: PLR0913 - what a table is of
         of: "precision", "recall" or "f1".
         sampled: only pages that every extractor is given; else all that these ones were.
     """
-    rows, values = shared(workspace, corpus, metric, extractors, sampled=sampled)
-    return Table(**vars(rows), values=values[:, :, PRF._fields.index(of)])
+    rows, values = load_shared(workspace, corpus, metric, extractors, sampled=sampled)
+    return ScoreTable(**vars(rows), values=values[:, :, PRF._fields.index(of)])
 
 
-def whole_stream(workspace: Workspace, corpus: str, metric: Metric = HEADLINE) -> Table:
+def whole_stream(workspace: Workspace, corpus: str, metric: Metric = HEADLINE) -> ScoreTable:
     """F1 of the stream extractors on all scored pages of a stream, sampled or not.
 
     Args:
@@ -108,9 +108,9 @@ def whole_stream(workspace: Workspace, corpus: str, metric: Metric = HEADLINE) -
         corpus: by name.
         metric: "words" or "words+title"; others are measured on sampled pages alone.
     """
-    runs = {name: workspace.run(corpus, name) for name in scored(workspace, corpus)}
+    runs = {name: workspace.run(corpus, name) for name in scored_extractors(workspace, corpus)}
     streams = [name for name, run in runs.items() if run is not None and run.is_stream]
-    return load(workspace, corpus, metric, streams, sampled=False)
+    return load_table(workspace, corpus, metric, streams, sampled=False)
 
 
 def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from bench.quality.refit.fitting import RULES, Fit, Fitted, Rule, effects, fit
 from bench.quality.refit.setting import all_words, start
 from bench.quality.refit.site import PAGES
 from urltree.heuristics.evidence.parameters import Parameters
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.pool import map_unordered
 
 HALVINGS = 10
 
@@ -35,11 +35,11 @@ def halvings(files: Sequence[Path]) -> list[tuple[tuple[Path, ...], tuple[Path, 
 def refit(files: Sequence[Path], processes: int, pages: int = PAGES) -> Answer:
     """Row 5."""
     largest = sorted(files, key=lambda file: -file.stat().st_size)
-    known = dict(each_done(effects, [(file, pages) for file in largest], processes))
+    known = dict(map_unordered(effects, [(file, pages) for file in largest], processes))
     work = [Fit(None, tuple(files), (), known, pages)]
     for number, (seen, unseen) in enumerate(halvings(files)):
         work.append(Fit((number // 2 + 1, number % 2 + 1), seen, unseen, known, pages))
-    fits = [fitted for both in each_done(fit, work, processes) for fitted in both]
+    fits = [fitted for both in map_unordered(fit, work, processes) for fitted in both]
     return answer(fits, {each.half: each.others for each in work}, pages)
 
 

@@ -21,11 +21,11 @@ What the paper leaves open, and what is done here:
 
 from __future__ import annotations
 
-from urltree_evaluation.extractors.nce.comments import without_comments
+from urltree_evaluation.extractors.nce.comments import remove_comments
 from urltree_evaluation.extractors.nce.constants import CONSTANTS, EXPLORATION, Constants
-from urltree_evaluation.extractors.nce.page import PageTree, page_tree
-from urltree_evaluation.extractors.nce.separator import body
-from urltree_evaluation.extractors.nce.title import title
+from urltree_evaluation.extractors.nce.page import PageTree, parse_page
+from urltree_evaluation.extractors.nce.separator import find_body
+from urltree_evaluation.extractors.nce.title import find_title
 from urltree_evaluation.extractors.registry import single_page
 
 __all__ = ["CONSTANTS", "EXPLORATION", "Constants", "extract", "news"]
@@ -38,12 +38,12 @@ def extract(html: str, url: str) -> str | None:  # noqa: ARG001 - what every ext
     Raises:
         PageError: `too-large`, for markup that cannot be parsed in bounded time.
     """
-    return news(page_tree(html), CONSTANTS)
+    return extract_news(parse_page(html), CONSTANTS)
 
 
-def news(tree: PageTree, constants: Constants) -> str:
+def extract_news(tree: PageTree, constants: Constants) -> str:
     """Title and body of a page that is parsed: the three phases, with any constants."""
     if not tree.tags:
         return ""
-    forest = without_comments(tree, body(tree, constants), constants)
-    return f"{tree.text(title(tree, forest, constants))}\n{tree.text(forest)}".strip()
+    forest = remove_comments(tree, find_body(tree, constants), constants)
+    return f"{tree.text(find_title(tree, forest, constants))}\n{tree.text(forest)}".strip()

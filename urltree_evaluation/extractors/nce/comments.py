@@ -46,7 +46,7 @@ class _Run(NamedTuple):
     heads: int
 
 
-def without_comments(tree: PageTree, forest: Forest, constants: Constants) -> Forest:
+def remove_comments(tree: PageTree, forest: Forest, constants: Constants) -> Forest:
     """A forest up to where comments begin; all of it where none are found.
 
     Comments follow a body (paper, assumption 2): what would leave less than a separator's text

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from urltree.html.elements import DROPPED, INLINE
-from urltree_evaluation.extractors.html_events import feed
+from urltree_evaluation.extractors.html_events import feed_events
 
 Span = tuple[int, int]  # ids from … to before
 Forest = list[Span]  # in the order of the page
@@ -64,14 +64,14 @@ class PageTree:
         return "".join("".join(self.texts[start:stop]) for start, stop in forest).strip()
 
 
-def page_tree(html: str) -> PageTree:
+def parse_page(html: str) -> PageTree:
     """Parse a page.
 
     Raises:
         PageError: `too-large`, for markup that cannot be parsed in bounded time.
     """
     builder = _Builder()
-    feed(html, builder)
+    feed_events(html, builder)
     return builder.tree
 
 

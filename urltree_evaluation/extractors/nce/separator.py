@@ -21,9 +21,9 @@ from urltree_evaluation.extractors.nce.constants import Constants
 from urltree_evaluation.extractors.nce.page import Forest, PageTree
 
 
-def body(tree: PageTree, constants: Constants) -> Forest:
+def find_body(tree: PageTree, constants: Constants) -> Forest:
     """The children of the separator node with few links; the whole tree where there is none."""
-    node = separator(tree, constants)
+    node = find_separator(tree, constants)
     if node is None:
         return [(0, len(tree.tags))]
     return [
@@ -33,7 +33,7 @@ def body(tree: PageTree, constants: Constants) -> Forest:
     ]
 
 
-def separator(tree: PageTree, constants: Constants) -> int | None:
+def find_separator(tree: PageTree, constants: Constants) -> int | None:
     """The node whose children are the body, None where no leaf has one above it."""
     node = _first_leaf(tree, constants.leaf)
     while node is not None and not _separates(tree, node, constants):

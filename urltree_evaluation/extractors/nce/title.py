@@ -18,7 +18,7 @@ LEAST = 4  # words (issue 5)
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u9fff\uac00-\ud7af]+")
 
 
-def title(tree: PageTree, forest: Forest, constants: Constants) -> Forest:
+def find_title(tree: PageTree, forest: Forest, constants: Constants) -> Forest:
     """The subtree of the title, none where nothing could be one.
 
     Ancestors of the body are no candidates: their text is the body's.

@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from urltree_evaluation.report.charts.labels import apart
-from urltree_evaluation.report.drawing import grid, new_figure, style
-from urltree_evaluation.report.inert import inert
-from urltree_evaluation.report.look import GREY, LOOKS, Sort
+from urltree_evaluation.report.charts.labels import place_labels
+from urltree_evaluation.report.drawing import draw_grid, new_figure, plot_settings
+from urltree_evaluation.report.groups import GREY, STYLES, Group
+from urltree_evaluation.report.sanitizing import sanitize
 
 _WIDTH, _HEIGHT = 4.9, 9.5  # points of a letter at size 8, and of a line
 
@@ -21,18 +21,18 @@ class Spot(NamedTuple):
     """An extractor's ratio (1 is the parse's CPU) and F1."""
 
     name: str
-    sort: Sort
+    group: Group
     ratio: float
     value: float
 
 
-def cost(spots: Sequence[Spot], measure: str) -> Figure:
+def cost_chart(spots: Sequence[Spot], measure: str) -> Figure:
     """A point for each extractor, named beside it; up and to the left is better."""
-    with style():
+    with plot_settings():
         figure = new_figure(9.6, 5.6)
         axes = figure.subplots()
         for spot in spots:
-            look = LOOKS[spot.sort]
+            look = STYLES[spot.group]
             axes.plot(spot.ratio, spot.value, look.marker, color=look.color,
                       markerfacecolor=look.face, markersize=6)  # fmt: skip
         low, high = min(s.value for s in spots), max(s.value for s in spots)
@@ -45,7 +45,7 @@ def cost(spots: Sequence[Spot], measure: str) -> Figure:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.set_xlabel("CPU, a bare lxml.html parse being 1 (logarithmic)")
         axes.set_ylabel(measure)
-        grid(axes, "both")
+        draw_grid(axes, "both")
         _name(figure, axes, spots)
     return figure
 
@@ -55,12 +55,14 @@ def _name(figure: Figure, axes: Axes, spots: Sequence[Spot]) -> None:
     figure.draw_without_rendering()  # places the axes
     points = axes.transData.transform([(spot.ratio, spot.value) for spot in spots])
     points *= 72 / figure.dpi
-    names = [inert(spot.name) for spot in spots]
-    places = apart(points, [(_WIDTH * len(name), _HEIGHT) for name in names], _room(axes, figure))
+    names = [sanitize(spot.name) for spot in spots]
+    places = place_labels(
+        points, [(_WIDTH * len(name), _HEIGHT) for name in names], _room(axes, figure)
+    )
     for spot, name, place in zip(spots, names, places, strict=True):
         axes.annotate(
             name, (spot.ratio, spot.value), (place.dx, place.dy), textcoords="offset points",
-            ha=place.align, va="center", fontsize=8, color=LOOKS[spot.sort].color,
+            ha=place.align, va="center", fontsize=8, color=STYLES[spot.group].color,
             arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": GREY}
             if abs(place.dy) > _HEIGHT else None,
         )  # fmt: skip

@@ -12,7 +12,7 @@ _GAP = 6.0  # from a point to its label, in points of 1/72 inch
 _ROWS = 12  # lines up and down that a label may go from its point
 
 
-class Place(NamedTuple):
+class LabelPosition(NamedTuple):
     """Offset of a label from its point, in 1/72 inch, and which end of it stands there."""
 
     dx: float
@@ -42,11 +42,11 @@ class _Box(NamedTuple):
         return area - self.cost(room)
 
 
-def apart(
+def place_labels(
     points: NDArray[np.float64],
     sizes: Sequence[tuple[float, float]],
     room: tuple[float, float, float, float],
-) -> list[Place]:
+) -> list[LabelPosition]:
     """Where each label goes.
 
     Greedy, in the order of the points: the first place that is free, else the one covered least.
@@ -59,7 +59,7 @@ def apart(
     taken = [_Box(x - 4, y - 4, x + 4, y + 4) for x, y in points.tolist()]
     found = []
     for (x, y), (width, height) in zip(points.tolist(), sizes, strict=True):
-        best: tuple[float, Place, _Box] | None = None
+        best: tuple[float, LabelPosition, _Box] | None = None
         for place in _places(height):
             left, middle = x + place.left(width), y + place.dy
             box = _Box(left, middle - height / 2, left + width, middle + height / 2)
@@ -74,11 +74,11 @@ def apart(
     return found
 
 
-def _places(height: float) -> Iterator[Place]:
+def _places(height: float) -> Iterator[LabelPosition]:
     """Right of the point, left of it, then further up and down, above and below it too."""
     for row in range(_ROWS):
         for dy in (row * height * 0.6, -row * height * 0.6):
-            yield Place(_GAP, dy, "left")
-            yield Place(-_GAP, dy, "right")
+            yield LabelPosition(_GAP, dy, "left")
+            yield LabelPosition(-_GAP, dy, "right")
             if row >= 2:
-                yield Place(0, dy, "center")
+                yield LabelPosition(0, dy, "center")

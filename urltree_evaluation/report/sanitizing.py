@@ -15,7 +15,7 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]"
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def inert(text: str) -> str:
+def sanitize(text: str) -> str:
     """The text with forbidden characters as U+FFFD, and bidi controls as their visible numbers."""
     return _BIDI.sub(lambda found: f"[U+{ord(found[0]):04X}]", _FORBIDDEN.sub("\ufffd", text))
 
