@@ -1,10 +1,12 @@
-"""Convert: corpora in the forms of the literature become the one form of the evaluation.
+"""Convert corpora of any known format to the one format of the evaluation.
 
     inputs ──▶ corpora/sources ──▶ corpora/ordering ──▶ WORK/corpora/NAME/PART.jsonl.zst
-               what each is        by domain and time                     corpus.json, at the end
+               detect formats      order by domain      corpus.json, written last
+                                   and time
 
-Beside corpus.json lies conversion.json: what was read. A corpus whose inputs have not changed since
-is not converted again; one that was interrupted has no corpus.json, and begins anew.
+The file conversion.json beside corpus.json lists the files that were read. If they have not
+changed, the corpus is not converted again. After an interruption there is no corpus.json, so the
+conversion starts again.
 """
 
 from __future__ import annotations
@@ -26,17 +28,21 @@ from urltree_evaluation.progress import Progress
 from urltree_evaluation.workspace import SUFFIX, Workspace, appearing, write_lines
 
 _FOLDER_NAME = re.compile(r"[^./\\\0-\x1f][^/\\\0-\x1f]{,99}")
-VERSION = 1  # of what this stage writes: a higher one converts all corpora again
+VERSION = 1  # version of the files that this stage writes; a new one converts all corpora again
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """How a corpus came about.
+    """How a corpus was converted.
 
     Attributes:
-        files: what was read: name, bytes and time of change of each.
-        scored: pages that have any gold.
-        html_bytes: of all pages, as UTF-8.
+        version: version of the converter, see `VERSION`.
+        form: format of the input.
+        kind: kind of the corpus.
+        tool: name of the program that produced the gold text; None for gold by people.
+        files: name, size in bytes and modification time in nanoseconds of each file that was read.
+        scored: number of pages that have gold.
+        html_bytes: total size of all pages in bytes of UTF-8.
     """
 
     version: int
@@ -58,54 +64,61 @@ def convert(  # noqa: PLR0913 - one parameter an option of the verb
     tool: str | None = None,
     progress: Progress | None = None,
 ) -> list[Corpus]:
-    """Convert all corpora of the inputs that have changed since they were converted.
+    """Convert all corpora of the inputs that have changed since their last conversion.
 
     Args:
-        inputs: files and folders in any form of corpora/sources.py.
-        workspace: where the corpora will lie.
-        form: of all inputs; found out where None.
-        kind: of all corpora; found out where None.
-        name: of the one corpus; by its file or folder where None.
-        tool: whose output the gold of all corpora is; by their manifest where None.
-        progress: told of each page; how many there will be is not known.
+        inputs: files and folders in any format of corpora/sources.py.
+        workspace: where the corpora are written.
+        form: format of all inputs; None detects it.
+        kind: kind of all corpora; None detects it.
+        name: name of the corpus, if there is exactly one; None uses its file or folder name.
+        tool: program that produced the gold of all corpora; None reads it from the manifest.
+        progress: is informed of each page; the total number of pages is unknown.
 
     Returns:
-        All corpora of the inputs, in their order.
+        All corpora of the inputs, in the order of the inputs.
 
     Raises:
-        CorpusError: an input is no corpus, or damaged; the corpora before it are converted.
+        CorpusError: an input is not a corpus, or is damaged. Earlier corpora are converted.
     """
     sources = [corpus for path in inputs for corpus in find_corpora(path, form, kind)]
     if name is not None:
         if len(sources) != 1:
-            raise CorpusError(f"{name!r} cannot name {len(sources)} corpora: convert one at a time")
+            raise CorpusError(
+                f"--name {name!r} requires exactly one corpus, but INPUTS contain {len(sources)}"
+            )
         sources = [replace(sources[0], name=name)]
     for each, count in Counter(source.name for source in sources).items():
         if not _FOLDER_NAME.fullmatch(each):
-            raise CorpusError(f"{each!r} cannot name a corpus, which is a folder: give another")
+            raise CorpusError(
+                f"{each!r} cannot be the name of a corpus, because it is also the name of a folder:"
+                " pass another with --name"
+            )
         if count > 1:
-            raise CorpusError(f"{count} corpora are named {each}: give one of them a name")
+            raise CorpusError(
+                f"{count} corpora have the name {each}: convert them separately, with --name"
+            )
     progress = progress or Progress()
     return [_converted(replace(s, tool=tool or s.tool), workspace, progress) for s in sources]
 
 
 def load_conversion(workspace: Workspace, name: str) -> Conversion:
-    """How a corpus that is there came about."""
+    """Read how an existing corpus was converted."""
     fields = orjson.loads((_folder(workspace, name) / "conversion.json").read_bytes())
     return Conversion(**fields | {"files": [tuple(file) for file in fields["files"]]})
 
 
 def _converted(source: SourceCorpus, workspace: Workspace, progress: Progress) -> Corpus:
-    """The corpus, as it is there or made now."""
+    """Return the corpus, which is converted first if it is missing or out of date."""
     planned = Conversion(VERSION, source.form, source.kind, source.tool, _files(source))
     there = _done(planned, workspace, source.name)
     if there is not None:
         return there
     folder = _folder(workspace, source.name)
     if (folder / "corpus.json").exists():
-        progress.say(f"{source.name} is converted anew: its input or its options are others")
+        progress.say(f"converting {source.name} again: its input or options have changed")
     folder.mkdir(parents=True, exist_ok=True)
-    for old in (folder / "corpus.json", *folder.glob(f"*{SUFFIX}*")):  # of a killed one too
+    for old in (folder / "corpus.json", *folder.glob(f"*{SUFFIX}*")):  # also temporary files
         old.unlink(missing_ok=True)
     with PageSorter(source.kind, folder) as spool:
         filled = _fill(spool, source, planned, progress)
@@ -118,20 +131,22 @@ def _converted(source: SourceCorpus, workspace: Workspace, progress: Progress) -
 def _fill(
     spool: PageSorter, source: SourceCorpus, planned: Conversion, progress: Progress
 ) -> Conversion:
-    """Spool all pages; what was planned with its counts."""
+    """Write all pages to the sorter, and return the conversion with its counts."""
     scored = html_bytes = 0
     for path in source.paths:
         progress.now(str(path))
         for page in source.pages(path):
             if not spool.add(page):
-                raise CorpusError(f"{path}: the id {page.id!r} is there twice")
+                raise CorpusError(f"{path}: two pages have the id {page.id!r}: ids must be unique")
             scored += page.is_scored
             html_bytes += len(page.html.encode())
             progress.advance()
     if not spool.parts():
-        raise CorpusError(f"{source.paths[0]}: has no page")
+        raise CorpusError(f"{source.paths[0]}: contains no page")
     if source.kind == "pages" and not scored:
-        raise CorpusError(f"{source.paths[0]}: no page has gold, with or without")
+        raise CorpusError(
+            f'{source.paths[0]}: no page can be scored: none has "gold", "with" or "without"'
+        )
     return replace(planned, scored=scored, html_bytes=html_bytes)
 
 
@@ -146,7 +161,7 @@ def _write(spool: PageSorter, source: SourceCorpus, workspace: Workspace) -> Cor
 
 
 def _hashed(lines: Iterable[bytes], sha256: hashlib._Hash) -> Iterator[bytes]:
-    """The lines without their newline, which the hash has."""
+    """Yield the lines without their newline; the hash includes it."""
     for line in lines:
         sha256.update(line)
         yield line.removesuffix(b"\n")
@@ -158,11 +173,11 @@ def _files(source: SourceCorpus) -> list[tuple[str, int, int]]:
 
 
 def _done(planned: Conversion, workspace: Workspace, name: str) -> Corpus | None:
-    """The corpus as it is there, whole, from the same inputs."""
+    """Return the existing corpus if it is complete and was made from the same inputs."""
     try:
         corpus = Corpus(**orjson.loads((_folder(workspace, name) / "corpus.json").read_bytes()))
         before = replace(load_conversion(workspace, name), scored=0, html_bytes=0)
-    except (OSError, ValueError, TypeError, KeyError):  # absent, or of another version
+    except (OSError, ValueError, TypeError, KeyError):  # missing, or written by another version
         return None
     is_whole = all(workspace.pages_file(name, part).exists() for part in corpus.parts)
     return corpus if is_whole and before == planned else None

@@ -1,11 +1,11 @@
-"""Scoring: predictions held against gold, file to file.
+"""Compare predictions with gold and write the scores, file by file.
 
     corpora/CORPUS/PART ──▶ gold ──┐
     predictions/CORPUS/X/PART ─────┴──▶ scores/CORPUS/X/PART
 
-One file of scores is a unit of work. Units of a part follow each other, so that a process reads a
-part's gold once for all extractors. A file that is newer than what it was made from is kept, unless
-the metrics' code is another: scores/.metrics has its hash.
+One file of scores is one unit of work. Units of the same part follow each other, so a process reads
+the gold of a part once for all extractors. A file of scores that is newer than its inputs is kept,
+unless the code of the metrics has changed; scores/.metrics contains its hash.
 """
 
 from __future__ import annotations
@@ -32,10 +32,14 @@ from urltree_evaluation.workspace import Workspace, WorkspaceError, appearing, w
 
 
 class Unit(NamedTuple):
-    """One file of scores that is to be written.
+    """One file of scores to write.
 
     Attributes:
-        documents: how many predictions there are, as the run says.
+        path: the work folder.
+        corpus: name of the corpus.
+        part: name of the part.
+        extractor: name of the extractor.
+        documents: number of predictions, computed from the run's description.
     """
 
     path: Path
@@ -52,27 +56,28 @@ def score_predictions(
     processes: int = 1,
     progress: Progress | None = None,
 ) -> int:
-    """Score all predictions that are not scored yet, or were made anew, or by other metrics.
+    """Score all predictions whose scores are missing or out of date.
 
-    An interruption leaves whole files alone; the next call goes on.
+    Only complete files are written, so after an interruption the next call continues.
 
     Args:
-        workspace: with predictions.
-        corpora: names; none are all.
-        processes: how many at once.
-        progress: told of units and documents.
+        workspace: a work folder with predictions.
+        corpora: names of corpora; empty selects all.
+        processes: number of processes.
+        progress: is informed of units and documents.
 
     Returns:
-        how many documents were scored.
+        The number of documents that were scored.
 
     Raises:
-        WorkspaceError: no such corpus, no predictions, or a process was killed.
+        WorkspaceError: a corpus does not exist, or there are no predictions.
+        PoolError: a process was killed.
     """
     progress = progress or Progress()
     chosen = workspace.named(corpora)
     if not any(workspace.extractors(corpus.name) for corpus in chosen):
         raise WorkspaceError(
-            f"{workspace.path} has no predictions: urltree evaluate extract makes them"
+            f"{workspace.path} has no predictions: run `urltree evaluate extract` first"
         )
     _make_room(workspace.path / "scores", progress)
     units = [unit for corpus in chosen for unit in _units(workspace, corpus, progress)]
@@ -84,11 +89,11 @@ def score_predictions(
 
 
 def _make_room(folder: Path, progress: Progress) -> None:
-    """Delete what other metrics scored, and what was being written when a run was killed."""
+    """Delete scores by other metrics, and temporary files of a killed run."""
     version, said = _version(), folder / ".metrics"
     if not said.exists() or said.read_bytes() != version:
         if folder.exists():
-            progress.say("scores are of other metrics: made anew")
+            progress.say("the code of the metrics has changed: scoring everything again")
             shutil.rmtree(folder)
         with appearing(said) as out:
             out.write(version)
@@ -97,7 +102,7 @@ def _make_room(folder: Path, progress: Progress) -> None:
 
 
 def _version() -> bytes:
-    """Of the metrics: their code, their libraries, and the categories of characters."""
+    """Return a hash of the metrics' code, their libraries, and Python's Unicode version."""
     files = sorted(Path(str(metrics.__file__)).parent.glob("*.py"))
     libraries = (metadata.version("rapidfuzz"), metadata.version("cydifflib"))
     parts = ([file.read_bytes() for file in files], libraries, unicodedata.unidata_version)
@@ -111,7 +116,10 @@ def _units(workspace: Workspace, corpus: Corpus, progress: Progress) -> Iterator
         if run and run.corpus_sha256 == corpus.sha256:
             runs[extractor] = run
         else:
-            progress.say(f"not scored: {extractor} was run on another {corpus.name}; extract it")
+            progress.say(
+                f"not scored: {extractor} was run on another version of {corpus.name}: run"
+                " `urltree evaluate extract` again"
+            )
             scores = workspace.scores_file(corpus.name, extractor, "").parent
             shutil.rmtree(scores, ignore_errors=True)
     for part in corpus.parts:
@@ -122,7 +130,7 @@ def _units(workspace: Workspace, corpus: Corpus, progress: Progress) -> Iterator
 
 
 def _is_done(workspace: Workspace, corpus: str, extractor: str, part: str) -> bool:
-    """There is nothing to score, or scores are newer; without predictions old scores go."""
+    """Return whether nothing has to be scored; scores without predictions are deleted."""
     scores = workspace.scores_file(corpus, extractor, part)
     predictions = workspace.predictions_file(corpus, extractor, part)
     if not predictions.exists():
@@ -156,5 +164,5 @@ def _scores(workspace: Workspace, unit: Unit) -> Iterator[Score]:
 
 @lru_cache(maxsize=1)
 def _gold(path: Path, corpus: str, part: str, _written: int) -> dict[str, PageGold]:
-    """A part's gold by id, without its HTML."""
+    """Read the gold of a part by page id, without the HTML."""
     return {page.id: PageGold(page) for page in Workspace(path).pages(corpus, part)}

@@ -159,20 +159,28 @@ def test_a_plugin_is_its_callers_alone(tmp_path: Path) -> None:
         pytest.param("import no_such_tool", "No module named 'no_such_tool'", id="lacks its tool"),
         pytest.param("def", "SyntaxError", id="is no Python"),
         pytest.param("raise SystemExit(0)", "SystemExit: 0", id="ends the interpreter"),
-        pytest.param("x = 1", "registers no extractor", id="registers nothing"),
+        pytest.param(
+            "x = 1",
+            "registers no extractor: use urltree_evaluation.single_page",
+            id="registers nothing",
+        ),
         pytest.param(
             PARAGRAPHS.replace('removed"', 'removed", package="no-such"'),
-            "no package no-such is installed",
+            "the package no-such is not installed",
             id="wraps what is not installed",
         ),
-        pytest.param(PARAGRAPHS + PARAGRAPHS, "two extractors are named paragraphs", id="twice"),
+        pytest.param(
+            PARAGRAPHS + PARAGRAPHS, "another extractor already has the name paragraphs", id="twice"
+        ),
         pytest.param(
             PARAGRAPHS.replace('"paragraphs"', '"all-text"'),
-            "two extractors are named all-text",
+            "another extractor already has the name all-text",
             id="takes a name of ours",
         ),
         pytest.param(
-            PARAGRAPHS.replace('"paragraphs"', '"a/b"'), "should be letters", id="names no folder"
+            PARAGRAPHS.replace('"paragraphs"', '"a/b"'),
+            "is not a valid name of an extractor",
+            id="names no folder",
         ),
     ],
 )
@@ -190,13 +198,17 @@ def test_two_plugins_do_not_share_a_name(tmp_path: Path) -> None:
     """The second one is named."""
     first = plugin(tmp_path, PARAGRAPHS, "first.py")
     second = plugin(tmp_path, PARAGRAPHS, "second.py")
-    with pytest.raises(catalogue.PluginError, match=r"second\.py: two extractors are named"):
+    with pytest.raises(
+        catalogue.PluginError, match=r"second\.py: another extractor already has the name"
+    ):
         catalogue.load_extractors([first, second])
 
 
 def test_a_file_that_is_no_module_is_refused(tmp_path: Path) -> None:
     """A plugin's name ends in .py."""
-    with pytest.raises(catalogue.PluginError, match="is no Python file"):
+    with pytest.raises(
+        catalogue.PluginError, match=r"not a Python file: its name must end in \.py"
+    ):
         catalogue.load_extractors([plugin(tmp_path, PARAGRAPHS, "plugin.txt")])
 
 

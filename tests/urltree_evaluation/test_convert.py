@@ -127,11 +127,15 @@ def test_a_conversion_that_fails_leaves_no_corpus(tmp_path: Path, workspace: Wor
 @pytest.mark.parametrize(
     ("records", "options", "problem"),
     [
-        ([page("1"), page("1")], {}, r"a\.jsonl: the id '1' is there twice"),
-        ([page("1", gold=None)], {}, r"a\.jsonl: no page has gold, with or without"),
-        ([], {}, r"a\.jsonl: has no page"),
-        ([page("1")], {"name": "a/b"}, "'a/b' cannot name a corpus"),
-        ([page("1")], {"name": ".."}, r"'\.\.' cannot name a corpus"),
+        ([page("1"), page("1")], {}, r"a\.jsonl: two pages have the id '1'"),
+        (
+            [page("1", gold=None)],
+            {},
+            r'a\.jsonl: no page can be scored: none has "gold", "with" or "without"',
+        ),
+        ([], {}, r"a\.jsonl: contains no page"),
+        ([page("1")], {"name": "a/b"}, "'a/b' cannot be the name of a corpus"),
+        ([page("1")], {"name": ".."}, r"'\.\.' cannot be the name of a corpus"),
         ([page("1")], {"form": "thesis"}, r"a\.jsonl/meta\.yaml: Not a directory"),
     ],
 )
@@ -151,7 +155,7 @@ def test_an_id_may_not_be_in_two_files_of_a_stream(tmp_path: Path, workspace: Wo
     """The second file is named."""
     put(tmp_path / "streams/1.jsonl", page("a"))
     put(tmp_path / "streams/2.jsonl", page("a", host="other.example"))
-    with pytest.raises(CorpusError, match=r"2\.jsonl: the id 'a' is there twice"):
+    with pytest.raises(CorpusError, match=r"2\.jsonl: two pages have the id 'a'"):
         convert([tmp_path / "streams"], workspace)
 
 

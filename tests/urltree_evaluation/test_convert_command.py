@@ -55,7 +55,7 @@ def test_options_are_heard(tmp_path: Path) -> None:
         (["bad.jsonl", "bad.jsonl"], 2, "'bad.jsonl' is a file"),
         (["work", "bad.jsonl", "--form", "xml"], 2, "'xml' is not one of"),
         (["work", "bad.jsonl"], 1, "Error: line 1 of "),
-        (["work", "empty"], 1, "holds no corpus of a form that is known"),
+        (["work", "empty"], 1, "contains no corpus in a known format"),
     ],
 )
 def test_wrong_inputs_end_without_a_traceback(
@@ -105,4 +105,7 @@ def test_another_input_of_the_same_name_replaces_the_corpus_and_this_is_said(
         file = tmp_path / folder / "mine.jsonl"
         file.parent.mkdir()
         file.write_text(PAGE)
-        assert ("mine is converted anew" in run(tmp_path / "work", file).stderr) == is_said
+        assert (
+            "converting mine again: its input or options have changed"
+            in run(tmp_path / "work", file).stderr
+        ) == is_said

@@ -123,9 +123,9 @@ def test_a_folder_is_named_where_one_stands(
 def test_two_corpora_may_not_have_one_name(tmp_path: Path, workspace: Workspace) -> None:
     """One would replace the other; one of them can be given a name."""
     files = [put(tmp_path / name / "a.jsonl", page("1")) for name in "xy"]
-    with pytest.raises(CorpusError, match="2 corpora are named a"):
+    with pytest.raises(CorpusError, match="2 corpora have the name a: convert them separately"):
         convert(files, workspace)
-    with pytest.raises(CorpusError, match="'b' cannot name 2 corpora"):
+    with pytest.raises(CorpusError, match="'b' requires exactly one corpus, but INPUTS contain 2"):
         convert(files, workspace, name="b")
     assert [c.name for c in convert(files[:1], workspace, name="b")] == ["b"]
 
@@ -134,11 +134,11 @@ def test_nothing_of_a_known_form_is_said(tmp_path: Path, workspace: Workspace) -
     """A folder without corpora, a path that is not there, and a folder that is not of a form."""
     (tmp_path / "in").mkdir()
     for path, options, problem in [
-        (tmp_path / "in", {}, "in: holds no corpus of a form that is known"),
+        (tmp_path / "in", {}, "in: contains no corpus in a known format"),
         (tmp_path / "none", {}, "none: does not exist"),
-        (tmp_path / "in", {"form": "json-lines"}, "in: holds no .jsonl"),
-        (tmp_path / "in", {"form": "l3s-gn1"}, "in: has no page"),
-        (tmp_path / "in", {"form": "cleaneval"}, "in: has no page"),
+        (tmp_path / "in", {"form": "json-lines"}, "in: contains no .jsonl"),
+        (tmp_path / "in", {"form": "l3s-gn1"}, "in: contains no page"),
+        (tmp_path / "in", {"form": "cleaneval"}, "in: contains no page"),
     ]:
         with pytest.raises(CorpusError, match=problem):
             convert([path], workspace, **options)  # type: ignore[arg-type]
@@ -164,7 +164,9 @@ def test_a_file_whose_name_would_leave_the_folder_asks_for_another(
     """A corpus named ".." would be written over all others."""
     file = put(tmp_path / name, page("1"))
     workspace = Workspace(tmp_path / "work")
-    with pytest.raises(CorpusError, match="cannot name a corpus, which is a folder: give another"):
+    with pytest.raises(
+        CorpusError, match=r"cannot be the name of a corpus, .* pass another with --name"
+    ):
         convert([file], workspace)
     assert not workspace.path.exists()
     assert [corpus.name for corpus in convert([file], workspace, name="mine (2)")] == ["mine (2)"]

@@ -104,7 +104,10 @@ def test_gold_tells_the_address_where_no_wrapper_does(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("second", "problem"),
-    [("zh_original/7.html", "has the same number"), ("GoldStandard/8.txt", r"8\.html, is missing")],
+    [
+        ("zh_original/7.html", "has the same name or number"),
+        ("GoldStandard/8.txt", r"8\.html, does not exist"),
+    ],
 )
 def test_files_that_cannot_be_matched_are_named(tmp_path: Path, second: str, problem: str) -> None:
     """Two languages in one folder, or gold without its page."""

@@ -102,11 +102,11 @@ def test_lone_surrogates_are_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b'{"url": "https://site.example/"}', "page 2 of FILE: html: is missing"),
-        (b'{"html": 1}', "page 2 of FILE: html: should be a string, is int"),
-        (b'{"html": "", "gold": []}', "page 2 of FILE: gold: should be a string, is list"),
-        (b'{"html": "", "with": "a"}', "page 2 of FILE: with: should be a list of strings"),
-        (b'{"html": "", "without": [1]}', "page 2 of FILE: without: should be a list of strings"),
+        (b'{"url": "https://site.example/"}', "page 2 of FILE: html is missing; it is required"),
+        (b'{"html": 1}', "page 2 of FILE: html must be a string, but is of type int"),
+        (b'{"html": "", "gold": []}', "page 2 of FILE: gold must be a string, but is of type list"),
+        (b'{"html": "", "with": "a"}', "page 2 of FILE: with must be a list of strings"),
+        (b'{"html": "", "without": [1]}', "page 2 of FILE: without must be a list of strings"),
         (b"[]", "line 2 of FILE: should be an object, is list"),
         (b'{"html": ', "line 2 of FILE: is not JSON"),
     ],

@@ -84,5 +84,7 @@ def test_addresses_may_be_missing(folder: Path) -> None:
 def test_gold_without_its_page_is_named(folder: Path) -> None:
     """It would be passed over in silence."""
     (folder / "original" / "1-a.html").unlink()
-    with pytest.raises(CorpusError, match=r"annotated/1-a\.html: its page, .* is missing"):
+    with pytest.raises(
+        CorpusError, match=r"annotated/1-a\.html: the original of this page, .* does not exist"
+    ):
         list(read(folder))

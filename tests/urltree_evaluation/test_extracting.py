@@ -129,13 +129,13 @@ def test_what_is_stale_is_made_anew_and_this_is_said(
     after = files(workspace)
     assert [name.split("/")[2] for name in before if before[name] != after[name]] == ["same"]
     assert not scores.exists()
-    what = change.__name__.replace("_", " ")
-    assert said.lines == [f"same on {CORPUS} is stale: {what}"]
+    what = change.__name__.removeprefix("another_")
+    assert said.lines == [f"deleting predictions of same on {CORPUS}: {what} changed"]
 
 
 def test_a_corpus_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
     """Nothing is run."""
-    with pytest.raises(WorkspaceError, match="no corpus nowhere; there are made-up"):
+    with pytest.raises(WorkspaceError, match=r"There is no corpus nowhere\. Available: made-up"):
         run_extractors(work(tmp_path), {"same": same}, corpora=["nowhere"])
 
 

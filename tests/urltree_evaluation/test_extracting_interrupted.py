@@ -72,7 +72,7 @@ def is_alive(number: int) -> bool:
 @pytest.mark.parametrize(
     ("end", "code", "message"),
     [
-        (signal.SIGINT, 130, "interrupted: the same command goes on where this one was"),
+        (signal.SIGINT, 130, "interrupted: run the same command again to continue"),
         (signal.SIGTERM, -signal.SIGTERM, ""),
         (signal.SIGKILL, -signal.SIGKILL, ""),
     ],

@@ -129,13 +129,13 @@ def asks_the_web_by_name() -> None:
 
 
 CAUSES: list[tuple[Callable[[], object], Failure, str]] = [
-    (sleeps, "time", "more than 4 s asleep"),
-    (loops, "time", "more than 1 s of CPU"),
-    (backtracks, "time", "more than 1 s of CPU"),
-    (swallows_everything, "time", "more than 4 s asleep"),
-    (ignores_signals, "time", "more than 4 s asleep"),
-    (hoards, "memory", "more than 200 MB"),
-    (wants_too_much, "memory", "more than 200 MB"),
+    (sleeps, "time", "slept for more than 4 s"),
+    (loops, "time", "used more than 1 s of CPU"),
+    (backtracks, "time", "used more than 1 s of CPU"),
+    (swallows_everything, "time", "slept for more than 4 s"),
+    (ignores_signals, "time", "slept for more than 4 s"),
+    (hoards, "memory", "used more than 200 MB"),
+    (wants_too_much, "memory", "used more than 200 MB"),
     (exits, "crash", "exit code 0"),
     (aborts, "crash", "SIGABRT"),
     (segfaults, "crash", "SIGSEGV"),
@@ -143,10 +143,14 @@ CAUSES: list[tuple[Callable[[], object], Failure, str]] = [
     (raises, "exception", "ValueError: has a bug"),
     (interrupts, "exception", "KeyboardInterrupt:"),
     (recurses, "exception", "RecursionError: maximum recursion depth exceeded"),
-    (returns_a_number, "exception", "TypeError: returned int, not text"),
-    (returns_bytes, "exception", "TypeError: returned bytes, not text"),
-    (asks_the_web, "exception", "OSError: extractors that are measured have no network"),
-    (asks_the_web_by_name, "exception", "URLError: <urlopen error extractors that are measured"),
+    (returns_a_number, "exception", "TypeError: returned a value of type int instead of str"),
+    (returns_bytes, "exception", "TypeError: returned a value of type bytes instead of str"),
+    (
+        asks_the_web,
+        "exception",
+        "OSError: network access is disabled while extractors are measured",
+    ),
+    (asks_the_web_by_name, "exception", "URLError: <urlopen error network access is disabled"),
 ]
 
 
@@ -200,7 +204,7 @@ def test_an_extractor_that_bears_no_page_ends_all_the_same(tmp_path: Path) -> No
     outcomes = predicted(work(tmp_path, DEATHS + 5), single("bad", lambda _: exits()))
     assert [each.failure for each in outcomes] == ["crash"] * (DEATHS + 5)
     assert [each.message for each in outcomes][-6:] == ["exit code 0"] + [
-        f"not run: {DEATHS} processes ended; exit code 0"
+        f"not run: {DEATHS} processes failed before; exit code 0"
     ] * 5
 
 

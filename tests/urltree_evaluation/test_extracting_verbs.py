@@ -59,8 +59,8 @@ def test_cost_says_what_it_wrote(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("--extractor=nobody", "Error: no extractor nobody; there are all-text,"),
-        ("--corpus=nowhere", "Error: no corpus nowhere; there are made-up"),
+        ("--extractor=nobody", "Error: There is no extractor 'nobody'. Available: all-text,"),
+        ("--corpus=nowhere", "Error: There is no corpus nowhere. Available: made-up."),
     ],
 )
 def test_what_is_not_there_is_said_with_what_is(
@@ -77,7 +77,7 @@ def test_a_folder_without_corpus_says_which_verb_makes_one(tmp_path: Path) -> No
     """It may not even be there."""
     result = run("extract", tmp_path, "--extractor=mine")
     assert result.exit_code == 1
-    assert "has no corpus: urltree evaluate convert makes one" in result.stderr
+    assert "has no corpus: run `urltree evaluate convert` first" in result.stderr
 
 
 def test_all_stages_follow_each_other(tmp_path: Path) -> None:

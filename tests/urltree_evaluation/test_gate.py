@@ -71,7 +71,7 @@ def test_the_gate_holds_where_all_is_as_it_was(raised: Gate) -> None:
     """And says each figure beside its floor, and the difference that masking makes."""
     result = raised()
     assert result.exit_code == 0
-    assert "the gate holds" in result.output
+    assert "passed: no value is below its floor" in result.output
     assert "  strict                    0.9855   0.9855   0.9855   0.9855   +0.000000" in (
         result.output
     )
@@ -86,7 +86,10 @@ def test_a_fall_of_the_last_digit_fails_and_says_where(
     set_floor(floors, figure, now + 0.0001, site_floor=1.0)
     result = raised()
     assert result.exit_code == 1
-    assert f"fell: strict, {figure}: {now:.4f}, floor {now + 0.0001:.4f} (-0.0001)" in result.output
+    assert (
+        f"below its floor: strict, {figure}: {now:.4f}, floor {now + 0.0001:.4f} (-0.0001)"
+        in result.output
+    )
     assert f"  {SITES[0]:<30} {now:.4f}, was 1.0000 ({now - 1:+.4f})" in result.output
     assert f"  {SITES[1]}" not in result.output
 
@@ -106,7 +109,7 @@ def test_raising_never_lowers(raised: Gate, floors: Path) -> None:
     before = floors.read_text()
     result = raised("--raise")
     assert result.exit_code == 1
-    assert "fell: strict, masked words" in result.output
+    assert "below its floor: strict, masked words" in result.output
     assert floors.read_text() == before
 
 
@@ -172,7 +175,7 @@ def test_a_heuristic_without_floor_does_not_pass(
     floors.write_text(yaml.safe_dump(said))
     result = raised()
     assert result.exit_code == 1
-    assert "no floor, --raise writes one: strict-at-domain" in result.output
+    assert "no floor for strict-at-domain: pass --raise to write one" in result.output
     assert raised("--raise").exit_code == 0
     assert raised().exit_code == 0
 
@@ -182,7 +185,7 @@ def test_a_heuristic_that_is_gone_has_fallen(raised: Gate, floors: Path) -> None
     said = yaml.safe_load(floors.read_text())
     said["floors"]["better"] = said["floors"]["strict"]
     floors.write_text(yaml.safe_dump(said))
-    assert "fell: better, words: 0.0000, floor 0.9855" in raised("--raise").output
+    assert "below its floor: better, words: 0.0000, floor 0.9855" in raised("--raise").output
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", "floors: {}", "{"])
@@ -192,11 +195,11 @@ def test_without_floors_nothing_is_measured(gate: Gate, floors: Path, text: str 
         floors.write_text(text)
     result = gate()
     assert result.exit_code == 2
-    assert "holds no floors" in result.output
+    assert "cannot read floors" in result.output
 
 
 def test_a_folder_without_streams_is_said(tmp_path: Path) -> None:
     """And is no gate that holds."""
     result = CliRunner().invoke(command, [str(tmp_path)])
     assert result.exit_code == 2
-    assert "has no stream" in result.output
+    assert "contains no stream" in result.output

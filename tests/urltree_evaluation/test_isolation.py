@@ -119,5 +119,5 @@ def test_who_looks_late_blames_nobody_for_it() -> None:
     assert watched.death() is None
     while not (death := watched.death()):
         time.sleep(0.01)
-    assert death.message == "more than 1.2 s asleep"
+    assert death.message == "slept for more than 1.2 s"
     watched.end()

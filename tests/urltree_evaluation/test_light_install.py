@@ -32,7 +32,7 @@ def test_the_missing_extra_is_named(arguments: list[str]) -> None:
     """As wrong usage, with what to install."""
     ran = urltree("evaluate", *arguments)
     assert ran.returncode == 2
-    assert "Error: rich is missing: pip install 'urltree[evaluation]'\n" in ran.stderr
+    assert "Error: rich is not installed. Run: pip install 'urltree[evaluation]'\n" in ran.stderr
     assert "Traceback" not in ran.stderr
 
 

@@ -212,14 +212,14 @@ def test_a_report_of_one_document_without_costs_can_be_made(tmp_path: Path) -> N
     assert result.output.strip().endswith("index.html")
     made = html.document_fromstring((tmp_path / "report" / "index.html").read_bytes().decode())
     assert "Quality against cost" not in made.text_content()
-    assert "No document is below 1." in made.text_content()
+    assert "Every document has a score of 1." in made.text_content()
 
 
 def test_an_extractor_is_not_scored_where_its_constants_were_chosen(tmp_path: Path) -> None:
     """It is in no table, chart or file, and one sentence says why."""
     made = write_report(add(tmp_path, EXPLORATION, pages(1, 2), {"nce": whole, "plain": half}))
     text = html.document_fromstring(made.read_bytes().decode()).text_content()
-    assert "Not scored, for constants were chosen on this corpus: nce." in text
+    assert "Left out because their constants were chosen on this corpus: nce." in text
     assert len(re.findall(r"\bnce\b", text)) == 1
     assert "plain" in text
     files = [file.read_text() for file in made.parent.iterdir() if file.suffix != ".html"]

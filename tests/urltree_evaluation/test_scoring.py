@@ -212,7 +212,7 @@ def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
     with made.locked():
         ran = CliRunner().invoke(main, command)
     assert ran.exit_code == 1
-    assert f"Error: {tmp_path}: another run is writing here" in ran.stderr
+    assert f"Error: {tmp_path}: another run is writing to this folder: wait" in ran.stderr
     assert CliRunner().invoke(main, command).exit_code == 0
 
 
@@ -239,4 +239,4 @@ def test_the_verb_names_the_verb_that_comes_before(tmp_path: Path) -> None:
     workspace(tmp_path, {})
     ran = CliRunner().invoke(main, ["evaluate", "score", str(tmp_path)])
     assert ran.exit_code == 1
-    assert "has no predictions: urltree evaluate extract makes them" in ran.stderr
+    assert "has no predictions: run `urltree evaluate extract` first" in ran.stderr

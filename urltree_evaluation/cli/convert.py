@@ -1,4 +1,4 @@
-"""`urltree evaluate convert`: corpora in the forms of the literature into a work folder."""
+"""The command `urltree evaluate convert`: read corpora of any known format into a work folder."""
 
 from __future__ import annotations
 
@@ -18,12 +18,26 @@ from urltree_evaluation.workspace import Workspace
 @click.command()
 @options.work_argument
 @click.argument("inputs", type=click.Path(path_type=Path, exists=True), nargs=-1, required=True)
-@click.option("--form", type=click.Choice(get_args(Form)), help="What INPUTS are; else found out.")
 @click.option(
-    "--kind", type=click.Choice(get_args(CorpusKind)), help="Of the corpora; else found out."
+    "--form",
+    type=click.Choice(get_args(Form)),
+    help="Format of all INPUTS. By default it is detected for each input.",
 )
-@click.option("--name", help="Of the one corpus; else its file's.")
-@click.option("--tool", help="Whose output the gold is: such corpora are ranked apart.")
+@click.option(
+    "--kind",
+    type=click.Choice(get_args(CorpusKind)),
+    help="Kind of all corpora: single pages, or a stream of pages in the order of time. By default"
+    " it is detected.",
+)
+@click.option(
+    "--name",
+    help="Name of the corpus, if INPUTS contain exactly one. By default, the name of its file or"
+    " folder.",
+)
+@click.option(
+    "--tool",
+    help="Name of the program that produced the gold text. Such corpora are reported separately.",
+)
 def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     work: Path,
     inputs: tuple[Path, ...],
@@ -32,10 +46,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     name: str | None,
     tool: str | None,
 ) -> None:
-    """Read the corpora of INPUTS into the folder WORK.
+    """Convert the corpora in INPUTS to the format of the evaluation, in the folder WORK.
 
-    INPUTS are files of JSON Lines, folders of them, folders in the thesis' layout, CleanEval and
-    L3S-GN1. What has not changed since it was converted is not converted again.
+    INPUTS are JSON Lines files, folders of such files, or folders in the layout of Kovačič's
+    thesis, CleanEval or L3S-GN1. A corpus whose files have not changed is not converted again.
     """
     workspace = Workspace(work)
     with options.errors_as_messages(), workspace.locked(), show_progress("convert") as progress:

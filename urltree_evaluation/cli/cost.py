@@ -1,4 +1,4 @@
-"""`urltree evaluate cost`: CPU of extractors side by side, and their memory."""
+"""The command `urltree evaluate cost`: measure CPU time and memory of extractors."""
 
 from __future__ import annotations
 
@@ -16,9 +16,17 @@ _MIB = 1 << 20
 @click.command()
 @options.work_argument
 @options.selection_options
-@options.positive_number("--of-stream", OF_STREAM, "Documents of each part of a stream.")
-@options.positive_number("--of-pages", OF_PAGES, "Documents of each corpus of single pages.")
-@options.positive_number("--passes", PASSES, "Over all documents; each counts with its median.")
+@options.positive_number(
+    "--of-stream", OF_STREAM, "Number of documents to measure in each part of a stream."
+)
+@options.positive_number(
+    "--of-pages", OF_PAGES, "Number of documents to measure in each corpus of single pages."
+)
+@options.positive_number(
+    "--passes",
+    PASSES,
+    "How often each document is measured. The median of the measurements is used.",
+)
 def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     work: Path,
     names: tuple[str, ...],
@@ -28,10 +36,11 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     of_pages: int,
     passes: int,
 ) -> None:
-    """Measure what extractors cost on a few documents of the folder WORK.
+    """Measure the CPU time and memory of extractors on a few documents of the folder WORK.
 
-    One process gives each document to all of them in turn; CPU is the ratio to a bare parse of the
-    same. Peak memory is of the extractions that there are.
+    One process gives each document to all extractors in turn. CPU time is reported as a multiple of
+    the time that lxml needs to parse the same documents. Peak memory comes from the files of
+    `extract`.
     """
     with options.locked_workspace(work) as workspace:
         extractors = options.chosen_extractors(names, plugins)
@@ -51,4 +60,4 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
         left_out = f", left out {len(each.left_out):,}" if each.left_out else ""
         click.echo(f"{name}: {each.ratio:.1f} times{memory}{left_out}")
     for name in sorted(extractors.keys() - found.extractors.keys()):
-        click.echo(f"{name}: not measured, for it failed on all documents, or there is no stream")
+        click.echo(f"{name}: not measured: it failed on all documents, or WORK has no stream")

@@ -1,4 +1,4 @@
-"""`urltree evaluate extract`: extractors on corpora, in processes that may fail."""
+"""The command `urltree evaluate extract`: run extractors on the pages of corpora."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from urltree_evaluation.running.watching import MEGABYTES, SECONDS
     type=click.FloatRange(min=0, min_open=True),
     default=SECONDS,
     show_default=True,
-    help="CPU that a page may take; it may sleep four times as many.",
+    help="Limit of CPU time for a page, in seconds. A page may also sleep for four times as long.",
 )
 @options.positive_number(
     "--megabytes",
     MEGABYTES,
-    "Memory that an extractor may take above what its process began with.",
+    "Limit of memory, in megabytes, in addition to the memory that the process starts with.",
 )
 def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     work: Path,
@@ -39,10 +39,11 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     seconds: float,
     megabytes: int,
 ) -> None:
-    """Run extractors on the corpora in the folder WORK.
+    """Run extractors on the corpora in the folder WORK and store the text that they return.
 
-    A page that takes too long or too much memory, or that crashes its process, is counted, and
-    the run goes on. What is there is kept, unless corpus, version, options or sample changed.
+    A page that takes too much time or memory, or that crashes the process, is counted as a failure,
+    and the run continues. Existing results are kept unless the corpus, or the extractor's version,
+    options or sample changed.
     """
     with options.locked_workspace(work) as workspace:
         extractors = options.chosen_extractors(names, plugins)

@@ -1,4 +1,4 @@
-"""`urltree evaluate extractors`: what can be measured here, and why the rest cannot."""
+"""The command `urltree evaluate extractors`: list the available extractors."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from urltree_evaluation.cli import options
 from urltree_evaluation.extractors import catalogue
 from urltree_evaluation.extractors.registry import RegisteredExtractor
 
-_WIDTH = 180  # where it is written to a file
+_WIDTH = 180  # columns of the table if the output is not a terminal
 
 
 @click.command()
 @options.plugins_option
 def command(plugins: tuple[Path, ...]) -> None:
-    """List all extractors by name: kind, version and options, or why they are absent."""
+    """List all extractors with kind, version and options, or why one is not available."""
     with options.errors_as_messages():
         found, absent = catalogue.load_extractors(plugins)
     console = Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False)

@@ -1,13 +1,13 @@
-"""What an input is: its form, and the corpora that it holds.
+"""Detect the format of an input and the corpora in it.
 
-pages.jsonl.zst                         a corpus of pages
-folder with *.jsonl*                    one of pages for each file
-  whose manifest.json has "domains",      one stream of them all
-  or whose name is "streams"
+pages.jsonl.zst                         one corpus of single pages
+folder with *.jsonl*                    one corpus of single pages for each file
+  and manifest.json has "domains",        one stream of all files
+  or its name is "streams"
 folder with meta.yaml                   the thesis' layout
 folder with original/ and annotated/    L3S-GN1
 folder with N-cleaned.txt below it      CleanEval
-folder of folders                       what those are
+folder of folders                       the corpora of all of them
 """
 
 from __future__ import annotations
@@ -32,17 +32,21 @@ _READERS: dict[Form, Callable[[Path], Iterator[CorpusPage]]] = {
     "l3s-gn1": l3s_gn1.read,
 }
 
-# Gold that is a tool's own output, of the corpora as the literature names them (issue 5).
+# Published corpora whose gold is the output of a program. Figures on them measure similarity to
+# that program, so they are reported separately.
 _TOOLS = {"mozilla-readability-test-pages": "readability.js", "newspaper-tests": "newspaper"}
 
 
 @dataclass(frozen=True, slots=True)
 class SourceCorpus:
-    """A corpus before it is read.
+    """A corpus that has not been read yet.
 
     Attributes:
-        paths: the files of JSON Lines; else the one folder.
-        tool: whose output its gold is, where that is known.
+        name: name of the corpus.
+        form: format of its files.
+        kind: single pages or a stream.
+        paths: the JSON Lines files, or the folder in any other format.
+        tool: program that produced the gold, if known.
     """
 
     name: str
@@ -52,11 +56,11 @@ class SourceCorpus:
     tool: str | None = None
 
     def pages(self, path: Path) -> Iterator[CorpusPage]:
-        """The pages of one of the paths, one at a time. Raises CorpusError."""
+        """Yield the pages of one of the paths. Raises CorpusError."""
         return _READERS[self.form](path)
 
     def files(self) -> list[Path]:
-        """All files, sorted."""
+        """Return all files, sorted."""
         return sorted(
             file for path in self.paths for file in (path, *path.rglob("*")) if file.is_file()
         )
@@ -65,19 +69,19 @@ class SourceCorpus:
 def find_corpora(
     path: Path, form: Form | None = None, kind: CorpusKind | None = None
 ) -> list[SourceCorpus]:
-    """The corpora of an input.
+    """Return the corpora of an input.
 
     Args:
         path: a file or a folder.
-        form: what it is; found out where None.
-        kind: what its corpora are; found out where None.
+        form: format of the input; None detects it.
+        kind: kind of its corpora; None detects it.
 
     Raises:
-        CorpusError: it is none of these.
+        CorpusError: the format is unknown.
     """
     if not path.exists():
         raise CorpusError(f"{path}: does not exist")
-    path = path if path.name.strip(".") else path.resolve()  # "." and ".." name no corpus
+    path = path if path.name.strip(".") else path.resolve()  # "." and ".." have no usable name
     form = form or _form(path)
     if form is None:
         return _below(path, kind)
@@ -102,14 +106,16 @@ def _below(folder: Path, kind: CorpusKind | None) -> list[SourceCorpus]:
     folders = sorted(each for each in folder.iterdir() if each.is_dir())
     found = [corpus for each in folders if _form(each) for corpus in find_corpora(each, None, kind)]
     if not found:
-        raise CorpusError(f"{folder}: holds no corpus of a form that is known")
+        raise CorpusError(
+            f"{folder}: contains no corpus in a known format: see the table in docs/evaluation.md"
+        )
     return found
 
 
 def _of_json_lines(path: Path, kind: CorpusKind | None) -> list[SourceCorpus]:
     files = _json_lines_in(path) if path.is_dir() else [path]
     if not files:
-        raise CorpusError(f"{path}: holds no .jsonl, .jsonl.gz or .jsonl.zst")
+        raise CorpusError(f"{path}: contains no .jsonl, .jsonl.gz or .jsonl.zst file")
     manifest = _manifest(path if path.is_dir() else path.parent)
     if path.is_dir() and (kind or _kind(path, manifest)) == "stream":
         return [SourceCorpus(path.name, "json-lines", "stream", tuple(files))]
@@ -136,5 +142,5 @@ def _manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest = orjson.loads(file.read_bytes()) if file.exists() else {}
     except orjson.JSONDecodeError as error:
-        raise CorpusError(f"{file}: is not JSON: {error}") from error
+        raise CorpusError(f"{file}: not valid JSON: {error}") from error
     return manifest if isinstance(manifest, dict) else {}

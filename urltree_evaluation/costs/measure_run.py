@@ -1,8 +1,8 @@
-"""The process that measures cost: what it dies of is left out, and it is made anew.
+"""Supervise the process that measures cost: leave out the document that killed it, and restart it.
 
-child ──"begun"──▶ a document runs ──seconds──▶ kept
-│ too long, too large, or the process ended
-└──▶ left out; a new child goes on with that document
+child ──"started"──▶ a document is processed ──seconds──▶ stored
+│ too slow, too large, or the process ended
+└──▶ left out; a new child continues with that document
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from urltree_evaluation.running.calling import END
 from urltree_evaluation.running.watching import Limits, Watched
 from urltree_evaluation.workspace import WorkspaceError
 
-_LOOK = 0.1  # seconds between two looks at a process that says nothing
+_LOOK = 0.1  # seconds between two checks of a process that sends no line
 
 
 class MeasureRun:
-    """Documents being measured.
+    """A measurement in progress.
 
     Args:
-        documents: to be measured.
-        extractors: by name.
-        passes: over all documents.
-        limits: of a document.
-        left_out: what is not tried, and why; what fails is added.
+        documents: documents to measure.
+        extractors: extractors by name.
+        passes: number of passes over all documents.
+        limits: limits for each document.
+        left_out: trials to skip, with the reason; failed trials are added.
 
     Attributes:
-        seconds: of CPU, of each pass.
-        sizes: bytes of each document, by corpus and id.
-        is_done: all are measured.
+        seconds: CPU time of each pass, in seconds.
+        sizes: size of each document in bytes, by corpus and id.
+        is_done: whether everything is measured.
     """
 
     def __init__(
@@ -51,17 +51,17 @@ class MeasureRun:
         self.sizes: dict[DocumentId, int] = {}
         self.is_done = False
         self.left_out = left_out
-        self._turn, self._key = 0, Trial("", "", "")  # what was begun last
+        self._turn, self._key = 0, Trial("", "", "")  # the trial that was started last
         self._died_of: Trial | None = None
         self._work = partial(measure_cpu, documents=documents, extractors=extractors, passes=passes)
         self._limits = limits
         self._begin()
 
     def step(self) -> int:
-        """Take what it says, and see to it that it lives well; returns documents begun.
+        """Read new lines, restart a failed process, and return the number of documents started.
 
         Raises:
-            WorkspaceError: the process ends without being in an extractor.
+            WorkspaceError: the process ends outside of any extractor.
         """
         with DefaultSelector() as selector:
             selector.register(self._child, EVENT_READ)
@@ -72,14 +72,17 @@ class MeasureRun:
         if not self.is_done and (death := self._child.death()):
             self._child.end()
             if self._key == self._died_of:
-                raise WorkspaceError(f"no document can be measured: {death.message}")
+                raise WorkspaceError(
+                    f"cannot measure cost: the process fails before it calls an extractor"
+                    f" ({death.message})"
+                )
             self.left_out[self._key] = death.failure
             self._died_of = self._key
             self._begin()
         return self._turn - begun
 
     def stop(self) -> None:
-        """End its process."""
+        """End the process."""
         self._child.end()
 
     def _begin(self) -> None:

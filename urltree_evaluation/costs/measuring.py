@@ -1,10 +1,10 @@
-"""CPU of extractors side by side: each document is given to all, one after the other.
+"""Measure the CPU time of extractors side by side: each document is given to all of them in turn.
 
     pass 1: document 1: parse, A, B, C    document 2: A, B, C, parse    …
     pass 2: the same, with new extractors
 
-What the machine does meanwhile slows all alike, so that their ratios stay. All documents lie
-between two passes, so that what an extractor keeps of a page does not help it with that page.
+Other work on the machine slows all of them equally, so their ratios are stable. All documents are
+processed between two passes over the same one, so caches of an extractor do not help it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from urltree_evaluation.running.isolation import SendLine
 from urltree_evaluation.running.watching import OUT_OF_MEMORY
 from urltree_evaluation.workspace import Workspace
 
-DocumentId = tuple[str, str]  # corpus, and id in it
+DocumentId = tuple[str, str]  # name of the corpus, and id of the page
 
 
 class Trial(NamedTuple):
@@ -43,11 +43,13 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Which documents are measured: evenly spaced ones.
+    """The evenly spaced documents to measure.
 
     Attributes:
-        of_stream: so many of each part of a stream.
-        of_pages: so many of each corpus of single pages.
+        workspace: the work folder.
+        corpora: the corpora to take documents from.
+        of_stream: number of documents of each part of a stream.
+        of_pages: number of documents of each corpus of single pages.
     """
 
     workspace: Workspace
@@ -56,7 +58,7 @@ class Documents:
     of_pages: int
 
     def parts(self) -> Iterator[tuple[Corpus, Iterator[CorpusPage]]]:
-        """Documents of one part after the other."""
+        """Yield the documents of each part."""
         for corpus in self.corpora:
             for part, pages in corpus.parts.items():
                 only = frozenset(evenly_spaced(pages, self._wanted(corpus)))
@@ -64,7 +66,7 @@ class Documents:
                 yield corpus, (page for _, page in numbered)
 
     def __len__(self) -> int:
-        """Documents of all parts."""
+        """Return the number of documents of all parts."""
         return sum(
             min(pages, self._wanted(corpus))
             for corpus in self.corpora
@@ -76,7 +78,7 @@ class Documents:
 
 
 def parse_only(page: CorpusPage) -> None:
-    """A bare parse: the least that an extractor does."""
+    """Parse a page and do nothing else: the minimum work of an extractor."""
     parser = lxml_html.HTMLParser(encoding="utf-8")
     lxml_html.document_fromstring(page.html.encode(errors="replace"), parser)
 
@@ -86,23 +88,23 @@ PARSE = RegisteredExtractor(
 )
 
 
-def measure_cpu(  # noqa: PLR0913, PLR0917 - one parameter a decision
-    say: SendLine,
+def measure_cpu(  # noqa: PLR0913, PLR0917 - each parameter is a separate choice
+    send: SendLine,
     documents: Documents,
     extractors: Mapping[str, RegisteredExtractor],
     passes: int,
     first: int,
     left_out: Collection[Trial],
 ) -> None:
-    """Say what begins, [turn, corpus, id, extractor, bytes], and what it took: [seconds or null].
+    """Send [turn, corpus, id, extractor, bytes] before each call, and [seconds or null] after it.
 
     Args:
-        say: a line for the parent.
-        documents: to be measured.
-        extractors: by name; those of streams are given documents of streams alone.
-        passes: over all documents.
-        first: turn to begin with; a turn is a document of a pass, from 0.
-        left_out: what is not called.
+        send: sends a line to the parent.
+        documents: documents to measure.
+        extractors: extractors by name; stream extractors get documents of streams only.
+        passes: number of passes over all documents.
+        first: turn to start with; a turn is one document in one pass, from 0.
+        left_out: trials to skip.
     """
     turns = count()
     for _ in range(passes):
@@ -110,17 +112,17 @@ def measure_cpu(  # noqa: PLR0913, PLR0917 - one parameter a decision
             called = [x for x in extractors.values() if corpus.kind == "stream" or not x.is_stream]
             made: dict[str, ExtractFunction] = {}
             gc.collect()
-            gc.freeze()  # so that to collect before each call takes no time
+            gc.freeze()  # makes the collection before each call fast
             for page, turn in zip(pages, turns, strict=False):
                 for each in _in_turn(called, turn) if turn >= first else ():
                     if (key := Trial(corpus.name, page.id, each.name)) not in left_out:
-                        say(orjson.dumps([turn, *key, len(page.html.encode(errors="replace"))]))
-                        say(_timed(made, each, page))
-    say(END)
+                        send(orjson.dumps([turn, *key, len(page.html.encode(errors="replace"))]))
+                        send(_timed(made, each, page))
+    send(END)
 
 
 def _in_turn(called: list[RegisteredExtractor], turn: int) -> list[RegisteredExtractor]:
-    """Another is first each time, so that none always follows the same."""
+    """Rotate the order of extractors, so that none of them always follows the same one."""
     first = turn % max(len(called), 1)
     return called[first:] + called[:first]
 
@@ -128,17 +130,20 @@ def _in_turn(called: list[RegisteredExtractor], turn: int) -> list[RegisteredExt
 def _timed(
     made: dict[str, ExtractFunction], extractor: RegisteredExtractor, page: CorpusPage
 ) -> bytes:
-    """Seconds of CPU as the line to say, without those of making it; null where it fails."""
+    """Return the CPU time of a call as a line to send; null if it failed.
+
+    The time to create the extractor is not included.
+    """
     try:
         if extractor.name not in made:
             made[extractor.name] = extractor.make()
-        gc.collect()  # what others left is not its own
+        gc.collect()  # garbage of other extractors must not count
         begun = time.process_time()
         made[extractor.name](page)
     except MemoryError:
         return OUT_OF_MEMORY
     except DuplicatePage:
         pass
-    except BaseException:  # noqa: BLE001 - whatever a stranger's code raises
+    except BaseException:  # noqa: BLE001 - third-party code may raise anything
         return orjson.dumps([None])
     return orjson.dumps([time.process_time() - begun])

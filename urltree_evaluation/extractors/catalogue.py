@@ -1,4 +1,4 @@
-"""All extractors that can be had here, why others cannot, and of which version each is."""
+"""Load all extractors that are available, with their versions and the reasons for missing ones."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from urltree_evaluation.extractors import html_events, html_text
 from urltree_evaluation.extractors.registry import RegisteredExtractor, registered
 
 _PACKAGE = __name__.rpartition(".")[0]
-# what several wrappers stand on
+# modules that several extractors use
 _SHARED = (html_events, html_text, tokenizer, blocks, elements, parser, encoding)
-_DISTRIBUTIONS = {  # where the name to install is not the name to import
+_DISTRIBUTIONS = {  # packages whose name on PyPI differs from the name to import
     "magic_html": "magic-html",
     "newspaper": "newspaper4k",
     "readability": "readability-lxml",
@@ -36,13 +36,13 @@ class PluginError(Exception):
 def load_extractors(
     plugins: Sequence[Path] = (),
 ) -> tuple[dict[str, RegisteredExtractor], dict[str, str]]:
-    """All extractors by name, and the modules that have none, with the reason.
+    """Return all extractors by name, and the reason for each module that has none.
 
     Args:
-        plugins: Python files with extractors of your own; see registry.py.
+        plugins: Python files that register extractors; see registry.py.
 
     Raises:
-        PluginError: a plugin raises, registers nothing, or uses a name that is taken.
+        PluginError: a plugin raises, registers nothing, or uses a name that exists already.
     """
     known, absent = _built_in()
     found = dict(known)
@@ -50,16 +50,18 @@ def load_extractors(
         new = _from_plugin(file)
         taken = sorted(found.keys() & new.keys())
         if taken:
-            raise PluginError(f"{file}: two extractors are named {', '.join(taken)}")
+            raise PluginError(
+                f"{file}: another extractor already has the name {', '.join(taken)}: choose another"
+            )
         found |= new
     return found, dict(absent)
 
 
 def extractor_version(extractor: RegisteredExtractor) -> str:
-    """Of its package, and of the code around it, as VERSION+HASH.
+    """Return the version of the extractor's package and a hash of our code, as VERSION+HASH.
 
-    The hash is of the module that wraps it and of what it stands on, ours of the whole algorithm:
-    where it is the same, so is the text.
+    The hash covers the module that calls the package and the modules that it uses; for our own
+    extractors it covers the whole package `urltree`. Equal versions produce equal text.
     """
     code = xxhash.xxh3_64(_source(_file(sys.modules[extractor.module])))
     code.update(_algorithm() if extractor.package == "urltree" else _shared())
@@ -69,7 +71,7 @@ def extractor_version(extractor: RegisteredExtractor) -> str:
 
 @cache
 def _shared() -> bytes:
-    """The tokenizer's code, and the parser's version."""
+    """Hash the code of our tokenizer and the version of the parser."""
     return _hash([*map(_file, _SHARED)], "lxml")
 
 
@@ -95,7 +97,7 @@ def _file(module: ModuleType) -> Path:
 
 
 def _source(file: Path) -> bytes:
-    """Of a module; of a package all that lies in it, constants too."""
+    """Read the source of a module, or all files of a package, which may include constants."""
     files = sorted(file.parent.glob("*.*")) if file.name == "__init__.py" else [file]
     return b"".join(each.read_bytes() for each in files)
 
@@ -106,7 +108,7 @@ def _built_in() -> tuple[dict[str, RegisteredExtractor], dict[str, str]]:
     for module in iter_modules([str(Path(__file__).parent)]):
         try:
             import_module(f"{_PACKAGE}.{module.name}")
-        except Exception as error:  # noqa: BLE001 - a tool that is broken is as one that is absent
+        except Exception as error:  # noqa: BLE001 - a broken tool is treated like a missing one
             absent[module.name.rstrip("_").replace("_", "-")] = _why(error)
     return dict(sorted(registered.items())), absent
 
@@ -121,11 +123,11 @@ def _why(error: Exception) -> str:
 
 
 def _from_plugin(file: Path) -> dict[str, RegisteredExtractor]:
-    """Run a plugin; what it registers is its caller's alone."""
+    """Run a plugin and return its extractors; the global registry is left unchanged."""
     name = f"plugin_{file.stem}_{xxhash.xxh3_64_hexdigest(bytes(file.resolve()))[:8]}"
     spec = spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise PluginError(f"{file}: is no Python file")
+        raise PluginError(f"{file}: not a Python file: its name must end in .py")
     before = set(registered)
     module = sys.modules[name] = module_from_spec(spec)
     try:
@@ -135,9 +137,11 @@ def _from_plugin(file: Path) -> dict[str, RegisteredExtractor]:
     finally:
         new = {key: registered.pop(key) for key in sorted(registered.keys() - before)}
     if not new:
-        raise PluginError(f"{file}: registers no extractor; see urltree_evaluation.single_page")
+        raise PluginError(
+            f"{file}: registers no extractor: use urltree_evaluation.single_page or stream"
+        )
     for package in sorted({each.package for each in new.values() if each.package}):
         if not any(metadata.distributions(name=package)):
-            raise PluginError(f"{file}: no package {package} is installed")
-    # its version is of its own file, also where it registers a function of another module
+            raise PluginError(f"{file}: the package {package} is not installed")
+    # the version is that of the plugin's file, even if it registers a function of another module
     return {key: replace(each, module=name) for key, each in new.items()}

@@ -1,4 +1,4 @@
-"""A page's gold, put once into the forms that metrics compare: many extractors are held to it."""
+"""The gold of a page in the forms that metrics need, computed once for all extractors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urltree_evaluation.metrics.words import split_words
 
 
 class PageGold:
-    """What should come out of a page, in each form when it is first asked for."""
+    """The gold of a page; each form is computed when it is first used."""
 
     def __init__(self, page: CorpusPage) -> None:
         self.id = page.id
@@ -25,7 +25,7 @@ class PageGold:
 
     @property
     def is_segments(self) -> bool:
-        """The gold says of segments whether they must or must not be there."""
+        """Whether the gold has segments that must or must not be in the text."""
         return bool(self.with_ or self.without)
 
     @cached_property
@@ -35,7 +35,7 @@ class PageGold:
 
     @cached_property
     def title(self) -> list[str]:
-        """Words of the record's title, none where it has no title."""
+        """The words of the record's title; empty without a title."""
         return split_words(self._title)
 
     @cached_property
@@ -45,7 +45,7 @@ class PageGold:
 
     @cached_property
     def bag(self) -> Counter[str]:
-        """How often each word is there."""
+        """The number of occurrences of each word."""
         return Counter(self.words)
 
     @cached_property
@@ -55,5 +55,5 @@ class PageGold:
 
     @cached_property
     def shingles(self) -> Shingles:
-        """How often each shingle is there."""
+        """The number of occurrences of each shingle."""
         return count_shingles(self._text)

@@ -1,4 +1,4 @@
-"""All metrics of one page: its gold and a prediction in, a Score out. No files here."""
+"""Compute all metrics of one page from its gold and a prediction, without reading files."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ OF_SAMPLED: tuple[Metric, ...] = ("words-ascii", "matcher", "bag", "characters",
 
 
 def score_page(gold: PageGold, prediction: Prediction) -> Score:
-    """What a prediction is worth.
+    """Score a prediction.
 
-    Pages that are not sampled get the metrics of words alone. A failure is 0 in all, also where the
-    gold is empty.
+    Pages that are not sampled get only the metrics of words. A failure is 0 in all metrics, also if
+    the gold is empty.
     """
     score = Score(gold.id, gold.domain, prediction.number, prediction.is_sampled)
     if prediction.failure == "duplicate":
@@ -39,9 +39,9 @@ def score_page(gold: PageGold, prediction: Prediction) -> Score:
 
 
 def compare_words(gold: PageGold, said: list[str]) -> tuple[PRF, PRF]:
-    """The headline, and the same with the title before what was said, unless it begins so.
+    """Compare by words, without and with the title.
 
-    Nothing said stays nothing.
+    The title is put before a text that does not begin with it. An empty text stays empty.
     """
     as_it_is, title = sequences.compare(gold.words, said), gold.title
     if not said or said[: len(title)] == title:

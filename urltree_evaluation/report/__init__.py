@@ -1,4 +1,4 @@
-"""The report: one static page with pictures, and the same tables as Markdown and CSV."""
+"""The report: one static page with charts, and the same tables as Markdown and CSV."""
 
 from urltree_evaluation.report.page import write_report
 

@@ -1,4 +1,4 @@
-"""Numbers as a paper prints them: .963 ±.012, a true minus sign, and a dash for none."""
+"""Format numbers like papers: .963 ±.012, a true minus sign, and a dash for unknown values."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _MINUS = "\N{MINUS SIGN}"
 
 
 def three_decimals(value: float) -> str:
-    """Three decimals without a leading zero: .963, 1.000."""
+    """Return three decimals without a leading zero: .963, 1.000."""
     return decimals(value).replace("-", _MINUS) or NOTHING
 
 
 def plus_minus(figure: Estimate | None) -> str:
-    """Half of the interval: ±.012."""
+    """Return half of the interval's width: ±.012."""
     if figure is None or math.isnan(figure.half_width):
         return ""
     return f"±{three_decimals(figure.half_width)}"
 
 
 def interval_text(figure: Estimate) -> str:
-    """From where to where 95 % of the resamples lie."""
+    """Return the limits of the interval, in words."""
     return f"95 % of the resamples: {three_decimals(figure.low)} to {three_decimals(figure.high)}"

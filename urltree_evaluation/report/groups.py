@@ -1,7 +1,7 @@
-"""How an extractor looks in every chart: its colour and marker say what group it is.
+"""Groups of extractors (ours, stream, single page): their colours and markers, and who is drawn.
 
-Colours are Okabe and Ito's (Color Universal Design, 2008), told apart with any colour vision.
-Nothing is said by colour alone: markers, line styles or words say it too, for print in grey.
+Colours are Okabe and Ito's (Color Universal Design, 2008), which differ with any colour vision.
+Colour is never the only difference: markers, line styles or words differ too, for prints in grey.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class MarkerStyle(NamedTuple):
 
     @property
     def face(self) -> str:
-        """The marker's inside."""
+        """The colour inside the marker."""
         return self.color if self.is_filled else "#ffffff"
 
     @property
     def bar(self) -> str:
-        """The colour of areas: black ones would shout."""
+        """The colour of areas, grey instead of black."""
         return self.color if self.is_filled else GREY
 
 
@@ -59,14 +59,20 @@ _DASHES: Final[tuple[Any, ...]] = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6
 
 
 def group_of(name: str, *, is_stream: bool) -> Group:
-    """Which of the three groups an extractor is: ours begin with "urltree-"."""
+    """Return the group of an extractor; the names of ours begin with "urltree-"."""
     if name.startswith(_OURS):
         return "ours"
     return "stream" if is_stream else "single page"
 
 
 def curve_style(group: Group, number: int, total: int) -> dict[str, Any]:
-    """Colour of the number-th curve of its group; dash and marker of the total-th of the chart."""
+    """Return the style of a curve.
+
+    Args:
+        group: group of the extractor.
+        number: number of the curve in its group, which selects the colour.
+        total: number of the curve in the chart, which selects dash and marker.
+    """
     colors = _CURVES[group]
     return {
         "color": colors[number % len(colors)],
@@ -78,12 +84,12 @@ def curve_style(group: Group, number: int, total: int) -> dict[str, Any]:
 
 
 def group_by_name(rows: Sequence[RankedExtractor]) -> dict[str, Group]:
-    """Which group each extractor is, by name, best first."""
+    """Return the group of each extractor by name, best first."""
     return {row.name: group_of(row.name, is_stream=row.is_stream) for row in rows}
 
 
 def best_and_ours(rows: Sequence[RankedExtractor], others: int, ours: int) -> list[str]:
-    """The best so many of the others and of ours, in the order of the ranking."""
+    """Return the best of the other extractors and of ours, in the order of the ranking."""
     left = {True: ours, False: others}
     chosen = []
     for name, group in group_by_name(rows).items():
@@ -95,7 +101,7 @@ def best_and_ours(rows: Sequence[RankedExtractor], others: int, ours: int) -> li
 
 
 def best_of_each(rows: Sequence[RankedExtractor], wanted: Mapping[Group, int]) -> list[str]:
-    """The best so many of each group, group after group."""
+    """Return the best extractors of each group, group after group."""
     by_group = group_by_name(rows)
     return [
         name

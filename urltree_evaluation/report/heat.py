@@ -1,4 +1,4 @@
-"""Who wins where: a table of domains by extractors, darker where F1 is higher."""
+"""A table of domains by extractors, darker where F1 is higher."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from urltree_evaluation.statistics.table import ScoreTable
 from urltree_evaluation.statistics.winners import winners
 
 SHADES = 8
-_FLOOR = 0.4  # what is below is as light as can be: the differences that matter are above
+_FLOOR = 0.4  # F1 with the lightest shade; differences below it matter little
 
 
 class HeatCell(NamedTuple):
-    """One extractor on one domain; shade from 0, light, to SHADES - 1."""
+    """One extractor on one domain; the shade is from 0 (light) to SHADES - 1."""
 
     value: float
     shade: int
@@ -24,7 +24,7 @@ class HeatCell(NamedTuple):
 
 
 class HeatRow(NamedTuple):
-    """One domain, with so many pages."""
+    """One domain, its number of pages, and its best extractors."""
 
     domain: str
     pages: int
@@ -34,11 +34,11 @@ class HeatRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HeatTable:
-    """Extractors, and a line for each domain.
+    """Extractors, and a row for each domain.
 
     Attributes:
-        names: of the columns.
-        lines: those on which all do worst first.
+        names: names of the extractors, in the order of the columns.
+        lines: rows, the domain with the lowest mean first.
     """
 
     names: tuple[str, ...]
@@ -46,7 +46,10 @@ class HeatTable:
 
 
 def heat_table(table: ScoreTable, names: Sequence[str]) -> HeatTable:
-    """Mean F1 of the named extractors on each domain; the winner may be one that is not named."""
+    """Return the mean F1 of the named extractors on each domain.
+
+    The best extractor of a domain may be one that is not among the named ones.
+    """
     columns = [table.column(name) for name in names]
     means = table.domain_means[:, columns]
     best = [winner.names for winner in winners(table)]

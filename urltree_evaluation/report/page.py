@@ -1,4 +1,4 @@
-"""The report: one page that needs nothing but itself, and the same tables as Markdown and CSV.
+"""Write the report: one self-contained page, and the same tables as Markdown and CSV.
 
 scores/, cost.json ──▶ rankings ──▶ sections ──▶ report/index.html
                            └──▶ statistics.corpus_tables ──▶ report/*.md, *.csv
@@ -32,15 +32,15 @@ _SORT_MARKS: Final[dict[Group, str]] = {"ours": "◆", "stream": "■", "single 
 def write_report(
     workspace: Workspace, *, documents: int = WORST, progress: Progress | None = None
 ) -> Path:
-    """Write the report of all scored corpora.
+    """Write the report of all scored corpora, and return the path of the page.
 
     Args:
-        workspace: an evaluation's folder.
-        documents: worst ones to show, of each extractor and corpus.
+        workspace: the work folder.
+        documents: number of worst documents to show for each extractor and corpus.
         progress: counts the documents of corpora.
 
     Returns:
-        The page.
+        The path of the page.
 
     Raises:
         WorkspaceError: nothing was scored.
@@ -58,7 +58,7 @@ def write_report(
             sections.append(corpus_section(workspace, ranked, ratios, documents))
         progress.advance(count)
     if not sections:
-        raise WorkspaceError(f"{workspace.path} has no scores: urltree evaluate score makes them")
+        raise WorkspaceError(f"{workspace.path} has no scores: run `urltree evaluate score` first")
     costs = costs_table(cost) if cost else None
     write_tables(workspace.path / "report", sections, costs)
     file = workspace.path / "report" / "index.html"
@@ -68,7 +68,7 @@ def write_report(
 
 
 def render_page(sections: list[CorpusSection], costs: Grid | None) -> str:
-    """The page as HTML."""
+    """Return the page as HTML."""
     return (
         _environment()
         .get_template("index.html.j2")
@@ -88,7 +88,7 @@ def _sorts(sections: list[CorpusSection]) -> dict[str, Group]:
 
 
 def _versions(sections: list[CorpusSection]) -> list[tuple[RankedExtractor, Group]]:
-    """Each extractor once, for its options and version; several times where these differ."""
+    """Return each extractor once, or once for each of its options and versions."""
     found = {
         (row.name, row.options, row.version): (row, each.groups[row.name])
         for each in sections
@@ -98,7 +98,7 @@ def _versions(sections: list[CorpusSection]) -> list[tuple[RankedExtractor, Grou
 
 
 def _environment() -> Environment:
-    """Templates that escape everything, and let no forbidden character through."""
+    """Return an environment that escapes and sanitizes every value."""
     environment = Environment(
         loader=PackageLoader("urltree_evaluation.report"),
         autoescape=True,
@@ -112,5 +112,5 @@ def _environment() -> Environment:
 
 
 def _finalize(value: object) -> object:
-    """Every value that a template shows; Markup was made fit where it was made."""
+    """Sanitize a value that a template shows; Markup is sanitized where it is created."""
     return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value

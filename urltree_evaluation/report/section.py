@@ -1,6 +1,6 @@
-"""One corpus in the report: its ranking, its charts, its worst documents.
+"""One corpus in the report: its ranking, its charts and its worst documents.
 
-ranking(workspace, corpus) ──▶ Section ──▶ templates/corpus.html.j2
+ranking(workspace, corpus) ──▶ CorpusSection ──▶ templates/corpus.html.j2
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from urltree_evaluation.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart with what it shows, in words."""
+    """A chart with its heading and caption."""
 
     anchor: str
     heading: str
@@ -37,14 +37,16 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class CorpusSection:
-    """What the page says of one corpus.
+    """The content of one corpus' section.
 
     Attributes:
-        anchor: of its heading.
-        groups: of each extractor.
-        charts: those that can be drawn, by the name of their function in plots.py.
-        tables: by name, as written to files too.
-        heat: None where there is no full gold, or domains are too many.
+        anchor: id of its heading.
+        corpus: the corpus.
+        ranking: its ranking.
+        groups: group of each extractor.
+        charts: charts that have data, by the name of their function in plots.py without "plot_".
+        tables: tables by name; they are also written to files.
+        heat: table of domains; None without full gold, or with too many domains.
         errors: worst documents, by extractor.
     """
 
@@ -58,7 +60,7 @@ class CorpusSection:
     errors: Mapping[str, list[WorstDocument]]
 
     def html(self, table: str) -> HtmlGrid | None:
-        """A table as the template shows it; None where the corpus has nothing for it."""
+        """Return a table for the template, or None if the corpus has no data for it."""
         grid = self.tables.get(table)
         return None if grid is None else to_html_grid(table, grid, self.groups)
 
@@ -69,7 +71,7 @@ class CorpusSection:
 
     @property
     def rivals(self) -> list[str]:
-        """Extractors that are not surely worse than the best: their difference's interval has 0."""
+        """Extractors that are not significantly worse than the best: the interval contains 0."""
         found = []
         for row in self.ranking.rows:
             figures = row.text or row.segments
@@ -79,20 +81,20 @@ class CorpusSection:
 
     @property
     def has_streams(self) -> bool:
-        """Has extractors that learn from the pages before."""
+        """Whether there are extractors that learn from earlier pages."""
         return any(group != "single page" for group in self.groups.values())
 
 
 def corpus_section(
     workspace: Workspace, ranked: Ranking, ratios: Mapping[str, float], documents: int = WORST
 ) -> CorpusSection:
-    """All of one corpus.
+    """Return the section of one corpus.
 
     Args:
-        workspace: an evaluation's folder.
-        ranked: the corpus' ranking.
-        ratios: CPU of each extractor, a bare parse being 1; empty where it was not measured.
-        documents: worst ones to show, of each extractor.
+        workspace: the work folder.
+        ranked: the ranking of the corpus.
+        ratios: CPU time of each extractor as a multiple of a bare parse; empty if not measured.
+        documents: number of worst documents to show for each extractor.
     """
     name = ranked.corpus.name
     measured = plots.ChartData(workspace, ranked, ratios)

@@ -1,7 +1,7 @@
-"""The report's tables as files: report.md to be read, CORPUS-TABLE.csv to be computed with.
+"""Write the report's tables as files: report.md to read, CORPUS-TABLE.csv to compute with.
 
-Files of corpora whose gold a tool made lie in a folder of their own: who reads all CSV files of one
-folder into one table pools no such figure.
+Files of corpora whose gold a tool produced are in a separate folder, so that a program that
+combines all CSV files of one folder does not mix them with other corpora.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from urltree_evaluation.statistics.grid import Grid, GridCell, escape_markdown
 from urltree_evaluation.workspace import appearing
 
 BY_TOOLS = "gold-made-by-tools"
-_ONLY_CSV = ("curves", "milestones-domains", "pairs")  # too long to be read
+_ONLY_CSV = ("curves", "milestones-domains", "pairs")  # tables that are too long for report.md
 
 
 def write_tables(folder: Path, sections: Sequence[CorpusSection], costs: Grid | None) -> None:
-    """Write all tables of all corpora; corpora whose gold a tool made come last.
+    """Write all tables of all corpora; corpora whose gold a tool produced come last.
 
-    Those of an earlier report go first: one that is not made again would be taken for new.
+    CSV files of an earlier report are deleted first, so that no outdated table remains.
     """
     for old in folder.rglob("*.csv"):
         old.unlink()
@@ -33,7 +33,10 @@ def write_tables(folder: Path, sections: Sequence[CorpusSection], costs: Grid | 
         of_corpus, tool = folder, each.corpus.tool
         if tool is not None:
             of_corpus = folder / BY_TOOLS
-            texts.append(f"Gold made by {escape_markdown(tool)}: likeness to it, not quality.\n")
+            texts.append(
+                f"Gold made by {escape_markdown(tool)}: the values measure similarity to this tool."
+                "\n"
+            )
         for name, grid in each.tables.items():
             _write(of_corpus / f"{each.corpus.name}-{name}.csv", grid.csv())
             if name not in _ONLY_CSV:
@@ -57,7 +60,7 @@ _MEBIBYTE = 2**20
 
 
 def costs_table(cost: Cost) -> Grid:
-    """CPU and memory of all extractors, the cheapest first."""
+    """Return CPU time and memory of all extractors, the cheapest first."""
     header = (
         "extractor", "CPU, a bare parse being 1", "first quartile", "median", "third quartile",
         "documents", "left out", "peak memory, MiB", "worst document", "its ratio",

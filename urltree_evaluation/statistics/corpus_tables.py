@@ -1,7 +1,6 @@
-"""The tables of a corpus: what the report writes as Markdown and CSV, by file name.
+"""The tables of a corpus, which the report writes as Markdown and CSV, by file name.
 
-Each is of one corpus, and all but the stream's own are of the same pages. A table that a corpus has
-nothing for is not there.
+All tables except those of streams are based on the same pages. A table without rows is omitted.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from urltree_evaluation.workspace import Workspace
 
 
 def corpus_tables(workspace: Workspace, ranked: Ranking) -> dict[str, Grid]:
-    """All tables of a ranking's corpus by name, such as "ranking"."""
+    """Return all tables of a ranking's corpus by name, such as "ranking"."""
     corpus = ranked.corpus.name
     table = load_table(workspace, corpus)
     grids = {
@@ -37,7 +36,7 @@ def corpus_tables(workspace: Workspace, ranked: Ranking) -> dict[str, Grid]:
 
 
 def ranking_table(ranked: Ranking) -> Grid:
-    """Extractors by macro F1 of words, with all that says how far to trust it."""
+    """Return extractors by macro F1 of words, with the uncertainty of each value."""
     header = (
         "extractor", "F1", "F1, title prepended", "P", "R", "F1, micro", "F1, successes",
         "to the best", "domains won : equal : lost", "p", "best on domains", "boundary cases at 0",
@@ -48,7 +47,7 @@ def ranking_table(ranked: Ranking) -> Grid:
 
 
 def metrics_table(ranked: Ranking) -> Grid:
-    """F1 by every metric, macro and micro."""
+    """Return F1 by every metric, macro and micro."""
     header = ("extractor", "words", *OTHERS, "words, micro", *(f"{o}, micro" for o in OTHERS))
     rows: list[list[GridCell]] = [
         [
@@ -65,7 +64,7 @@ def metrics_table(ranked: Ranking) -> Grid:
 
 
 def segments_table(ranked: Ranking) -> Grid:
-    """By segments that must and must not be there, counts summed over pages."""
+    """Return precision, recall, F1 and accuracy of segments; counts are summed over pages."""
     header = ("extractor", "P", "R", "F1", "accuracy", "F1 to the best")
     found = [(row.name, row.segments) for row in ranked.rows if row.segments]
     found.sort(key=lambda each: (-each[1].f1.value, each[0]))
@@ -74,7 +73,7 @@ def segments_table(ranked: Ranking) -> Grid:
 
 
 def boundaries_table(ranked: Ranking) -> Grid:
-    """Pages on which there was nothing to compare, by kind."""
+    """Return the number of boundary cases by kind."""
     header = ("extractor", *BOUNDARY_CASES, "successes", "documents")
     rows: list[list[GridCell]] = [
         [
@@ -89,14 +88,14 @@ def boundaries_table(ranked: Ranking) -> Grid:
 
 
 def extractors_table(ranked: Ranking) -> Grid:
-    """What was run."""
+    """Return options and version of each extractor."""
     header = ("extractor", "options", "version", "learns from earlier pages")
     rows = [(r.name, r.options, r.version, "yes" if r.is_stream else "no") for r in ranked.rows]
     return Grid(f"{_of(ranked)}: extractors", header, rows)
 
 
 def pairs_table(table: ScoreTable) -> Grid:
-    """The difference of every two extractors, paired, and the sign test over domains."""
+    """Return the paired difference between every two extractors, and the sign test over domains."""
     header = ("better", "worse", "difference of F1", "won", "equal", "lost", "p")
     found = pairwise_differences(table) if len(table) else {}
     rows: list[list[GridCell]] = [
@@ -107,7 +106,7 @@ def pairs_table(table: ScoreTable) -> Grid:
 
 
 def domains_table(table: ScoreTable) -> Grid:
-    """Mean F1 of each extractor on each domain, and by how much the best is ahead."""
+    """Return the mean F1 of each extractor on each domain, and the lead of the best one."""
     names = table.ranked()
     columns = [table.column(name) for name in names]
     rows: list[list[GridCell]] = []
@@ -122,19 +121,19 @@ def domains_table(table: ScoreTable) -> Grid:
 
 
 def _of(ranked: Ranking) -> str:
-    """The corpus, and how much of it."""
+    """Return the name of the corpus with the numbers of documents and domains."""
     return f"{ranked.corpus.name} ({ranked.documents:,} documents, {ranked.domains:,} domains)"
 
 
 def _marked(grid: Grid, ranked: Ranking) -> Grid:
-    """With whose output the gold is, for a table may be read alone."""
+    """Add the tool that produced the gold to the title, because a table may be read on its own."""
     if ranked.tool is None:
         return grid
     return replace(grid, title=f"{grid.title} (gold made by {ranked.tool})")
 
 
 def _text_cells(row: RankedExtractor) -> tuple[GridCell, ...]:
-    assert row.text is not None  # noqa: S101 - asked before
+    assert row.text is not None  # noqa: S101 - checked by the caller
     of = row.text
     sign = of.sign
     return (

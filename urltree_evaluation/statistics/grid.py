@@ -1,11 +1,11 @@
-"""A grid of cells, written as Markdown to be read or as CSV to be computed with.
+"""A table of cells that can be written as Markdown to read, or as CSV to compute with.
 
     | extractor |         F1 |     p |        extractor,F1,F1 low,F1 high,p
     | --------- | ---------: | ----: |        justext,0.912345,0.901234,0.923456,0.0004
     | justext   | .912 ±.011 | <.001 |
 
-What is not known is an empty cell in both. Names of extractors and domains are strangers' text: in
-neither form do they act.
+Unknown values are empty cells in both formats. Names of extractors and domains are untrusted text:
+they are escaped, so that they are neither markup nor formulas.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from urltree_evaluation.statistics.bootstrap import Estimate
 
 GridCell = str | int | float | Estimate | None
 
-_DIGITS = 6  # in CSV: more than 1,000 resamples can tell
+_DIGITS = 6  # significant digits in CSV; 1,000 resamples are less exact
 _MARKUP = re.compile(r"([\\`*\[\]|])")
-_FORMULA = ("=", "+", "-", "@")  # what makes a spreadsheet compute a cell (OWASP, CSV injection)
+_FORMULA = ("=", "+", "-", "@")  # start of a formula in spreadsheets (OWASP, CSV injection)
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table to be shown.
+    """A table to show.
 
     Attributes:
-        title: what it is of, one line.
-        header: of each column, unique.
-        rows: a cell for each column; None and NaN are empty.
-        best: headers of the columns whose highest cell is bold in Markdown.
-        is_best_in_row: of these columns, the highest cell of each row is bold instead.
+        title: title on one line.
+        header: unique heading of each column.
+        rows: cells of each row, one for each column; None and NaN are empty.
+        best: headings of the columns whose highest cell is bold in Markdown.
+        is_best_in_row: whether the highest cell of each row, among these columns, is bold instead.
     """
 
     title: str
@@ -45,7 +45,7 @@ class Grid:
     is_best_in_row: bool = False
 
     def markdown(self) -> str:
-        """Aligned columns, numbers to the right; figures as value ±."""
+        """Return the table as Markdown with aligned columns; estimates are value ± half width."""
         texts = [[escape_markdown(cell_text(cell)) for cell in row] for row in self.rows]
         for row, column in self.highest():
             texts[row][column] = f"**{texts[row][column]}**"
@@ -66,7 +66,7 @@ class Grid:
         return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
     def csv(self) -> str:
-        """Plain numbers; a column of figures is three: the value, and from where to where."""
+        """Return the table as CSV; a column of estimates becomes value, low and high."""
         out = io.StringIO()
         write = csv.writer(out, lineterminator="\n").writerow
         wide = [any(isinstance(row[at], Estimate) for row in self.rows) for at in self._columns]
@@ -85,7 +85,7 @@ class Grid:
         return not any(isinstance(row[column], str) for row in self.rows)
 
     def highest(self) -> set[tuple[int, int]]:
-        """Row and column of the cells that are bold."""
+        """Return row and column of each bold cell."""
         columns = [column for column in self._columns if self.header[column] in self.best]
         lines = [[(row, column) for row in range(len(self.rows))] for column in columns]
         if self.is_best_in_row:
@@ -99,7 +99,7 @@ class Grid:
 
 
 def cell_text(cell: GridCell) -> str:
-    """A cell as a paper prints it: ".963 ±.012", "-.004", "<.001", "1,234"."""
+    """Return a cell as papers print it: ".963 ±.012", "-.004", "<.001", "1,234"."""
     if isinstance(cell, Estimate):
         value = decimals(cell.value)
         return f"{value} ±{decimals(cell.half_width)}" if value else ""
@@ -109,7 +109,7 @@ def cell_text(cell: GridCell) -> str:
 
 
 def decimals(number: float) -> str:
-    """Three decimals without a zero before them; "" where it is not known."""
+    """Return three decimals without a leading zero; "" for NaN."""
     if math.isnan(number):
         return ""
     sign = "-" if round(number, 3) < 0 else ""
@@ -117,13 +117,13 @@ def decimals(number: float) -> str:
 
 
 def _value(cell: GridCell) -> float:
-    """What a cell is compared by; NaN where it is no measurement."""
+    """Return the number to compare a cell by; NaN if it is not a measurement."""
     number = cell.value if isinstance(cell, Estimate) else cell
     return number if isinstance(number, float) else math.nan
 
 
 def escape_markdown(plain: str) -> str:
-    """Text that Markdown shows as it is, on one line and in one cell: no image, link or HTML."""
+    """Escape text for a Markdown cell, so that it contains no image, link, HTML or line break."""
     return _MARKUP.sub(r"\\\1", " ".join(plain.split())).replace("<", "&lt;")
 
 

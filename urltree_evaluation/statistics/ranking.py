@@ -1,8 +1,8 @@
-"""Ranking: all that a table in a paper says of the extractors on one corpus.
+"""Rank the extractors on one corpus, with all values that a table in a paper needs.
 
-All figures of a row stand on the same pages: those that every extractor was given and none called
-a duplicate. Intervals are of the same resamples, so a difference is paired. Corpora are never
-pooled, and one whose gold is a tool's output says so.
+All values of a ranking are based on the same pages: those that every extractor was given and that
+none reported as a duplicate. All intervals use the same resamples, so differences are paired.
+Results on different corpora are never combined, and gold that a tool produced is marked.
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ OTHERS: tuple[Metric, ...] = tuple(
 
 
 class TextFigures(NamedTuple):
-    """What an extractor is worth by full gold; the headline is F1 of words, macro.
+    """The quality of an extractor by full gold; the headline is macro F1 of words.
 
     Attributes:
-        f1, precision, recall: of words, macro: mean over domains of a domain's mean.
-        titled: F1 with the record's title prepended to what does not begin with it, macro.
+        f1: F1 of words, macro: the mean over domains of each domain's mean.
+        precision: precision of words, macro.
+        recall: recall of words, macro.
+        titled: macro F1, with the record's title put before texts that do not begin with it.
         micro: F1 of words, mean over pages.
-        successes: F1 of words, mean over its own successes alone (thesis): not paired.
-        others: F1 of the other metrics, macro.
-        others_micro: the same, mean over pages, as other benchmarks give them.
-        behind: f1 less that of the best, of the same resamples; None for the best.
-        sign: of this against the best, over domains; None for the best.
-        wins: domains on which none is better.
+        successes: F1 of words, mean over its own successes (thesis); not paired.
+        others: macro F1 by the other metrics.
+        others_micro: F1 by the other metrics, mean over pages, as other benchmarks publish.
+        behind: f1 minus that of the best, with the same resamples; None for the best.
+        sign: sign test against the best over domains; None for the best.
+        wins: number of domains on which no extractor is better.
     """
 
     f1: Estimate
@@ -56,13 +58,17 @@ class TextFigures(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RankedExtractor:
-    """One extractor.
+    """The results of one extractor.
 
     Attributes:
-        text: None where the corpus has no full gold.
-        segments: None where it has no segments.
-        successes: pages that are no boundary case.
-        boundaries: pages of each kind of boundary case.
+        name: name of the extractor.
+        options: its options, in words.
+        version: its version.
+        is_stream: whether it learns from earlier pages.
+        text: quality by full gold; None if the corpus has none.
+        segments: quality by segments; None if the corpus has none.
+        successes: number of pages that are not boundary cases.
+        boundaries: number of pages of each kind of boundary case.
     """
 
     name: str
@@ -76,7 +82,7 @@ class RankedExtractor:
 
     @property
     def headline(self) -> Estimate:
-        """What the ranking goes by: macro F1 of words, or F1 of segments where that is all."""
+        """The value to rank by: macro F1 of words, or F1 of segments if there is no full gold."""
         if self.text is not None:
             return self.text.f1
         return self.segments.f1 if self.segments is not None else Estimate(0.0, 0.0, 0.0)
@@ -87,10 +93,12 @@ class Ranking:
     """The extractors on one corpus, best first.
 
     Attributes:
-        documents: pages that the figures are of.
-        domains: of these pages; a page without a known one is a domain of its own.
-        left_out: extractors that were run and not scored on the whole corpus.
-        fitted: extractors that were run, and whose constants were chosen on this corpus.
+        corpus: the corpus.
+        rows: the extractors, best first.
+        documents: number of pages that all values are based on.
+        domains: number of their domains; a page without a known domain is a domain of its own.
+        left_out: extractors that were run, but not scored on the whole corpus.
+        fitted: extractors that were run, but whose constants were chosen on this corpus.
     """
 
     corpus: Corpus
@@ -102,25 +110,25 @@ class Ranking:
 
     @property
     def is_full(self) -> bool:
-        """Has full gold; else segments alone."""
+        """Whether there is full gold; otherwise there are only segments."""
         return any(row.text is not None for row in self.rows)
 
     @property
     def measure(self) -> str:
-        """What the ranking goes by, in words."""
+        """The value to rank by, in words."""
         made_by = f", gold made by {self.tool}" if self.tool else ""
         return f"F1 of {'words, macro over domains' if self.is_full else 'segments'}{made_by}"
 
     @property
     def tool(self) -> str | None:
-        """Whose output the gold is: shown apart, never beside gold that people made."""
+        """The tool that produced the gold; such corpora are shown separately."""
         return self.corpus.tool
 
 
 def ranking(workspace: Workspace, corpus: str) -> Ranking:
-    """Rank all extractors that have scores of the whole corpus.
+    """Rank all extractors that have scores for the whole corpus.
 
-    A corpus with full gold and segments is ranked, and its pages counted, by full gold.
+    If a corpus has full gold and segments, the ranking and its number of pages use full gold.
     """
     table, by_segments = load_table(workspace, corpus), segments.load_segments(workspace, corpus)
     text = _text(workspace, corpus, table) if len(table) else {}
@@ -154,7 +162,7 @@ def ranking(workspace: Workspace, corpus: str) -> Ranking:
 
 
 def _text(workspace: Workspace, corpus: str, table: ScoreTable) -> dict[str, TextFigures]:
-    """Figures by full gold of each extractor."""
+    """Return the quality of each extractor by full gold."""
     best, gaps, won = table.ranked()[0], bootstrap.differences_to(table), wins(table)
     f1 = bootstrap.macro_estimates(table)
     precision, recall = (

@@ -1,7 +1,8 @@
-"""Segments: precision, recall, F1 and accuracy of counts summed over pages.
+"""Precision, recall, F1 and accuracy of segments, from counts summed over pages.
 
-As trafilatura's evaluation does: a must-have segment that is found is a true positive, a must-not
-that is left out a true negative. Summed, a page with more segments weighs more.
+As in trafilatura's evaluation, a required segment that is found is a true positive, and a forbidden
+one that is absent is a true negative. Because counts are summed, pages with more segments weigh
+more.
 """
 
 from __future__ import annotations
@@ -38,10 +39,14 @@ class SegmentTable(SharedPages):
 
 
 class SegmentFigures(NamedTuple):
-    """One extractor's; NaN where nothing could be divided.
+    """The quality of one extractor by segments; NaN where a divisor is 0.
 
     Attributes:
-        behind: its F1 less that of the best extractor, of the same resamples; None for the best.
+        precision: true positives divided by all segments found.
+        recall: true positives divided by all required segments.
+        f1: harmonic mean of both.
+        accuracy: share of segments that were handled correctly.
+        behind: F1 minus that of the best extractor, with the same resamples; None for the best.
     """
 
     precision: Estimate
@@ -54,7 +59,7 @@ class SegmentFigures(NamedTuple):
 def load_segments(
     workspace: Workspace, corpus: str, extractors: Sequence[str] | None = None
 ) -> SegmentTable:
-    """The segments of the pages that count for all extractors, by default all of the corpus."""
+    """Return the segments of the pages that count for all extractors."""
     rows, counts = load_shared(workspace, corpus, None, extractors)
     return SegmentTable(**vars(rows), counts=counts[:, :, :4])
 
@@ -62,7 +67,7 @@ def load_segments(
 def segment_estimates(
     table: SegmentTable, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, SegmentFigures]:
-    """Figures of each extractor."""
+    """Return the quality of each extractor by segments."""
     drawn = draw_resamples(table, resamples, seed)
     values = {name: rates(table.counts[:, at].sum(axis=0)) for at, name in enumerate(table.names)}
     samples = {
@@ -80,10 +85,10 @@ def segment_estimates(
 
 
 def rates(sums: Floats) -> Floats:
-    """Precision, recall, F1 and accuracy.
+    """Return precision, recall, F1 and accuracy.
 
     Args:
-        sums: of the four counts, in the order of Segments; shape (…, 4).
+        sums: sums of the four counts, in the order of Segments; shape (…, 4).
     """
     true_positives, false_negatives, false_positives, true_negatives = np.moveaxis(sums, -1, 0)
     found, wanted = true_positives + false_positives, true_positives + false_negatives

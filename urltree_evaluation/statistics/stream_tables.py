@@ -1,4 +1,4 @@
-"""The tables that streams alone have: whole streams, learning curves, duplicates."""
+"""The tables of streams: whole streams, learning curves and duplicates."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from urltree_evaluation.statistics.score_columns import read_columns, scored_ext
 from urltree_evaluation.statistics.table import ScoreTable, load_table, whole_stream
 from urltree_evaluation.workspace import Workspace
 
-CURVE_POINTS = 60  # of a curve's table, evenly spaced on a logarithmic axis
+CURVE_POINTS = 60  # rows of the table of curves, evenly spaced on a logarithmic axis
 
 
 def stream_tables(workspace: Workspace, corpus: str) -> dict[str, Grid]:
-    """All of them, by name."""
+    """Return all of these tables by name."""
     streams, sampled = whole_stream(workspace, corpus), load_table(workspace, corpus)
     titled = whole_stream(workspace, corpus, "words+title")
     by_streams, by_all = milestones(streams), milestones(sampled)
@@ -40,7 +40,7 @@ def stream_tables(workspace: Workspace, corpus: str) -> dict[str, Grid]:
 
 
 def whole_stream_table(table: ScoreTable, titled: ScoreTable) -> Grid:
-    """Stream extractors on all scored pages."""
+    """Return the results of stream extractors on all scored pages."""
     header = ("extractor", "F1", "F1, title prepended", "F1, micro", "documents", "domains")
     macro, micro, with_title = (
         macro_estimates(table),
@@ -56,21 +56,21 @@ def whole_stream_table(table: ScoreTable, titled: ScoreTable) -> Grid:
 
 
 def milestones_table(table: ScoreTable, found: list[Milestone], pages: str) -> Grid:
-    """The mean F1 of all documents up to a milestone: the paper's moving average."""
+    """Return the mean F1 of all documents up to each milestone: the paper's moving average."""
     title = f"moving average of F1 after n documents of a domain ({pages})"
     values = [(each.number, each.domains, each.average) for each in found]
     return _milestones(title, table, values)
 
 
 def latest_table(table: ScoreTable, found: list[Milestone]) -> Grid:
-    """What extractors are worth by a milestone."""
+    """Return the mean F1 of the second half of the documents up to each milestone."""
     title = "mean F1 of documents n/2 to n of a domain (all pages)"
     values = [(each.number, each.latest_domains, each.latest) for each in found]
     return _milestones(title, table, values)
 
 
 def milestones_by_domain_table(table: ScoreTable) -> Grid:
-    """The moving average in each domain."""
+    """Return the moving average in each domain."""
     by_domain = {name: curves(table, name) for name in table.ranked()}
     rows: list[list[GridCell]] = [
         [domain, name, *(average_after(found[domain], number) for number in MILESTONES)]
@@ -82,7 +82,7 @@ def milestones_by_domain_table(table: ScoreTable) -> Grid:
 
 
 def curves_table(table: ScoreTable) -> Grid:
-    """The mean of the domains' moving averages, at points of a logarithmic axis."""
+    """Return the mean of the domains' moving averages, at points on a logarithmic axis."""
     names = table.ranked()
     means = [mean_curve(curves(table, name)) for name in names]
     if not means or not len(means[0].numbers):
@@ -98,7 +98,7 @@ def curves_table(table: ScoreTable) -> Grid:
 
 
 def duplicates_table(found: dict[str, dict[str, int]]) -> Grid:
-    """Duplicates by the step of normalisation that found them."""
+    """Return duplicates by the step of normalisation that detected them."""
     steps = list(dict.fromkeys(step for counts in found.values() for step in counts))
     rows: list[list[GridCell]] = [
         [name, *(counts.get(step, 0) for step in steps), sum(counts.values())]
@@ -111,7 +111,7 @@ def duplicates_table(found: dict[str, dict[str, int]]) -> Grid:
 def _milestones(
     title: str, table: ScoreTable, values: list[tuple[int, int, dict[str, Estimate]]]
 ) -> Grid:
-    """A column for each number of documents, domains that have as many, and figures."""
+    """Return a table with a column for each milestone, with its number of domains."""
     header = ("extractor", *(f"{number} ({domains} domains)" for number, domains, _ in values))
     rows: list[list[GridCell]] = [
         [name, *(figure[name] for _, _, figure in values)] for name in table.ranked()
@@ -120,7 +120,7 @@ def _milestones(
 
 
 def count_duplicates(workspace: Workspace, corpus: str) -> dict[str, dict[str, int]]:
-    """Duplicates by step of each extractor that found any, most frequent step first."""
+    """Count the duplicates of each extractor that reported any, by step, most frequent first."""
     found = {}
     for name in scored_extractors(workspace, corpus):
         if read_columns(workspace, corpus, name).is_duplicate.any():

@@ -1,4 +1,4 @@
-"""Box plots of F1: of each domain's documents, or of each extractor's where domains are many."""
+"""Box plots of F1: documents by domain, or by extractor if there are many domains."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def by_domain(
     groups: Mapping[str, Group],
     domains: Sequence[str],
 ) -> Figure:
-    """A panel for each extractor, a box in it for each domain.
+    """Draw a panel for each extractor, with a box for each domain.
 
     Args:
         values: F1 of the documents, by extractor and domain.
-        groups: of each extractor.
-        domains: from top to bottom.
+        groups: group of each extractor.
+        domains: domains from top to bottom.
     """
     with plot_settings():
         figure = new_figure(1.7 + 1.5 * len(values), 1.0 + 0.24 * len(domains))
@@ -41,7 +41,7 @@ def by_domain(
 
 
 def by_extractor(values: Mapping[str, F1Values], groups: Mapping[str, Group]) -> Figure:
-    """One box for each extractor, of all documents."""
+    """Draw one box for each extractor, of all documents."""
     with plot_settings():
         figure = new_figure(8.6, 0.9 + 0.24 * len(values))
         axes = figure.subplots()
@@ -55,7 +55,7 @@ def by_extractor(values: Mapping[str, F1Values], groups: Mapping[str, Group]) ->
 
 
 def _draw(axes: Axes, samples: Sequence[F1Values], look: MarkerStyle, first: int = 0) -> None:
-    """Horizontal boxes from row `first` down: quartiles, whiskers to 1.5 IQR, outliers."""
+    """Draw horizontal boxes from row `first` down: quartiles, whiskers of 1.5 IQR, outliers."""
     positions = [first + row for row in range(len(samples))]
     axes.boxplot(
         samples, positions=positions, orientation="horizontal", widths=0.6, patch_artist=True,
@@ -75,7 +75,7 @@ def _draw(axes: Axes, samples: Sequence[F1Values], look: MarkerStyle, first: int
 
 
 def _broken(name: str, width: int = 19) -> str:
-    """A long name in two lines, broken at a hyphen."""
+    """Break a long name at a hyphen into two lines."""
     if len(name) <= width:
         return name
     at = name.rfind("-", 0, width) + 1 or width

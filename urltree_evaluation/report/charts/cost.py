@@ -1,4 +1,4 @@
-"""Quality against cost: F1 over CPU, as a ratio to a bare parse of the same documents."""
+"""Quality against cost: F1 over CPU time, as a multiple of a bare parse of the same documents."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from urltree_evaluation.report.drawing import draw_grid, new_figure, plot_settin
 from urltree_evaluation.report.groups import GREY, STYLES, Group
 from urltree_evaluation.report.sanitizing import sanitize
 
-_WIDTH, _HEIGHT = 4.9, 9.5  # points of a letter at size 8, and of a line
+_WIDTH, _HEIGHT = 4.9, 9.5  # width of a letter and height of a line at size 8, in points
 
 
 class Spot(NamedTuple):
-    """An extractor's ratio (1 is the parse's CPU) and F1."""
+    """An extractor's F1 (`value`) and ratio; 1 is the CPU time of the bare parse."""
 
     name: str
     group: Group
@@ -27,7 +27,7 @@ class Spot(NamedTuple):
 
 
 def cost_chart(spots: Sequence[Spot], measure: str) -> Figure:
-    """A point for each extractor, named beside it; up and to the left is better."""
+    """Draw a point with its name for each extractor; up and to the left is better."""
     with plot_settings():
         figure = new_figure(9.6, 5.6)
         axes = figure.subplots()
@@ -43,7 +43,7 @@ def cost_chart(spots: Sequence[Spot], measure: str) -> Figure:
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.set_xlabel("CPU, a bare lxml.html parse being 1 (logarithmic)")
+        axes.set_xlabel("CPU time, as a multiple of a bare lxml.html parse (logarithmic)")
         axes.set_ylabel(measure)
         draw_grid(axes, "both")
         _name(figure, axes, spots)
@@ -51,7 +51,7 @@ def cost_chart(spots: Sequence[Spot], measure: str) -> Figure:
 
 
 def _name(figure: Figure, axes: Axes, spots: Sequence[Spot]) -> None:
-    """A label near each point, where it covers no point and no other label."""
+    """Draw a label near each point that covers no point and no other label."""
     figure.draw_without_rendering()  # places the axes
     points = axes.transData.transform([(spot.ratio, spot.value) for spot in spots])
     points *= 72 / figure.dpi
@@ -69,6 +69,6 @@ def _name(figure: Figure, axes: Axes, spots: Sequence[Spot]) -> None:
 
 
 def _room(axes: Axes, figure: Figure) -> tuple[float, float, float, float]:
-    """Left, bottom, right and top of the axes, in points."""
+    """Return left, bottom, right and top of the axes, in points."""
     box, scale = axes.get_window_extent(), 72 / figure.dpi
     return box.x0 * scale, box.y0 * scale, box.x1 * scale, box.y1 * scale

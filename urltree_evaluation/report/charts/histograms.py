@@ -1,4 +1,4 @@
-"""How each extractor's documents spread: 20 bins of precision, recall and F1 (thesis, ch. 6)."""
+"""Histograms of each extractor's documents: 20 bins of precision, recall and F1 (thesis, ch. 6)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _MEASURES = ("precision", "recall", "F1")
 def histograms(
     values: Mapping[str, NDArray[np.float64]], groups: Mapping[str, Group], columns: int = 2
 ) -> Figure:
-    """Small multiples on one scale: three for each extractor.
+    """Draw three small histograms for each extractor, all on the same scale.
 
     Args:
         values: precision, recall and F1 of documents, by extractor; shape (documents, 3).
-        groups: of each extractor.
-        columns: extractors side by side.
+        groups: group of each extractor.
+        columns: number of extractors side by side.
     """
     rows = -(-len(values) // columns)
     shares = {
@@ -55,7 +55,10 @@ def histograms(
 
 
 def _sheet(width: float, rows: int) -> Figure:
-    """Room for rows of panels: laid out by hand, for eighty panels take constraints seconds."""
+    """Return a figure with room for rows of panels.
+
+    It is laid out by hand, because constrained layout takes seconds for eighty panels.
+    """
     panel, gap, top, bottom = 0.5, 0.28, 0.3, 0.5  # inches
     height = top + rows * panel + (rows - 1) * gap + bottom
     figure = new_figure(width, height, layout=None)
@@ -67,7 +70,7 @@ def _sheet(width: float, rows: int) -> Figure:
 
 
 def _draw(axes: Axes, share: NDArray[np.float64], measure: str, color: str) -> None:
-    """One histogram, named within, for the axis' label may be far below."""
+    """Draw one histogram with its name inside, because the label of the axis may be far below."""
     axes.set_visible(True)
     axes.stairs(share, np.linspace(0, 1, BINS + 1), fill=True, color=color)
     axes.text(0.05, 0.72, measure, transform=axes.transAxes, fontsize=8, color=GREY)

@@ -1,4 +1,4 @@
-"""Learning curves: F1 by a document's number in its domain, on a logarithmic axis."""
+"""Learning curves: F1 by the number of the document in its domain, on a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
 class PlottedCurve(NamedTuple):
-    """An extractor's F1 at document numbers, from the first on."""
+    """An extractor's F1 by document number."""
 
     name: str
     group: Group
@@ -27,7 +27,7 @@ class PlottedCurve(NamedTuple):
 
 
 def learning_chart(lines: Sequence[PlottedCurve], measure: str) -> Figure:
-    """All in one panel; the legend names them in the order of their last values."""
+    """Draw all curves in one panel; the legend orders them by their last values."""
     with plot_settings():
         figure = new_figure(9.6, 4.4)
         axes = figure.subplots()
@@ -46,7 +46,7 @@ def learning_chart(lines: Sequence[PlottedCurve], measure: str) -> Figure:
 def learning_chart_by_domain(
     panels: Mapping[str, Sequence[PlottedCurve]], measure: str, columns: int = 5
 ) -> Figure:
-    """A panel for each domain, all on one scale."""
+    """Draw a panel for each domain, all on the same scale."""
     rows = -(-len(panels) // columns)
     with plot_settings():
         figure = new_figure(10.2, 1.0 + 1.35 * rows)

@@ -1,4 +1,4 @@
-"""Dots and whiskers: F1 of each extractor with its ±, the best on top."""
+"""Dots with whiskers: F1 of each extractor with its interval, the best at the top."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urltree_evaluation.report.sanitizing import sanitize
 
 
 class Dot(NamedTuple):
-    """One extractor's figure with its 95 % interval."""
+    """One extractor's F1 with its 95 % interval."""
 
     name: str
     group: Group
@@ -24,7 +24,7 @@ class Dot(NamedTuple):
 
 
 def ranking_chart(dots: Sequence[Dot], measure: str) -> Figure:
-    """A row for each extractor, in the order given."""
+    """Draw a row for each extractor, in the given order."""
     with plot_settings():
         figure = new_figure(8.6, 0.95 + 0.235 * len(dots))
         axes = figure.subplots()
@@ -48,7 +48,7 @@ def ranking_chart(dots: Sequence[Dot], measure: str) -> Figure:
 
 
 def _legend(figure: Figure, groups: Sequence[Group]) -> None:
-    """The markers' meaning, above the axes."""
+    """Draw the meaning of the markers above the axes."""
     handles = [
         Line2D([], [], color=look.color, marker=look.marker, markerfacecolor=look.face, label=group)
         for group, look in STYLES.items()
