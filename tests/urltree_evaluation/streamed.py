@@ -1,4 +1,4 @@
-"""A work folder with a small corpus, and extractors that were made up for it."""
+"""A work folder with a small corpus, and extractors invented for it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PART = "pages.example"
 def work(
     folder: Path, pages: int = 6, *, kind: CorpusKind = "stream", without_gold: tuple[int, ...] = ()
 ) -> Workspace:
-    """A folder whose corpus has one part: pages "0", "1", …, whose HTML is their id."""
+    """Write a corpus of one part, with pages "0", "1", … whose HTML is their id."""
     workspace = Workspace(folder)
     write_lines(
         workspace.pages_file(CORPUS, PART),
@@ -35,16 +35,16 @@ def work(
 
 
 def single(name: str, function: Callable[[str], object]) -> RegisteredExtractor:
-    """An extractor that is given a page's HTML: its id."""
+    """Return a single-page extractor that gets a page's HTML, which is its id."""
 
     def make() -> ExtractFunction:
-        return lambda page: function(page.html)  # type: ignore[return-value] # it may misbehave
+        return lambda page: function(page.html)  # type: ignore[return-value] # it may return anything
 
     return RegisteredExtractor(name, "", make, is_stream=False, package=None, module=__name__)
 
 
 def stream(name: str, make: Callable[[], ExtractFunction]) -> RegisteredExtractor:
-    """One that is given all pages in order."""
+    """Return a stream extractor."""
     return RegisteredExtractor(name, "", make, is_stream=True, package=None, module=__name__)
 
 
@@ -55,7 +55,7 @@ def predicted(
     sample: int | None = None,
     **limits: float,
 ) -> list[Prediction]:
-    """What an extractor said of all pages of the part; no machine is too slow for its limits."""
+    """Run an extractor, and return its predictions; the limits suit slow machines."""
     options: Mapping[str, float] = {"seconds": 30, "megabytes": 200, **limits}
     run_extractors(
         workspace,
@@ -74,6 +74,6 @@ class Counting:
         self.seen: list[str] = []
 
     def __call__(self, page: CorpusPage) -> str:
-        """What it was given, this page included."""
+        """Return the ids of all pages so far, including this one."""
         self.seen.append(page.id)
         return " ".join(self.seen)

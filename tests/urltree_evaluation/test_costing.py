@@ -1,4 +1,4 @@
-"""Cost: ratios of sums over the same documents; what fails is left out and said."""
+"""Cost: ratios of sums over the same documents; failures are left out and listed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SIZES = {("c", "1"): 100, ("c", "2"): 200, ("d", "1"): 400}
 
 
 def measured(extractor: str, **seconds: list[float]) -> dict[Trial, list[float]]:
-    """Seconds of passes, by corpus and id: c1 is document "1" of corpus "c"."""
+    """Return seconds of passes by trial; c1 is document "1" of corpus "c"."""
     return {Trial(name[0], name[1], extractor): passes for name, passes in seconds.items()}
 
 
@@ -46,7 +46,7 @@ def test_a_ratio_is_of_sums_over_the_documents_of_both() -> None:
 
 
 def test_a_document_that_failed_in_one_pass_counts_in_none() -> None:
-    """It is said which, and why; an extractor that failed everywhere has no cost."""
+    """It is listed with the reason; an extractor that failed everywhere has no cost."""
     left_out = {Trial("c", "1", "x"): "time", Trial("c", "2", "y"): "exception"}
     seconds = PARSES | measured("x", c1=[9], c2=[4]) | measured("y", c2=[1])
     found = summarise_costs(seconds, SIZES, left_out, {"x": None, "y": None}).extractors
@@ -55,21 +55,21 @@ def test_a_document_that_failed_in_one_pass_counts_in_none() -> None:
 
 
 def test_a_document_whose_bare_parse_fails_counts_nowhere() -> None:
-    """There is nothing to compare with."""
+    """There is nothing to divide by."""
     seconds = measured(PARSE.name, c1=[1]) | measured("x", c1=[2], c2=[100])
     found = summarise_costs(seconds, SIZES, {Trial("c", "2", PARSE.name): "exception"}, {"x": None})
     assert (found.documents, found.extractors["x"].ratio) == (1, 2)
 
 
 def busy(seconds: float) -> None:
-    """Takes CPU."""
+    """Use CPU time."""
     begun = time.process_time()
     while time.process_time() - begun < seconds:
         pass
 
 
 def fails_on(bad: str) -> None:
-    """What becomes of page "1", "2" and "3"."""
+    """Fail in a different way on pages "1", "2" and "3"."""
     if bad == "1":
         raise ValueError
     if bad == "2":
@@ -79,7 +79,7 @@ def fails_on(bad: str) -> None:
 
 
 def test_extractors_are_measured_side_by_side(tmp_path: Path) -> None:
-    """One that fails, ends the process or hangs costs the others nothing."""
+    """An extractor that fails, ends the process or hangs does not affect the others."""
     workspace = work(tmp_path, 5)
     quick, slow = single("quick", lambda _: busy(0.001)), single("slow", lambda _: busy(0.02))
     extractors = {each.name: each for each in (quick, single("bad", fails_on), slow)}
@@ -99,7 +99,7 @@ def test_extractors_are_measured_side_by_side(tmp_path: Path) -> None:
 
 
 def test_a_stream_extractor_begins_anew_with_each_pass(tmp_path: Path) -> None:
-    """It is given the documents in order, and those of single pages not at all."""
+    """It gets the documents of streams in order, and none of single pages."""
     log = tmp_path / "log"
 
     class Noted(Counting):
@@ -118,7 +118,7 @@ def test_a_stream_extractor_begins_anew_with_each_pass(tmp_path: Path) -> None:
 
 
 def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
-    """Until documents, passes or extractors are others, or the file is gone."""
+    """Changed documents, passes or extractors, or a deleted file, cause a new measurement."""
     calls = tmp_path / "calls"
 
     def note(_html: str) -> None:
@@ -134,7 +134,7 @@ def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
 
 
 def test_peak_memory_is_of_an_extraction_that_came_later_too(tmp_path: Path) -> None:
-    """Whoever measures first and extracts then is not left without it; CPU stays."""
+    """Peak memory is updated, and CPU time is kept."""
     workspace, same = work(tmp_path, 2), single("same", str)
     before = measure_costs(workspace, {"same": same}, passes=1).extractors["same"]
     assert before.peak_memory is None
@@ -145,7 +145,7 @@ def test_peak_memory_is_of_an_extraction_that_came_later_too(tmp_path: Path) -> 
 
 
 def test_a_corpus_that_cannot_be_read_is_no_cost(tmp_path: Path) -> None:
-    """It is said, without a traceback."""
+    """The error is a message."""
     workspace = work(tmp_path)
     workspace.pages_file(CORPUS, PART).write_bytes(b"no zstd")
     with pytest.raises(
@@ -155,7 +155,7 @@ def test_a_corpus_that_cannot_be_read_is_no_cost(tmp_path: Path) -> None:
 
 
 def test_peak_memory_and_what_is_deadly_are_known_from_extraction(tmp_path: Path) -> None:
-    """The rises of a part's pages add up; what a process died of is not tried again."""
+    """The increases of a part's pages add up; documents that killed a process are skipped."""
     tried = tmp_path / "tried"
 
     def grow(html: str) -> None:
@@ -175,6 +175,6 @@ def test_peak_memory_and_what_is_deadly_are_known_from_extraction(tmp_path: Path
 
 
 def test_where_nothing_was_measured_there_is_no_cost(tmp_path: Path) -> None:
-    """A report has none then."""
+    """Without the file, there is no cost in the report."""
     nothing: Cost | None = load_cost(tmp_path)
     assert nothing is None

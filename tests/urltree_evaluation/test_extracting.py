@@ -1,4 +1,4 @@
-"""Extraction: who is given which pages, what is kept, and what is made anew."""
+"""Extraction: the pages of each extractor, and predictions that are kept or made again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ counting = stream("counting", Counting)
 
 
 def files(workspace: Workspace) -> dict[str, int]:
-    """Every predictions file, with what changes when it is written again."""
+    """Return every predictions file with a value that changes when it is written again."""
     found = workspace.path.glob("predictions/**/*.zst")
     return {str(file.relative_to(workspace.path)): file.stat().st_mtime_ns for file in found}
 
@@ -35,7 +35,7 @@ def files(workspace: Workspace) -> dict[str, int]:
 def test_a_single_page_extractor_is_given_the_evenly_spaced_pages_of_a_stream(
     tmp_path: Path,
 ) -> None:
-    """Each has its place in the domain, from 1."""
+    """Each page has its number in the domain, from 1."""
     outcomes = predicted(work(tmp_path, 10), same, sample=4)
     assert [each.text for each in outcomes] == ["0", "2", "5", "7"]
     assert [each.number for each in outcomes] == [1, 3, 6, 8]
@@ -43,7 +43,7 @@ def test_a_single_page_extractor_is_given_the_evenly_spaced_pages_of_a_stream(
 
 
 def test_a_stream_extractor_is_given_all_pages_in_order(tmp_path: Path) -> None:
-    """The evenly spaced ones are marked: rankings are of them."""
+    """The evenly spaced pages are marked, because rankings use them."""
     outcomes = predicted(work(tmp_path, 10), counting, sample=4)
     assert [each.number for each in outcomes] == list(range(1, 11))
     assert outcomes[9].text == "0 1 2 3 4 5 6 7 8 9"
@@ -54,13 +54,13 @@ def test_a_stream_extractor_is_given_all_pages_in_order(tmp_path: Path) -> None:
 def test_a_corpus_of_single_pages_is_given_whole(
     extractor: RegisteredExtractor, tmp_path: Path
 ) -> None:
-    """Whatever the sample is."""
+    """The sample has no effect."""
     outcomes = predicted(work(tmp_path, 10, kind="pages"), extractor, sample=4)
     assert [each.id for each in outcomes if each.is_sampled] == list("0123456789")
 
 
 def test_pages_without_gold_are_learned_from_and_have_no_outcome(tmp_path: Path) -> None:
-    """A single-page extractor is not given them at all."""
+    """Single-page extractors do not get them."""
     workspace = work(tmp_path, without_gold=(0, 3))
     assert [each.text for each in predicted(workspace, counting)] == [
         "0 1",
@@ -72,7 +72,7 @@ def test_pages_without_gold_are_learned_from_and_have_no_outcome(tmp_path: Path)
 
 
 def test_what_is_there_is_kept(tmp_path: Path) -> None:
-    """A second run runs nothing; a file that is missing is made alone."""
+    """A second run does nothing; only a missing file is made again."""
     workspace = work(tmp_path)
     assert run_extractors(workspace, {"same": same, "counting": counting}) == 2
     before = files(workspace)
@@ -87,29 +87,29 @@ def test_what_is_there_is_kept(tmp_path: Path) -> None:
 
 
 class Said(Progress):
-    """Keeps what is said."""
+    """Progress that stores messages."""
 
     def __init__(self) -> None:
         super().__init__()
         self.lines: list[str] = []
 
     def say(self, message: str) -> None:
-        """A line that stays."""
+        """Store the message."""
         self.lines.append(message)
 
 
 def another_sample(workspace: Workspace, said: Said) -> int:
-    """More pages."""
+    """Use a larger sample."""
     return run_extractors(workspace, {"same": same}, sample=3, progress=said)
 
 
 def another_corpus(workspace: Workspace, said: Said) -> int:
-    """The same name, other pages."""
+    """Use other pages in a corpus of the same name."""
     return run_extractors(work(workspace.path, 7), {"same": same}, sample=2, progress=said)
 
 
 def another_options(workspace: Workspace, said: Said) -> int:
-    """The same name, told something else."""
+    """Use other options of an extractor of the same name."""
     told = replace(same, options="tables off")
     return run_extractors(workspace, {"same": told}, sample=2, progress=said)
 
@@ -118,7 +118,7 @@ def another_options(workspace: Workspace, said: Said) -> int:
 def test_what_is_stale_is_made_anew_and_this_is_said(
     change: Callable[[Workspace, Said], int], tmp_path: Path
 ) -> None:
-    """Scores of it go too; what others predicted stays."""
+    """Their scores are deleted, too; predictions of other extractors are kept."""
     workspace, said = work(tmp_path), Said()
     run_extractors(workspace, {"same": same, "counting": counting}, sample=2)
     scores = workspace.scores_file(CORPUS, "same", PART)
@@ -134,13 +134,13 @@ def test_what_is_stale_is_made_anew_and_this_is_said(
 
 
 def test_a_corpus_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
-    """Nothing is run."""
+    """The error lists the available corpora, and nothing is run."""
     with pytest.raises(WorkspaceError, match=r"There is no corpus nowhere\. Available: made-up"):
         run_extractors(work(tmp_path), {"same": same}, corpora=["nowhere"])
 
 
 def test_several_processes_write_what_one_does(tmp_path: Path) -> None:
-    """Parts and extractors side by side are strangers to each other."""
+    """Parts and extractors that run at the same time do not affect each other."""
     extractors = {
         f"{kind.name}-{n}": replace(kind, name=f"{kind.name}-{n}")
         for kind in (same, counting)
@@ -155,7 +155,7 @@ def test_several_processes_write_what_one_does(tmp_path: Path) -> None:
 
 
 def test_progress_counts_every_outcome(tmp_path: Path) -> None:
-    """And what was there before is not expected."""
+    """Predictions that already exist are not expected."""
     progress = Progress()
     run_extractors(
         work(tmp_path), {"same": same, "counting": counting}, sample=2, progress=progress

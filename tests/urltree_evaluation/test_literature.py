@@ -1,4 +1,4 @@
-"""The two extractors from the literature on real pages (issue 5, row 4)."""
+"""The two extractors from the literature on real pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVERY = 4
 
 @shared_only
 def test_the_grandparent_filter_raises_precision(tmp_path: Path, record: Record) -> None:
-    """As published, and costs recall; whether F1 rises is a matter of the corpus."""
+    """As published, it raises precision and lowers recall; F1 depends on the corpus."""
     workspace = Workspace(tmp_path)
     convert([SHARED / "pages" / f"{CORPUS}.jsonl.zst"], workspace)
     pages = list(workspace.pages(CORPUS, "pages"))[::EVERY]
@@ -31,7 +31,7 @@ def test_the_grandparent_filter_raises_precision(tmp_path: Path, record: Record)
     assert filtered.precision > boilerpipe.precision + 0.02
     assert filtered.recall < boilerpipe.recall
     record(
-        f"4. {len(pages)} pages of {CORPUS}, words: Boilerpipe {_say(boilerpipe)}; "
+        f"evaluation: {len(pages)} pages of {CORPUS}, words: Boilerpipe {_say(boilerpipe)}; "
         f"grandparent {_say(filtered)}; NCE {_say(nce)}"
     )
 

@@ -1,4 +1,4 @@
-"""The whole way, from a corpus to figures, gives what others published (issue 5, row 1)."""
+"""All stages together reproduce published results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PUBLISHED = {"trafilatura-fast": 0.956, "readability-lxml": 0.952, "boilerpy3-ar
 
 @shared_only
 def test_shingles_are_those_of_the_benchmark(tmp_path: Path, record: Record) -> None:
-    """Mean of the pages' F1 by four words, as scrapinghub's own evaluation counts."""
+    """Mean F1 of pages by four-word shingles is that of scrapinghub's own evaluation."""
     workspace = Workspace(tmp_path)
     convert([SHARED / "pages" / f"{CORPUS}.jsonl.zst"], workspace)
     known = load_extractors()[0]
@@ -32,5 +32,8 @@ def test_shingles_are_those_of_the_benchmark(tmp_path: Path, record: Record) -> 
         for row in ranking(workspace, CORPUS).rows
         if row.text is not None
     }
-    record("1. 181 pages, 4-shingle F1: " + ", ".join(f"{n} {f:.4f}" for n, f in measured.items()))
+    record(
+        "evaluation: 181 pages, 4-shingle F1: "
+        + ", ".join(f"{n} {f:.4f}" for n, f in measured.items())
+    )
     assert measured == pytest.approx(PUBLISHED, abs=0.01)

@@ -1,4 +1,4 @@
-"""Charts: what every one of them has, whatever the names on it."""
+"""Properties of every chart, with hostile names."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ charts = pytest.mark.parametrize("draw", CHARTS, ids=lambda draw: draw.__name__)
 
 @charts
 def test_a_chart_says_what_its_axes_are(draw: Callable[[], Figure]) -> None:
-    """One label at least for each direction; small multiples share theirs."""
+    """Each direction has at least one label; small multiples share theirs."""
     figure = draw()
     across = [figure.get_supxlabel(), *(axes.get_xlabel() for axes in figure.axes)]
     up = [figure.get_supylabel(), *(axes.get_ylabel() for axes in figure.axes)]
@@ -74,7 +74,7 @@ def test_a_chart_says_what_its_axes_are(draw: Callable[[], Figure]) -> None:
 
 @charts
 def test_a_chart_is_inline_svg_that_reaches_nothing_outside(draw: Callable[[], Figure]) -> None:
-    """Hostile names are text in it; ids begin with its name; every reference finds its id."""
+    """Hostile names are text, ids begin with the chart's name, and every reference has its id."""
     drawn = svg(draw(), "corpus_chart", f"chart of {HOSTILE}")
     root = etree.fromstring(drawn)
     assert {etree.QName(element).localname for element in root.iter()} <= {
@@ -90,12 +90,12 @@ def test_a_chart_is_inline_svg_that_reaches_nothing_outside(draw: Callable[[], F
 
 
 def test_the_same_chart_is_the_same_text() -> None:
-    """No date, no chance: a report can be compared with another."""
+    """There is no date and nothing random, so reports can be compared."""
     assert svg(_learning(), "a", "b") == svg(_learning(), "a", "b")
 
 
 def test_labels_cover_neither_points_nor_each_other() -> None:
-    """Thirty points in a small room, four of them on one place."""
+    """There are thirty points in a small area, four of them at the same position."""
     chance = np.random.default_rng(1)
     points = np.concatenate([chance.uniform((20, 20), (560, 340), (26, 2)), [[300, 150]] * 4])
     places = place_labels(points, [(60.0, 9.5)] * 30, (0, 0, 620, 360))

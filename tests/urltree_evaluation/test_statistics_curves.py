@@ -15,13 +15,13 @@ from urltree_evaluation.statistics.stream_tables import count_duplicates
 from urltree_evaluation.statistics.table import ScoreTable, whole_stream
 from urltree_evaluation.workspace import write_lines
 
-# F1 by document number: of one domain all documents, of the other some were not scored
+# F1 by document number; one domain has scores of all documents, the other lacks some
 A = {1: 0.0, 2: 0.5, 3: 1.0, 4: 0.9, 5: 0.6}
 B = {2: 0.4, 10: 0.8}
 
 
 def stream(path: Path, **domains: dict[int, float]) -> ScoreTable:
-    """One extractor's F1 by document number in these domains."""
+    """Write a workspace with one extractor's F1 by document number in these domains."""
     scores = [
         page(f"{domain}/{number}", f1, number=number)
         for domain, given in domains.items()
@@ -32,7 +32,7 @@ def stream(path: Path, **domains: dict[int, float]) -> ScoreTable:
 
 
 def test_a_curve_is_the_mean_of_all_documents_until_each(tmp_path: Path) -> None:
-    """The paper's cumulative moving average (section 5.2, formula 4), by number in the domain."""
+    """It is the paper's cumulative moving average (section 5.2, formula 4)."""
     found = curves(stream(tmp_path, a=A, b=B), "x")
     assert found["a"].numbers.tolist() == [1, 2, 3, 4, 5]
     assert found["a"].values.tolist() == pytest.approx([0, 0.25, 0.5, 0.6, 0.6])
@@ -41,7 +41,7 @@ def test_a_curve_is_the_mean_of_all_documents_until_each(tmp_path: Path) -> None
 
 
 def test_documents_that_are_not_scored_are_counted(tmp_path: Path) -> None:
-    """The extractor learned from them; the average stays until the next that is scored."""
+    """The extractor learned from them; the average is unchanged until the next scored document."""
     curve = curves(stream(tmp_path, b=B), "x")["b"]
     assert [average_after(curve, number) for number in (2, 5, 9)] == [0.4] * 3
     assert average_after(curve, 10) == pytest.approx(0.6)
@@ -51,12 +51,12 @@ def test_documents_that_are_not_scored_are_counted(tmp_path: Path) -> None:
 def test_a_domain_says_nothing_before_its_first_and_after_its_last(
     tmp_path: Path, number: int
 ) -> None:
-    """After 500 documents there is no domain of 60."""
+    """A domain of 60 documents has no value after 500."""
     assert np.isnan(average_after(curves(stream(tmp_path, b=B), "x")["b"], number))
 
 
 def test_the_mean_curve_is_of_the_domains_that_have_as_many(tmp_path: Path) -> None:
-    """And says how many they are."""
+    """The curve contains their number."""
     mean = mean_curve(curves(stream(tmp_path, a=A, b=B), "x"))
     assert mean.numbers.tolist() == list(range(1, 11))
     assert mean.domains.tolist() == [1, 2, 2, 2, 2, 1, 1, 1, 1, 1]
@@ -65,14 +65,14 @@ def test_the_mean_curve_is_of_the_domains_that_have_as_many(tmp_path: Path) -> N
 
 
 def test_a_stream_without_scores_has_no_curve(tmp_path: Path) -> None:
-    """And that is no error."""
+    """This is not an error."""
     table = stream(tmp_path, a={})
     assert mean_curve(curves(table, "x")).numbers.tolist() == []
     assert milestones(table) == []
 
 
 def test_milestones_are_means_over_the_domains_that_have_as_many(tmp_path: Path) -> None:
-    """Of all documents until then, and of the second half of them."""
+    """One mean is over all documents so far, the other over the second half of them."""
     first, fifth, tenth = milestones(stream(tmp_path, a=A, b=B))
     numbers = [(each.number, each.domains) for each in (first, fifth, tenth)]
     assert numbers == [(1, 1), (5, 2), (10, 1)]
@@ -85,7 +85,7 @@ def test_milestones_are_means_over_the_domains_that_have_as_many(tmp_path: Path)
 
 
 def test_duplicates_are_counted_by_the_step_that_found_them(tmp_path: Path) -> None:
-    """The most frequent first; an extractor that found none is not there."""
+    """The most frequent step is first; extractors without duplicates are omitted."""
     steps = {"a/1": "", "a/2": "path", "a/3": "query", "a/4": "query"}
     found: list[Score] = [
         page(n, None if s else 0.5, is_duplicate=bool(s)) for n, s in steps.items()

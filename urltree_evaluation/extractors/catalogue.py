@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -131,7 +133,10 @@ def _from_plugin(file: Path) -> dict[str, RegisteredExtractor]:
     before = set(registered)
     module = sys.modules[name] = module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        with warnings.catch_warnings():
+            # Python hides these warnings by default; the author of the plugin should see them
+            warnings.filterwarnings("default", category=DeprecationWarning, module=re.escape(name))
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise PluginError(f"{file}: {type(error).__name__}: {error}") from error
     finally:
