@@ -54,7 +54,7 @@ class Conversion:
     html_bytes: int = 0
 
 
-def convert(  # noqa: PLR0913 - one parameter an option of the verb
+def convert(  # noqa: PLR0913 - one parameter for each option of the command
     inputs: Sequence[Path],
     workspace: Workspace,
     *,
@@ -99,22 +99,22 @@ def convert(  # noqa: PLR0913 - one parameter an option of the verb
                 f"{count} corpora have the name {each}: convert them separately, with --name"
             )
     progress = progress or Progress()
-    return [_converted(replace(s, tool=tool or s.tool), workspace, progress) for s in sources]
+    return [_convert_one(replace(s, tool=tool or s.tool), workspace, progress) for s in sources]
 
 
 def load_conversion(workspace: Workspace, name: str) -> Conversion:
     """Read how an existing corpus was converted."""
-    fields = orjson.loads((_folder(workspace, name) / "conversion.json").read_bytes())
+    fields = orjson.loads((_corpus_folder(workspace, name) / "conversion.json").read_bytes())
     return Conversion(**fields | {"files": [tuple(file) for file in fields["files"]]})
 
 
-def _converted(source: SourceCorpus, workspace: Workspace, progress: Progress) -> Corpus:
+def _convert_one(source: SourceCorpus, workspace: Workspace, progress: Progress) -> Corpus:
     """Return the corpus, which is converted first if it is missing or out of date."""
-    planned = Conversion(VERSION, source.form, source.kind, source.tool, _files(source))
-    there = _done(planned, workspace, source.name)
+    planned = Conversion(VERSION, source.form, source.kind, source.tool, _list_files(source))
+    there = _load_if_current(planned, workspace, source.name)
     if there is not None:
         return there
-    folder = _folder(workspace, source.name)
+    folder = _corpus_folder(workspace, source.name)
     if (folder / "corpus.json").exists():
         progress.say(f"converting {source.name} again: its input or options have changed")
     folder.mkdir(parents=True, exist_ok=True)
@@ -154,28 +154,30 @@ def _write(spool: PageSorter, source: SourceCorpus, workspace: Workspace) -> Cor
     sha256 = hashlib.sha256()
     parts = spool.parts()
     for part in parts:
-        lines = _hashed(spool.read(part), sha256)
+        lines = _hash_lines(spool.read(part), sha256)
         write_lines(workspace.pages_file(source.name, part), map(orjson.Fragment, lines))
     names = ", ".join(path.name for path in source.paths)
     return Corpus(source.name, source.kind, parts, sha256.hexdigest(), source.tool, names)
 
 
-def _hashed(lines: Iterable[bytes], sha256: hashlib._Hash) -> Iterator[bytes]:
+def _hash_lines(lines: Iterable[bytes], sha256: hashlib._Hash) -> Iterator[bytes]:
     """Yield the lines without their newline; the hash includes it."""
     for line in lines:
         sha256.update(line)
         yield line.removesuffix(b"\n")
 
 
-def _files(source: SourceCorpus) -> list[tuple[str, int, int]]:
+def _list_files(source: SourceCorpus) -> list[tuple[str, int, int]]:
     stats = [(file.name, file.stat()) for file in source.files()]
     return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
 
 
-def _done(planned: Conversion, workspace: Workspace, name: str) -> Corpus | None:
+def _load_if_current(planned: Conversion, workspace: Workspace, name: str) -> Corpus | None:
     """Return the existing corpus if it is complete and was made from the same inputs."""
     try:
-        corpus = Corpus(**orjson.loads((_folder(workspace, name) / "corpus.json").read_bytes()))
+        corpus = Corpus(
+            **orjson.loads((_corpus_folder(workspace, name) / "corpus.json").read_bytes())
+        )
         before = replace(load_conversion(workspace, name), scored=0, html_bytes=0)
     except (OSError, ValueError, TypeError, KeyError):  # missing, or written by another version
         return None
@@ -183,7 +185,7 @@ def _done(planned: Conversion, workspace: Workspace, name: str) -> Corpus | None
     return corpus if is_whole and before == planned else None
 
 
-def _folder(workspace: Workspace, name: str) -> Path:
+def _corpus_folder(workspace: Workspace, name: str) -> Path:
     return workspace.path / "corpora" / name
 
 

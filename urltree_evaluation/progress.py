@@ -74,7 +74,9 @@ class Progress:
 
     def line(self) -> str:
         """Return the whole progress as one line."""
-        rate = self.documents / max(time.monotonic() - self._begun, 1e-6)  # clocks may be coarse
+        rate = self.documents / max(
+            time.monotonic() - self._begun, 1e-6
+        )  # clocks may have a low resolution
         total = f" of {self.total:,}" if self.total else ""
         said = f"{self.heading}: {self.documents:,}{total} documents, {rate:,.1f} a second"
         if 0 < self.documents < self.total:

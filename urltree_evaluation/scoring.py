@@ -79,7 +79,7 @@ def score_predictions(
         raise WorkspaceError(
             f"{workspace.path} has no predictions: run `urltree evaluate extract` first"
         )
-    _make_room(workspace.path / "scores", progress)
+    _delete_outdated(workspace.path / "scores", progress)
     units = [unit for corpus in chosen for unit in _units(workspace, corpus, progress)]
     progress.expect(sum(unit.documents for unit in units))
     for unit in map_unordered(_score_unit, units, processes):
@@ -88,7 +88,7 @@ def score_predictions(
     return sum(unit.documents for unit in units)
 
 
-def _make_room(folder: Path, progress: Progress) -> None:
+def _delete_outdated(folder: Path, progress: Progress) -> None:
     """Delete scores by other metrics, and temporary files of a killed run."""
     version, said = _version(), folder / ".metrics"
     if not said.exists() or said.read_bytes() != version:

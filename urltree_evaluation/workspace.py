@@ -153,7 +153,9 @@ def _raw_lines(file: Path) -> Iterator[bytes]:
         try:
             yield from BufferedReader(cast("RawIOBase", plain))
         except zstandard.ZstdError as error:
-            raise WorkspaceError(f"{file} is damaged: {error}") from error
+            raise WorkspaceError(
+                f"{file} is damaged: {error}. Delete it, and run the command that writes it."
+            ) from error
 
 
 def write_lines(file: Path, records: Iterable[object]) -> None:

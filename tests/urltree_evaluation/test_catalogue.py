@@ -263,7 +263,7 @@ def test_another_algorithm_is_another_version_of_ours_alone(file: str, tmp_path:
         before = [catalogue.extractor_version(each) for each in (ours, theirs)]
         with Path("urltree", "{file}").open("a") as out:
             out.write("# changed")
-        catalogue._algorithm.cache_clear()
+        catalogue._hash_algorithm.cache_clear()
         after = [catalogue.extractor_version(each) for each in (ours, theirs)]
         print(before[0] == after[0], before[1] == after[1])
     """

@@ -48,8 +48,8 @@ def test_a_terminal_gets_one_line_that_moves() -> None:
         progress.advance(3)
     said = b""
     with suppress(OSError):  # reading a closed terminal fails after the last byte
-        while piece := os.read(reading, 1 << 16):
-            said += piece
+        while chunk := os.read(reading, 1 << 16):
+            said += chunk
     os.close(reading)
     lines = said.decode()
     assert "cost: left out: x [time]\r\n" in lines

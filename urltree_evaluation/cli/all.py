@@ -16,7 +16,7 @@ from urltree_evaluation.cli import evaluate, options
 @options.selection_options
 @options.sample_option
 @options.processes_option
-def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     context: click.Context,
     work: Path,
     inputs: tuple[Path, ...],

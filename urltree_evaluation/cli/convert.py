@@ -38,7 +38,7 @@ from urltree_evaluation.workspace import Workspace
     "--tool",
     help="Name of the program that produced the gold text. Such corpora are reported separately.",
 )
-def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     work: Path,
     inputs: tuple[Path, ...],
     form: Form | None,

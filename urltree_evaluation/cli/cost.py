@@ -27,7 +27,7 @@ _MIB = 1 << 20
     PASSES,
     "How often each document is measured. The median of the measurements is used.",
 )
-def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     work: Path,
     names: tuple[str, ...],
     plugins: tuple[Path, ...],
@@ -56,8 +56,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
             )
     click.echo(f"a bare parse of {found.documents:,} documents: {found.seconds:.2f} s of CPU")
     for name, each in sorted(found.extractors.items(), key=lambda pair: pair[1].ratio):
-        memory = "" if each.peak_memory is None else f", {each.peak_memory / _MIB:,.0f} MiB"
-        left_out = f", left out {len(each.left_out):,}" if each.left_out else ""
-        click.echo(f"{name}: {each.ratio:.1f} times{memory}{left_out}")
+        memory = (
+            "" if each.peak_memory is None else f", peak memory {each.peak_memory / _MIB:,.0f} MiB"
+        )
+        left_out = f", documents left out {len(each.left_out):,}" if each.left_out else ""
+        click.echo(f"{name}: {each.ratio:.1f} times the bare parse{memory}{left_out}")
     for name in sorted(extractors.keys() - found.extractors.keys()):
         click.echo(f"{name}: not measured: it failed on all documents, or WORK has no stream")

@@ -29,7 +29,7 @@ from urltree_evaluation.running.watching import MEGABYTES, SECONDS
     MEGABYTES,
     "Limit of memory, in megabytes, in addition to the memory that the process starts with.",
 )
-def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     work: Path,
     names: tuple[str, ...],
     plugins: tuple[Path, ...],

@@ -32,7 +32,7 @@ from urltree_evaluation.progress import show_progress
 
 _STREAMS = Path("../shared/data/streams")
 _FELL = 1
-_INTERRUPTED = 130  # 128 + SIGINT, as shells count
+_INTERRUPTED = 130  # 128 + SIGINT, like shells
 _METRICS = [name for name in FIGURES if not name.startswith("masked")]
 
 
@@ -65,7 +65,7 @@ _METRICS = [name for name in FIGURES if not name.startswith("masked")]
     show_default=True,
     help="Number of processes. Each of them measures one stream at a time.",
 )
-def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     streams: Path,
     file: Path | None,
     raise_: bool,

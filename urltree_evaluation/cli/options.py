@@ -27,7 +27,7 @@ from urltree_evaluation.running.extracting import SAMPLE
 from urltree_evaluation.workspace import Workspace, WorkspaceError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_INTERRUPTED = 130  # 128 + SIGINT, as shells count
+_INTERRUPTED = 130  # 128 + SIGINT, like shells
 
 work_argument = click.argument("work", type=click.Path(path_type=Path, file_okay=False))
 processes_option = click.option(

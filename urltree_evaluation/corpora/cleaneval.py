@@ -87,7 +87,7 @@ def remove_marks(gold: str) -> str:
 
 def read(folder: Path) -> Iterator[CorpusPage]:
     """Yield the pages below a folder, ordered by number. Raises CorpusError."""
-    pages, gold = _by_name(folder, ".html"), _by_name(folder, ".txt")
+    pages, gold = _files_by_name(folder, ".html"), _files_by_name(folder, ".txt")
     for name in gold:
         if name not in pages:
             raise CorpusError(f"{gold[name]}: the page of this gold, {name}.html, does not exist")
@@ -95,7 +95,7 @@ def read(folder: Path) -> Iterator[CorpusPage]:
         yield _page(name, pages[name], gold.get(name))
 
 
-def _by_name(folder: Path, suffix: str) -> dict[str, Path]:
+def _files_by_name(folder: Path, suffix: str) -> dict[str, Path]:
     """Return files with a suffix by number or name, without stripped files and notes."""
     files: dict[str, Path] = {}
     for file in sorted(folder.rglob("*" + suffix)):

@@ -63,7 +63,7 @@ def annotated_gold(html: str, where: str) -> AnnotatedGold:
 def read(folder: Path) -> Iterator[CorpusPage]:
     """Yield the pages of the folder, ordered by id. Raises CorpusError."""
     originals, annotated = folder / "original", folder / "annotated"
-    urls = _urls(folder / "url-mapping.txt")
+    urls = _read_urls(folder / "url-mapping.txt")
     for file in sorted(annotated.glob("*.html")):
         if not (originals / file.name).exists():
             raise CorpusError(
@@ -74,18 +74,18 @@ def read(folder: Path) -> Iterator[CorpusPage]:
 
 
 def _page(file: Path, annotated: Path, url: str | None) -> CorpusPage:
-    page = CorpusPage(file.stem, *page_address(url), _decoded(file))
+    page = CorpusPage(file.stem, *page_address(url), _read_decoded(file))
     if not annotated.exists():
         return page
-    gold, title = annotated_gold(_decoded(annotated), str(annotated))
+    gold, title = annotated_gold(_read_decoded(annotated), str(annotated))
     return replace(page, title=title, gold=gold)
 
 
-def _decoded(file: Path) -> str:
+def _read_decoded(file: Path) -> str:
     return scrub(decode(read_bytes(file)))
 
 
-def _urls(file: Path) -> dict[str, str]:
+def _read_urls(file: Path) -> dict[str, str]:
     if not file.exists():
         return {}
     lines = read_bytes(file).decode("utf-8", "replace").splitlines()
@@ -97,7 +97,7 @@ class _Target:
     """Handler of parser events; `close` returns class and text of each line of gold."""
 
     def __init__(self) -> None:
-        self._classes = [_NOT_CONTENT]  # of the open elements, the innermost last
+        self._classes = [_NOT_CONTENT]  # class of each open element, the innermost last
         self._lines: list[tuple[int, str]] = []
         self._line: list[str] = []
         self._line_class = _NOT_CONTENT

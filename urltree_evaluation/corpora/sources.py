@@ -84,9 +84,9 @@ def find_corpora(
     path = path if path.name.strip(".") else path.resolve()  # "." and ".." have no usable name
     form = form or _form(path)
     if form is None:
-        return _below(path, kind)
+        return _find_below(path, kind)
     if form == "json-lines":
-        return _of_json_lines(path, kind)
+        return _find_json_lines(path, kind)
     return [SourceCorpus(path.name, form, kind or "pages", (path,))]
 
 
@@ -102,7 +102,7 @@ def _form(path: Path) -> Form | None:
     return None
 
 
-def _below(folder: Path, kind: CorpusKind | None) -> list[SourceCorpus]:
+def _find_below(folder: Path, kind: CorpusKind | None) -> list[SourceCorpus]:
     folders = sorted(each for each in folder.iterdir() if each.is_dir())
     found = [corpus for each in folders if _form(each) for corpus in find_corpora(each, None, kind)]
     if not found:
@@ -112,17 +112,17 @@ def _below(folder: Path, kind: CorpusKind | None) -> list[SourceCorpus]:
     return found
 
 
-def _of_json_lines(path: Path, kind: CorpusKind | None) -> list[SourceCorpus]:
+def _find_json_lines(path: Path, kind: CorpusKind | None) -> list[SourceCorpus]:
     files = _json_lines_in(path) if path.is_dir() else [path]
     if not files:
         raise CorpusError(f"{path}: contains no .jsonl, .jsonl.gz or .jsonl.zst file")
     manifest = _manifest(path if path.is_dir() else path.parent)
     if path.is_dir() and (kind or _kind(path, manifest)) == "stream":
         return [SourceCorpus(path.name, "json-lines", "stream", tuple(files))]
-    return [_alone(file, kind or "pages", manifest) for file in files]
+    return [_single_file_corpus(file, kind or "pages", manifest) for file in files]
 
 
-def _alone(file: Path, kind: CorpusKind, manifest: dict[str, Any]) -> SourceCorpus:
+def _single_file_corpus(file: Path, kind: CorpusKind, manifest: dict[str, Any]) -> SourceCorpus:
     name = json_lines.stem(file) or file.name
     entry = manifest.get(name)
     tool = entry.get("tool") if isinstance(entry, dict) else None

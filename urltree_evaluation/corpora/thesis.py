@@ -83,8 +83,8 @@ def _page(fields: Mapping[Any, Any], where: str, folder: Path) -> CorpusPage:
         raise CorpusError(f"{where}: raw is missing; it is required")
     identifier = entry.text("id") or Path(raw).stem
     try:
-        html, url, title = _unwrapped(folder / "raw" / raw, entry.text("raw_encoding"))
-        gold = _gold(folder / "clean", entry.text("clean"), entry.text("clean_encoding"))
+        html, url, title = _read_page(folder / "raw" / raw, entry.text("raw_encoding"))
+        gold = _read_gold(folder / "clean", entry.text("clean"), entry.text("clean_encoding"))
     except CorpusError as error:
         raise CorpusError(f"{where}, id {identifier}: {error}") from error
     url, domain = page_address(entry.url() or url, entry.known("domain"))
@@ -99,14 +99,14 @@ def _page(fields: Mapping[Any, Any], where: str, folder: Path) -> CorpusPage:
     )
 
 
-def _unwrapped(file: Path, encoding: str | None) -> tuple[str, str, str | None]:
+def _read_page(file: Path, encoding: str | None) -> tuple[str, str, str | None]:
     """Return a page's HTML, and the URL and title of its CleanEval wrapper."""
     page = unwrap(read_bytes(file))
     html = decode_strictly(page.html, encoding, str(file)) if encoding else page.text()
     return html, page.url, page.title
 
 
-def _gold(folder: Path, name: str | None, encoding: str | None) -> str | None:
+def _read_gold(folder: Path, name: str | None, encoding: str | None) -> str | None:
     if name is None:
         return None
     file = folder / name

@@ -96,11 +96,11 @@ def load_cost(work: Path) -> Cost | None:
     if not file.exists():
         return None
     fields = orjson.loads(file.read_bytes())
-    of_each = {name: _of_one(each) for name, each in fields.pop("extractors").items()}
+    of_each = {name: _parse_extractor_cost(each) for name, each in fields.pop("extractors").items()}
     return Cost(**fields, extractors=of_each)
 
 
-def _of_one(fields: dict[str, Any]) -> ExtractorCost:
+def _parse_extractor_cost(fields: dict[str, Any]) -> ExtractorCost:
     quartiles = tuple(fields.pop("quartiles"))
     worst = tuple(CostlyDocument(**each) for each in fields.pop("worst"))
     left_out = tuple(LeftOut(**each) for each in fields.pop("left_out"))

@@ -74,12 +74,12 @@ def measure_costs(  # noqa: PLR0913 - one parameter for each option of the comma
     """
     progress = progress or Progress()
     documents = Documents(workspace, tuple(workspace.named(corpora)), of_stream, of_pages)
-    basis = _basis(documents, extractors.values(), passes)
-    peaks, left_out = _of_extraction(documents, extractors)
+    basis = _hash_basis(documents, extractors.values(), passes)
+    peaks, left_out = _read_extraction(documents, extractors)
     before = load_cost(workspace.path)
     if before is not None and before.basis == basis:
         progress.say(f"{FILE} is up to date and is kept; delete it to measure again")
-        return _written(workspace, _with_peaks(before, peaks))
+        return _write(workspace, _update_peaks(before, peaks))
     progress.expect(passes * len(documents))
     side_by_side = {PARSE.name: PARSE, **extractors}
     limits = Limits(seconds, megabytes)
@@ -90,7 +90,7 @@ def measure_costs(  # noqa: PLR0913 - one parameter for each option of the comma
     finally:
         measuring.stop()
     found = summarise_costs(measuring.seconds, measuring.sizes, left_out, peaks)
-    return _written(workspace, replace(found, basis=basis))
+    return _write(workspace, replace(found, basis=basis))
 
 
 def summarise_costs(
@@ -120,14 +120,14 @@ def summarise_costs(
         bytes=sum(map(sizes.__getitem__, bare)),
         seconds=sum(bare.values()),
         extractors={
-            name: _of_one(taken[name], bare, sizes, failed[name], peak)
+            name: _cost_of_one(taken[name], bare, sizes, failed[name], peak)
             for name, peak in peaks.items()
             if taken[name].keys() & bare.keys()
         },
     )
 
 
-def _of_one(
+def _cost_of_one(
     taken: Mapping[DocumentId, float],
     bare: Mapping[DocumentId, float],
     sizes: Mapping[DocumentId, int],
@@ -150,7 +150,7 @@ def _of_one(
     )
 
 
-def _with_peaks(found: Cost, peaks: Mapping[str, int | None]) -> Cost:
+def _update_peaks(found: Cost, peaks: Mapping[str, int | None]) -> Cost:
     """Update peak memory, because extractions may have been added since the measurement."""
     each = found.extractors.items()
     return replace(
@@ -158,20 +158,22 @@ def _with_peaks(found: Cost, peaks: Mapping[str, int | None]) -> Cost:
     )
 
 
-def _written(workspace: Workspace, found: Cost) -> Cost:
+def _write(workspace: Workspace, found: Cost) -> Cost:
     with appearing(workspace.path / FILE) as out:
         out.write(orjson.dumps(found, option=orjson.OPT_INDENT_2))
     return found
 
 
-def _basis(documents: Documents, extractors: Iterable[RegisteredExtractor], passes: int) -> str:
+def _hash_basis(
+    documents: Documents, extractors: Iterable[RegisteredExtractor], passes: int
+) -> str:
     corpora = [(corpus.name, corpus.sha256) for corpus in documents.corpora]
     versions = [(each.name, each.options, extractor_version(each)) for each in extractors]
     what = (corpora, documents.of_stream, documents.of_pages, versions, passes)
     return xxhash.xxh3_128_hexdigest(repr(what).encode())
 
 
-def _of_extraction(
+def _read_extraction(
     documents: Documents, extractors: Iterable[str]
 ) -> tuple[dict[str, int | None], dict[Trial, str]]:
     """Read what extract has measured, in one pass over all predictions.

@@ -51,7 +51,7 @@ class MeasureRun:
         self.sizes: dict[DocumentId, int] = {}
         self.is_done = False
         self.left_out = left_out
-        self._turn, self._key = 0, Trial("", "", "")  # the trial that was started last
+        self._visit, self._trial = 0, Trial("", "", "")  # the trial that was started last
         self._died_of: Trial | None = None
         self._work = partial(measure_cpu, documents=documents, extractors=extractors, passes=passes)
         self._limits = limits
@@ -66,20 +66,20 @@ class MeasureRun:
         with DefaultSelector() as selector:
             selector.register(self._child, EVENT_READ)
             selector.select(_LOOK)
-        begun = self._turn
+        begun = self._visit
         for line in self._child.lines():
             self._take(line)
         if not self.is_done and (death := self._child.death()):
             self._child.end()
-            if self._key == self._died_of:
+            if self._trial == self._died_of:
                 raise WorkspaceError(
                     f"cannot measure cost: the process fails before it calls an extractor"
                     f" ({death.message})"
                 )
-            self.left_out[self._key] = death.failure
-            self._died_of = self._key
+            self.left_out[self._trial] = death.failure
+            self._died_of = self._trial
             self._begin()
-        return self._turn - begun
+        return self._visit - begun
 
     def stop(self) -> None:
         """End the process."""
@@ -88,20 +88,20 @@ class MeasureRun:
     def _begin(self) -> None:
         left_out = frozenset(self.left_out)
         self._child = Watched(
-            partial(self._work, first=self._turn, left_out=left_out), self._limits
+            partial(self._work, first=self._visit, left_out=left_out), self._limits
         )
 
     def _take(self, line: bytes) -> None:
         if line == END:
             self.is_done = True
-            self._turn += 1
+            self._visit += 1
             return
         first, *rest = orjson.loads(line)
         if rest:
             corpus, id_, extractor, size = rest
-            self._turn, self._key = first, Trial(corpus, id_, extractor)
+            self._visit, self._trial = first, Trial(corpus, id_, extractor)
             self.sizes[corpus, id_] = size
         elif first is None:
-            self.left_out[self._key] = "exception"
+            self.left_out[self._trial] = "exception"
         else:
-            self.seconds[self._key].append(first)
+            self.seconds[self._trial].append(first)

@@ -96,38 +96,38 @@ def measure_cpu(  # noqa: PLR0913, PLR0917 - each parameter is a separate choice
     first: int,
     left_out: Collection[Trial],
 ) -> None:
-    """Send [turn, corpus, id, extractor, bytes] before each call, and [seconds or null] after it.
+    """Send [visit, corpus, id, extractor, bytes] before each call, and [seconds or null] after it.
 
     Args:
         send: sends a line to the parent.
         documents: documents to measure.
         extractors: extractors by name; stream extractors get documents of streams only.
         passes: number of passes over all documents.
-        first: turn to start with; a turn is one document in one pass, from 0.
+        first: visit to start with; a visit is one document in one pass, from 0.
         left_out: trials to skip.
     """
-    turns = count()
+    visits = count()
     for _ in range(passes):
         for corpus, pages in documents.parts():
             called = [x for x in extractors.values() if corpus.kind == "stream" or not x.is_stream]
             made: dict[str, ExtractFunction] = {}
             gc.collect()
             gc.freeze()  # makes the collection before each call fast
-            for page, turn in zip(pages, turns, strict=False):
-                for each in _in_turn(called, turn) if turn >= first else ():
+            for page, visit in zip(pages, visits, strict=False):
+                for each in _rotate(called, visit) if visit >= first else ():
                     if (key := Trial(corpus.name, page.id, each.name)) not in left_out:
-                        send(orjson.dumps([turn, *key, len(page.html.encode(errors="replace"))]))
-                        send(_timed(made, each, page))
+                        send(orjson.dumps([visit, *key, len(page.html.encode(errors="replace"))]))
+                        send(_time_call(made, each, page))
     send(END)
 
 
-def _in_turn(called: list[RegisteredExtractor], turn: int) -> list[RegisteredExtractor]:
+def _rotate(called: list[RegisteredExtractor], visit: int) -> list[RegisteredExtractor]:
     """Rotate the order of extractors, so that none of them always follows the same one."""
-    first = turn % max(len(called), 1)
+    first = visit % max(len(called), 1)
     return called[first:] + called[:first]
 
 
-def _timed(
+def _time_call(
     made: dict[str, ExtractFunction], extractor: RegisteredExtractor, page: CorpusPage
 ) -> bytes:
     """Return the CPU time of a call as a line to send; null if it failed.

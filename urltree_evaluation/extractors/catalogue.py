@@ -66,25 +66,25 @@ def extractor_version(extractor: RegisteredExtractor) -> str:
     extractors it covers the whole package `urltree`. Equal versions produce equal text.
     """
     code = xxhash.xxh3_64(_source(_file(sys.modules[extractor.module])))
-    code.update(_algorithm() if extractor.package == "urltree" else _shared())
+    code.update(_hash_algorithm() if extractor.package == "urltree" else _hash_shared())
     digest = code.hexdigest()[:8]
     return f"{metadata.version(extractor.package)}+{digest}" if extractor.package else digest
 
 
 @cache
-def _shared() -> bytes:
+def _hash_shared() -> bytes:
     """Hash the code of our tokenizer and the version of the parser."""
     return _hash([*map(_file, _SHARED)], "lxml")
 
 
 @cache
-def _algorithm() -> bytes:
+def _hash_algorithm() -> bytes:
     """Hash every file of the package `urltree`, so that no module that decides text is left out."""
     package = _file(urltree).parent
     files = [
         file for file in package.rglob("*") if file.is_file() and "__pycache__" not in file.parts
     ]
-    return _hash(files, "lxml", "publicsuffixlist") + _shared()
+    return _hash(files, "lxml", "publicsuffixlist") + _hash_shared()
 
 
 def _hash(files: Iterable[Path], *packages: str) -> bytes:
@@ -111,11 +111,11 @@ def _built_in() -> tuple[dict[str, RegisteredExtractor], dict[str, str]]:
         try:
             import_module(f"{_PACKAGE}.{module.name}")
         except Exception as error:  # noqa: BLE001 - a broken tool is treated like a missing one
-            absent[module.name.rstrip("_").replace("_", "-")] = _why(error)
+            absent[module.name.rstrip("_").replace("_", "-")] = _explain(error)
     return dict(sorted(registered.items())), absent
 
 
-def _why(error: Exception) -> str:
+def _explain(error: Exception) -> str:
     if not isinstance(error, ImportError):
         return f"broken: {type(error).__name__}: {error}"
     if not isinstance(error, ModuleNotFoundError) or error.name is None:

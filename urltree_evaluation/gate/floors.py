@@ -27,7 +27,7 @@ import yaml
 FIGURES = ("words", "words+title", "masked words", "masked words+title")
 SHIPPED = Path(__file__).with_name("floors.yaml")
 
-Figures = dict[str, float]  # F1 by name, of FIGURES
+Figures = dict[str, float]  # F1 by metric; the metrics are those of FIGURES
 
 _DIGITS = 10_000
 
@@ -96,9 +96,9 @@ class Floors:
     @classmethod
     def of(cls, measured: GateFigures) -> Self:
         """Return floors equal to the measured values."""
-        floors = {name: _rounded(figures) for name, figures in measured.macro().items()}
+        floors = {name: _round_down_all(figures) for name, figures in measured.macro().items()}
         sites = {
-            heuristic: {site: _rounded(figures) for site, figures in found.items()}
+            heuristic: {site: _round_down_all(figures) for site, figures in found.items()}
             for heuristic, found in measured.sites.items()
         }
         return cls(measured.corpus, measured.pages, floors, sites)
@@ -179,7 +179,7 @@ class Floors:
         return floors
 
 
-def _rounded(figures: Figures) -> Figures:
+def _round_down_all(figures: Figures) -> Figures:
     return {name: round_down(value) for name, value in figures.items()}
 
 

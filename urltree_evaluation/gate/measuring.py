@@ -125,10 +125,10 @@ def score_file(file: Path) -> F1ByPage:
     plain, masked = _Trees(), _Trees()
     for number, page in enumerate(read(file)):
         document = plain.learn(page)
-        hidden = masked.learn(_masked(page, masking(page.domain)))
+        hidden = masked.learn(_mask_page(page, masking(page.domain)))
         if page.gold is None or number % EVERY:
             continue
-        f1 = _against(page)
+        f1 = _f1_function(page)
         for prefix, trees, learned in (("", plain, document), ("masked ", masked, hidden)):
             for name, text in trees.texts(learned).items() if learned else ():
                 as_it_is, with_title = f1(text)
@@ -177,11 +177,11 @@ class _Trees:
         return known
 
 
-def _masked(page: CorpusPage, masking: Masking) -> CorpusPage:
+def _mask_page(page: CorpusPage, masking: Masking) -> CorpusPage:
     return replace(page, url=masking.url(page.url), html=masking.html(page.html), title=None)
 
 
-def _against(page: CorpusPage) -> Callable[[str], tuple[float, float]]:
+def _f1_function(page: CorpusPage) -> Callable[[str], tuple[float, float]]:
     """Return a cached function for F1 of a text; heuristics often keep the same text."""
     gold = PageGold(page)
 

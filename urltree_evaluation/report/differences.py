@@ -51,7 +51,9 @@ def mark_differences(gold: str, result: str, shown: int = SHOWN) -> Sides:
                for i in range(code.src_start, code.src_end)]  # fmt: skip
     extra = [theirs[i] for code in found if code.tag == "insert"
              for i in range(code.dest_start, code.dest_end)]  # fmt: skip
-    return Sides(_marked(gold, missing, "missing", shown), _marked(result, extra, "extra", shown))
+    return Sides(
+        _mark_text(gold, missing, "missing", shown), _mark_text(result, extra, "extra", shown)
+    )
 
 
 def excerpt(text: str, shown: int = SHOWN) -> Markup:
@@ -82,11 +84,11 @@ def _kind(character: str) -> str:
     return ("space", "part", "word")[min(len(split_words(character * 2)), 2)]
 
 
-def _marked(text: str, wrong: list[LocatedWord], mark: str, shown: int) -> Markup:
+def _mark_text(text: str, wrong: list[LocatedWord], mark: str, shown: int) -> Markup:
     """Return the text with its wrong words marked, and without the middle of long correct parts."""
     parts: list[Markup] = []
     left = shown
-    for start, end, is_wrong in _stretches(text, wrong):
+    for start, end, is_wrong in _split_stretches(text, wrong):
         if left <= 0:
             parts.append(_CUT.format(end=start, total=len(text)))
             break
@@ -98,8 +100,8 @@ def _marked(text: str, wrong: list[LocatedWord], mark: str, shown: int) -> Marku
             ]
             left -= 2 * CONTEXT
             continue
-        piece = sanitize(text[start : min(end, start + left)])
-        parts.append(MARKS[mark].format(piece) if is_wrong else Markup.escape(piece))
+        part = sanitize(text[start : min(end, start + left)])
+        parts.append(MARKS[mark].format(part) if is_wrong else Markup.escape(part))
         if end - start > left:
             parts.append(_CUT.format(end=start + left, total=len(text)))
             break
@@ -107,10 +109,10 @@ def _marked(text: str, wrong: list[LocatedWord], mark: str, shown: int) -> Marku
     return Markup("").join(parts)
 
 
-def _stretches(text: str, wrong: list[LocatedWord]) -> Iterator[tuple[int, int, bool]]:
+def _split_stretches(text: str, wrong: list[LocatedWord]) -> Iterator[tuple[int, int, bool]]:
     """Yield the text in correct and wrong parts, none of them empty."""
     at = 0
-    for start, end in _joined(text, wrong):
+    for start, end in _join_runs(text, wrong):
         if start > at:
             yield at, start, False
         yield start, end, True
@@ -119,7 +121,7 @@ def _stretches(text: str, wrong: list[LocatedWord]) -> Iterator[tuple[int, int, 
         yield at, len(text), False
 
 
-def _joined(text: str, wrong: Iterable[LocatedWord]) -> Iterator[tuple[int, int]]:
+def _join_runs(text: str, wrong: Iterable[LocatedWord]) -> Iterator[tuple[int, int]]:
     """Yield the positions of runs of wrong words with only separators between them."""
     start = end = -1
     for word in wrong:

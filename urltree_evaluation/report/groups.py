@@ -1,4 +1,4 @@
-"""Groups of extractors (ours, stream, single page): their colours and markers, and who is drawn.
+"""Groups of extractors (ours, stream, single page): their colours and markers, and which are drawn.
 
 Colours are Okabe and Ito's (Color Universal Design, 2008), which differ with any colour vision.
 Colour is never the only difference: markers, line styles or words differ too, for prints in grey.

@@ -86,7 +86,9 @@ def to_html_grid(name: str, grid: Grid, groups: Mapping[str, Group]) -> HtmlGrid
     highest, lines = grid.highest(), []
     for number, row in enumerate(grid.rows):
         shown = tuple(
-            _shown(row[at], is_wide=wide[at], is_text=textual[at], is_best=(number, at) in highest)
+            _to_cell(
+                row[at], is_wide=wide[at], is_text=textual[at], is_best=(number, at) in highest
+            )
             for at in range(1, len(row))
         )
         first = cell_text(row[0])
@@ -95,7 +97,7 @@ def to_html_grid(name: str, grid: Grid, groups: Mapping[str, Group]) -> HtmlGrid
     return HtmlGrid(grid.title, EXPLAINED.get(name, ""), header, tuple(lines))
 
 
-def _shown(cell: GridCell, *, is_wide: bool, is_text: bool, is_best: bool) -> HtmlCell:
+def _to_cell(cell: GridCell, *, is_wide: bool, is_text: bool, is_best: bool) -> HtmlCell:
     if isinstance(cell, Estimate):
         words, beside, title = (
             formats.three_decimals(cell.value),

@@ -21,7 +21,7 @@ from urltree_evaluation.workspace import Workspace
 
 _LISTED = 60  # most domains that are drawn separately
 _PAGES = 3  # mean number of pages of a domain that is needed for a mean or a box
-_PANELS = 3  # extractors whose domains are drawn, of ours and of the others
+_PANELS = 3  # most extractors of ours, and of the others, whose domains are drawn
 
 
 class Plot(NamedTuple):
@@ -143,7 +143,7 @@ def plot_cost(measured: ChartData) -> Plot | None:
 def plot_learning(measured: ChartData) -> Plot | None:
     """Plot the learning curves of a stream, as a mean over its domains."""
     by_name = _curves(measured, {"ours": 4, "stream": 3, "single page": 2})
-    means = {name: _thinned(mean_curve(by_domain)) for name, by_domain in by_name.items()}
+    means = {name: _thin_out(mean_curve(by_domain)) for name, by_domain in by_name.items()}
     lines = [
         learning.PlottedCurve(
             name, measured.groups[name], curve.numbers.tolist(), curve.values.tolist()
@@ -175,7 +175,7 @@ def plot_learning_by_domain(measured: ChartData) -> Plot | None:
             )
             for name, by_domain in by_name.items()
             if domain in by_domain
-            for curve in [_thinned(by_domain[domain])]
+            for curve in [_thin_out(by_domain[domain])]
         ]
         for domain in domains
     }
@@ -206,7 +206,7 @@ def _curves(measured: ChartData, wanted: Mapping[Group, int]) -> dict[str, dict[
     }
 
 
-def _thinned(curve: Curve, points: int = 40) -> Curve:
+def _thin_out(curve: Curve, points: int = 40) -> Curve:
     """Return points evenly spaced on a logarithmic axis, as far as half of the domains reach."""
     long_enough = np.flatnonzero(curve.domains * 2 >= curve.domains.max(initial=0))
     numbers = curve.numbers[long_enough]

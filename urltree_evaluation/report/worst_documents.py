@@ -56,7 +56,7 @@ def worst_documents(
 ) -> dict[str, list[WorstDocument]]:
     """Return the worst sampled documents of each extractor, by F1 or else by segments."""
     columns = {name: read_columns(workspace, corpus, name) for name in extractors}
-    rows = {name: _lowest(each, count) for name, each in columns.items()}
+    rows = {name: _lowest_rows(each, count) for name, each in columns.items()}
     wanted = {name: [columns[name].ids[row] for row in rows[name]] for name in extractors}
     pages = _pages(workspace, corpus, {page for ids in wanted.values() for page in ids})
     texts = {identifier: _text(page) for identifier, page in pages.items()}
@@ -79,7 +79,7 @@ def _text(page: CorpusPage) -> Markup:
         return NOTE.format(error.message)
 
 
-def _lowest(columns: Columns, count: int) -> list[int]:
+def _lowest_rows(columns: Columns, count: int) -> list[int]:
     """Return the rows with the lowest quality below 1; equal ones are ordered by id.
 
     Boundary cases come first, and their number is limited.

@@ -114,7 +114,7 @@ class _Caller:
         Raises:
             MemoryError: the process has no memory left and must end.
         """
-        peak, begun = _peak(), time.process_time()
+        peak, begun = _peak_memory(), time.process_time()
         try:
             outcome = replace(blank, text=self._text(page))
         except MemoryError:
@@ -123,7 +123,7 @@ class _Caller:
             outcome = replace(blank, failure="duplicate", message=str(found))
         except BaseException as error:  # noqa: BLE001 - third-party code may raise anything
             outcome = replace(blank, failure="exception", message=describe_exception(error))
-        return replace(outcome, cpu=time.process_time() - begun, memory=_peak() - peak)
+        return replace(outcome, cpu=time.process_time() - begun, memory=_peak_memory() - peak)
 
     def _text(self, page: CorpusPage) -> str:
         if self._extract is None:
@@ -148,6 +148,6 @@ def describe_exception(error: BaseException) -> str:
     return line.encode(errors="replace").decode()
 
 
-def _peak() -> int:
+def _peak_memory() -> int:
     """Return the highest resident memory of this process so far, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT

@@ -97,13 +97,13 @@ def _plan(
                 corpus.sha256,
                 of_stream,
             )
-            _make_room(workspace, corpus, run, progress)
+            _delete_outdated(workspace, corpus, run, progress)
             for name in corpus.parts:
                 if not workspace.predictions_file(corpus.name, extractor.name, name).exists():
                     yield PartTask(workspace, corpus.name, name, extractor, of_stream)
 
 
-def _make_room(workspace: Workspace, corpus: Corpus, run: Run, progress: Progress) -> None:
+def _delete_outdated(workspace: Workspace, corpus: Corpus, run: Run, progress: Progress) -> None:
     """Delete predictions and scores of a different run, and store the new description."""
     before = workspace.run(corpus.name, run.extractor)
     folder = workspace.predictions_file(corpus.name, run.extractor, "").parent
@@ -111,7 +111,7 @@ def _make_room(workspace: Workspace, corpus: Corpus, run: Run, progress: Progres
         if before is not None:
             progress.say(
                 f"deleting predictions of {run.extractor} on {corpus.name}:"
-                f" {_changed(before, run)} changed"
+                f" {_changed_fields(before, run)} changed"
             )
         shutil.rmtree(folder, ignore_errors=True)
         scores = workspace.scores_file(corpus.name, run.extractor, "").parent
@@ -122,7 +122,7 @@ def _make_room(workspace: Workspace, corpus: Corpus, run: Run, progress: Progres
         unfinished.unlink()
 
 
-def _changed(before: Run, now: Run) -> str:
+def _changed_fields(before: Run, now: Run) -> str:
     fields = [name for name in Run.__slots__ if getattr(before, name) != getattr(now, name)]
     return ", ".join(name.removesuffix("_sha256") for name in fields)
 

@@ -59,7 +59,7 @@ class Child:
         self._pid = os.fork()
         if not self._pid:
             os.close(self._out)
-            _live(work, said, parent, memory)
+            _run_child(work, said, parent, memory)
         with suppress(OSError):  # the child has already done it
             os.setpgid(self._pid, self._pid)
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
@@ -120,7 +120,7 @@ class Child:
         return self._ending
 
 
-def _live(work: Callable[[SendLine], None], said: int, parent: int, memory: int) -> NoReturn:
+def _run_child(work: Callable[[SendLine], None], said: int, parent: int, memory: int) -> NoReturn:
     """Run the work in the child; no code of the parent runs after it."""
     code = 1
     try:

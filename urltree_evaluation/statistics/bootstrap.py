@@ -48,7 +48,7 @@ def macro_estimates(
     table: ScoreTable, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, Estimate]:
     """Return the macro mean of each extractor."""
-    return _named(table.macro(), _macro(table, resamples, seed))
+    return _estimates_by_name(table.macro(), _macro(table, resamples, seed))
 
 
 def micro_estimates(
@@ -58,7 +58,7 @@ def micro_estimates(
     counts = draw_resamples(table, resamples, seed)
     sums = resampled_sums(counts, table.values)
     with np.errstate(invalid="ignore"):
-        return _named(table.micro(), sums / counts.sum(axis=1, keepdims=True))
+        return _estimates_by_name(table.micro(), sums / counts.sum(axis=1, keepdims=True))
 
 
 def success_estimates(
@@ -69,7 +69,7 @@ def success_estimates(
     sums = resampled_sums(counts, table.values * table.is_success)
     with np.errstate(invalid="ignore"):
         means = sums / resampled_sums(counts, table.is_success.astype(np.float64))
-    return _named(table.successes(), means)
+    return _estimates_by_name(table.successes(), means)
 
 
 def differences_to(
@@ -80,7 +80,7 @@ def differences_to(
     column, macro = table.column(to), table.macro()
     values = {name: value - macro[to] for name, value in macro.items()}
     samples = _macro(table, resamples, seed)
-    found = _named(values, samples - samples[:, [column]])
+    found = _estimates_by_name(values, samples - samples[:, [column]])
     return {name: figure for name, figure in found.items() if name != to}
 
 
@@ -125,7 +125,7 @@ def _macro(table: ScoreTable, resamples: int, seed: int) -> Floats:
     return resampled_sums(draw_resamples(table, resamples, seed), table.values / shares[:, None])
 
 
-def _named(values: dict[str, float], samples: Floats) -> dict[str, Estimate]:
+def _estimates_by_name(values: dict[str, float], samples: Floats) -> dict[str, Estimate]:
     intervals = zip(values.items(), _intervals(samples), strict=True)
     return {name: Estimate(value, low, high) for (name, value), (low, high) in intervals}
 
@@ -151,12 +151,12 @@ def _draw(domain_codes: bytes, resamples: int, seed: int) -> Counts:
     counts = np.zeros((resamples, len(codes)), dtype=np.uint16)
     if not len(codes):
         return counts
-    times = chance.multinomial(len(sizes), _evenly(len(sizes)), size=resamples)
+    times = chance.multinomial(len(sizes), _uniform(len(sizes)), size=resamples)
     for domain, size in enumerate(sizes.tolist()):
-        pages = chance.multinomial(times[:, domain] * size, _evenly(size))
+        pages = chance.multinomial(times[:, domain] * size, _uniform(size))
         counts[:, codes == domain] = pages
     return counts
 
 
-def _evenly(among: int) -> Floats:
+def _uniform(among: int) -> Floats:
     return np.full(among, 1 / among)

@@ -32,7 +32,7 @@ def corpus_tables(workspace: Workspace, ranked: Ranking) -> dict[str, Grid]:
     }
     if ranked.corpus.kind == "stream":
         grids |= stream_tables.stream_tables(workspace, corpus)
-    return {name: _marked(grid, ranked) for name, grid in grids.items() if grid.rows}
+    return {name: _add_tool(grid, ranked) for name, grid in grids.items() if grid.rows}
 
 
 def ranking_table(ranked: Ranking) -> Grid:
@@ -43,7 +43,7 @@ def ranking_table(ranked: Ranking) -> Grid:
     )  # fmt: skip
     rows: list[list[GridCell]] = [[row.name, *_text_cells(row)] for row in ranked.rows if row.text]
     best = frozenset(header[1:7])
-    return Grid(f"{_of(ranked)}: F1 of words, macro over domains", header, rows, best)
+    return Grid(f"{_corpus_title(ranked)}: F1 of words, macro over domains", header, rows, best)
 
 
 def metrics_table(ranked: Ranking) -> Grid:
@@ -60,7 +60,7 @@ def metrics_table(ranked: Ranking) -> Grid:
         for row in ranked.rows
         if row.text
     ]
-    return Grid(f"{_of(ranked)}: F1 by metric", header, rows, frozenset(header[1:]))
+    return Grid(f"{_corpus_title(ranked)}: F1 by metric", header, rows, frozenset(header[1:]))
 
 
 def segments_table(ranked: Ranking) -> Grid:
@@ -69,7 +69,7 @@ def segments_table(ranked: Ranking) -> Grid:
     found = [(row.name, row.segments) for row in ranked.rows if row.segments]
     found.sort(key=lambda each: (-each[1].f1.value, each[0]))
     rows: list[list[GridCell]] = [[name, *figures] for name, figures in found]
-    return Grid(f"{_of(ranked)}: segments, micro", header, rows, frozenset(header[1:5]))
+    return Grid(f"{_corpus_title(ranked)}: segments, micro", header, rows, frozenset(header[1:5]))
 
 
 def boundaries_table(ranked: Ranking) -> Grid:
@@ -84,14 +84,14 @@ def boundaries_table(ranked: Ranking) -> Grid:
         ]
         for row in ranked.rows
     ]
-    return Grid(f"{_of(ranked)}: boundary cases", header, rows)
+    return Grid(f"{_corpus_title(ranked)}: boundary cases", header, rows)
 
 
 def extractors_table(ranked: Ranking) -> Grid:
     """Return options and version of each extractor."""
     header = ("extractor", "options", "version", "learns from earlier pages")
     rows = [(r.name, r.options, r.version, "yes" if r.is_stream else "no") for r in ranked.rows]
-    return Grid(f"{_of(ranked)}: extractors", header, rows)
+    return Grid(f"{_corpus_title(ranked)}: extractors", header, rows)
 
 
 def pairs_table(table: ScoreTable) -> Grid:
@@ -120,12 +120,12 @@ def domains_table(table: ScoreTable) -> Grid:
     return Grid("F1 of words by domain", header, rows, frozenset(names), is_best_in_row=True)
 
 
-def _of(ranked: Ranking) -> str:
+def _corpus_title(ranked: Ranking) -> str:
     """Return the name of the corpus with the numbers of documents and domains."""
     return f"{ranked.corpus.name} ({ranked.documents:,} documents, {ranked.domains:,} domains)"
 
 
-def _marked(grid: Grid, ranked: Ranking) -> Grid:
+def _add_tool(grid: Grid, ranked: Ranking) -> Grid:
     """Add the tool that produced the gold to the title, because a table may be read on its own."""
     if ranked.tool is None:
         return grid

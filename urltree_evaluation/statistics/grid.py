@@ -71,10 +71,10 @@ class Grid:
         write = csv.writer(out, lineterminator="\n").writerow
         wide = [any(isinstance(row[at], Estimate) for row in self.rows) for at in self._columns]
         titles = zip(self.header, wide, strict=True)
-        write([name for title, is_wide in titles for name in _names(title, is_wide=is_wide)])
+        write([name for title, is_wide in titles for name in _csv_headings(title, is_wide=is_wide)])
         for row in self.rows:
             cells = zip(row, wide, strict=True)
-            write([each for cell, is_wide in cells for each in _plain(cell, is_wide=is_wide)])
+            write([each for cell, is_wide in cells for each in _csv_cells(cell, is_wide=is_wide)])
         return out.getvalue()
 
     @property
@@ -127,24 +127,24 @@ def escape_markdown(plain: str) -> str:
     return _MARKUP.sub(r"\\\1", " ".join(plain.split())).replace("<", "&lt;")
 
 
-def _names(title: str, *, is_wide: bool) -> list[str]:
-    title = _no_formula(title)
+def _csv_headings(title: str, *, is_wide: bool) -> list[str]:
+    title = _escape_formula(title)
     return [title, f"{title} low", f"{title} high"] if is_wide else [title]
 
 
-def _plain(cell: GridCell, *, is_wide: bool) -> list[str | int]:
+def _csv_cells(cell: GridCell, *, is_wide: bool) -> list[str | int]:
     numbers: Sequence[GridCell] = cell if isinstance(cell, Estimate) else (cell,)
     missing = 3 - len(numbers) if is_wide else 0
-    return [_number(number) for number in numbers] + [""] * missing
+    return [_csv_number(number) for number in numbers] + [""] * missing
 
 
-def _number(cell: GridCell) -> str | int:
+def _csv_number(cell: GridCell) -> str | int:
     if isinstance(cell, float):
         return "" if math.isnan(cell) else f"{cell:.{_DIGITS}g}"
     if isinstance(cell, str):
-        return _no_formula(cell)
+        return _escape_formula(cell)
     return "" if cell is None or isinstance(cell, Estimate) else cell
 
 
-def _no_formula(plain: str) -> str:
+def _escape_formula(plain: str) -> str:
     return f"'{plain}" if plain.lstrip().startswith(_FORMULA) else plain

@@ -93,7 +93,7 @@ def curves_table(table: ScoreTable) -> Grid:
         [int(numbers[at]), int(domains[at]), *(float(mean.values[at]) for mean in means)]
         for at in np.flatnonzero(np.isin(numbers, wanted))
     ]
-    title = "moving average of F1 by document number, mean over the domains that have as many"
+    title = "moving average of F1 by document number, mean over domains with enough documents"
     return Grid(title, ("documents", "domains", *names), rows)
 
 

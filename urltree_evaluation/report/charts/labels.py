@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_GAP = 6.0  # from a point to its label, in points of 1/72 inch
+_GAP = 6.0  # distance of a label from its point, in 1/72 inch
 _ROWS = 12  # highest vertical distance of a label from its point, in lines
 
 
@@ -61,7 +61,7 @@ def place_labels(
     found = []
     for (x, y), (width, height) in zip(points.tolist(), sizes, strict=True):
         best: tuple[float, LabelPosition, _Box] | None = None
-        for place in _places(height):
+        for place in _candidate_positions(height):
             left, middle = x + place.left(width), y + place.dy
             box = _Box(left, middle - height / 2, left + width, middle + height / 2)
             cost = sum(box.cost(other) for other in taken) + 2 * box.outside(_Box(*room))
@@ -75,7 +75,7 @@ def place_labels(
     return found
 
 
-def _places(height: float) -> Iterator[LabelPosition]:
+def _candidate_positions(height: float) -> Iterator[LabelPosition]:
     """Yield positions beside the point, then further up and down, also above and below it."""
     for row in range(_ROWS):
         for dy in (row * height * 0.6, -row * height * 0.6):
