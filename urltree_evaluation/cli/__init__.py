@@ -1,4 +1,4 @@
-"""The command `urltree evaluate`: each subcommand is a module, imported on use."""
+"""The command `urltree evaluate`. Each subcommand is a module that is imported when it runs."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """Run all stages on INPUTS: convert, extract, score, cost and report.
 
     Each INPUT is a file or folder with pages, as for `convert`. All results are written to the
-    folder WORK. If a run is interrupted, the same command continues it. Options that only one stage
-    has are given by running the stages one by one.
+    folder WORK. If a run is interrupted, the same command continues it. To use an option of a
+    single stage, run the stages one by one.
     """
     selection: dict[str, object] = {"names": names, "plugins": plugins, "corpora": corpora}
     stages: dict[str, dict[str, object]] = {

@@ -79,7 +79,7 @@ def _hash_shared() -> bytes:
 
 @cache
 def _hash_algorithm() -> bytes:
-    """Hash every file of the package `urltree`, so that no module that decides text is left out."""
+    """Hash every file of the package `urltree`, because any of them may change the text."""
     package = _file(urltree).parent
     files = [
         file for file in package.rglob("*") if file.is_file() and "__pycache__" not in file.parts

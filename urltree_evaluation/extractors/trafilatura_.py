@@ -33,7 +33,7 @@ def fast(html: str, url: str) -> str | None:
 
 @single_page("trafilatura-precision", f"{_SAME}, favor_precision", package="trafilatura")
 def precision(html: str, url: str) -> str | None:
-    """Prefer less text to wrong text."""
+    """Favour precision: return less text, with fewer errors."""
     return _text(html, url, favor_precision=True)
 
 

@@ -138,7 +138,10 @@ def score_file(file: Path) -> F1ByPage:
 
 
 class _Trees:
-    """The trees of a stream: for each domain one for `evidence` and one for the paper's."""
+    """The trees of a stream: two for each domain.
+
+    One tree is learned by `evidence`; the heuristics of the paper share the other.
+    """
 
     def __init__(self) -> None:
         self._scheme = KeyScheme()

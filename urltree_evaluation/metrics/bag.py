@@ -1,4 +1,4 @@
-"""Bags of words: how often each word occurs, without order (NCE, section 2)."""
+"""Bags of words: how often each word occurs, without order (the paper of NCE, section 2)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Characters by their longest common subsequence, as the grandparent paper measures.
+"""Characters by their longest common subsequence, as in the paper of the grandparent filter.
 
-Runs of white space count as one space. Case and punctuation count.
+Runs of white space count as one space. Case and punctuation count. The paper is cited in
+extractors/boilerpipe_grandparent.py.
 """
 
 from __future__ import annotations

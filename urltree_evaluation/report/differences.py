@@ -110,7 +110,7 @@ def _mark_text(text: str, wrong: list[LocatedWord], mark: str, shown: int) -> Ma
 
 
 def _split_stretches(text: str, wrong: list[LocatedWord]) -> Iterator[tuple[int, int, bool]]:
-    """Yield the text in correct and wrong parts, none of them empty."""
+    """Yield start, end and whether it is wrong, for each correct and wrong part of the text."""
     at = 0
     for start, end in _join_runs(text, wrong):
         if start > at:

@@ -47,14 +47,14 @@ class Estimate(NamedTuple):
 def macro_estimates(
     table: ScoreTable, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, Estimate]:
-    """Return the macro mean of each extractor."""
+    """Return the macro mean (over domains) of each extractor, with its interval."""
     return _estimates_by_name(table.macro(), _macro(table, resamples, seed))
 
 
 def micro_estimates(
     table: ScoreTable, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, Estimate]:
-    """Return the micro mean of each extractor."""
+    """Return the micro mean (over pages) of each extractor, with its interval."""
     counts = draw_resamples(table, resamples, seed)
     sums = resampled_sums(counts, table.values)
     with np.errstate(invalid="ignore"):

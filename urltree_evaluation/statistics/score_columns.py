@@ -111,5 +111,5 @@ def _metric(scores: Sequence[Score], metric: Metric) -> NDArray[np.float64]:
 
 
 def _shaped(values: Sequence[Sequence[float]], width: int) -> NDArray[np.float64]:
-    """Return rows of this width as an array; three times as fast as `np.array`."""
+    """Return rows of this width as an array, three times as fast as `np.array`."""
     return np.fromiter(chain.from_iterable(values), np.float64).reshape(-1, width)
