@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from agents.polling.parsers import Parsers
+from tests import child_process
 from tests.agents.limits import GUARD
 from tests.agents.parsing import FEED, GREEDY, SLOW, SMALL, children, is_well, run, trouble
 from urltree.crawl.decisions.answer import Trouble
@@ -167,7 +168,9 @@ asyncio.run(work())
 
 def test_processes_end_with_a_worker_that_is_killed() -> None:
     """Idle or in the middle of a feed, which takes 30 s more."""
-    worker = subprocess.Popen([sys.executable, "-c", WORKER], stdout=subprocess.PIPE)
+    worker = subprocess.Popen(
+        [sys.executable, "-c", WORKER], env=child_process.environment(), stdout=subprocess.PIPE
+    )
     try:
         assert worker.stdout is not None
         assert worker.stdout.readline() == b"parsing\n"

@@ -23,8 +23,9 @@ from models.dead_letter import DeadLetter
 from models.feed import Feed
 from models.fetch import Fetch
 from models.headers import ORIGIN, header
+from tests import child_process
 from tests.job.feed_sites import FeedSites
-from tests.job.harness import ROOT, Job, Worker, wait_until
+from tests.job.harness import Job, Worker, wait_until
 from tests.job.kafka_records import Sent, partition_of
 from tests.job.state import in_changelog
 from urltree.address.url_key import KeyScheme
@@ -87,7 +88,7 @@ def misbehaving() -> Iterator[dict[str, str]]:
     """The misbehaving server as a process of its own; the settings with which it is reached."""
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.urltree.crawl.web.misbehaving"],
-        cwd=ROOT,
+        env=child_process.environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

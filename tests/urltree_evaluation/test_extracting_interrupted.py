@@ -14,9 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests import child_process
 from tests.urltree_evaluation.streamed import CORPUS, PART, work
-
-ROOT = Path(__file__).parents[2]
 
 RUN = """
 import os, sys, time
@@ -47,7 +46,7 @@ def started(folder: Path) -> subprocess.Popen[str]:
     """An extraction as the verb runs it, in a process group of its own, as a shell starts it."""
     return subprocess.Popen(
         [sys.executable, "-c", RUN, str(folder)],
-        cwd=ROOT,
+        env=child_process.environment(),
         stderr=subprocess.PIPE,
         text=True,
         process_group=0,
@@ -127,6 +126,8 @@ def test_a_full_disk_ends_all_processes_and_leaves_no_file(tmp_path: Path) -> No
     """Here a limit on the size of files stands for it."""
     work(tmp_path)
     command = [sys.executable, "-c", FULL, str(tmp_path)]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, text=True)
+    ran = subprocess.run(
+        command, env=child_process.environment(), capture_output=True, check=False, text=True
+    )
     assert ran.stdout == "[] []\n"
     assert "ClickException: [Errno 27] File too large" in ran.stderr

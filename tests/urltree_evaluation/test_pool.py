@@ -14,9 +14,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests import child_process
 from urltree_evaluation.pool import PoolError, each_done
 
-ROOT = Path(__file__).parents[2]
 CODE = """
 import sys
 from pathlib import Path
@@ -57,7 +57,8 @@ def test_processes_end_with_the_one_that_was_killed(has_begun: bool, tmp_path: P
     """A kill -9 of a command leaves none of its processes behind."""
     files = [tmp_path / name for name in "ab"]
     command = [sys.executable, "-c", CODE, *map(str, files)]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as parent:
+    environment = child_process.environment()
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as parent:
         process = psutil.Process(parent.pid)
         until(lambda: len(process.children()) == 3)  # two, and a tracker
         until(lambda: not has_begun or all(file.exists() for file in files))
