@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from agents.kafka.client import admin
 from agents.settings.job import Settings, SettingsError
-from demo.kafka import running
+from demo.kafka import Kafka, running
 from tests.secure_kafka import SecureKafka, running_securely
 
 # A shell lets what it starts in the background ignore SIGINT, and every child inherits that: tests
@@ -33,6 +33,7 @@ settings.load_profile("untimed")
 
 Record = Callable[[str], None]
 _FIGURE = "figure"
+_KAFKA = {"kafka", "secure_kafka", "own_kafka"}  # fixtures; tests that use one are marked `kafka`
 
 
 @pytest.fixture(scope="session")
@@ -47,6 +48,12 @@ def secure_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureKaf
     """A Kafka of its own with TLS and SASL; started by the first test that asks."""
     with running_securely(tmp_path_factory.mktemp("secure-kafka")) as running_one:
         yield running_one
+
+
+@pytest.fixture(scope="session")
+def own_kafka() -> type[Kafka]:
+    """The embedded Kafka's class, for tests that kill theirs or start one in a way of their own."""
+    return Kafka
 
 
 @pytest.fixture
@@ -82,10 +89,14 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The files of the job first: each takes a minute, which the end of a run would wait for alone.
+    """Mark the tests that use an embedded Kafka, and order the files, the longest first.
 
-    Then the others by their names; `make test` keeps xdist from taking those with few tests last.
+    The end of a run would wait for a long file that is begun last. `make test` keeps xdist from
+    taking the files with the fewest tests last.
     """
+    for item in items:
+        if _KAFKA & set(getattr(item, "fixturenames", ())):
+            item.add_marker("kafka")
     items.sort(key=lambda item: item.path.parent.name != "job")
 
 

@@ -10,6 +10,7 @@ from zlib import crc32
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
 from aiokafka.partitioner import murmur2
+from aiokafka.protocol.group import LeaveGroupRequest
 
 from agents.kafka import groups
 from agents.kafka.client import admin, consumer, options, partitions, read, whole
@@ -159,6 +160,21 @@ async def members(settings: Settings, stage: str) -> frozenset[str]:
         (answer,) = await client.describe_consumer_groups([settings.topic(f"urltree-{stage}")])
     (group,) = answer.to_object()["groups"]
     return frozenset(one["member_id"] for one in group["members"] if group["state"] == "Stable")
+
+
+async def remove_members(settings: Settings, stage: str) -> None:
+    """Remove all members from the group of a stage whose workers are dead.
+
+    The group's coordinator does the same at the end of their sessions.
+    """
+    group = settings.topic(f"urltree-{stage}")
+    async with admin(settings) as client:
+        coordinator = await client.find_coordinator(group)
+        (answer,) = await client.describe_consumer_groups([group])
+        (found,) = answer.to_object()["groups"]
+        for member in found["members"]:
+            leave = LeaveGroupRequest(group, member["member_id"])
+            await client._send_request(leave, coordinator)
 
 
 def beginning(settings: Settings, topic: str) -> Mapping[TopicPartition, int]:

@@ -12,7 +12,7 @@ from aiokafka.errors import KafkaError
 
 from agents.settings.job import SettingsError
 from demo.kafka import Kafka
-from tests.job.harness import MISSED, PATIENCE, Job, Worker, wait_until
+from tests.job.harness import PATIENCE, SHORT_SESSION, Job, Worker, wait_until
 from tests.job.kafka_records import keyed
 from tests.job.pages import pages
 
@@ -117,7 +117,9 @@ class Storm(Weather):
 
     def __init__(self, kafka: Kafka, job: Job, seed: int) -> None:
         stages = ("normalize", "extract")
-        super().__init__(kafka, job, seed, dict.fromkeys(stages, 3), dict.fromkeys(stages, MISSED))
+        super().__init__(
+            kafka, job, seed, dict.fromkeys(stages, 3), dict.fromkeys(stages, SHORT_SESSION)
+        )
         self.frozen_for = 0.0
 
     def blow(self, documents: int, kills: int) -> None:
