@@ -29,6 +29,7 @@ for variable in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE"
 
 # A busy machine is slow, and no test is wrong for it: hypothesis looks at the clock by default.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", parent=settings.get_profile("untimed"), max_examples=500)
 settings.load_profile("untimed")
 
 Record = Callable[[str], None]

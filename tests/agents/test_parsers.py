@@ -19,6 +19,8 @@ from tests.agents.limits import GUARD
 from tests.agents.parsing import FEED, GREEDY, SLOW, SMALL, children, is_well, run, trouble
 from urltree.crawl.decisions.answer import Trouble
 
+pytestmark = pytest.mark.slow
+
 MIB = 1024**2
 
 

@@ -19,6 +19,7 @@ def result(rules: str) -> Result:
     return simulate(RULES[rules], feeds=100, sites=20, days=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", RULES)
 def test_no_host_is_ever_asked_impolitely(rules: str) -> None:
     """By the web's own observer, for polls and for pages."""

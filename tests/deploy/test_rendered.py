@@ -53,6 +53,7 @@ def test_settings_of_the_chart_are_those_of_the_job() -> None:
     assert SCHEMA.schema["$defs"]["settings"] == settings_schema()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [OLDEST, NEWEST])
 @pytest.mark.parametrize("values", SETS)
 def test_every_object_is_one_of_kubernetes(values: str, version: str) -> None:

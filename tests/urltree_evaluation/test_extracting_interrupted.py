@@ -17,6 +17,8 @@ import pytest
 from tests import child_process
 from tests.urltree_evaluation.streamed import CORPUS, PART, work
 
+pytestmark = pytest.mark.slow
+
 RUN = """
 import os, sys, time
 from pathlib import Path

@@ -23,6 +23,8 @@ from urltree_evaluation.extractors.registry import DuplicatePage
 from urltree_evaluation.prediction import Failure
 from urltree_evaluation.running.part_run import DEATHS
 
+pytestmark = pytest.mark.slow
+
 BAD = "2"  # the id of the page that it does not bear
 SECONDS = 1.0  # of CPU, a thousand times what a page takes here; four times as many asleep
 

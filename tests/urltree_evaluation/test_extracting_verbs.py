@@ -80,6 +80,7 @@ def test_a_folder_without_corpus_says_which_verb_makes_one(tmp_path: Path) -> No
     assert "has no corpus: urltree evaluate convert makes one" in result.stderr
 
 
+@pytest.mark.slow
 def test_all_stages_follow_each_other(tmp_path: Path) -> None:
     """From JSON Lines to the report, each with its heading; again, nothing is extracted anew."""
     file = tmp_path / "input.jsonl"

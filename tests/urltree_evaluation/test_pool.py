@@ -17,6 +17,8 @@ import pytest
 from tests import child_process
 from urltree_evaluation.pool import PoolError, each_done
 
+pytestmark = pytest.mark.slow
+
 CODE = """
 import sys
 from pathlib import Path

@@ -109,6 +109,7 @@ def test_one_page_of_a_domain_teaches_nothing() -> None:
     assert b"nothing to learn from yet" not in urltree(stdin=lines(page(0), page(1))).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(
     ("options", "statuses"),
@@ -127,6 +128,7 @@ def test_a_page_that_has_changed_comes_out_again(
     assert [record["status"] for record in records(run.stdout)] == statuses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--two-pass"], ["--boilerplate", "--markdown"]])
 def test_processes_change_nothing(tmp_path: Path, options: list[str]) -> None:
     """Two runs with a state between them: the same bytes from one process and from three."""
@@ -176,6 +178,7 @@ def test_a_damaged_input_ends_the_run(tmp_path: Path) -> None:
     assert (tmp_path / "state" / "state.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_closed_pipe_is_silent(tmp_path: Path, jobs: int) -> None:
     """`urltree extract … | head -1` complains of nothing."""
@@ -192,6 +195,7 @@ def test_a_closed_pipe_is_silent(tmp_path: Path, jobs: int) -> None:
     assert "Traceback" not in errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_saves_the_state(tmp_path: Path, jobs: int) -> None:
     """Ctrl-C ends with 130; what was learned was said, and is a duplicate in the next run."""
