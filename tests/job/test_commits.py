@@ -24,7 +24,8 @@ from tests.job.kafka_records import PARTITIONS, ends, keyed, run
 from tests.job.outcomes import clean_texts
 from tests.job.pages import pages
 
-WAITING = 6_000  # documents
+WAITING = 6_000  # documents, for a test of commits under saturation
+RESTARTED = 3_000  # documents, for a test of a restart in their midst
 SECONDS = 4 * 5.0  # of CPU
 SESSION = 15  # seconds, as in production
 SAMPLE = 0.2
@@ -87,11 +88,11 @@ def test_commits_advance_under_saturation(make_job: MakeJob, record: Record, sta
 def test_a_restart_replays_only_what_was_not_committed(make_job: MakeJob, record: Record) -> None:
     """After a kill, only records behind the committed offsets are published twice."""
     with make_job() as job:
-        job.publish(map(keyed, pages(WAITING)))
+        job.publish(map(keyed, pages(RESTARTED)))
         job.worker("normalize").start()
         job.wait_through("normalize")
         worker = job.worker("extract", session=SESSION).start()
-        wait_until(lambda: sum(job.committed("extract").values()) > WAITING / 5, "some commits")
+        wait_until(lambda: sum(job.committed("extract").values()) > RESTARTED / 5, "some commits")
         worker.kill()
         # its last requests may be processed after its death, but before its session ends
         wait_until(lambda: not run(workers(job.settings, "extract")), "its session to end")

@@ -84,7 +84,11 @@ def polled(job: Job, worker: Worker) -> None:
         pytest.param(
             "poll-outcomes", "3", SAME, id="items are in fetches, the outcome is not sent"
         ),
-        pytest.param(STATE, SIXTEENTH, SAME, id="the outcome has no state yet"),
+        pytest.param(
+            *(STATE, SIXTEENTH, SAME),
+            id="the outcome has no state yet",
+            marks=pytest.mark.thorough,
+        ),
         pytest.param(STATE, SIXTEENTH, EMPTY, id="the outcome has no state yet, nor a disk"),
     ],
 )
