@@ -1,10 +1,11 @@
-"""Runs all extractors on pages that invite to the network; prints what reached out of the process.
+"""Run all extractors on pages that invite requests, and print what left the process.
 
-Run as a script: an audit hook stays until the process ends.
+This is a script, because an audit hook stays until the process ends.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from contextlib import suppress
@@ -27,39 +28,48 @@ PAGES = {
     for language in PARAGRAPHS
 }
 BROKEN = ["", " ", "<!-- nothing -->", "no tags", "<p>\0</p>", "<p></p>", "</div></div>"]
+TEMPORARY = Path(tempfile.gettempdir()).resolve()  # asked before the hook: it writes a file
 REACHED: list[str] = []
 
 
 def notice(event: str, arguments: tuple[Any, ...]) -> None:
-    """An audit hook: requests, processes, and files written outside the temporary folder."""
+    """Record requests, processes, and files written outside the temporary folder (audit hook)."""
     if event in {"socket.connect", "socket.getaddrinfo", "socket.sendto", "subprocess.Popen"}:
         REACHED.append(f"{event} {arguments[1:]}")
-    is_written = (
-        event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+")
-    )
-    if (is_written or event == "os.mkdir") and not _is_temporary(arguments[0]):
+    if (event == "os.mkdir" or _is_write(event, arguments)) and not _is_temporary(arguments[0]):
         REACHED.append(f"{event} {arguments[0]}")
 
 
+def _is_write(event: str, arguments: tuple[Any, ...]) -> bool:
+    """Return whether a file is opened for writing, by `open` or by `os.open`.
+
+    A file descriptor that becomes a file object was noticed when `os.open` returned it.
+    """
+    if event != "open" or isinstance(arguments[0], int):
+        return False
+    _, mode, flags = arguments
+    return bool(set(mode) & set("wax+")) if mode else bool(flags & (os.O_WRONLY | os.O_RDWR))
+
+
 def _is_temporary(path: object) -> bool:
-    return Path(str(path)).resolve().is_relative_to(Path(tempfile.gettempdir()).resolve())
+    return Path(str(path)).resolve().is_relative_to(TEMPORARY)
 
 
 def main() -> None:
-    """Run everything, then say what was noticed, a line each."""
+    """Run all extractors, then print each recorded event on a line."""
     sys.addaudithook(notice)
-    from urltree_evaluation import CorpusPage  # noqa: PLC0415 - watched from here on
+    from urltree_evaluation import CorpusPage  # noqa: PLC0415 - imports are watched, too
     from urltree_evaluation.extractors import catalogue  # noqa: PLC0415
 
-    found, _ = catalogue.load()
+    found, _ = catalogue.load_extractors()
     for extractor in found.values():
         extract = extractor.make()
         for number, html in enumerate([*PAGES.values(), *BROKEN]):
             url = f"https://site.example/{number}"
             for each in (CorpusPage(url, url, "site.example", html), CorpusPage("", "", "", html)):
-                with suppress(Exception):  # a broken page may fail
+                with suppress(Exception):  # extractors may raise for a broken page
                     extract(each)
-    print("\n".join(REACHED), end="")  # noqa: T201 - what the test reads
+    print("\n".join(REACHED), end="")  # noqa: T201 - the test reads it
 
 
 if __name__ == "__main__":
