@@ -91,7 +91,7 @@ class SimulatedWeb:
         number, version = body.decode().split(":")
         feed, last = self._numbered[number], int(version)
         items = range(last - 1, max(-1, last - 1 - feed.window), -1)
-        listed = (Listed(page_address(feed, item), feed.date(item)) for item in items)
+        listed = (Listed(item_page_address(feed, item), feed.date(item)) for item in items)
         return Contents(tuple(listed), feed.ttl)
 
     def is_healthy(self, feed: SimulatedFeed) -> bool:
@@ -141,7 +141,7 @@ class SimulatedWeb:
                 line.leave_alone_until = ends + float(came.headers.get("retry-after", 0))
 
 
-def page_address(feed: SimulatedFeed, item: int) -> str:
+def item_page_address(feed: SimulatedFeed, item: int) -> str:
     """Return the address of an item's page."""
     return f"https://{feed.link_host}/{feed.number}/{item}"
 

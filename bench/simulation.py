@@ -15,7 +15,7 @@ from bench.figure import Bar, Benchmark, Measurement
 from bench.pages import Pages
 from bench.simulated_feeds import DAY
 from bench.simulated_reader import SimulatedReader
-from bench.simulated_web import START, SimulatedWeb, page_address
+from bench.simulated_web import START, SimulatedWeb, item_page_address
 from urltree.crawl.decisions.poll.interval import PollRules
 
 FEEDS, SITES, DAYS, SEED = 2_000, 400, 3.0, 4
@@ -74,7 +74,7 @@ def simulate(
     delays, missed = [], {True: 0, False: 0}
     for feed in web.feeds.values():
         for item in range(feed.published(counted[0]), feed.published(counted[1])):
-            link = page_address(feed, item)
+            link = item_page_address(feed, item)
             if link in reader.fetched:
                 delays.append((reader.fetched[link] - feed.times[item]) / 60)
             elif link not in reader.seen and feed.published(web.end) - item > feed.window:

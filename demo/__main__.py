@@ -22,7 +22,7 @@ from agents.commands.terminal import escape_control
 from agents.settings.job import SettingsError, load_settings
 from demo.feed_run import run_feeds, run_sample
 from demo.kafka_files import KafkaError
-from demo.progress import RunSummary
+from demo.progress import DemoSummary
 from demo.run import run_pages
 from demo.sites import make_sample
 from demo.view import Plain, RunView, Terminal
@@ -65,7 +65,7 @@ def main(
         raise click.UsageError("PAGES and --feeds exclude each other: pass only one of them")
     directory = Path(tempfile.mkdtemp(prefix="urltree-run-"))
 
-    async def run(view: RunView) -> RunSummary:
+    async def run(view: RunView) -> DemoSummary:
         if pages:
             return await run_pages(pages, directory, view)
         if feeds:
@@ -103,7 +103,7 @@ def _check_contact(given: str | None) -> None:
         )
 
 
-def _run(run: Callable[[RunView], Coroutine[Any, Any, RunSummary]], console: Console) -> int:
+def _run(run: Callable[[RunView], Coroutine[Any, Any, DemoSummary]], console: Console) -> int:
     code = 1
     try:
         with Terminal(console) if console.is_terminal else Plain(console) as view:
@@ -127,13 +127,13 @@ def _flat(group: BaseExceptionGroup[Exception]) -> Iterator[Exception]:
             yield error
 
 
-def unaccounted(summary: RunSummary) -> bool:
+def unaccounted(summary: DemoSummary) -> bool:
     """Tell whether a page, a fetch request or an item of the sample has no outcome."""
     fetches = summary.fetches.missing if summary.fetches else 0
     return bool(summary.accounts.missing or fetches or summary.lost)
 
 
-def describe(summary: RunSummary) -> str:
+def describe(summary: DemoSummary) -> str:
     """Describe a summary for a person."""
     rate = summary.accounts.origins / summary.seconds if summary.seconds else 0.0
     return "\n".join(
@@ -150,7 +150,7 @@ def describe(summary: RunSummary) -> str:
     )
 
 
-def _harvested(summary: RunSummary) -> list[str]:
+def _harvested(summary: DemoSummary) -> list[str]:
     if summary.harvest is None or summary.fetches is None:
         return []
     failing = [f"{feed}: {why}" for feed, why in summary.harvest.failing.items()]

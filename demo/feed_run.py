@@ -27,7 +27,7 @@ from demo.follow import following
 from demo.harvest import Harvester
 from demo.job import TURN, RunningJob, kafka, working
 from demo.outputs import Outputs
-from demo.progress import RunProgress, RunSummary
+from demo.progress import DemoSummary, RunProgress
 from demo.sites import SiteSample
 from demo.sites.press import Press
 from demo.sites.server import LOOPBACK, Served, serving
@@ -54,7 +54,7 @@ class FeedRun:
         is_over: Callable[[RunProgress], bool],
         *,
         wait: float = TURN,
-    ) -> RunSummary:
+    ) -> DemoSummary:
         """Follow these feeds until nothing more is coming and the run is over; then audit.
 
         Args:
@@ -70,7 +70,7 @@ class FeedRun:
             self._job.view.say(f"Following {len(imported.added) + imported.there:,} feeds …")
             await self._job.watch(self._look, is_coming, is_over)
             seconds = time.monotonic() - started
-        return RunSummary(
+        return DemoSummary(
             fetches=await account_fetches(settings),
             accounts=await account(settings, wait=wait),
             domains=len(self._outputs.progress.domains),
@@ -89,7 +89,7 @@ class FeedRun:
         return progress
 
 
-async def run_sample(sample: SiteSample, directory: Path, view: RunView) -> RunSummary:
+async def run_sample(sample: SiteSample, directory: Path, view: RunView) -> DemoSummary:
     """Serve the sample's sites, and follow their feeds until each item has an outcome.
 
     Raises:
@@ -115,7 +115,7 @@ async def run_sample(sample: SiteSample, directory: Path, view: RunView) -> RunS
 
 async def run_feeds(
     entries: Iterable[Entry], seconds: float | None, directory: Path, view: RunView
-) -> RunSummary:
+) -> DemoSummary:
     """Follow real feeds politely for a number of seconds, or until Ctrl-C.
 
     Raises:

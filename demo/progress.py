@@ -74,7 +74,7 @@ class RunProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunSummary:
+class DemoSummary:
     """The result of a run.
 
     Attributes:

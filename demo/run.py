@@ -14,13 +14,13 @@ from agents.commands.audit.command import account
 from demo.follow import following
 from demo.job import TURN, kafka, working
 from demo.outputs import TOPICS, Outputs
-from demo.progress import RunSummary
+from demo.progress import DemoSummary
 from demo.publish import Publisher, read_pages
 from demo.view import RunView
 from demo.workers import PAGE_STAGES
 
 
-async def run_pages(inputs: tuple[str, ...], directory: Path, view: RunView) -> RunSummary:
+async def run_pages(inputs: tuple[str, ...], directory: Path, view: RunView) -> DemoSummary:
     """Publish the pages of files and folders, follow them until each has an outcome, and audit.
 
     Raises:
@@ -41,7 +41,7 @@ async def run_pages(inputs: tuple[str, ...], directory: Path, view: RunView) -> 
                 is_over=lambda progress: progress.accounts.missing == 0,
             )
             seconds = time.monotonic() - started
-        return RunSummary(
+        return DemoSummary(
             accounts=await account(settings, wait=TURN),
             domains=len(outputs.progress.domains),
             seconds=seconds,

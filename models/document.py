@@ -43,7 +43,7 @@ _element = partial(tuple.__new__, Element)
 _text_block = partial(tuple.__new__, TextBlock)
 
 
-class BlockColumns(Struct, gc=False):
+class BlockTable(Struct, gc=False):
     """The text blocks of a page as columns of one length; see `TextBlock` for the fields."""
 
     text: list[str]
@@ -54,7 +54,7 @@ class BlockColumns(Struct, gc=False):
     hash: list[BlockHash]
 
 
-class ElementColumns(Struct, gc=False):
+class ElementTable(Struct, gc=False):
     """The elements of a page as columns of one length; see `Element` for the fields."""
 
     tag: list[str]
@@ -83,8 +83,8 @@ class DocumentRecord(Struct, kw_only=True, gc=False):
     canonical: str | None = None
     author: str | None = None
     json_ld: tuple[str, ...] | None = None
-    blocks: BlockColumns
-    elements: ElementColumns
+    blocks: BlockTable
+    elements: ElementTable
     blocks_over_cap: Count
     metadata: FoundMetadata | None = None
     vouched: str | None = None
@@ -141,7 +141,7 @@ def _check_vouched(vouched: str | None, blocks: int) -> None:
         raise malformed(f"vouched: should have a digit, 0 or 1, for each of {blocks} blocks")
 
 
-def _elements(columns: ElementColumns) -> tuple[Element, ...]:
+def _elements(columns: ElementTable) -> tuple[Element, ...]:
     tags, parents, tokens = columns.tag, columns.parent, columns.tokens
     _check_lengths("elements", tags, parents, tokens)
     if not all(map(lt, parents, count())):
@@ -149,7 +149,7 @@ def _elements(columns: ElementColumns) -> tuple[Element, ...]:
     return tuple(map(_element, zip(tags, parents, tokens, strict=True)))
 
 
-def _blocks(columns: BlockColumns, elements: int) -> tuple[TextBlock, ...]:
+def _blocks(columns: BlockTable, elements: int) -> tuple[TextBlock, ...]:
     table = [getattr(columns, name) for name in TextBlock._fields]
     _check_lengths("blocks", *table)
     if max(columns.element, default=-1) >= elements:

@@ -93,7 +93,7 @@ class CutPage:
 @lru_cache(maxsize=2_048)  # all generators cut the same pages
 def cut_page(page: CorpusPage) -> CutPage | None:
     """Cut a page; None if it has no gold, or its article is not found."""
-    root = parse_html(page.html)
+    root = parse_tree(page.html)
     if root is None or not page.gold:
         return None
     gold = [_key(line) for line in page.gold.split("\n")]
@@ -116,7 +116,7 @@ def cut_page(page: CorpusPage) -> CutPage | None:
     return _in_pieces(page, serialise_html(root), tuple(parts.values()))
 
 
-def parse_html(text: str) -> html.HtmlElement | None:
+def parse_tree(text: str) -> html.HtmlElement | None:
     """Parse a page; None if it has no element."""
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
     try:

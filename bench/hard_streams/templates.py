@@ -7,7 +7,7 @@ from dataclasses import replace
 from lxml import html
 from lxml.etree import Comment
 
-from bench.hard_streams.cut_page import CutPage, parse_html, serialise_html
+from bench.hard_streams.cut_page import CutPage, parse_tree, serialise_html
 from bench.hard_streams.insertions import StreamPages, on_each
 from bench.hard_streams.naming import six_letters
 from urltree_evaluation.corpus import CorpusPage
@@ -20,7 +20,7 @@ def hashed_classes(pages: StreamPages) -> list[CorpusPage]:
     """Replace classes and ids by digests that change every 200 pages, as build tools do."""
 
     def change(number: int, article: CutPage) -> CorpusPage:
-        root = parse_html(article.page.html)
+        root = parse_tree(article.page.html)
         assert root is not None  # noqa: S101 - it was cut
         _rename(root, str(number // HASHED_EVERY))
         return replace(article.page, html=serialise_html(root))
@@ -59,7 +59,7 @@ def _rename(root: html.HtmlElement, salt: str) -> None:
 
 def _redesigned(article: CutPage) -> str:
     marks = {"before": "<!--paragraph-->", "title": "<!--title-->"}
-    root = parse_html(article.put(marks))
+    root = parse_tree(article.put(marks))
     assert root is not None  # noqa: S101 - it was cut
     kept = _kept(root)
     for element in list(root.iterfind("body//*")):

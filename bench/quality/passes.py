@@ -81,7 +81,7 @@ def site_of(file: Path) -> str:
     return file.name.removesuffix(SUFFIX)
 
 
-def score_page(page: CorpusPage, number: int, site: str, text: str) -> PageF1:
+def score_text(page: CorpusPage, number: int, site: str, text: str) -> PageF1:
     """Score a text against a page's gold."""
     as_it_is, titled = compare_words(PageGold(page), split_words(text))
     return PageF1(page.id, site, number, as_it_is.f1, titled.f1)
@@ -100,7 +100,7 @@ def score_stream(work: StreamPass) -> list[PageF1]:
             title = page.title if work.variant.is_titled else None
             found = extractor.extract(replace(as_page(page), title=title))
             if page.gold is not None and is_scored(number) and found.status != "duplicate":
-                scores.append(score_page(page, number, site, found.text or ""))
+                scores.append(score_text(page, number, site, found.text or ""))
     return scores
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from bench.quality.passes import PageF1, is_scored, score_page, site_of
+from bench.quality.passes import PageF1, is_scored, score_text, site_of
 from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.corpus import CorpusPage
 from urltree_evaluation.extractors.catalogue import extractor_version, load_extractors
@@ -81,4 +81,4 @@ def _score(work: Texts) -> list[PageF1]:
     }
     said = peer_texts(work.peer, wanted.values(), work.folder)
     site = site_of(work.file)
-    return [score_page(page, number, site, said[page.id]) for number, page in wanted.items()]
+    return [score_text(page, number, site, said[page.id]) for number, page in wanted.items()]

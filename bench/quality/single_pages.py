@@ -20,7 +20,7 @@ from bench.quality.markdown import (
     four_digits,
     markdown_table,
 )
-from bench.quality.passes import PageF1, score_page, site_of
+from bench.quality.passes import PageF1, score_text, site_of
 from bench.quality.passes import score_table as table_of
 from bench.quality.peers import peer_texts
 from urltree.extractor import Extractor
@@ -100,7 +100,7 @@ def text_alone(page: CorpusPage, options: Mapping[str, Any]) -> str:
 
 
 def _scores(pages: Iterable[CorpusPage], texts: Mapping[str, str]) -> list[PageF1]:
-    return [score_page(page, 1, page.id, texts[page.id]) for page in pages]
+    return [score_text(page, 1, page.id, texts[page.id]) for page in pages]
 
 
 def _figures(corpus: str, scores: Mapping[str, Sequence[PageF1]]) -> list[Measurement]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from models import headers
 from models.dead_letter import MAX_MESSAGE, STAGES
-from models.document import BlockColumns, DocumentRecord, ElementColumns
+from models.document import BlockTable, DocumentRecord, ElementTable
 from models.duplicate import DuplicateRecord, Urls
 from models.record import ID_PATTERN, SCHEMA
 from models.schemas.declaring import (
@@ -120,7 +120,7 @@ DOCUMENTS = topic(
                 "properties": property_schemas(FoundMetadata, _PAGE_METADATA),
             },
             "blocks": columns_schema(
-                BlockColumns,
+                BlockTable,
                 "Text blocks in document order: an array for each field, all of one length.",
                 {
                     "text": field("Visible text of the block."),
@@ -136,7 +136,7 @@ DOCUMENTS = topic(
                 },
             ),
             "elements": columns_schema(
-                ElementColumns,
+                ElementTable,
                 "Elements that contain blocks: an array for each field; parents before children.",
                 {
                     "tag": field("Name of the tag in lower case."),

@@ -8,7 +8,7 @@ from statistics import median
 import pytest
 
 from bench.simulated_feeds import SimulatedFeed
-from bench.simulated_web import PAUSE, START, SimulatedWeb, page_address
+from bench.simulated_web import PAUSE, START, SimulatedWeb, item_page_address
 from bench.simulation import EVERY_15, EVERY_60, OURS, RULES, SimulationResult, simulate
 from urltree.crawl.decisions.response import Response, WebError
 
@@ -65,8 +65,8 @@ def latency(came: Response | WebError) -> float:
 
 def test_the_observer_sees_two_requests_at_once(web: SimulatedWeb, feed: SimulatedFeed) -> None:
     """Both requests are of one stage to one host."""
-    _, ends = web.ask(page_address(feed, 0), {}, START)
-    web.ask(page_address(feed, 1), {}, ends - 0.01)
+    _, ends = web.ask(item_page_address(feed, 0), {}, START)
+    web.ask(item_page_address(feed, 1), {}, ends - 0.01)
     assert web.breaches == {"pages": 1}
 
 
@@ -84,6 +84,6 @@ def test_the_observer_sees_a_pause_that_is_too_short(
 
 def test_the_observer_sees_a_poll_during_a_fetch(web: SimulatedWeb, feed: SimulatedFeed) -> None:
     """Two stages of the job use a host, and each is polite by itself."""
-    _, ends = web.ask(page_address(feed, 0), {}, START)
+    _, ends = web.ask(item_page_address(feed, 0), {}, START)
     web.ask(feed.url, {}, ends - 0.01)
     assert web.breaches == {"between": 1}

@@ -11,7 +11,7 @@ from rich.console import Console
 from agents.commands.audit.fetches import FetchAccounts
 from agents.commands.audit.ledger import Accounts
 from demo.__main__ import describe, unaccounted
-from demo.progress import Harvest, News, RunProgress, RunSummary
+from demo.progress import DemoSummary, Harvest, News, RunProgress
 from demo.view import progress_line, progress_panel
 
 ACCOUNTS = Accounts(
@@ -91,7 +91,7 @@ def test_a_line_counts_the_dead_letters_of_all_stages() -> None:
 def test_the_summary_accounts_for_every_page() -> None:
     """It names missing pages and pages that were never published."""
     refused = ("line 3 of x.jsonl: is not JSON",)
-    said = describe(RunSummary(accounts=ACCOUNTS, domains=1, seconds=2.0, refused=refused))
+    said = describe(DemoSummary(accounts=ACCOUNTS, domains=1, seconds=2.0, refused=refused))
     assert "       12 origins" in said
     assert "raw-html/3/1042" in said
     assert "1 not published" in said
@@ -103,7 +103,7 @@ def test_the_summary_accounts_for_every_page() -> None:
 def test_the_summary_accounts_for_every_item() -> None:
     """It has the feeds' counts, the failing feeds, and the lost items."""
     lost = ("https://a.example/7: not found in its feed",)
-    summary = RunSummary(
+    summary = DemoSummary(
         fetches=FETCHES, accounts=ACCOUNTS, domains=1, seconds=2.0, harvest=HARVEST, lost=lost
     )
     said = describe(summary)
@@ -117,7 +117,7 @@ def test_the_summary_accounts_for_every_item() -> None:
 
 def test_a_missing_outcome_is_an_error() -> None:
     """A missing page, a missing request or a lost item is an error; a waiting request is none."""
-    good = RunSummary(fetches=FETCHES, accounts=replace(ACCOUNTS, missing=0), domains=1, seconds=1)
+    good = DemoSummary(fetches=FETCHES, accounts=replace(ACCOUNTS, missing=0), domains=1, seconds=1)
     assert not unaccounted(good)
     assert unaccounted(replace(good, accounts=ACCOUNTS))
     assert unaccounted(replace(good, fetches=replace(FETCHES, missing=1)))

@@ -29,7 +29,7 @@ PAGES = 60  # pages of a site: all of them would take hours, and the window evic
 
 
 @dataclass(slots=True)
-class Judged:
+class GoldPage:
     """A page with its gold, and the scores of verdicts on it.
 
     Attributes:
@@ -65,7 +65,7 @@ class FittingSite:
         words: whether each word applies to the site.
     """
 
-    pages: list[Judged]
+    pages: list[GoldPage]
     tokens: tuple[tuple[str, ...], ...]
     known: dict[tuple[Parameters, tuple[NameMeaning, ...]], float] = field(default_factory=dict)
     words: dict[ListedWord, bool] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class FittingSite:
 @lru_cache(maxsize=64)
 def load_site(file: Path, pages: int = PAGES) -> FittingSite:
     """Read the first pages of a stream with the record's titles, and choose the scored ones."""
-    scheme, seen, found = KeyScheme(), set[str](), list[Judged]()
+    scheme, seen, found = KeyScheme(), set[str](), list[GoldPage]()
     tokens = set[tuple[str, ...]]()
     for number, page in enumerate(islice(read(file), pages), start=1):
         document = _document(page, scheme)
@@ -104,7 +104,7 @@ def load_site(file: Path, pages: int = PAGES) -> FittingSite:
         tokens.update(element.tokens for element in document.elements)
         gold = split_words(page.gold) if page.gold is not None and is_scored(number) else None
         blocks = [split_words(block.text) for block in document.blocks] if gold is not None else []
-        found.append(Judged(document, gold, blocks))
+        found.append(GoldPage(document, gold, blocks))
     tokens |= {tuple(token for token in together if token[0] != "#") for together in tokens}
     return FittingSite(found, tuple(sorted(tokens)))
 
