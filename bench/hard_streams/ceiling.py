@@ -1,4 +1,4 @@
-"""The best that any choice of a page's blocks could be worth: a check of a generator's gold."""
+"""The best possible score of any selection of blocks, which checks a generator's gold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urltree_evaluation.metrics.words import words
 
 
 def ceiling(page: CorpusPage) -> float:
-    """F1 of the blocks most of whose words are in the gold, in its order."""
+    """Return the F1 of the blocks that have most of their words in the gold, in its order."""
     gold = words(page.gold or "")
     blocks = [words(block.text) for block in tokenize(page.html).blocks]
     said = [word for block in blocks for word in block]
