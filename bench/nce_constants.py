@@ -40,9 +40,9 @@ import click
 from urltree_evaluation.converting import convert
 from urltree_evaluation.extractors import nce
 from urltree_evaluation.extractors.nce.constants import Constants
-from urltree_evaluation.extractors.nce.page import PageTree, page_tree
+from urltree_evaluation.extractors.nce.page import PageTree, parse_page
 from urltree_evaluation.metrics import bag
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.score import PRF
 from urltree_evaluation.workspace import Workspace
 
@@ -111,8 +111,8 @@ def read_file(file: Path) -> tuple[str, SiblingPages]:
         for part in corpus.parts:
             for page in workspace.pages(corpus.name, part):
                 if page.gold:
-                    gold = Counter(words(page.gold))
-                    sites[page.domain].append(SiblingPage(page_tree(page.html), gold, {}))
+                    gold = Counter(split_words(page.gold))
+                    sites[page.domain].append(SiblingPage(parse_page(page.html), gold, {}))
     return corpus.name, dict(sites)
 
 
@@ -156,9 +156,9 @@ def report_lines(sites: SiblingPages, fitted: Constants) -> Iterator[str]:
 
 
 def _score(page: SiblingPage, constants: Constants) -> PRF:
-    text = nce.news(page.tree, constants)
+    text = nce.extract_news(page.tree, constants)
     if text not in page.known:
-        page.known[text] = bag.compare(page.gold, Counter(words(text)))
+        page.known[text] = bag.compare(page.gold, Counter(split_words(text)))
     return page.known[text]
 
 

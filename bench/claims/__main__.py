@@ -14,7 +14,7 @@ from bench.claims import figures, tables
 from bench.claims.curves import FOLDER, STORED, draw_stored
 from bench.claims.variants import measure_site
 from bench.pages import STREAMS
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.pool import map_unordered
 from urltree_evaluation.workspace import SUFFIX
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -40,7 +40,7 @@ def main(streams: Path, processes: int) -> None:
             f"{streams} has no file SITE{SUFFIX}: give a folder of streams with gold"
         )
     measured = track(
-        each_done(measure_site, files, processes),
+        map_unordered(measure_site, files, processes),
         "Measuring sites",
         len(files),
         console=Console(stderr=True),

@@ -25,7 +25,7 @@ from urltree.reading.source import check_source
 from urltree.site.site import Site
 from urltree.tree.window import DAY, Eviction
 from urltree_evaluation.metrics.sequences import compare
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.workspace import SUFFIX
 
 FOREVER = 100_000 * DAY
@@ -85,7 +85,7 @@ def measure_site(file: Path) -> SiteF1:
             continue
         seen.add(key.id)
         document = Document.of(page, key, tokenize(page.html), origin)
-        gold = words(record["gold"])
+        gold = split_words(record["gold"])
         verdicts = list(_verdicts(document, whole, windows))
         scores.append(_scores(document, gold, verdicts))
         learned.append((document, gold))
@@ -106,7 +106,7 @@ def _verdicts(document: Document, whole: Site, windows: list[Site]) -> Iterator[
 
 
 def _scores(document: Document, gold: list[str], verdicts: list[BoilerplateFlags]) -> list[float]:
-    blocks = [words(block.text) for block in document.blocks]
+    blocks = [split_words(block.text) for block in document.blocks]
     known: dict[BoilerplateFlags, float] = {}
     for verdict in set(verdicts):
         kept = compress(blocks, map(not_, verdict))

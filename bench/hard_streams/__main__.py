@@ -15,7 +15,7 @@ from bench.hard_streams.generators import SECTIONS, files_of, generator_names
 from bench.hard_streams.measuring import GeneratorScore, StreamTask, measure_generators
 from bench.pages import STREAMS
 from urltree.heuristics.registry import DEFAULT
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.pool import map_unordered
 
 # small and large, a blog, news, release notes, three scripts
 SITES = (
@@ -110,7 +110,7 @@ def main(  # noqa: PLR0913 - one parameter an option
         work.insert(0, merged)
     tasks = [task for task in work if task.generators]
     measured = track(
-        each_done(measure_generators, tasks, processes),
+        map_unordered(measure_generators, tasks, processes),
         "Measuring sites",
         len(tasks),
         console=Console(stderr=True),

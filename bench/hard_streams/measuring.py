@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from bench.hard_streams.ceiling import ceiling
 from bench.hard_streams.generators import GENERATORS, SECTIONS, merge_sites, site_pages
 from urltree.extractor import Extractor
-from urltree_evaluation.corpus import CorpusPage, evenly
+from urltree_evaluation.corpus import CorpusPage, evenly_spaced
 from urltree_evaluation.extractors.urltree_ import as_page
 from urltree_evaluation.metrics.page_gold import PageGold
-from urltree_evaluation.metrics.page_score import by_words
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.page_score import compare_words
+from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.workspace import SUFFIX
 
 
@@ -124,7 +124,7 @@ def _measured(
     # the last version of an address that is fetched again
     latest = {page.url: page for page in pages}
     scored = [page for page in latest.values() if page.gold is not None]
-    scored = [scored[number] for number in evenly(len(scored), work.scored)]
+    scored = [scored[number] for number in evenly_spaced(len(scored), work.scored)]
     if not scored:
         return
     best = _mean(ceiling(page) for page in scored)
@@ -139,7 +139,7 @@ def _measured(
 
 
 def _score(page: CorpusPage, text: str) -> _F1:
-    as_it_is, with_title = by_words(PageGold(page), words(text))
+    as_it_is, with_title = compare_words(PageGold(page), split_words(text))
     return as_it_is.f1, with_title.f1
 
 

@@ -28,9 +28,9 @@ from bench.quality.markdown import (
 from bench.quality.passes import VariantScores
 from bench.quality.passes import score_table as table_of
 from bench.quality.variant import Variant
-from urltree_evaluation.pool import each_done
-from urltree_evaluation.statistics.bootstrap import differences
-from urltree_evaluation.statistics.table import Table
+from urltree_evaluation.pool import map_unordered
+from urltree_evaluation.statistics.bootstrap import differences_to
+from urltree_evaluation.statistics.table import ScoreTable
 
 EARNS = 0.001
 STREAM_PAGES = (
@@ -62,7 +62,7 @@ def on_generated(
         for chosen in some
     ]
     grouped: dict[tuple[str, str], list[GeneratorScore]] = defaultdict(list)
-    for done in each_done(measure_generators, work, processes):
+    for done in map_unordered(measure_generators, work, processes):
         for each in done:
             grouped[each.generator, each.heuristic].append(each)
     return [
@@ -100,9 +100,9 @@ def ablation(
     )
 
 
-def _line(both: Table, changes: Mapping[str, float]) -> tuple[list[str], float]:
+def _line(both: ScoreTable, changes: Mapping[str, float]) -> tuple[list[str], float]:
     """Return the cells of a kind of evidence, and the F1 that it earns."""
-    change = differences(both, "whole")["without"]
+    change = differences_to(both, "whole")["without"]
     sites = dict(zip(both.domain_names, (both.domain_means @ [-1.0, 1.0]).tolist(), strict=True))
     parts = [_change(among(both, *span)) for span in ((LEARNED + 1, None), (1, 1), (2, 5))]
     cells = [
@@ -115,7 +115,7 @@ def _line(both: Table, changes: Mapping[str, float]) -> tuple[list[str], float]:
     return cells, max(-change.value, -min(changes.values(), default=0.0))
 
 
-def _change(both: Table) -> str:
+def _change(both: ScoreTable) -> str:
     if not len(both):
         return ""
     macro = both.macro()

@@ -16,9 +16,9 @@ from bench.quality.markdown import (
 )
 from bench.quality.passes import PageF1
 from bench.quality.passes import score_table as table_of
-from urltree_evaluation.statistics.bootstrap import differences
-from urltree_evaluation.statistics.sign_test import sign_test
-from urltree_evaluation.statistics.table import Table
+from urltree_evaluation.statistics.bootstrap import differences_to
+from urltree_evaluation.statistics.table import ScoreTable
+from urltree_evaluation.statistics.winners import sign_test
 
 PEER = "trafilatura"
 _OURS, _THEIRS = "ours", "theirs"
@@ -28,7 +28,7 @@ def against(ours: Sequence[PageF1], theirs: Sequence[PageF1]) -> QualityResult:
     """Make section 2: difference with its interval, sites won and lost, and the worst site."""
     titled = [page._replace(f1=page.titled) for page in theirs]
     both = table_of({_OURS: ours, _THEIRS: titled})
-    ahead = differences(both, _THEIRS)[_OURS]
+    ahead = differences_to(both, _THEIRS)[_OURS]
     test, macro = sign_test(both, _OURS, _THEIRS), both.macro()
     gaps = _gaps(both)
     worst = min(gaps, key=lambda site: gaps[site])
@@ -54,7 +54,7 @@ def against(ours: Sequence[PageF1], theirs: Sequence[PageF1]) -> QualityResult:
     return QualityResult(f"Section 2: against {PEER}", method, found, [shown])
 
 
-def _gaps(both: Table) -> dict[str, float]:
+def _gaps(both: ScoreTable) -> dict[str, float]:
     """Return our F1 minus the other extractor's on each site."""
     gaps = both.domain_means[:, both.column(_OURS)] - both.domain_means[:, both.column(_THEIRS)]
     return dict(zip(both.domain_names, gaps.tolist(), strict=True))

@@ -20,9 +20,9 @@ from bench.quality.markdown import (
 )
 from bench.quality.passes import PageF1
 from bench.quality.passes import score_table as table_of
-from urltree_evaluation.statistics.bootstrap import Figure as Interval
-from urltree_evaluation.statistics.bootstrap import figures
-from urltree_evaluation.statistics.table import Table
+from urltree_evaluation.statistics.bootstrap import Estimate as Interval
+from urltree_evaluation.statistics.bootstrap import macro_estimates
+from urltree_evaluation.statistics.table import ScoreTable
 
 LEARNED = 100  # documents after which a site counts as learned
 POSITIONS = {"1": (1, 1), "2-5": (2, 5), "6-10": (6, 10), "11-30": (11, 30)}
@@ -30,13 +30,13 @@ _BARS = {"1": 0.94, "2-5": 0.94, "6-10": 0.975, "11-30": 0.985}
 _MARKS = (0.9, 0.5)
 
 
-def macro_f1(table: Table) -> Interval:
+def macro_f1(table: ScoreTable) -> Interval:
     """Return the macro F1 of a table with one column; NaN if it has no page."""
-    (found,) = figures(table).values()
+    (found,) = macro_estimates(table).values()
     return found
 
 
-def among(table: Table, first: int, last: int | None = None) -> Table:
+def among(table: ScoreTable, first: int, last: int | None = None) -> ScoreTable:
     """Return the pages whose number in their site is from `first` to `last`."""
     return table.select((table.numbers >= first) & (table.numbers <= (last or table.numbers.max())))
 
@@ -92,7 +92,7 @@ def positions(pages: Sequence[PageF1]) -> QualityResult:
     )
 
 
-def worst_drop(scores: Table) -> tuple[str, float]:
+def worst_drop(scores: ScoreTable) -> tuple[str, float]:
     """Return the site with the largest loss from its first page to its second, and the loss."""
     first, second = (
         dict(zip(of.domains, of.values[:, 0].tolist(), strict=True))
@@ -112,7 +112,7 @@ def _with_interval(
     return Measurement(name, value.value, "", note=note, bar=None if bar is None else at_least(bar))
 
 
-def _sites(as_it_is: Table, titled: Table) -> str:
+def _sites(as_it_is: ScoreTable, titled: ScoreTable) -> str:
     """Return a table with a line for each site, the worst first."""
     header = ["site", "pages", "F1", "+title", "after 100", *POSITIONS, "below .9", "below .5"]
     rows = []
@@ -129,7 +129,7 @@ def _sites(as_it_is: Table, titled: Table) -> str:
     return markdown_table(header, rows)
 
 
-def _of(scores: Table, site: str) -> NDArray[np.float64]:
+def _of(scores: ScoreTable, site: str) -> NDArray[np.float64]:
     return scores.values[[name == site for name in scores.domains], 0]
 
 

@@ -57,7 +57,7 @@ def format_signed(value: float) -> str:
     return f"{round(value, 4) + 0.0:+.4f}"
 
 
-def format_interval(figure: bootstrap.Figure, *, is_difference: bool = False) -> str:
+def format_interval(figure: bootstrap.Estimate, *, is_difference: bool = False) -> str:
     """Format the interval that has 95 % of the resamples."""
     shown = format_signed if is_difference else four_digits
     return f"{shown(figure.low)} … {shown(figure.high)}"

@@ -21,10 +21,10 @@ from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.corpus import CorpusPage
 from urltree_evaluation.extractors.urltree_ import as_page
 from urltree_evaluation.metrics.page_gold import PageGold
-from urltree_evaluation.metrics.page_score import by_words
-from urltree_evaluation.metrics.words import words
-from urltree_evaluation.pool import each_done
-from urltree_evaluation.statistics.table import Table
+from urltree_evaluation.metrics.page_score import compare_words
+from urltree_evaluation.metrics.words import split_words
+from urltree_evaluation.pool import map_unordered
+from urltree_evaluation.statistics.table import ScoreTable
 from urltree_evaluation.workspace import SUFFIX
 
 FIRST = 30  # pages of a site that are all scored
@@ -83,7 +83,7 @@ def site_of(file: Path) -> str:
 
 def score_page(page: CorpusPage, number: int, site: str, text: str) -> PageF1:
     """Score a text against a page's gold."""
-    as_it_is, titled = by_words(PageGold(page), words(text))
+    as_it_is, titled = compare_words(PageGold(page), split_words(text))
     return PageF1(page.id, site, number, as_it_is.f1, titled.f1)
 
 
@@ -120,18 +120,18 @@ def score_streams(
         for variant in variants
     ]
     found: dict[Variant, list[PageF1]] = {variant: [] for variant in variants}
-    for variant, scores in each_done(_named, work, processes):
+    for variant, scores in map_unordered(_named, work, processes):
         found[variant] += scores
     return {variant: sorted(scores, key=_place) for variant, scores in found.items()}
 
 
-def score_table(columns: Mapping[str, Iterable[PageF1]], measure: Measure = "f1") -> Table:
+def score_table(columns: Mapping[str, Iterable[PageF1]], measure: Measure = "f1") -> ScoreTable:
     """Return a table of the pages that all columns have, with sites as domains."""
     by_id = {name: {page.id: page for page in pages} for name, pages in columns.items()}
     first = next(iter(by_id.values()))
     shared = [page for page in first.values() if all(page.id in of for of in by_id.values())]
     values = [[getattr(of[page.id], measure) for of in by_id.values()] for page in shared]
-    return Table(
+    return ScoreTable(
         names=tuple(by_id),
         ids=tuple(page.id for page in shared),
         domains=tuple(page.site for page in shared),

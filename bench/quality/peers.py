@@ -13,8 +13,8 @@ from pathlib import Path
 from bench.quality.passes import PageF1, is_scored, score_page, site_of
 from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.corpus import CorpusPage
-from urltree_evaluation.extractors.catalogue import load, version
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.extractors.catalogue import extractor_version, load_extractors
+from urltree_evaluation.pool import map_unordered
 from urltree_evaluation.workspace import SUFFIX, read_lines, write_lines
 
 
@@ -46,12 +46,12 @@ def peer_texts(peer: str, pages: Iterable[CorpusPage], kept: Path) -> dict[str, 
     Raises:
         ValueError: it is not installed; the message tells how to install it.
     """
-    known, absent = load()
+    known, absent = load_extractors()
     if peer not in known:
         raise ValueError(f"{peer}: {absent.get(peer, 'is no extractor')}")
     wanted = list(pages)
     corpus = wanted[0].id.rpartition("/")[0] if wanted else ""
-    file = kept / "peers" / f"{peer}-{version(known[peer])}" / (corpus + SUFFIX)
+    file = kept / "peers" / f"{peer}-{extractor_version(known[peer])}" / (corpus + SUFFIX)
     said = {each["id"]: each["text"] for each in read_lines(file)} if file.exists() else {}
     missing = [page for page in wanted if page.id not in said]
     if missing:
@@ -70,7 +70,7 @@ def peer_scores(
 ) -> list[PageF1]:
     """Return another extractor's F1 of the scored pages of all streams."""
     work = [Texts(file, peer, pages, folder) for file in files]
-    return [page for found in each_done(_score, work, processes) for page in found]
+    return [page for found in map_unordered(_score, work, processes) for page in found]
 
 
 def _score(work: Texts) -> list[PageF1]:

@@ -27,8 +27,8 @@ from urltree.extractor import Extractor
 from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.corpus import CorpusPage
 from urltree_evaluation.extractors.urltree_ import as_page
-from urltree_evaluation.pool import each_done
-from urltree_evaluation.statistics.bootstrap import differences
+from urltree_evaluation.pool import map_unordered
+from urltree_evaluation.statistics.bootstrap import differences_to
 from urltree_evaluation.workspace import SUFFIX
 
 PAGES = STREAMS.parent / "pages"
@@ -65,7 +65,7 @@ def existing_corpora(folder: Path) -> list[Path]:
 
 def single_pages(work: Sequence[Alone], processes: int) -> QualityResult:
     """Make section 8: the difference to each extractor, on each corpus and on all pages."""
-    by_corpus = dict(sorted(each_done(score_alone, work, processes)))
+    by_corpus = dict(sorted(map_unordered(score_alone, work, processes)))
     rows, found = [], list[Measurement]()
     everything = {
         name: [page for scores in by_corpus.values() for page in scores[name]]
@@ -108,7 +108,7 @@ def _figures(corpus: str, scores: Mapping[str, Sequence[PageF1]]) -> list[Measur
     both = table_of(scores)
     found = []
     for peer, bar in PEERS.items():
-        ahead = differences(both, peer)[_OURS]
+        ahead = differences_to(both, peer)[_OURS]
         name, note = f"{corpus}: above {peer}", format_interval(ahead, is_difference=True)
         if peer == "trafilatura-fast":
             note += "; the bar is meant with a single-page extractor"

@@ -17,7 +17,7 @@ from bench.quality.markdown import (
 )
 from bench.quality.passes import PageF1
 from bench.quality.passes import score_table as table_of
-from urltree_evaluation.statistics.bootstrap import differences
+from urltree_evaluation.statistics.bootstrap import differences_to
 
 _WITH, _WITHOUT = "with", "without"
 _HELPED = 20  # first pages of a site, which a single-page extractor may help with
@@ -26,7 +26,7 @@ _HELPED = 20  # first pages of a site, which a single-page extractor may help wi
 def without_titles(given: Sequence[PageF1], hidden: Sequence[PageF1]) -> QualityResult:
     """Make section 3: the loss without given titles; the page's own <title> remains."""
     both = table_of({_WITH: given, _WITHOUT: hidden})
-    lost = differences(both, _WITH)[_WITHOUT]
+    lost = differences_to(both, _WITH)[_WITHOUT]
     found = [
         Measurement("macro F1 without titles", both.macro()[_WITHOUT], ""),
         Measurement(

@@ -1,14 +1,16 @@
-"""Install the tools that check the chart and its images, each pinned in `tools.toml`, into a cache.
+"""Install the tools that check the chart, the image and the workflows into a cache.
 
-`python deploy/tools/install.py helm kubeconform` builds what is missing and says how long it took;
-without names it lists what there is. A Go tool is built in a module of its own, which takes over
-the `replace` lines of the tool's `go.mod` as `go install` would not: helm-unittest needs its fork
-of a parser, and Kubernetes names folders of its repository (`./staging/src/…`) that the module
-lacks but that are published as modules, too. Go compares every download with sum.golang.org.
+`tools.toml` pins their versions. `python deploy/tools/install.py helm kubeconform` installs the
+tools that are missing and prints how long each took; without names it lists all tools.
 
-Everything is made beside its place and renamed into it, so that an interrupted run leaves nothing
-half made. What cannot be installed is said in one sentence and is no error: the tests that need it
-skip themselves.
+A Go tool is built in a separate module that copies the `replace` lines of the tool's `go.mod`,
+because `go install` ignores them: helm-unittest needs its fork of a parser, and Kubernetes replaces
+modules by folders of its repository (`./staging/src/…`), which are published as modules, too. Go
+compares every download with sum.golang.org.
+
+A tool is made in a temporary folder and then renamed, so that an interrupted run leaves no
+half-made tool. A tool that cannot be installed is no error: a message says why, and the tests that
+need it are skipped.
 """
 
 from __future__ import annotations
@@ -29,22 +31,22 @@ PINS = Path(__file__).with_name("tools.toml")
 
 
 class NotInstalledError(Exception):
-    """A tool is not there; the message is one sentence that says what to do."""
+    """A tool is missing. The message says how to install it, or why that failed."""
 
 
 @dataclass(frozen=True)
 class Tool:
-    """One table of `tools.toml`; which of the sources is named says how it is installed.
+    """A tool of `tools.toml`, installed from its `module`, `python` or `debian` package.
 
     Attributes:
-        name: the table's name, and the executable's.
-        version: as its registry writes it; Debian's is whichever the machine's sources offer.
-        minutes: what it takes on two cores with nothing cached.
-        module: Go module; its `package` is built, or its `files` (globs) are copied.
-        staging: version of the modules that `module` replaces by folders of its repository.
-        ldflags: what Go's linker is told besides leaving symbols out.
-        python: a package of PyPI with a command of that name.
-        debian: a package of Debian that holds `file`.
+        name: name of its table in `tools.toml` and of its executable.
+        version: exact version; for Debian, the one that the sources of the machine offer.
+        minutes: duration of an installation on two cores with an empty cache.
+        module: Go module, whose `package` is built or whose `files` (globs) are copied.
+        staging: version of the modules that `module` replaces by folders.
+        ldflags: further flags of Go's linker.
+        python: package of PyPI with a command of that name.
+        debian: package of Debian that contains `file`.
     """
 
     name: str
@@ -61,13 +63,13 @@ class Tool:
 
     @property
     def place(self) -> Path:
-        """Where it is, or would be, in the cache: an executable, or a folder of files."""
+        """Path of the tool in the cache, an executable or a folder, whether installed or not."""
         folder = "files" if self.files else "bin"
         return cache_directory() / folder / f"{self.name}-{self.version}"
 
 
 def cache_directory() -> Path:
-    """URLTREE_TOOLS, else `urltree/tools` below the user's cache."""
+    """Return the cache: URLTREE_TOOLS, or `urltree/tools` in the user's cache directory."""
     if named := os.environ.get("URLTREE_TOOLS"):
         return Path(named)
     caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -75,35 +77,35 @@ def cache_directory() -> Path:
 
 
 def pinned() -> Mapping[str, Tool]:
-    """All tools of `tools.toml`, by name."""
+    """Return all tools of `tools.toml`, by name."""
     return {name: Tool(name, **keys) for name, keys in tomllib.loads(PINS.read_text()).items()}
 
 
 def find(name: str) -> Path:
-    """The executable, or folder, of a tool: in the cache, or Debian's on the machine itself.
+    """Return the executable, or folder, of a tool from the cache, or Debian's from the machine.
 
     Raises:
-        NotInstalledError: it is in neither.
+        NotInstalledError: the tool is in neither place.
     """
     tool = pinned()[name]
     if tool.place.exists():
         return tool.place
     if tool.debian and (found := shutil.which(name)):
         return Path(found)
-    raise NotInstalledError(f"{name} is not installed: python deploy/tools/install.py {name}")
+    raise NotInstalledError(f"{name} is not installed: run python deploy/tools/install.py {name}")
 
 
 def install(name: str) -> Path:
-    """What `find` finds, after an installation if there was nothing.
+    """Return the path of a tool, and install the tool first if it is missing.
 
     Raises:
-        NotInstalledError: what installs it is missing, or fails.
+        NotInstalledError: the installation failed.
     """
     try:
         return find(name)
     except NotInstalledError:
         tool = pinned()[name]
-    print(f"{name} {tool.version} … (about {tool.minutes:g} min, once)", flush=True)
+    print(f"installing {name} {tool.version}, about {tool.minutes:g} minutes …", flush=True)
     started = time.monotonic()
     tool.place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache_directory(), prefix="making-") as scratch:
@@ -116,12 +118,12 @@ def install(name: str) -> Path:
         else:
             made = _build_go(tool, Path(scratch))
         made.replace(tool.place)
-    print(f"{name} {tool.version}: {time.monotonic() - started:.0f} s", flush=True)
+    print(f"installed {name} in {time.monotonic() - started:.0f} s", flush=True)
     return tool.place
 
 
 def _build_go(tool: Tool, scratch: Path) -> Path:
-    """Build one executable, in a module that requires the tool and nothing else."""
+    """Build an executable in a module that requires only the tool."""
     (scratch / "go.mod").write_text(_own_module(tool))
     ldflags = f"-s -w {tool.ldflags}"
     package = f"{tool.module}/{tool.package}"
@@ -130,7 +132,7 @@ def _build_go(tool: Tool, scratch: Path) -> Path:
 
 
 def _own_module(tool: Tool) -> str:
-    """A go.mod with the tool's own `replace` lines, which Go heeds in the main module alone."""
+    """Return a go.mod with the tool's `replace` lines, which Go reads only in the main module."""
     upstream = json.loads(_run(tool, "go", "mod", "edit", "-json", _download(tool)["GoMod"]))
     lines = ["module build", f"go {upstream['Go']}", f"require {tool.module} {tool.version}"]
     for replaced in upstream["Replace"] or ():
@@ -146,7 +148,7 @@ def _with_version(module: Mapping[str, str]) -> str:
 
 
 def _copy_files(tool: Tool, scratch: Path) -> Path:
-    """Copy what the globs name out of Go's module cache, flat."""
+    """Copy the files that the globs match from Go's module cache into one folder."""
     made = scratch / "made"
     made.mkdir()
     module = Path(_download(tool)["Dir"])
@@ -156,17 +158,17 @@ def _copy_files(tool: Tool, scratch: Path) -> Path:
 
 
 def _download(tool: Tool) -> dict[str, str]:
-    """What `go mod download` says of the module: paths of its go.mod and its folder."""
+    """Download a module and return the paths of its go.mod and its folder."""
     coordinate = f"{tool.module}@{tool.version}"
     answer: dict[str, str] = json.loads(_run(tool, "go", "mod", "download", "-json", coordinate))
     return answer
 
 
 def _install_python(tool: Tool, scratch: Path) -> Path:
-    """Let uv install the package into an environment of the cache; its command is linked to.
+    """Let uv install the package into an environment in the cache, and link to its command.
 
-    The environment is made in place, for its scripts name their interpreter by its path; the link
-    comes last.
+    The environment is made in its final place, because its scripts contain the path of their
+    interpreter. The link is made last.
     """
     home = cache_directory() / "python" / f"{tool.name}-{tool.version}"
     uv = str(Path(sys.executable).with_name("uv"))
@@ -180,7 +182,7 @@ def _install_python(tool: Tool, scratch: Path) -> Path:
 
 
 def _unpack_debian(tool: Tool, scratch: Path) -> Path:
-    """Take one executable out of a Debian package, which leaves the machine as it is."""
+    """Extract an executable from a Debian package, without installing the package."""
     _run(tool, "apt-get", "download", "--quiet", tool.debian, cwd=scratch)
     (package,) = scratch.glob("*.deb")
     _run(tool, "dpkg-deb", "--extract", str(package), "unpacked", cwd=scratch)
@@ -188,10 +190,10 @@ def _unpack_debian(tool: Tool, scratch: Path) -> Path:
 
 
 def _run(tool: Tool, *command: str, cwd: Path | None = None) -> str:
-    """The standard output of a command.
+    """Return the standard output of a command.
 
     Raises:
-        NotInstalledError: there is no such command, or it fails.
+        NotInstalledError: the command does not exist, or it fails.
     """
     environment = {
         **os.environ,
@@ -205,23 +207,23 @@ def _run(tool: Tool, *command: str, cwd: Path | None = None) -> str:
         )
     except FileNotFoundError:
         raise NotInstalledError(
-            f"{tool.name} cannot be installed: there is no {command[0]} here."
+            f"{tool.name} cannot be installed: the program {command[0]} is missing on this machine."
         ) from None
     except subprocess.CalledProcessError as error:
-        said = (error.stderr.strip() or error.stdout.strip() or "nothing said").splitlines()[-1]
+        said = (error.stderr.strip() or error.stdout.strip() or "no message").splitlines()[-1]
         raise NotInstalledError(
-            f"{tool.name} cannot be installed: {command[0]} {command[1]}: {said}"
+            f"{tool.name} cannot be installed: {command[0]} {command[1]} failed: {said}"
         ) from None
     return done.stdout
 
 
 def main(names: Sequence[str]) -> None:
-    """Install the named tools, or list all of them with their places."""
+    """Install the named tools, or list all tools with their paths."""
     for name in names:
         try:
             install(name)
         except NotInstalledError as error:
-            print(f"{error} The tests that need it are skipped.", flush=True)
+            print(f"{error} Tests that need it are skipped.", flush=True)
     for name in () if names else pinned():
         try:
             print(f"{name}: {find(name)}")

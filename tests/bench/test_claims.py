@@ -16,7 +16,7 @@ from bench.claims.curves import draw_curves, draw_stored
 from bench.claims.variants import DOCUMENTS, FOREVER, SiteF1, measure_site, variants
 from urltree import Eviction
 from urltree_evaluation.metrics.sequences import compare
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 
 DOCS = Path(__file__).parents[2] / "docs"
 TABLES = ("learning", "sites_above", "heuristics", "windows")
@@ -61,7 +61,7 @@ def test_a_variant_scores_what_the_library_says(site: SiteF1, variant: str, opti
     """Each verdict is scored once, even if many variants share it."""
     texts = [page.text for page in urltree.extract(PAGES, **options)]
     expected = [
-        compare(words(page["gold"]), words(text or "")).f1
+        compare(split_words(page["gold"]), split_words(text or "")).f1
         for page, text in zip(PAGES, texts, strict=True)
     ]
     assert list(tables.f1_of(site, variant)) == pytest.approx(expected)

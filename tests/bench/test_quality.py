@@ -31,7 +31,7 @@ from bench.quality.without import without_titles
 from urltree.heuristics.registry import DEFAULT, heuristic
 from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.metrics.sequences import compare
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.workspace import SUFFIX, read_lines, write_lines
 
 EVIDENCE = Variant("evidence")
@@ -82,7 +82,7 @@ def test_all_pages_are_learned(tmp_path: Path) -> None:
     file = stream(tmp_path, 45)
     said = list(urltree.extract([page(number) for number in range(45)], heuristic=DEFAULT))
     expected = [
-        compare(words(page(number)["gold"]), words(said[number].text or "")).f1
+        compare(split_words(page(number)["gold"]), split_words(said[number].text or "")).f1
         for number in (*range(30), 30, 40)
     ]
     assert [found.f1 for found in score_stream(StreamPass(file, Variant(DEFAULT)))] == expected

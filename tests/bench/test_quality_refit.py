@@ -24,7 +24,7 @@ from bench.quality.refit.setting import ListedWord, Setting, all_words, start, v
 from bench.quality.refit.site import load_site
 from urltree.heuristics.evidence.parameters import Parameters
 from urltree_evaluation.metrics.sequences import compare
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.workspace import SUFFIX
 
 PAGES = 5
@@ -89,7 +89,8 @@ def test_a_site_is_judged_as_the_library_judges(tmp_path: Path) -> None:
     pages = [page(number, "lower") for number in range(PAGES)]
     said = [each.text or "" for each in urltree.extract(pages, heuristic="evidence")]
     expected = [
-        compare(words(each["gold"]), words(text)).f1 for each, text in zip(pages, said, strict=True)
+        compare(split_words(each["gold"]), split_words(text)).f1
+        for each, text in zip(pages, said, strict=True)
     ]
     assert max(expected) < 1
     assert load_site(stream(tmp_path, "lower"), PAGES).f1(Setting(Parameters())) == fmean(expected)

@@ -1,6 +1,6 @@
-"""What the tests of the chart share: the tools of `deploy/tools`, and the chart as helm renders it.
+"""Fixtures for the tests of the chart: the tools of `deploy/tools`, and helm's output.
 
-A tool that is not installed skips the test, and the reason names the command that installs it.
+A test whose tool is not installed is skipped with the command that installs the tool.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Render = Callable[..., str]
 
 @pytest.fixture(scope="session")
 def tool() -> FindTool:
-    """Finds a tool of tools.toml by its name, or skips the test that asks."""
+    """Return a function that finds a tool by its name, or skips the test."""
 
     def find_or_skip(name: str) -> Path:
         try:
@@ -32,14 +32,14 @@ def tool() -> FindTool:
 
 @pytest.fixture(scope="session")
 def crds(tool: FindTool) -> list[Path]:
-    """Definitions of all custom resources that the chart can render."""
+    """Return the definitions of all custom resources that the chart can render."""
     folders = (tool("keda-crds"), tool("prometheus-operator-crds"), Path(__file__).parent / "crds")
     return [crd for folder in folders for crd in sorted(folder.glob("*.yaml"))]
 
 
 @pytest.fixture
 def rendered(tool: FindTool) -> Render:
-    """Renders the chart as it is now, with one of the value sets and further arguments of helm."""
+    """Return a function that renders the chart with a set of values and arguments of helm."""
 
     def render_or_fail(values: str, *arguments: str) -> str:
         done = render(tool("helm"), values, *arguments)

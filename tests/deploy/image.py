@@ -1,9 +1,9 @@
-"""Builds deploy/image/Dockerfile without Docker: buildah, on a base that debootstrap makes.
+"""Build deploy/image/Dockerfile with buildah, on a base that debootstrap makes.
 
     debootstrap ──once──▶ CACHE/bases/bookworm.tar ──▶ base ──buildah, Dockerfile──▶ config, root/
 
-The base stands in for `python:3.12-slim-bookworm`, for Docker's registry is not everywhere: the
-same Debian, its own Python 3.11. What is built is unpacked, to be run by `container.py`.
+The base replaces `python:3.12-slim-bookworm`, because not every machine reaches Docker's registry.
+It is the same Debian with Debian's Python 3.11. The image is unpacked, and `container.py` runs it.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 
 @dataclass(frozen=True)
 class Image:
-    """An image that was built.
+    """A built image.
 
     Attributes:
-        config: what the image's configuration says under `config`, in OCI's words.
-        root: its files, owned as in the image.
-        size: bytes of its files, those of the base too.
+        config: the part `config` of the image's OCI configuration.
+        root: directory with its files, with the owners of the image.
+        size: bytes of its files, including those of the base.
     """
 
     config: Mapping[str, Any]
@@ -49,21 +49,21 @@ class Image:
 
 
 def missing() -> str | None:
-    """Why no image can be built on this machine, in a sentence."""
+    """Return a sentence that says why this machine cannot build images, or None if it can."""
     absent = [name for name in NEEDED if shutil.which(name) is None]
     if absent:
-        return f"no image is built without {', '.join(absent)}: apt install buildah debootstrap"
+        return f"building an image needs {', '.join(absent)}: apt install buildah debootstrap"
     if os.geteuid() != 0:
-        return "no image is built: debootstrap and chroot need root"
+        return "building an image needs root, for debootstrap and chroot"
     return None
 
 
 @contextmanager
 def built(scratch: Path) -> Iterator[Image]:
-    """Build it, unpack it, delete it in the end; `scratch` holds the layers meanwhile.
+    """Build and unpack the image, and delete it at the end. Its layers are in `scratch`.
 
     Raises:
-        AssertionError: a step fails, with its output.
+        AssertionError: a step fails; the message has its output.
     """
     scratch.mkdir()
     storage = _storage(scratch)
@@ -83,7 +83,7 @@ def built(scratch: Path) -> Iterator[Image]:
 
 
 def base() -> Path:
-    """A tar of Debian with Python and certificates, made once; 176 MB."""
+    """Return a tar of Debian with Python and certificates (176 MB), made on first use."""
     made = cache_directory() / "bases" / "bookworm.tar"
     if not made.exists():
         made.parent.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ def base() -> Path:
 
 
 def _build_command(scratch: Path) -> str:
-    """This machine's certificates are mounted where pip and uv look: the Dockerfile knows none."""
+    """Return the build command, which mounts this machine's certificates for pip and uv."""
     trusted = os.environ.get("SSL_CERT_FILE") or ssl.get_default_verify_paths().cafile
     (scratch / "pip.conf").write_text(f"[global]\ncert = {_CERTIFICATES}\n")
     (scratch / "uv.toml").write_text("system-certs = true\n")
@@ -121,7 +121,7 @@ def _build_command(scratch: Path) -> str:
 
 
 def _storage(scratch: Path) -> Mapping[str, str]:
-    """Names a storage of buildah's below `scratch`, apart from the machine's own."""
+    """Return the environment for a storage of buildah in `scratch`, not the machine's own."""
     file = scratch / "storage.conf"
     file.write_text(
         f'[storage]\ndriver = "overlay"\nrunroot = "{scratch}/run"\ngraphroot = "{scratch}/graph"\n'
@@ -130,7 +130,7 @@ def _storage(scratch: Path) -> Mapping[str, str]:
 
 
 def _run(command: str, environment: Mapping[str, str] | None = None) -> str:
-    """The standard output of a shell whose mounts nobody else sees."""
+    """Return the output of a shell whose mounts other processes do not see."""
     ran = subprocess.run(
         ["unshare", "--mount", "sh", "-euc", command],
         env={**os.environ, **(environment or {})},

@@ -1,11 +1,11 @@
-"""The files of a pod: a read-only root, and what the render mounts into it.
+"""The files of a pod: a read-only root with its rendered mounts.
 
     /usr, Python, the packages   the machine's, read-only
     /app                         agents, models, topics.yaml of the checkout, read-only
     volumeMounts                 emptyDir and claim: directories; configMap and secret: files
-    /etc/hosts                   what the cluster's DNS would say
+    /etc/hosts                   names that the DNS of the cluster would resolve
 
-The checkout and its virtual environment stand in for the image, which `container.py` tries.
+The checkout and its virtual environment replace the image, which `container.py` tests.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FILES = {
 
 
 def image_environment() -> dict[str, str]:
-    """ENV of the image's last stage."""
+    """Return the ENV of the last stage of the image."""
     last = DOCKERFILE.read_text().rpartition("\nFROM ")[2]
     (text,) = re.findall(r"^ENV ((?:.*\\\n)*.*)$", last, re.MULTILINE)
     return dict(re.findall(r"(\w+)=(\S+)", text))
@@ -50,17 +50,17 @@ def volumes(
     directory: Path,
     claim: Path,
 ) -> dict[str, Path]:
-    """Make each volume of a pod as the kubelet does; directories by the volume's name.
+    """Make each volume of a pod as the kubelet does, and return their directories by name.
 
     Args:
-        spec: of the pod.
+        spec: the spec of the pod.
         configs: data of each ConfigMap, by name.
-        secrets: of each Secret.
-        directory: for all that ends with the pod.
-        claim: what stays, the volume `data` where the pod does not declare one.
+        secrets: data of each Secret, by name.
+        directory: directory for volumes that end with the pod.
+        claim: directory of the claim, the volume `data` if the pod declares none.
 
     Raises:
-        KeyError: a ConfigMap, a Secret or a key of it is not there; such a pod never starts.
+        KeyError: a ConfigMap, a Secret or a key of it is missing; such a pod never starts.
     """
     group = spec["securityContext"]["fsGroup"]
     found = {}
@@ -87,7 +87,7 @@ def volumes(
 
 
 def mounts(container: Mapping[str, Any], made: Mapping[str, Path]) -> list[Mount]:
-    """What of those volumes is mounted where."""
+    """Return the mounts of a container, by the directories of its volumes."""
     return [
         (
             made[mount["name"]] / mount.get("subPath", ""),
@@ -99,12 +99,12 @@ def mounts(container: Mapping[str, Any], made: Mapping[str, Path]) -> list[Mount
 
 
 def root(directory: Path, mounted: Sequence[Mount], names: Sequence[str]) -> str:
-    """Make the root of a pod; gives the shell script that mounts all into it, as root.
+    """Make the root of a pod, and return the shell script that mounts its volumes, as root.
 
     Args:
-        directory: becomes the root.
-        mounted: volumes.
-        names: hosts that are on loopback.
+        directory: directory of the root.
+        mounted: mounts of the volumes.
+        names: host names that resolve to loopback.
     """
     every = [*_program(), *mounted]
     for name, text in _FILES.items():
@@ -123,7 +123,7 @@ def root(directory: Path, mounted: Sequence[Mount], names: Sequence[str]) -> str
 
 
 def out_of_reach() -> Path | None:
-    """What of the checkout or of Python no pod has, links on the way to it included."""
+    """Return a path of the checkout or of Python that pods cannot see, or None."""
     every = [ROOT, link := Path(sys.prefix, "bin/python")]
     while link.is_symlink():
         every.append(link := link.parent / link.readlink())
@@ -136,7 +136,7 @@ def out_of_reach() -> Path | None:
 
 
 def _program() -> Iterator[Mount]:
-    """The job and what it stands on, where the machine has it."""
+    """Yield the mounts of the job, of Python and of system libraries."""
     packages = [ROOT / "urltree", ROOT / "urltree_evaluation"]
     inner = [Path(sys.base_prefix), Path(sys.prefix), *packages]
     for path in (Path("/usr"), *inner, *map(Path, _OF_THE_MACHINE)):

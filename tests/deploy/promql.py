@@ -1,4 +1,4 @@
-"""What rules and dashboard ask Prometheus: their queries, and the names of the series in them."""
+"""The queries of the alerting rules and the dashboard, and the series in them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ ALERTS = {rule["alert"]: rule for rule in RULES if "alert" in rule}
 DASHBOARD: dict[str, Any] = json.loads((FILES / "dashboard.json").read_text())
 PANELS = {
     panel["title"]: panel for panel in DASHBOARD["panels"] if panel["type"] != "row"
-}  # rows only part them
+}  # rows only separate panels
 
 
 def of_rules() -> list[str]:
-    """The query of each rule."""
+    """Return the query of each rule."""
     return [rule["expr"] for rule in RULES]
 
 
 def of_dashboard() -> list[str]:
-    """The queries of its panels, its annotations, and the selectors of its variables."""
+    """Return the queries of panels and annotations, and the selectors of variables."""
     targets = [target["expr"] for panel in PANELS.values() for target in panel["targets"]]
     annotations = [annotation["expr"] for annotation in DASHBOARD["annotations"]["list"]]
     variables = [
@@ -42,10 +42,10 @@ def of_dashboard() -> list[str]:
 
 
 def selectors(query: str) -> Iterator[VectorSelector]:
-    """Every selector of series in a query.
+    """Yield every selector of series in a query.
 
     Raises:
-        ValueError: it is no PromQL, once Grafana has put an interval in.
+        ValueError: the query is no PromQL, after Grafana's interval is inserted.
     """
     found: list[VectorSelector] = []
 
@@ -58,5 +58,5 @@ def selectors(query: str) -> Iterator[VectorSelector]:
 
 
 def names(queries: list[str]) -> set[str]:
-    """The series that queries name."""
+    """Return the names of the series in queries."""
     return {selector.name or "" for query in queries for selector in selectors(query)}

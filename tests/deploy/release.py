@@ -1,7 +1,9 @@
-"""A release of the chart on the API server: helm installs it, tests stand in for controllers.
+"""A release of the chart on the API server, installed by helm.
 
-StatefulSet controller   makes a claim a replica and template, and leaves it when a set goes
-Job controller           says that a Job is complete, for which helm waits
+No controllers run. Tests do their work:
+
+StatefulSet controller   makes a claim for each replica, and keeps it when the set is deleted
+Job controller           marks Jobs as complete, because helm waits for that
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any
 from deploy.tools.chart import CHART, RELEASE, VALUES
 from tests.deploy.cluster import Cluster, Object
 
-# What the Job controller writes at the end; the API server refuses less (since Kubernetes 1.32).
+# Status of a complete Job; the API server refuses less since Kubernetes 1.32.
 _DONE = "2026-01-01T00:00:00Z"
 COMPLETE = {
     "startTime": _DONE,
@@ -30,13 +32,13 @@ COMPLETE = {
 
 
 class Release:
-    """What helm does with one of the value sets in a namespace.
+    """A release of a set of values in a namespace, which helm installs and changes.
 
     Args:
-        helm: the executable.
-        cluster: where.
-        namespace: one that is there.
-        values: name of the value set.
+        helm: the executable of helm.
+        cluster: the cluster.
+        namespace: name of an existing namespace.
+        values: name of the set of values.
     """
 
     def __init__(self, helm: Path, cluster: Cluster, namespace: str, values: str) -> None:
@@ -44,39 +46,39 @@ class Release:
         self._chart = (CHART, "--values", VALUES / f"{values}.yaml")
 
     def install(self) -> None:
-        """`helm install`."""
+        """Run `helm install`."""
         self._succeed("install", RELEASE, *self._chart)
 
     def upgrade(self, *changes: str) -> None:
-        """`helm upgrade` with these changes of values."""
+        """Run `helm upgrade` with changed values."""
         self._succeed("upgrade", RELEASE, *self._chart, *changes)
 
     def refused_upgrade(self, *changes: str) -> str:
-        """What helm says of an upgrade that must fail."""
+        """Return the error of an upgrade, which must fail."""
         done = self._run("upgrade", RELEASE, *self._chart, *changes)
         assert done.returncode != 0, done.stdout
         return done.stderr
 
     def roll_back(self) -> None:
-        """`helm rollback` to the release before."""
+        """Run `helm rollback` to the previous release."""
         self._succeed("rollback", RELEASE)
 
     def uninstall(self) -> None:
-        """`helm uninstall`."""
+        """Run `helm uninstall`."""
         self._succeed("uninstall", RELEASE)
 
     def contents(self) -> dict[str, Object]:
-        """Every object in the namespace, by "Kind/name"."""
+        """Return every object in the namespace, by "Kind/name"."""
         return self._cluster.contents(self._namespace)
 
     def delete(self, name: str) -> None:
-        """Delete an object, "Kind/name", and none that depend on it, for no controller runs."""
+        """Delete an object, "Kind/name". Its dependents stay, because no controller runs."""
         path = self._cluster.path(self.contents()[name], self._namespace)
         answer = self._cluster.server.request("DELETE", f"{path}/{name.partition('/')[2]}")
         assert not answer.error, answer.error
 
     def make_claims(self) -> set[str]:
-        """Make the claims of all StatefulSets; returns what is made, as "Kind/name"."""
+        """Make the claims of all StatefulSets, and return their names as "Kind/name"."""
         claims = [claim for found in self.contents().values() for claim in claims_of(found)]
         for claim in claims:
             answer = self._cluster.create(claim, self._namespace)
@@ -99,7 +101,7 @@ class Release:
 
     @contextmanager
     def _jobs_complete(self) -> Iterator[None]:
-        """Let every Job that appears be complete at once; a refusal is raised in the end."""
+        """Mark every new Job as complete. An error of the API server is raised at the end."""
         ended, errors = threading.Event(), []
         path = f"/apis/batch/v1/namespaces/{self._namespace}/jobs"
 
@@ -122,12 +124,12 @@ class Release:
 
 
 def name_of(found: Object) -> str:
-    """What `Release.contents` calls an object, "Kind/name"."""
+    """Return the name of an object, "Kind/name", as in `Release.contents`."""
     return f"{found['kind']}/{found['metadata']['name']}"
 
 
 def claims_of(workload: Object) -> list[dict[str, Any]]:
-    """The claims that the StatefulSet controller makes: TEMPLATE-SET-ORDINAL, the set's labels."""
+    """Return the claims that the StatefulSet controller would make for a workload."""
     if workload["kind"] != "StatefulSet":
         return []
     spec, name = workload["spec"], workload["metadata"]["name"]
@@ -147,7 +149,7 @@ def claims_of(workload: Object) -> list[dict[str, Any]]:
 
 
 def pods_of(workload: Object) -> list[dict[str, Any]]:
-    """The first pod that a controller makes of a workload, with a volume for each claim."""
+    """Return the first pod that a controller would make for a workload."""
     if workload["kind"] not in {"StatefulSet", "Job"}:
         return []
     template = workload["spec"]["template"]

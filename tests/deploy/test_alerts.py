@@ -1,4 +1,4 @@
-"""Each alert is one that a person can act on: tested, explained, and with a way to the runbook."""
+"""Each alert is tested, says what is wrong, and links to its section of the runbook."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_an_alert_has_a_test_that_it_fires_and_one_that_it_is_silent(alert: str)
 
 @pytest.mark.parametrize("alert", ALERTS)
 def test_an_alert_says_how_bad_it_is_and_what_it_has_seen(alert: str) -> None:
-    """Who is woken reads a summary, and a description with a figure."""
+    """An alert has a summary, and a description with a figure."""
     rule = ALERTS[alert]
     said = rule["annotations"]
     assert rule["labels"] == {"severity": rule["labels"]["severity"]}
@@ -48,7 +48,7 @@ def test_an_alert_says_how_bad_it_is_and_what_it_has_seen(alert: str) -> None:
 
 @pytest.mark.parametrize("alert", ALERTS)
 def test_an_alert_leads_to_a_section_that_speaks_of_it(alert: str) -> None:
-    """The runbook's table has it, and so has the section that runbook_url names."""
+    """The runbook names it in its table and in the section of runbook_url."""
     page, _, anchor = ALERTS[alert]["annotations"]["runbook_url"].partition("#")
     assert page == "docs/operations.md"
     assert f"`{alert}`" in _section(anchor)
@@ -62,7 +62,7 @@ def test_the_runbook_speaks_of_no_other_alert() -> None:
 
 @pytest.mark.parametrize("file", ["alerts.yaml", "dashboard.json"])
 def test_figures_of_settings_are_their_defaults(file: str) -> None:
-    """`in_flight (500)` in a comment or a description: whoever changes one changes the other."""
+    """A comment such as `in_flight (500)` has the default of the setting."""
     text = (FILES / file).read_text()
     named = dict(re.findall(r"\b([a-z]+_[a-z_]+) \(([\d,]+)\)", text))
     defaults = {name: Settings.model_fields[name].default for name in named}
@@ -72,7 +72,7 @@ def test_figures_of_settings_are_their_defaults(file: str) -> None:
 
 @pytest.mark.deploy
 def test_prometheus_takes_the_rules(tool: FindTool) -> None:
-    """`promtool check rules` finds nothing."""
+    """`promtool check rules` finds no error."""
     ran = _promtool(tool, "check", "rules", FILES / "alerts.yaml")
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
@@ -80,7 +80,7 @@ def test_prometheus_takes_the_rules(tool: FindTool) -> None:
 @pytest.mark.deploy
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
 def test_alerts_fire_when_they_should_and_at_no_other_time(tool: FindTool, path: Path) -> None:
-    """Prometheus runs the unit tests: series in, alerts out, to the letter of their texts."""
+    """Promtool runs the unit tests, which compare the whole text of each alert."""
     ran = _promtool(tool, "test", "rules", path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
@@ -91,7 +91,7 @@ def _promtool(tool: FindTool, *arguments: str | Path) -> subprocess.CompletedPro
 
 
 def _section(anchor: str) -> str:
-    """A section of the runbook, by its heading as a link has it; without those below it."""
+    """Return a section of the runbook by its anchor, without its subsections."""
     for part in re.split(r"^#+ ", RUNBOOK, flags=re.MULTILINE):
         heading = part.partition("\n")[0]
         if re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") == anchor:

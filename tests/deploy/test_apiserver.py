@@ -1,7 +1,6 @@
-"""The chart before a real API server: what schemas miss, and what a release leaves behind.
+"""A real API server accepts the chart, and a deleted release leaves only claims and topics.
 
-Rows 1 and 2 of issue 7. `make test-apiserver` installs what is needed; building the API server
-takes half an hour, once.
+`make test-apiserver` installs the tools; building the API server takes half an hour, once.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ CHANGED = ("--set", "commonLabels.changed=yes", "--set", "settings.log_format=te
 def cluster(
     tool: FindTool, crds: list[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cluster]:
-    """One API server for all tests, which knows the custom resources that the chart renders."""
+    """Yield one API server for all tests, with the CRDs of all objects that the chart renders."""
     directory = tmp_path_factory.mktemp("apiserver")
     with running(tool("etcd"), tool("kube-apiserver"), directory) as server:
         cluster = Cluster(server, crds)
@@ -42,13 +41,13 @@ def cluster(
 
 @pytest.fixture
 def namespace(cluster: Cluster, prefix: str) -> str:
-    """A namespace of the test's own, with Pod Security "restricted"."""
+    """Return a new namespace with Pod Security "restricted"."""
     return cluster.make_namespace(f"{prefix}text")
 
 
 @pytest.fixture
 def new_release(cluster: Cluster, namespace: str, tool: FindTool) -> NewRelease:
-    """Makes a release of a value set, which is not installed yet."""
+    """Return a function that makes a release of a set of values, not installed yet."""
     return lambda values: Release(tool("helm"), cluster, namespace, values)
 
 
@@ -56,23 +55,23 @@ def new_release(cluster: Cluster, namespace: str, tool: FindTool) -> NewRelease:
 def test_every_object_is_accepted_without_a_warning(
     values: str, cluster: Cluster, namespace: str, rendered: Render, record: Record
 ) -> None:
-    """Row 1: a strict dry run of the release with its hooks, and of a pod of each template."""
+    """The release with its hooks, and a pod of each template, pass a strict dry run."""
     said = dry_run(rendered(values, "--namespace", namespace), cluster, namespace)
-    record(f"issue 7 row 1: API server {cluster.server.version}: {values}: {said}")
+    record(f"API server {cluster.server.version}: {values}: {said}")
 
 
 def test_the_reset_is_accepted_without_a_warning(
     cluster: Cluster, namespace: str, rendered: Render, record: Record
 ) -> None:
-    """It is rendered on an upgrade alone, so that no value set has it."""
+    """It is rendered only on an upgrade, so no set of values contains it."""
     sentence = f"reset.confirm=extract of {RELEASE}"
     reset = ("--is-upgrade", "--set", "reset.stage=extract", "--set", sentence)
     said = dry_run(rendered("minimal", "--namespace", namespace, *reset), cluster, namespace)
-    record(f"issue 7 row 1: API server {cluster.server.version}: minimal with a reset: {said}")
+    record(f"API server {cluster.server.version}: minimal with a reset: {said}")
 
 
 def dry_run(text: str, cluster: Cluster, namespace: str) -> str:
-    """Send all objects of a render, and pods; returns how many, if none has errors or warnings."""
+    """Dry-run all rendered objects and their pods; return their numbers if there is no warning."""
     objects = [each for each in yaml.safe_load_all(text) if each]
     pods = [pod for each in objects for pod in pods_of(each)]
     answers = [cluster.apply(each, namespace, **DRY_RUN) for each in objects]
@@ -86,7 +85,7 @@ def dry_run(text: str, cluster: Cluster, namespace: str) -> str:
 def test_the_namespace_refuses_a_pod_that_is_not_restricted(
     cluster: Cluster, namespace: str
 ) -> None:
-    """Not the pod itself, and not without a warning what would make it."""
+    """It refuses the pod, and warns about a Job that would create it."""
     spec = {"containers": [{"name": "root", "image": "root"}], "restartPolicy": "Never"}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "root"}, "spec": spec}
     job = {**pod, "apiVersion": "batch/v1", "kind": "Job", "spec": {"template": {"spec": spec}}}
@@ -95,7 +94,7 @@ def test_the_namespace_refuses_a_pod_that_is_not_restricted(
 
 
 def test_an_unknown_field_is_refused(cluster: Cluster, namespace: str) -> None:
-    """In an object that is applied, and in one that is created."""
+    """This holds for objects that are applied and for objects that are created."""
     budget = {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
@@ -110,7 +109,7 @@ def test_an_unknown_field_is_refused(cluster: Cluster, namespace: str) -> None:
 def test_a_release_leaves_claims_and_topics_and_nothing_else(
     values: str, new_release: NewRelease, record: Record
 ) -> None:
-    """Row 2: install, upgrade, rollback, uninstall."""
+    """This holds after install, upgrade, rollback and uninstall."""
     release = new_release(values)
     before = set(release.contents())
     release.install()
@@ -124,16 +123,16 @@ def test_a_release_leaves_claims_and_topics_and_nothing_else(
     after = release.contents()
     assert set(after) - before == claims | topics
     assert [name for name, left in after.items() if "deletionTimestamp" in left["metadata"]] == []
-    record(f"issue 7 row 2: {values} leaves {len(claims)} claims and {len(topics)} topics, no more")
+    record(f"{values} leaves {len(claims)} claims and {len(topics)} topics, no more")
 
 
 def changed(found: Object) -> bool:
-    """Whether an object has the label of the upgrade."""
+    """Return whether an object has the label of the upgrade."""
     return "changed" in found["metadata"].get("labels", {})
 
 
 def test_a_second_install_takes_over_what_the_first_left(new_release: NewRelease) -> None:
-    """Topics are helm's again, and the workers' claims have the names that are there."""
+    """Helm manages the topics again, and the workers use the claims that exist."""
     release = new_release("strimzi-topics")
     release.install()
     claims = release.make_claims()
@@ -164,7 +163,7 @@ def test_another_disk_is_refused_and_the_next_upgrade_works(
 
 
 def test_a_larger_disk_comes_with_a_set_that_was_deleted_alone(new_release: NewRelease) -> None:
-    """What `kubectl delete statefulset --cascade=orphan` leaves, an upgrade takes over."""
+    """An upgrade takes over the pods that `kubectl delete statefulset --cascade=orphan` leaves."""
     release = new_release("minimal")
     release.install()
     claims = release.make_claims()

@@ -1,4 +1,4 @@
-"""The dashboard is one that a stranger can read, and that works in any Grafana."""
+"""The dashboard explains its panels, and works in any Grafana."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.deploy.promql import DASHBOARD, PANELS, of_dashboard, selectors
 RUNBOOK = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
 COLUMNS = 24
 UNITS = {"short", "none", "cps", "s", "bytes", "percentunit"}
-# Issue 7, and what its first note adds.
+# Titles of panels that operators need.
 ASKED = {
     "Records",
     "Lag",
@@ -42,7 +42,7 @@ ASKED = {
 
 @pytest.mark.parametrize("title", PANELS)
 def test_a_panel_says_what_is_normal_and_has_a_unit(title: str) -> None:
-    """One sentence below its title, and an axis that can be read."""
+    """It has a description of one sentence and an axis with a unit."""
     panel = PANELS[title]
     assert re.fullmatch(r"[^.]+(\.\w+[^.]*)*\.", panel["description"])
     assert panel["fieldConfig"]["defaults"]["unit"] in UNITS
@@ -60,19 +60,19 @@ def test_panels_have_numbers_and_places_of_their_own() -> None:
 
 
 def test_panels_show_what_was_asked_for() -> None:
-    """Throughput to restarts: each is there by its title."""
+    """Each panel that operators need exists, by its title."""
     assert set(PANELS) >= ASKED
 
 
 def test_the_runbook_names_panels_that_exist() -> None:
-    """Bold words of docs/operations.md are titles; a sentence may write them small."""
+    """Bold words in docs/operations.md are titles of panels, in any case."""
     named = {" ".join(words.split()).lower() for words in re.findall(r"\*\*([^*]+)\*\*", RUNBOOK)}
     assert len(named) > 10
     assert named - {"bold"} <= {title.lower() for title in PANELS}
 
 
 def test_no_panel_is_bound_to_one_grafana() -> None:
-    """Data sources are those of the variable, and no id of a database is kept."""
+    """Data sources come from the variable, and the dashboard has no id of a database."""
     assert {str(found) for found in _datasources(DASHBOARD)} == {
         str({"type": "prometheus", "uid": "${datasource}"})
     }
@@ -81,7 +81,7 @@ def test_no_panel_is_bound_to_one_grafana() -> None:
 
 
 def test_every_query_heeds_the_variables() -> None:
-    """A worker's series are chosen by namespace, release and stage, Kubernetes' by two of them."""
+    """A query selects series by namespace, release and stage, or Kubernetes' by two of them."""
     chosen = {variable["name"] for variable in DASHBOARD["templating"]["list"]} - {"datasource"}
     assert chosen == {"namespace", "job", "stage"}
     targets = [target["expr"] for panel in PANELS.values() for target in panel["targets"]]
@@ -95,7 +95,7 @@ def test_every_query_heeds_the_variables() -> None:
 
 
 def test_every_query_is_promql() -> None:
-    """All of them parse, and name a series."""
+    """Each query parses and names a series."""
     assert all(next(selectors(query)).name for query in of_dashboard())
 
 

@@ -1,4 +1,4 @@
-"""The image: locked, few rights, and a page goes through it (issue 7, row 4)."""
+"""The image has pinned versions and few rights, and processes a page."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ STAGES = ("normalize", "extract")
 
 
 def versions(file: Path) -> dict[str, str]:
-    """What a file of requirements pins, hashes aside."""
+    """Return the versions that a requirements file pins, by package."""
     return dict(re.findall(r"^([a-z0-9-]+)==([^\s;]+)", file.read_text(), re.MULTILINE))
 
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_the_image_has_the_versions_that_tests_use(lock: str) -> None:
-    """What constraints.txt pins is what the image is built from."""
+    """The image is built from the versions that constraints.txt pins."""
     locked = versions(DOCKERFILE.with_name(lock))
     assert locked.items() <= versions(ROOT / "constraints.txt").items()
 
 
 def test_the_lock_has_every_direct_dependency() -> None:
-    """Of the package and of the extras that the image brings."""
+    """It has those of the package and of the extras in the image."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [project["optional-dependencies"][extra] for extra in EXTRAS]
     wanted = [line for lines in (project["dependencies"], *extras) for line in lines]
@@ -49,7 +49,7 @@ def test_the_lock_has_every_direct_dependency() -> None:
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_every_line_of_a_lock_has_a_hash_and_no_index(lock: str) -> None:
-    """So any mirror may serve it, and none can change it."""
+    """So any mirror may serve the packages, and none can change them."""
     text = DOCKERFILE.with_name(lock).read_text()
     pins = re.findall(r"^[a-z].*\n(?:    .*\n)*", text, re.MULTILINE)
     assert len(pins) == len(versions(DOCKERFILE.with_name(lock)))
@@ -58,7 +58,7 @@ def test_every_line_of_a_lock_has_a_hash_and_no_index(lock: str) -> None:
 
 
 def test_both_stages_stand_on_one_base_with_a_digest() -> None:
-    """A tag moves, a digest does not; an ARG lets a mirror take its place."""
+    """A digest never changes, unlike a tag. An ARG allows another base."""
     lines = DOCKERFILE.read_text().splitlines()
     (base,) = [line for line in lines if line.startswith("ARG BASE=")]
     assert re.fullmatch(r"ARG BASE=\S+:3\.12-slim-bookworm@sha256:[0-9a-f]{64}", base)
@@ -76,7 +76,7 @@ def test_the_builder_gets_every_package_of_the_wheel() -> None:
 
 
 def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
-    """With all of its rules."""
+    """All of its rules are enabled."""
     hadolint = Path(sys.executable).with_name("hadolint")
     ran = subprocess.run([hadolint, DOCKERFILE], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (0, "")
@@ -84,7 +84,7 @@ def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_the_chart_runs_what_the_image_has(stage: str) -> None:
-    """Command, user, port and writable directories are the same ones on both sides."""
+    """Command, user, port and writable directories of chart and image are the same."""
     text = DOCKERFILE.read_text()
     pod = pods("minimal")[f"StatefulSet/{RELEASE}-{stage}"]
     (container,) = pod["containers"]
@@ -99,7 +99,7 @@ def test_the_chart_runs_what_the_image_has(stage: str) -> None:
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
-    """The image, built once for this file; 3 minutes on two busy cores."""
+    """Yield the image, built once for this file; it takes 3 minutes on two busy cores."""
     if reason := missing():
         pytest.skip(reason)
     with built(tmp_path_factory.mktemp("image") / "build") as made:
@@ -108,7 +108,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
 
 @pytest.mark.deploy
 def test_the_image_says_who_runs_what(image: Image, record: Record) -> None:
-    """User, command, port and labels, without a volume that would hide a missing mount."""
+    """It has user, command, port and labels, and no volume that would hide a missing mount."""
     config = image.config
     assert config["User"] == f"{OWNER}:{OWNER}"
     assert config["Entrypoint"] == ["python", "-m", "agents"]
@@ -117,12 +117,12 @@ def test_the_image_says_who_runs_what(image: Image, record: Record) -> None:
     assert "Volumes" not in config
     labels = {f"org.opencontainers.image.{name.lower()}": value for name, value in LABELS.items()}
     assert labels.items() <= config["Labels"].items()
-    record(f"row 4: the image has {image.size / 1e6:,.0f} MB on a debootstrap base")
+    record(f"the image has {image.size / 1e6:,.0f} MB on a debootstrap base")
 
 
 @pytest.mark.deploy
 def test_the_image_has_nothing_that_builds_or_installs(image: Image) -> None:
-    """No pip, uv, compiler or header, nothing that raises rights, and only the job's own files."""
+    """It has no pip, uv, compiler, header or setuid file, and only the files of the job."""
     tools = {"pip", "pip3", "uv", "uvx", "cc", "gcc", "make", "hatchling", "Python.h"}
     files = [file for file in image.root.rglob("*") if file.is_file()]
     assert len(files) > len(tools)
@@ -138,7 +138,7 @@ def test_the_image_has_nothing_that_builds_or_installs(image: Image) -> None:
 
 @pytest.mark.deploy
 def test_only_data_and_tmp_can_be_written(image: Image, tmp_path: Path) -> None:
-    """With a read-only root every other directory says so (EROFS, 30)."""
+    """Writing to any other directory fails with EROFS (30)."""
     container = Container(image, tmp_path / "data", {})
     ran = container.program("python", "-c", _TRIES_TO_WRITE)
     assert ran.stderr == ""
@@ -169,13 +169,13 @@ print("ids:", *{{*os.getresuid(), *os.getresgid(), *os.getgroups()}})
 
 @pytest.fixture
 def job(kafka: str, prefix: str, tmp_path: Path) -> Job:
-    """Names topics of the test's own, which the image is to make."""
+    """Return a job with a unique prefix, whose topics the image creates."""
     return Job(kafka, prefix, tmp_path)
 
 
 @pytest.fixture
 def workers(image: Image, job: Job) -> Iterator[dict[str, Running]]:
-    """A worker of each stage that cleans, from the image, which made the topics before."""
+    """Yield a worker of normalize and extract from the image, after it has created the topics."""
     started = {}
     try:
         made = Container(image, job.directory / "topics", job.environment).run("topics", "apply")
@@ -195,7 +195,7 @@ def workers(image: Image, job: Job) -> Iterator[dict[str, Running]]:
 def test_a_page_goes_through_the_image(
     image: Image, workers: dict[str, Running], job: Job, record: Record
 ) -> None:
-    """Topics, both stages, and the end on SIGTERM, as process 1 that has no rights at all."""
+    """The image creates topics, runs both stages without rights, and ends on SIGTERM."""
     trip = Container(image, job.directory / "trip", job.environment).run("round-trip")
     assert trip.returncode == 0, f"{trip.stdout}{trip.stderr}{log(workers)()}"
     for worker in workers.values():
@@ -206,9 +206,9 @@ def test_a_page_goes_through_the_image(
         worker.ask_to_end()
     wait_until(lambda: all(w.poll() is not None for w in workers.values()), "the end", log(workers))
     assert {stage: worker.poll() for stage, worker in workers.items()} == dict.fromkeys(STAGES, 0)
-    record(f"row 4: as uid 10001 with a read-only root: {trip.stdout.strip()}")
+    record(f"as uid 10001 with a read-only root: {trip.stdout.strip()}")
 
 
 def log(workers: dict[str, Running]) -> Callable[[], str]:
-    """What the workers wrote last, for a test that fails."""
+    """Return a function that returns the logs of the workers, for a test that fails."""
     return lambda: "\n".join(worker.log() for worker in workers.values())

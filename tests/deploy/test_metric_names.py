@@ -1,4 +1,4 @@
-"""Every series that rules and dashboard name is one that somebody serves (issue 7, row 6)."""
+"""Every series in the alerting rules and the dashboard exists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.conftest import Record
 from tests.deploy.promql import ALERTS, PANELS, RULES, names, of_dashboard, of_rules
 
 STAGES = ("poll", "fetch", "normalize", "extract")
-NOWHERE = "127.0.0.1:9"  # discard: workers wait for Kafka, and serve their metrics meanwhile
+NOWHERE = "127.0.0.1:9"  # no Kafka: workers wait for it, and serve their metrics meanwhile
 SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
 OTHERS = {
     "ALERTS": "Prometheus itself",
@@ -27,7 +27,7 @@ RECORDED = {rule["record"] for rule in RULES if "record" in rule}
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """`/metrics` of a worker of each stage, each a process of its own."""
+    """Return `/metrics` of a worker of each stage; each worker is a separate process."""
     contact = "https://example.org/crawler"
     with ExitStack() as workers:
         addresses = {
@@ -43,19 +43,19 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
 def test_every_series_is_a_workers_or_known_to_be_anothers(
     queries: Callable[[], list[str]], served: dict[str, str]
 ) -> None:
-    """A metric that is renamed would else leave an alert that never fires."""
+    """Otherwise an alert on a renamed metric would never fire."""
     assert names(queries()) - _series(served) - RECORDED - set(OTHERS) == set()
 
 
 def test_everything_that_workers_count_is_shown(served: dict[str, str], record: Record) -> None:
-    """Each of our metrics is in a panel."""
+    """A panel shows each metric of the workers."""
     ours = {series for series in _series(served) if series.startswith("urltree_")}
     shown = names(of_dashboard())
     families = {_family(series) for series in ours}
     assert families - {_family(series) for series in shown} == set()
     asked = shown | names(of_rules())
     record(
-        f"row 6: {len(ALERTS)} alerts and {len(PANELS)} panels name {len(asked)} series: "
+        f"{len(ALERTS)} alerts and {len(PANELS)} panels name {len(asked)} series: "
         f"{len(asked & _series(served))} in /metrics of 4 workers, {len(RECORDED)} recorded, "
         f"{len(asked & set(OTHERS))} of Kubernetes and Prometheus; "
         f"all {len(families)} metrics of ours are shown"
@@ -63,12 +63,12 @@ def test_everything_that_workers_count_is_shown(served: dict[str, str], record: 
 
 
 def test_no_exception_is_kept_that_nobody_needs() -> None:
-    """The list of others' series is no longer than what is asked of them."""
+    """Each series in the list of other sources is used by a rule or a panel."""
     assert set(OTHERS) <= names(of_rules()) | names(of_dashboard())
 
 
 def _series(served: dict[str, str]) -> set[str]:
-    """The names of all series: a counter's and a histogram's have endings."""
+    """Return the names of all series, with the suffixes of counters and histograms."""
     return {
         family.name + suffix
         for text in served.values()

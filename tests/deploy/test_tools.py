@@ -1,4 +1,4 @@
-"""The installer of tools says what it cannot do, and leaves nothing half made."""
+"""The installer of tools reports failures, and leaves no half-made tool."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def installing(*names: str, cache: Path, path: Path) -> subprocess.CompletedProcess[str]:
-    """Run the installer with an empty cache and only the programs of a folder."""
+    """Run the installer with an empty cache and only the programs of one folder."""
     environment = {**os.environ, "URLTREE_TOOLS": str(cache), "PATH": str(path)}
     return subprocess.run(
         [sys.executable, PINS.with_name("install.py"), *names],
@@ -25,29 +25,32 @@ def installing(*names: str, cache: Path, path: Path) -> subprocess.CompletedProc
     )
 
 
-def test_where_go_and_apt_are_missing_one_sentence_says_so(tmp_path: Path) -> None:
-    """And it is no failure: make goes on, the tests skip themselves."""
+def test_a_missing_go_or_apt_is_reported(tmp_path: Path) -> None:
+    """It is no failure: make continues, and the tests are skipped."""
     done = installing("kubeconform", "etcd", cache=tmp_path / "cache", path=tmp_path)
     assert done.returncode == 0, done.stderr
-    sentence = "cannot be installed: there is no {} here. The tests that need it are skipped."
+    sentence = (
+        "cannot be installed: the program {} is missing on this machine. "
+        "Tests that need it are skipped."
+    )
     assert f"kubeconform {sentence.format('go')}" in done.stdout
     assert f"etcd {sentence.format('apt-get')}" in done.stdout
 
 
 def test_a_build_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
-    """What a tool's own installer said last is in the sentence."""
+    """The message ends with the last line of the failed command."""
     programs, cache = tmp_path / "programs", tmp_path / "cache"
     programs.mkdir()
     (programs / "go").write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
     (programs / "go").chmod(0o755)
     done = installing("kubeconform", cache=cache, path=programs)
-    assert "kubeconform cannot be installed: go mod: broken" in done.stdout
+    assert "kubeconform cannot be installed: go mod failed: broken" in done.stdout
     assert [found for found in cache.rglob("*") if not found.is_dir()] == []
     assert list(cache.glob("making-*")) == []
 
 
 def test_make_installs_every_tool_that_is_pinned() -> None:
-    """And none that is not."""
+    """It installs no other tool."""
     recipes = (ROOT / "Makefile").read_text().replace("\\\n", "").replace("$(CHARTS)", "")
     lines = re.findall(r"^CHARTS := (.*)|deploy/tools/install\.py (.*)", recipes, re.MULTILINE)
     assert {name for line in lines for part in line for name in part.split()} == set(pinned())

@@ -21,7 +21,7 @@ from bench.quality.refit.fitting import RULES, Fit, Fitted, SelectionRule, effec
 from bench.quality.refit.setting import all_words, start
 from bench.quality.refit.site import PAGES
 from urltree.heuristics.evidence.parameters import Parameters
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.pool import map_unordered
 
 HALVINGS = 10
 
@@ -43,11 +43,11 @@ def halvings(files: Sequence[Path]) -> list[tuple[tuple[Path, ...], tuple[Path, 
 def refit(files: Sequence[Path], processes: int, pages: int = PAGES) -> QualityResult:
     """Make section 5."""
     largest = sorted(files, key=lambda file: -file.stat().st_size)
-    known = dict(each_done(effects, [(file, pages) for file in largest], processes))
+    known = dict(map_unordered(effects, [(file, pages) for file in largest], processes))
     work = [Fit(None, tuple(files), (), known, pages)]
     for number, (seen, unseen) in enumerate(halvings(files)):
         work.append(Fit((number // 2 + 1, number % 2 + 1), seen, unseen, known, pages))
-    fits = [fitted for both in each_done(fit_half, work, processes) for fitted in both]
+    fits = [fitted for both in map_unordered(fit_half, work, processes) for fitted in both]
     return summarise_fits(fits, {each.half: each.others for each in work}, pages)
 
 

@@ -23,7 +23,7 @@ from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.corpus import CorpusPage
 from urltree_evaluation.extractors.urltree_ import as_page
 from urltree_evaluation.metrics.sequences import compare
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 
 PAGES = 60  # pages of a site: all of them would take hours, and the window evicts none of these
 
@@ -102,8 +102,8 @@ def load_site(file: Path, pages: int = PAGES) -> FittingSite:
             continue
         seen.add(document.id)
         tokens.update(element.tokens for element in document.elements)
-        gold = words(page.gold) if page.gold is not None and is_scored(number) else None
-        blocks = [words(block.text) for block in document.blocks] if gold is not None else []
+        gold = split_words(page.gold) if page.gold is not None and is_scored(number) else None
+        blocks = [split_words(block.text) for block in document.blocks] if gold is not None else []
         found.append(Judged(document, gold, blocks))
     tokens |= {tuple(token for token in together if token[0] != "#") for together in tokens}
     return FittingSite(found, tuple(sorted(tokens)))
