@@ -124,7 +124,7 @@ def test_the_twentieth_page_revises_those_whose_text_changes() -> None:
 
 
 def test_later_pages_are_never_kept() -> None:
-    """Judged again later, nothing changes (issue 6): the table stays empty."""
+    """Judged again later, nothing changes: the table stays empty."""
     site = StoredSite()
     site.learn(*pages(1, ENOUGH))
     before = len(site.said)
