@@ -4,9 +4,9 @@
 tools that are missing and prints how long each took; without names it lists all tools.
 
 A Go tool is built in a separate module that copies the `replace` lines of the tool's `go.mod`,
-because `go install` ignores them: helm-unittest needs its fork of a parser, and Kubernetes replaces modules
-by folders of its repository (`./staging/src/…`), which are published as modules, too. Go compares
-every download with sum.golang.org.
+because `go install` ignores them: helm-unittest needs its fork of a parser, and Kubernetes replaces
+modules by folders of its repository (`./staging/src/…`), which are published as modules, too. Go
+compares every download with sum.golang.org.
 
 A tool is made in a temporary folder and then renamed, so that an interrupted run leaves no
 half-made tool. A tool that cannot be installed is no error: a message says why, and the tests that
