@@ -36,7 +36,7 @@ from models import clean_text as clean_texts
 from models import document as documents
 from models import duplicate as duplicates
 from models.command import Forget
-from models.duplicate import Duplicate
+from models.duplicate import DuplicateRecord
 from urltree.document import Document
 from urltree.heuristics.protocol import Verdict
 from urltree.page import PageError, Reason
@@ -102,7 +102,7 @@ class Extract(DocumentStage):
         site = await self._site(partition, domain, store, work)
         learned = self._pipeline.learn(document, site, store)
         if isinstance(learned, Superseded):
-            await self._report(Duplicate.superseded(*learned), work)
+            await self._report(DuplicateRecord.superseded(*learned), work)
             return
         key = row_key(domain, document.key_bytes)
         value = clean_texts.encode(self._pipeline.extraction(document, learned.verdict))
@@ -221,7 +221,7 @@ class Extract(DocumentStage):
         keys = [row_key(domain, document_id) for document_id in ids]
         await self.delete(self.table, partition, keys, work)
 
-    async def _report(self, found: Duplicate, work: Work) -> None:
+    async def _report(self, found: DuplicateRecord, work: Work) -> None:
         """Report a replay of a page whose later version is stored."""
         await self.send(work, "duplicates", self.key(found.origin), duplicates.encode(found))
         self.metrics.duplicates.labels(found.step).inc()

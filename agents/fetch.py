@@ -30,7 +30,7 @@ from agents.settings.schemes import Schemes
 from agents.stage import Stage
 from models import fetch as fetches
 from models import raw_html
-from models.fetch import Fetch as Wanted
+from models.fetch import FetchRequest
 from models.headers import FETCHED_FOR, ORIGIN
 from urltree.page import Page, PageError, Reason
 
@@ -118,7 +118,7 @@ class Fetch(Stage):
         except MessageSizeTooLargeError as error:
             raise PageError(Reason.TOO_LARGE, f"raw-html: {error}") from error
 
-    async def send_again(self, job: FetchJob, wanted: Wanted, domain: str) -> None:
+    async def send_again(self, job: FetchJob, wanted: FetchRequest, domain: str) -> None:
         """Send a page to `fetches` again, to be fetched later or by another worker.
 
         Raises:

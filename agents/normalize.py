@@ -120,7 +120,7 @@ class Normalize(DocumentStage):
     async def _report(self, page: Page, origin: str, found: Duplicate, work: Work) -> None:
         urls = duplicates.Urls(page.url, page.final_url or "", found.key.canonical, found.key.key)
         value = duplicates.encode(
-            duplicates.Duplicate(origin, found.first_origin, found.key.id, found.step, urls)
+            duplicates.DuplicateRecord(origin, found.first_origin, found.key.id, found.step, urls)
         )
         await self.send(work, "duplicates", self.key(origin), value)
         self.metrics.duplicates.labels(found.step).inc()

@@ -1,1 +1,1 @@
-"""What the product costs, beside other extractors on the same pages: `make bench`."""
+"""Benchmarks: speed, memory and state of the product beside other extractors (`make bench`)."""

@@ -1,4 +1,4 @@
-"""`python -m bench`: measure state, algorithm, job and feeds; exit 1 where a bar is missed."""
+"""Run the benchmarks: `python -m bench`. The exit code is 1 if a bar is missed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from bench.figure import Section, show
-from bench.pages import Pages, load
+from bench.figure import Benchmark, show
+from bench.pages import Pages, load_pages
 
 MEASUREMENTS = ("algorithm", "state", "job", "feeds", "simulation")
 
@@ -21,20 +21,27 @@ MEASUREMENTS = ("algorithm", "state", "job", "feeds", "simulation")
     "--pages",
     "path",
     type=click.Path(exists=True, path_type=Path),
-    help="Whatever `urltree extract` reads; a folder has one site in each entry.",
+    help="Input as `urltree extract` reads it; a folder has one site in each entry. Real sites by "
+    "default.",
 )
-@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Number of times that each measurement is repeated.",
+)
 def main(*, what: tuple[str, ...], path: Path | None, rounds: int) -> None:
-    """Measure WHAT, everything by default."""
+    """Run the benchmarks WHAT, or all of them."""
     missed = []
-    pages = load(path)
+    pages = load_pages(path)
     for name in what or MEASUREMENTS:
-        measure: Callable[[Pages, int], Section] = import_module(f"bench.{name}").measure
+        measure: Callable[[Pages, int], Benchmark] = import_module(f"bench.{name}").measure
         section = measure(pages, rounds)
         show(section)
         missed += [figure.name for figure in section.figures if figure.is_missed]
     if missed:
-        click.echo(f"bars missed: {', '.join(missed)}", err=True)
+        click.echo(f"results that miss their bar: {', '.join(missed)}", err=True)
     sys.exit(1 if missed else 0)
 
 

@@ -1,8 +1,7 @@
-"""CPU of the algorithm alone, part by part, beside a bare parse and trafilatura (row 11).
+"""Benchmark of the algorithm's CPU, part by part, beside a bare parse and trafilatura.
 
-Page by page, all of them take turns on the same HTML, so that a slow moment of the machine hits
-them alike. Each has the page in the form that suits it best: trafilatura as text, `lxml.html` and
-the product as UTF-8 bytes.
+All of them process each page in turn, so that a slow moment of the machine affects them alike. Each
+gets the page in its best form: trafilatura as text, `lxml.html` and the product as UTF-8 bytes.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import lxml.html
 import trafilatura
 from trafilatura.meta import reset_caches
 
-from bench.figure import Bar, Figure, Section, spread
+from bench.figure import Bar, Benchmark, Measurement, format_spread
 from bench.pages import Pages, html, mean_kilobytes
 from bench.processor_time import Laps, Round, rounds, sums
 from models import clean_text as clean_texts
@@ -31,19 +30,19 @@ from urltree.site.site import Site
 from urltree.tree.window import Eviction
 
 PAGES = 440
-FLOOR = 7.0  # times trafilatura's speed
+FLOOR = 7.0  # required speed, as a multiple of trafilatura's
 PARSE, TRAFILATURA = "lxml.html parse", "trafilatura.extract"
 PARTS = ("decode", "key", "tokenize", "tree: insert, judge, row", "clean text")
 RECORDS = ("raw-html: read JSON", "documents: write JSON", "documents: read JSON")
-ROW, WRITE_CLEAN_TEXT = "of which the row", "clean-text: write JSON"
+ROW, WRITE_CLEAN_TEXT = "including the row", "clean-text: write JSON"
 WIRE = (*RECORDS, WRITE_CLEAN_TEXT)
 
 
-def measure(pages: Pages, number: int) -> Section:
-    """Take the parts in turn, page by page, several rounds."""
+def measure(pages: Pages, number: int) -> Benchmark:
+    """Measure all parts page by page, in several rounds."""
     sample = pages.sample(PAGES)
     measured = rounds(number, lambda laps: _round(sample, laps))
-    return Section(
+    return Benchmark(
         "Algorithm alone: CPU per page",
         f"{len(sample)} pages of {len(pages.sites)} sites ({pages.name}), mean HTML "
         f"{mean_kilobytes(sample):.1f} kB; best of {number} rounds, interleaved page by page",
@@ -52,7 +51,7 @@ def measure(pages: Pages, number: int) -> Section:
 
 
 def beside(pages: Sequence[Page], laps: Laps) -> None:
-    """What others need for these pages."""
+    """Measure the other extractors on these pages."""
     reset_caches()
     for page in pages:
         _others(page, laps)
@@ -110,21 +109,23 @@ def _others(page: Page, laps: Laps) -> None:
 
 def ratios(
     measured: Sequence[Round], parts: Sequence[str], name: str, floor: float
-) -> list[Figure]:
-    """What the others need, by what these parts of ours need together."""
+) -> list[Measurement]:
+    """Return the CPU of the other extractors, divided by the CPU of these parts of ours."""
     ours = sums(measured, parts)
     figures = []
     for other, bar in ((TRAFILATURA, Bar(floor, is_floor=True)), (PARSE, None)):
         theirs = sums(measured, (other,))
         each = [their / our for their, our in zip(theirs, ours, strict=True)]
         figures.append(
-            Figure(f"{other} ÷ {name}", min(theirs) / min(ours), "times", spread(each), bar=bar)
+            Measurement(
+                f"{other} ÷ {name}", min(theirs) / min(ours), "times", format_spread(each), bar=bar
+            )
         )
     return figures
 
 
-def _parts(measured: Sequence[Round], pages: int) -> list[Figure]:
-    """Microseconds a page, the best round of each part."""
+def _parts(measured: Sequence[Round], pages: int) -> list[Measurement]:
+    """Return microseconds a page: the best round of each part."""
     best = min(sums(measured, (PARSE,)))
     figures = []
     for name, parts in (
@@ -132,10 +133,10 @@ def _parts(measured: Sequence[Round], pages: int) -> list[Figure]:
         ("algorithm", PARTS),
         *((f"  {part}", (part,)) for part in PARTS),
         (f"    {ROW}", (ROW,)),
-        ("records of the job, beside", WIRE),
+        ("records of the job, not included", WIRE),
         *((f"  {part}", (part,)) for part in WIRE),
     ):
         each = [seconds / pages * 1e6 for seconds in sums(measured, parts)]
         note = f"{min(each) * pages / 1e6 / best:.2f} of a parse"
-        figures.append(Figure(name, min(each), "µs", spread(each), note))
+        figures.append(Measurement(name, min(each), "µs", format_spread(each), note))
     return figures

@@ -1,4 +1,4 @@
-"""Asking the same addresses with nothing around it: aiohttp, feedparser where feeds are read."""
+"""Request addresses with aiohttp alone, as the smallest possible cost of a fetch or a poll."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 
 class _Loopback(AbstractResolver):
-    """Every name is this machine."""
+    """A resolver that resolves every name to 127.0.0.1."""
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
@@ -29,7 +29,7 @@ class _Loopback(AbstractResolver):
         return [found]
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing, because nothing is open."""
 
 
 async def seconds_each(
@@ -39,7 +39,7 @@ async def seconds_each(
     headers: Mapping[str, str] | None = None,
     is_parsed: bool = False,
 ) -> float:
-    """Seconds of this process' CPU for each address, so many asked at once."""
+    """Return this process's seconds of CPU for each address, `at_once` requests in parallel."""
     left = iter(urls)
     connector = aiohttp.TCPConnector(resolver=_Loopback(), limit=0)
     async with aiohttp.ClientSession(connector=connector, headers=headers) as session:

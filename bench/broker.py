@@ -1,4 +1,4 @@
-"""The Kafka that is measured with: an embedded one, or the one that KAFKA_BROKERS names."""
+"""The Kafka of a benchmark: an embedded one, or the one that KAFKA_BROKERS names."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import psutil
 from demo.kafka import Kafka
 
 
-class Broker(NamedTuple):
+class MeasuredBroker(NamedTuple):
     """A running Kafka.
 
     Attributes:
-        process: None where it is not ours.
+        address: `host:port`.
+        process: process of the embedded broker; None if KAFKA_BROKERS names another one.
     """
 
     address: str
@@ -24,11 +25,11 @@ class Broker(NamedTuple):
 
 
 @contextmanager
-def running() -> Iterator[Broker]:
-    """A Kafka for one measurement."""
+def running_broker() -> Iterator[MeasuredBroker]:
+    """Give a Kafka for one measurement."""
     named = os.environ.get("KAFKA_BROKERS")
     if named:
-        yield Broker(named, None)
+        yield MeasuredBroker(named, None)
     else:
         with Kafka() as kafka:
-            yield Broker(kafka.brokers, psutil.Process(kafka.pid))
+            yield MeasuredBroker(kafka.brokers, psutil.Process(kafka.pid))

@@ -1,8 +1,9 @@
-"""Poll and fetch: what 50,000 idle feeds take, and what a poll and a page cost (issue 4, row 5).
+"""Benchmark of following feeds: 50,000 idle feeds, and the CPU of a poll and of a page.
 
-One worker asks a web server on loopback, a process of its own, without pauses. Counted is the CPU
-of the worker and its parsers; per core means per second of that. Beside it a bare aiohttp loop
-asks for the same in the same round, with as many requests at once: what asking costs at least.
+One worker sends requests to a web server on loopback, which is another process, without pauses. The
+CPU of the worker and of its parser processes is counted; "per core" means per second of that. In
+the same round, a bare aiohttp loop requests the same addresses with as many requests in parallel:
+that is the smallest possible cost.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import asyncio
 import os
 import socket
 import sys
-import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,16 +22,16 @@ from agents.kafka.partitions import route_key
 from agents.settings.topics_file import declared_topics
 from bench import idle_feeds
 from bench.bare_asking import seconds_each
-from bench.broker import running
-from bench.figure import Figure, Section, spread
-from bench.loopback_web import ITEMS, TAG, feed
+from bench.broker import running_broker
+from bench.figure import Benchmark, Measurement, format_spread
+from bench.loopback_web import ITEMS, TAG, feed_xml
 from bench.pages import Pages, html
-from bench.workers import PATIENCE, Job, Record, job
-from demo.child import Child
+from bench.workers import PATIENCE, MeasuredJob, Message, job
+from demo.child import ChildProcess
 from demo.ports import free_port
 from models import fetch as fetches
 from models.feed import Feed
-from models.fetch import Fetch
+from models.fetch import FetchRequest
 
 PAGES = 3_000
 HOSTS = 300
@@ -41,14 +41,15 @@ POLLING_SECONDS = 10.0
 KINDS = ("304", "200")
 PAGE, BARE, PARSED = "page", "bare", "parsed"
 
-Round = Mapping[tuple[str, str], float]  # seconds of CPU each: by what is asked, and by whom
+# seconds of CPU for each request, by (kind of request, who sends it)
+FeedRound = Mapping[tuple[str, str], float]
 
 
-def measure(pages: Pages, number: int) -> Section:
-    """Idle feeds once; pages and polls in several rounds, each with a job of its own."""
+def measure(pages: Pages, number: int) -> Benchmark:
+    """Measure idle feeds once, and pages and polls in several rounds with new jobs."""
     sample = [html(page) for page in pages.sample(100)]
     kilobytes = sum(map(len, sample)) / len(sample) / 1_000
-    with running() as broker, TemporaryDirectory(prefix="urltree-bench-") as directory:
+    with running_broker() as broker, TemporaryDirectory(prefix="urltree-bench-") as directory:
         folder = Path(directory) / "pages"
         folder.mkdir()
         for at, body in enumerate(sample):
@@ -56,43 +57,39 @@ def measure(pages: Pages, number: int) -> Section:
         with _web(folder) as port:
             measured = [asyncio.run(_round(broker.address, port)) for _ in range(number)]
     figures = [figure for what in (PAGE, *KINDS) for figure in _figures(measured, what)]
-    return Section(
-        "Feeds: a poll, a page, and doing nothing",
+    return Benchmark(
+        "Feeds: a poll, a page, and idle feeds",
         f"{PAGES} pages of {HOSTS} hosts, mean HTML {kilobytes:.1f} kB; {FEEDS} feeds of {ITEMS} "
-        f"items, {len(feed(0)) / 1_000:.1f} kB, for {POLLING_SECONDS:.0f} s; best of {number} "
+        f"items, {len(feed_xml(0)) / 1_000:.1f} kB, for {POLLING_SECONDS:.0f} s; best of {number} "
         "rounds",
-        [*figures, *idle_feeds.figures()],
+        [*figures, *idle_feeds.measure_idle_feeds()],
     )
 
 
 @contextmanager
 def _web(folder: Path) -> Iterator[int]:
     port = free_port()
-    server = Child(
+    server = ChildProcess(
         [sys.executable, "-m", "bench.loopback_web", str(folder), str(port)],
         folder.with_name("web.log"),
         {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
     )
     try:
-        _wait_for(port, server)
+        server.wait_ready("the web server", lambda: _listens(port), PATIENCE)
         yield port
     finally:
         server.kill()
 
 
-def _wait_for(port: int, server: Child) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while server.poll() is None and time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise RuntimeError(f"the web server does not listen:\n{server.tail()}")
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
 
 
-async def _round(brokers: str, port: int) -> Round:
+async def _round(brokers: str, port: int) -> FeedRound:
     settings = {
         "contact": "bench",
         "connect_to": f"::127.0.0.1:{port}",
@@ -117,7 +114,7 @@ async def _round(brokers: str, port: int) -> Round:
 
 
 async def _fetched(brokers: str, settings: Mapping[str, object]) -> float:
-    """Seconds of a fetch worker's CPU for a page, once it knows the robots.txt of all hosts."""
+    """Return a fetch worker's seconds of CPU for a page, with the robots.txt of all hosts known."""
     async with job(brokers, ("fetch",), settings=settings) as running_job:
         worker = running_job.workers["fetch"]
         urls = _urls()
@@ -129,12 +126,12 @@ async def _fetched(brokers: str, settings: Mapping[str, object]) -> float:
         seconds = worker.cpu() - before
         pages = worker.metric("urltree_pages_total")
         if pages != len(urls) + HOSTS:
-            raise RuntimeError(f"{pages:.0f} pages were fetched, should be {len(urls) + HOSTS}")
+            raise RuntimeError(f"{pages:.0f} pages were fetched, but should be {len(urls) + HOSTS}")
     return seconds / len(urls)
 
 
 async def _polled(brokers: str, settings: Mapping[str, object], kind: str) -> float:
-    """Seconds of a poll worker's CPU for a poll, its parsers' included, once nothing is new."""
+    """Return a poll worker's seconds of CPU for a poll without new items, parsers included."""
     async with job(brokers, ("poll",), settings=settings) as running_job:
         worker = running_job.workers["poll"]
         await _follow(running_job, kind)
@@ -145,7 +142,7 @@ async def _polled(brokers: str, settings: Mapping[str, object], kind: str) -> fl
         return seconds / (worker.metric("urltree_polls_total") - polls)
 
 
-async def _follow(running_job: Job, kind: str) -> None:
+async def _follow(running_job: MeasuredJob, kind: str) -> None:
     settings = running_job.settings
     partitions = declared_topics(settings)[0].partitions
     async with producer(settings) as client:
@@ -158,29 +155,31 @@ async def _follow(running_job: Job, kind: str) -> None:
 
 
 def _urls() -> list[str]:
-    """The hosts in turn."""
+    """Return addresses of all hosts in turn."""
     return [f"http://www.host{n % HOSTS}.example/page/{n}" for n in range(PAGES)]
 
 
-async def _pages(urls: Sequence[str]) -> AsyncIterator[Record]:
+async def _pages(urls: Sequence[str]) -> AsyncIterator[Message]:
     for url in urls:
         domain = url.split("/")[2].removeprefix("www.")
-        yield Record(domain, fetches.encode(Fetch(url=url, title=url)))
+        yield Message(domain, fetches.encode(FetchRequest(url=url, title=url)))
 
 
-def _figures(measured: Sequence[Round], what: str) -> list[Figure]:
-    """Ours per core and in time, and beside what is bare."""
+def _figures(measured: Sequence[FeedRound], what: str) -> list[Measurement]:
+    """Return our figures, and their ratios to the bare loops."""
     (ours,) = {by for asked, by in measured[0] if asked == what} - {BARE, PARSED}
     name = what if what == PAGE else f"poll, {what}"
     each = [seconds[what, ours] for seconds in measured]
     figures = [
-        Figure(f"{name}: per core", 1 / min(each), "/s", spread(1 / one for one in each)),
-        Figure("  CPU", min(each) * 1e3, "ms", spread(one * 1e3 for one in each)),
+        Measurement(
+            f"{name}: per core", 1 / min(each), "/s", format_spread(1 / one for one in each)
+        ),
+        Measurement("  CPU", min(each) * 1e3, "ms", format_spread(one * 1e3 for one in each)),
     ]
     for beside, them in ((BARE, "a bare aiohttp loop"), (PARSED, "aiohttp and feedparser")):
         if (what, beside) in measured[0]:
             bare = [seconds[what, beside] for seconds in measured]
             ratios = [one / other for one, other in zip(each, bare, strict=True)]
             note = f"times {them}, which takes {min(bare) * 1e3:.2f} ms"
-            figures.append(Figure("  beside", min(ratios), "", spread(ratios), note))
+            figures.append(Measurement("  beside", min(ratios), "", format_spread(ratios), note))
     return figures

@@ -1,4 +1,4 @@
-"""A figure that was measured, and the table of all of them."""
+"""Results of a benchmark, and the table that shows them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a figure should be (issue 3, rows 10 and 11)."""
+    """A limit that a result must reach or must not exceed."""
 
     limit: float
     is_floor: bool
@@ -22,18 +22,21 @@ class Bar:
         return f"{'≥' if self.is_floor else '≤'} {self.limit:g}"
 
     def is_cleared(self, value: float) -> bool:
-        """Whether a value is as it should be."""
+        """Tell whether a value is within the limit."""
         return value >= self.limit if self.is_floor else value <= self.limit
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Measurement:
     """One line of the table.
 
     Attributes:
-        spread: the lowest and the highest of all rounds, empty where there is one round only.
-        note: what exactly was measured.
-        bar: None where nothing is asked of it.
+        name: what was measured.
+        value: result of the best round.
+        unit: unit of the value.
+        spread: lowest, median and highest result of all rounds; empty for a single round.
+        note: details of the measurement.
+        bar: limit for the value, or None.
     """
 
     name: str
@@ -45,37 +48,39 @@ class Figure:
 
     @property
     def is_missed(self) -> bool:
-        """Whether it should be otherwise."""
+        """Whether the value misses its limit."""
         return self.bar is not None and not self.bar.is_cleared(self.value)
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """The figures of one measurement.
+class Benchmark:
+    """The results of one benchmark.
 
     Attributes:
-        method: what was measured on which pages, in a line or two.
+        title: title for the table.
+        method: pages and method of the measurement, in one or two lines.
+        figures: lines of the table.
     """
 
     title: str
     method: str
-    figures: Sequence[Figure]
+    figures: Sequence[Measurement]
 
 
-def number(value: float) -> str:
-    """Three digits that count."""
+def format_number(value: float) -> str:
+    """Format a number with three significant digits."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def spread(values: Iterable[float]) -> str:
-    """Lowest, median and highest of several rounds."""
+def format_spread(values: Iterable[float]) -> str:
+    """Format the lowest, median and highest result of several rounds."""
     ordered = sorted(values)
     middle = median(ordered)
-    return f"{number(ordered[0])} … {number(middle)} … {number(ordered[-1])}"
+    return f"{format_number(ordered[0])} … {format_number(middle)} … {format_number(ordered[-1])}"
 
 
-def show(section: Section) -> None:
-    """Print a section: a table in a terminal, else a line of text for each figure."""
+def show(section: Benchmark) -> None:
+    """Print a benchmark: a table in a terminal, elsewhere a line of text for each result."""
     if not sys.stdout.isatty():
         _print_lines(section)
         return
@@ -88,7 +93,7 @@ def show(section: Section) -> None:
     Console().print(table)
 
 
-def _print_lines(section: Section) -> None:
+def _print_lines(section: Benchmark) -> None:
     print(f"\n{section.title}\n{section.method}")
     for figure in section.figures:
         name, value, unit, rounds, bar, note = _cells(figure)
@@ -96,8 +101,8 @@ def _print_lines(section: Section) -> None:
         print(f"  {name:<34}{value:>9} {unit}" + (f"  ({more})" if more else ""), flush=True)
 
 
-def _cells(figure: Figure) -> tuple[str, ...]:
+def _cells(figure: Measurement) -> tuple[str, ...]:
     bar = ""
     if figure.bar is not None:
         bar = f"{figure.bar} {'MISSED' if figure.is_missed else 'holds'}"
-    return (figure.name, number(figure.value), figure.unit, figure.spread, bar, figure.note)
+    return (figure.name, format_number(figure.value), figure.unit, figure.spread, bar, figure.note)

@@ -1,4 +1,4 @@
-"""A poll worker with tens of thousands of feeds of which none is due: what following costs."""
+"""Benchmark of a poll worker with 50,000 feeds of which none is due."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from agents.kafka.partitions import route_key
 from agents.polling.feed_tables import feed_key
 from agents.settings.job import Settings
 from agents.settings.topics_file import declared_topics
-from bench.broker import running
-from bench.figure import Figure
-from bench.workers import MB, Worker
+from bench.broker import running_broker
+from bench.figure import Measurement
+from bench.workers import MB, MeasuredWorker
+from demo.workers import COMMAND
 from urltree.crawl.decisions.poll.feed_state import FeedState, new_feed_state
 
 FEEDS = 50_000
-EACH = 5  # of a site
+EACH = 5  # feeds of a site
 SECONDS = 60.0
 HOURS = 6 * 3_600.0
-COMMAND = ("-m", "agents", "worker")
 CHANGELOG = "urltree-poll-feed_state-changelog"
 
 
-def figures() -> list[Figure]:
-    """Restore all feeds, do nothing for a minute, and start once more on the same disk."""
-    with running() as broker:
+def measure_idle_feeds() -> list[Measurement]:
+    """Restore all feeds, wait a minute, and start the worker once more on the same disk."""
+    with running_broker() as broker:
         return asyncio.run(_measure(broker.address))
 
 
-async def _measure(brokers: str) -> list[Figure]:
+async def _measure(brokers: str) -> list[Measurement]:
     prefix = f"bench{uuid.uuid4().hex[:8]}-"
     settings = Settings.model_validate({"brokers": brokers, "prefix": prefix})
     await apply(settings)
@@ -59,22 +59,24 @@ async def _measure(brokers: str) -> list[Figure]:
         finally:
             again.stop()
     return [
-        Figure(
+        Measurement(
             "idle feeds: resident",
             resident / MB,
             "MB",
             note=f"{scheduled:,.0f} feeds of {FEEDS // EACH:,} sites, after {SECONDS:.0f} s; "
             f"{empty.idle / MB:.0f} MB without feeds; without parsers' processes",
         ),
-        Figure("idle feeds: CPU a minute", cpu * 60 / SECONDS, "s", note="all threads"),
-        Figure("idle feeds: ready after", seconds, "s", note="empty disk: restored from Kafka"),
-        Figure("idle feeds: ready again after", seconds_again, "s", note="on the same disk"),
+        Measurement("idle feeds: CPU per minute", cpu * 60 / SECONDS, "s", note="all threads"),
+        Measurement(
+            "idle feeds: ready after", seconds, "s", note="empty disk: restored from Kafka"
+        ),
+        Measurement("idle feeds: ready again after", seconds_again, "s", note="on the same disk"),
     ]
 
 
-async def _started(directory: Path, env: dict[str, str]) -> tuple[Worker, float]:
+async def _started(directory: Path, env: dict[str, str]) -> tuple[MeasuredWorker, float]:
     started = time.monotonic()
-    worker = Worker("poll", COMMAND, directory, env)
+    worker = MeasuredWorker("poll", COMMAND, directory, env)
     await worker.ready()
     return worker, time.monotonic() - started
 
@@ -91,7 +93,7 @@ async def _write(settings: Settings) -> None:
 
 
 def _states(now: float) -> Iterator[FeedState]:
-    """Feeds as they are after many polls."""
+    """Return the states of feeds that were polled many times."""
     for number in range(FEEDS):
         site = f"site{number // EACH}.example"
         url = f"https://www.{site}/feeds/{number % EACH}.xml"

@@ -1,10 +1,12 @@
-"""CPU of the whole job through Kafka, beside bare trafilatura (row 11).
+"""Benchmark of the whole job's CPU through Kafka, beside trafilatura alone.
 
-Two workers are started; a tenth of the pages warms them up; then the rest is published, a hundred
-pages at a time, and while the workers process these, this process gives the same pages to
-trafilatura: a slow moment of the machine hits both. Counted is the CPU of both worker processes,
-all threads, until the last offset is committed. The same documents then go through a worker that
-only passes records on, once without and once with a row put for each: the hop, and the write.
+Two workers are started, and a tenth of the pages warms them up. Then the other pages are published,
+a hundred at a time. While the workers process these, this process gives the same pages to
+trafilatura, so that a slow moment of the machine affects both. The CPU of all threads of both
+workers is counted until the last offset is committed.
+
+Afterwards the same documents go through a worker that only passes records on, first without and
+then with a table write for each. That gives the cost of the hop and of the write.
 """
 
 from __future__ import annotations
@@ -14,12 +16,12 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 
 from agents.commands.audit.command import account
 from bench.algorithm import PARSE, TRAFILATURA, beside, ratios
-from bench.broker import Broker, running
-from bench.figure import Figure, Section, spread
+from bench.broker import MeasuredBroker, running_broker
+from bench.figure import Benchmark, Measurement, format_spread
 from bench.pages import Pages, mean_kilobytes
 from bench.pass_on import ROW
 from bench.processor_time import Laps, Round, sums
-from bench.workers import Job, Record, cpu, job
+from bench.workers import MeasuredJob, Message, cpu, job
 from models import document as documents
 from models import raw_html
 from urltree.address.url_key import KeyScheme
@@ -29,30 +31,30 @@ from urltree.page import Page
 
 PAGES = 1_100
 BATCH = 100  # pages published at once
-FLOOR = 3.0  # times trafilatura's speed
-ROW_BYTES = 900  # of a typical document, see bench.state
+FLOOR = 3.0  # required speed, as a multiple of trafilatura's
+ROW_BYTES = 900  # size of a typical row, see bench.state
 WORKERS = ("normalize", "extract")
-HOP, PUT, BROKER = "record passed on", "record passed on, and a row put", "broker"
+HOP, PUT, BROKER = "record passed on", "record passed on, and a row written", "broker"
 
 
-def measure(pages: Pages, number: int) -> Section:
-    """Several rounds, each with topics and workers of its own."""
+def measure(pages: Pages, number: int) -> Benchmark:
+    """Measure several rounds, each with new topics and workers."""
     sample = pages.sample(PAGES)
     warm_up, rest = sample[: len(sample) // 10], sample[len(sample) // 10 :]
-    found = Found(warm_up, rest)
-    with running() as broker:
+    found = PreparedPages(warm_up, rest)
+    with running_broker() as broker:
         measured = [_round(broker, found) for _ in range(number)]
-    return Section(
+    return Benchmark(
         "Whole job through Kafka: CPU per page",
-        f"{len(rest)} pages of {len(pages.sites)} sites ({pages.name}) after {len(warm_up)} to "
-        f"warm up, mean HTML {mean_kilobytes(rest):.1f} kB, documents {found.kilobytes:.1f} kB; "
+        f"{len(rest)} pages of {len(pages.sites)} sites ({pages.name}) after {len(warm_up)} pages "
+        f"of warm-up, mean HTML {mean_kilobytes(rest):.1f} kB, documents {found.kilobytes:.1f} kB; "
         f"best of {number} rounds; 0 pages missing in the audit of each",
         [*ratios(measured, WORKERS, "both workers", FLOOR), *_parts(measured, len(rest))],
     )
 
 
-class Found:
-    """What goes through the job, in the forms in which it is published."""
+class PreparedPages:
+    """The pages in the forms in which they are published."""
 
     def __init__(self, warm_up: Sequence[Page], rest: Sequence[Page]) -> None:
         self.pages = rest
@@ -62,25 +64,25 @@ class Found:
         self.kilobytes = sum(len(made.value) for made in self.documents) / len(rest) / 1_000
 
 
-def _raw(page: Page) -> Record:
-    return Record(_SCHEME.domain(page.final_url or ""), raw_html.encode(page))
+def _raw(page: Page) -> Message:
+    return Message(_SCHEME.domain(page.final_url or ""), raw_html.encode(page))
 
 
-def _document(page: Page) -> Record:
+def _document(page: Page) -> Message:
     key = _SCHEME.key(page.final_url or "", lambda: page.title)
     document = Document.of(page, key, tokenize(page.html), "raw-html/0/0")
-    return Record(key.domain, documents.encode(document))
+    return Message(key.domain, documents.encode(document))
 
 
-def _round(broker: Broker, found: Found) -> Round:
+def _round(broker: MeasuredBroker, found: PreparedPages) -> Round:
     seconds = asyncio.run(_through(broker, found))
     for part, row in ((HOP, 0), (PUT, ROW_BYTES)):
         seconds[part] = asyncio.run(_passed_on(broker, found, row))
     return seconds
 
 
-async def _through(broker: Broker, found: Found) -> dict[str, float]:
-    """Seconds of CPU of each process of the job, and of the others beside it."""
+async def _through(broker: MeasuredBroker, found: PreparedPages) -> dict[str, float]:
+    """Return seconds of CPU of each process of the job, and of the other extractors."""
     laps = Laps()
     async with job(broker.address) as running_job:
         await _publish(running_job, "raw-html", found.warm_up)
@@ -93,12 +95,12 @@ async def _through(broker: Broker, found: Found) -> dict[str, float]:
         after = _seconds(running_job, broker)
         accounts = await account(running_job.settings)
         if accounts.missing or accounts.origins != len(found.warm_up) + len(found.raw):
-            raise RuntimeError(f"pages are missing: {accounts}")
+            raise RuntimeError(f"the audit finds missing pages: {accounts}")
     return {**laps.seconds, **{part: after[part] - before[part] for part in after}}
 
 
-async def _passed_on(broker: Broker, found: Found, row: int) -> float:
-    """Seconds of CPU of a worker that passes documents on."""
+async def _passed_on(broker: MeasuredBroker, found: PreparedPages, row: int) -> float:
+    """Return seconds of CPU of a worker that passes documents on."""
     command = ("-m", "bench.pass_on")
     variables = {ROW: str(row)}
     async with job(broker.address, ("extract",), command, variables) as running_job:
@@ -108,22 +110,22 @@ async def _passed_on(broker: Broker, found: Found, row: int) -> float:
         return running_job.workers["extract"].cpu() - before
 
 
-async def _publish(running_job: Job, topic: str, records: Iterable[Record]) -> None:
+async def _publish(running_job: MeasuredJob, topic: str, records: Iterable[Message]) -> None:
     await running_job.publish(topic, _stream(records))
     await running_job.wait_through()
 
 
-async def _stream(records: Iterable[Record]) -> AsyncIterator[Record]:
+async def _stream(records: Iterable[Message]) -> AsyncIterator[Message]:
     for record in records:
         yield record
 
 
-def _seconds(running_job: Job, broker: Broker) -> dict[str, float]:
+def _seconds(running_job: MeasuredJob, broker: MeasuredBroker) -> dict[str, float]:
     seconds = {stage: worker.cpu() for stage, worker in running_job.workers.items()}
     return seconds | ({BROKER: cpu(broker.process)} if broker.process else {})
 
 
-def _parts(measured: Sequence[Round], pages: int) -> list[Figure]:
+def _parts(measured: Sequence[Round], pages: int) -> list[Measurement]:
     best = min(sums(measured, (PARSE,)))
     figures = []
     for name, parts in (
@@ -133,7 +135,7 @@ def _parts(measured: Sequence[Round], pages: int) -> list[Figure]:
     ):
         each = [seconds / pages * 1e6 for seconds in sums(measured, parts)]
         note = f"{min(each) * pages / 1e6 / best:.2f} of a parse"
-        figures.append(Figure(name, min(each), "µs", spread(each), note))
+        figures.append(Measurement(name, min(each), "µs", format_spread(each), note))
     return figures
 
 

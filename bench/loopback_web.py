@@ -1,10 +1,10 @@
-"""A web server of many hosts for the bench, a process of its own so that its CPU is nobody's.
+"""A web server of many hosts, run as another process so that its CPU is not counted.
 
-    /page/N   one of the pages of a folder
-    /304/N    a feed that never changes, and says so
-    /200/N    the same items in other bytes each time
+    /page/N   a page of a folder
+    /304/N    a feed that never changes, and answers 304
+    /200/N    a feed with the same items in different bytes each time
 
-`python -m bench.loopback_web FOLDER PORT`; whatever host is asked for.
+Usage: `python -m bench.loopback_web FOLDER PORT`. It answers for every host.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pathlib import Path
 
 from aiohttp import web
 
-ITEMS = 20  # of a feed
+ITEMS = 20  # items of a feed
 SUMMARY = "What has happened, in a few words, and why it matters to readers. " * 4
 TAG = '"unchanged"'
 
 
-def feed(number: int, version: int = 0) -> str:
-    """RSS of about 9 KB."""
+def feed_xml(number: int, version: int = 0) -> str:
+    """Return an RSS feed of about 9 KB."""
     items = "".join(
         f"<item><title>Story {n} of feed {number}</title>"
         f"<link>http://www.feed{number}.example/story/{n}.html</link>"
@@ -37,7 +37,7 @@ def feed(number: int, version: int = 0) -> str:
 
 
 def application(folder: Path) -> web.Application:
-    """The server's answers."""
+    """Return the server's application."""
     pages = [file.read_bytes() for file in sorted(folder.iterdir())]
     versions = count()
 
@@ -48,11 +48,11 @@ def application(folder: Path) -> web.Application:
     async def quiet(request: web.Request) -> web.Response:
         if request.headers.get("If-None-Match") == TAG:
             return web.Response(status=304, headers={"ETag": TAG})
-        text = feed(int(request.match_info["n"]))
+        text = feed_xml(int(request.match_info["n"]))
         return web.Response(text=text, content_type="application/rss+xml", headers={"ETag": TAG})
 
     async def lively(request: web.Request) -> web.Response:
-        text = feed(int(request.match_info["n"]), next(versions))
+        text = feed_xml(int(request.match_info["n"]), next(versions))
         return web.Response(text=text, content_type="application/rss+xml")
 
     app = web.Application()

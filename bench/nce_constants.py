@@ -1,24 +1,26 @@
-"""`python -m bench.nce_constants FILE`: fit NCE's constants on a corpus, and write them down.
+"""Fit NCE's constants on a corpus, and write them to a file: `python -m bench.nce_constants FILE`.
 
-    FILE ─▶ pages, parsed once ─▶ one constant after another at its best ─▶ constants.json
-                                  until none is better
+    FILE ─▶ pages, parsed once ─▶ the best value of one constant after another ─▶ constants.json
+                                  until no change is better
 
-The paper says "a simple optimization procedure" and "a local search". Here it is coordinate descent
-over VALUES, from START; what it maximises is the paper's own measure, F1 of bags of words, as the
-mean of sites. Of values as good as the best but for NEAR, the nearest to the one before is taken:
-constants shall not follow one page.
+The paper names "a simple optimization procedure" and "a local search". This is coordinate descent
+over VALUES, from START. It maximises the paper's own measure, F1 of bags of words, as the mean of
+sites. Among values within NEAR of the best, the one nearest to the present value is chosen, so that
+a constant does not follow a single page.
 
-What is fitted says little of other pages, so the search is repeated without each fifth of the
-sites in turn, and that fifth measured with what the others give.
+A fit says little about other pages. Therefore the search is repeated five times without a fifth of
+the sites, and that fifth is measured with the constants that the other sites give.
 
     python -m bench.nce_constants ../shared/data/pages/magic-html-article.jsonl.zst
 
-Why that corpus: it has 157 pages of 96 sites (the paper's had 141 pages). The only other small one
-with gold by hand, cleanportaleval, has four sites; no stream and no tool's output may be used.
+This corpus was chosen because it has 157 pages of 96 sites (the paper's had 141 pages). The only
+other small corpus with gold made by hand, cleanportaleval, has four sites. Streams and outputs of
+tools may not be used.
 
-What it cannot say stays as in START. Its gold has no titles: 25 words, of which the body has half.
-Hardly a page has comments, so that it knows what phase 2 costs and not what it gains: a head of 80
-characters, and 40 ids from one to the next, for a comment in WordPress's own markup takes 20 to 30.
+START has the values that this corpus cannot decide. Its gold has no titles: title_most is 25 words,
+and the body must share half of them. Few of its pages have comments, so it shows the cost of phase
+2 and not its gain: a head has 80 characters, and the distance between two ids is 40, because a
+comment in WordPress's own markup takes 20 to 30.
 """
 
 from __future__ import annotations
@@ -38,9 +40,9 @@ import click
 from urltree_evaluation.converting import convert
 from urltree_evaluation.extractors import nce
 from urltree_evaluation.extractors.nce.constants import Constants
-from urltree_evaluation.extractors.nce.page import PageTree, page_tree
+from urltree_evaluation.extractors.nce.page import PageTree, parse_page
 from urltree_evaluation.metrics import bag
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.score import PRF
 from urltree_evaluation.workspace import Workspace
 
@@ -49,7 +51,7 @@ START = Constants(
     separator=500,
     notable=100,
     sibling_links=0.5,
-    child_links=0.4,  # the paper's
+    child_links=0.4,  # value of the paper
     head=80,
     distance=40,
     title_most=25,
@@ -62,16 +64,18 @@ VALUES: dict[str, Sequence[float]] = {
     "sibling_links": (0.1, 0.2, 0.3, 0.5, 0.7),
     "child_links": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8),
 }
-NEAR = 0.001  # of F1
+NEAR = 0.001  # difference of F1
 FOLDS = 5
 WRITTEN = "constants.json"
 
 
-class Page(NamedTuple):
-    """A page, parsed, with the words that should come out.
+class SiblingPage(NamedTuple):
+    """A parsed page with the words of its gold.
 
     Attributes:
-        known: what each text is worth: most constants change few pages.
+        tree: the parsed page.
+        gold: number of each word in the gold.
+        known: score of each text that was extracted; most constants change few pages.
     """
 
     tree: PageTree
@@ -79,47 +83,47 @@ class Page(NamedTuple):
     known: dict[str, PRF]
 
 
-Sites = dict[str, list[Page]]
+SiblingPages = dict[str, list[SiblingPage]]
 
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Print the constants; write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the constants without writing the file.")
 def main(*, file: Path, dry_run: bool) -> None:
     """Fit NCE's constants on FILE, a corpus that `urltree evaluate convert` reads."""
-    corpus, sites = read(file)
+    corpus, sites = read_file(file)
     click.echo(f"{corpus}: {sum(map(len, sites.values()))} pages, {len(sites)} sites")
-    fitted = fit(sites)
+    fitted = fit_constants(sites)
     text = json.dumps({"corpus": corpus, "constants": asdict(fitted)}, indent=1) + "\n"
     click.echo(text, nl=False)
     if not dry_run:
         Path(str(files(nce) / WRITTEN)).write_text(text, encoding="utf-8")
-    for line in report(sites, fitted):
+    for line in report_lines(sites, fitted):
         click.echo(line)
 
 
-def read(file: Path) -> tuple[str, Sites]:
-    """The corpus' name, and its pages with full gold by site."""
-    sites: Sites = defaultdict(list)
+def read_file(file: Path) -> tuple[str, SiblingPages]:
+    """Return the corpus's name, and its pages with full gold by site."""
+    sites: SiblingPages = defaultdict(list)
     with TemporaryDirectory() as folder:
         workspace = Workspace(Path(folder))
         (corpus,) = convert([file], workspace)
         for part in corpus.parts:
             for page in workspace.pages(corpus.name, part):
                 if page.gold:
-                    gold = Counter(words(page.gold))
-                    sites[page.domain].append(Page(page_tree(page.html), gold, {}))
+                    gold = Counter(split_words(page.gold))
+                    sites[page.domain].append(SiblingPage(parse_page(page.html), gold, {}))
     return corpus.name, dict(sites)
 
 
-def fit(sites: Sites) -> Constants:
-    """The best constants that changing one at a time finds."""
-    best, value, before = START, figures(sites, START).f1, 0.0
+def fit_constants(sites: SiblingPages) -> Constants:
+    """Return the best constants that changing one at a time finds."""
+    best, value, before = START, mean_scores(sites, START).f1, 0.0
     while value > before:
         before = value
         for name, values in VALUES.items():
             tried = {
-                other: figures(sites, replace(best, **{name: other})).f1  # type: ignore[arg-type]
+                other: mean_scores(sites, replace(best, **{name: other})).f1  # type: ignore[arg-type]
                 for other in values
             }
             now: float = getattr(best, name)
@@ -130,29 +134,31 @@ def fit(sites: Sites) -> Constants:
     return best
 
 
-def figures(sites: Sites, constants: Constants) -> PRF:
-    """Bags of words: mean of each site's pages, then of the sites."""
+def mean_scores(sites: SiblingPages, constants: Constants) -> PRF:
+    """Return the mean of all sites' mean scores, for bags of words."""
     return _mean(_mean(_score(page, constants) for page in pages) for pages in sites.values())
 
 
-def report(sites: Sites, fitted: Constants) -> Iterator[str]:
-    """What the constants are worth here, and where they were not fitted."""
-    yield _line("from where the search begins", figures(sites, START))
-    yield _line("fitted", figures(sites, fitted))
-    yield _line("fitted, comments left in", figures(sites, replace(fitted, head=-1)))
+def report_lines(sites: SiblingPages, fitted: Constants) -> Iterator[str]:
+    """Describe the scores of the constants, on these sites and on sites left out of the fit."""
+    yield _line("start of the search", mean_scores(sites, START))
+    yield _line("fitted", mean_scores(sites, fitted))
+    yield _line("fitted, with comments kept", mean_scores(sites, replace(fitted, head=-1)))
     held_out = []
     for fold in range(FOLDS):
         left_out = sorted(sites)[fold::FOLDS]
-        constants = fit({name: pages for name, pages in sites.items() if name not in left_out})
-        held_out += [figures({site: sites[site]}, constants) for site in left_out]
+        constants = fit_constants(
+            {name: pages for name, pages in sites.items() if name not in left_out}
+        )
+        held_out += [mean_scores({site: sites[site]}, constants) for site in left_out]
         yield f"  without fold {fold + 1}: {asdict(constants)}"
-    yield _line("each site with what the other four fifths give", _mean(held_out))
+    yield _line("each site, with the constants of the other four fifths", _mean(held_out))
 
 
-def _score(page: Page, constants: Constants) -> PRF:
-    text = nce.news(page.tree, constants)
+def _score(page: SiblingPage, constants: Constants) -> PRF:
+    text = nce.extract_news(page.tree, constants)
     if text not in page.known:
-        page.known[text] = bag.compare(page.gold, Counter(words(text)))
+        page.known[text] = bag.compare(page.gold, Counter(split_words(text)))
     return page.known[text]
 
 

@@ -1,4 +1,4 @@
-"""The pages that are measured: whole web sites, each in the order of publication."""
+"""The pages of a benchmark: whole web sites, each in the order of publication."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from demo.sites import sample as generated
-from demo.sites.site import Site
+from demo.sites import make_sample
+from demo.sites.site import SampleSite
 from urltree.page import Page
 from urltree.reading import Reader
 from urltree.reading.source import check_source
@@ -19,25 +19,25 @@ STREAMS = Path(__file__).parents[2] / "shared" / "data" / "streams"
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Sites whose pages can be read as often as one likes.
+    """Sites whose pages can be read several times.
 
     Attributes:
-        name: for the report.
-        sites: each gives its pages when it is called.
+        name: name for the report.
+        sites: functions that read the pages of a site.
     """
 
     name: str
     sites: Sequence[Callable[[], Iterator[Page]]]
 
     def __iter__(self) -> Iterator[Page]:
-        """All pages, site by site."""
+        """Read all pages, site by site."""
         for site in self.sites:
             yield from site()
 
     def sample(self, number: int) -> list[Page]:
-        """About so many pages, as many of each site, spread over its whole time.
+        """Return about `number` pages: as many of each site, spread over its whole time.
 
-        They come as in a stream: the sites in turn.
+        The sites take turns, as in a stream.
         """
         each = max(1, number // len(self.sites))
         chosen = [_spread(site, each) for site in self.sites]
@@ -45,11 +45,11 @@ class Pages:
         return [pages[n] for n in range(most) for pages in chosen if n < len(pages)]
 
 
-def load(path: Path | None) -> Pages:
-    """The sites of a folder, or of one file; by default the real ones, if they are there."""
+def load_pages(path: Path | None) -> Pages:
+    """Return the sites of a folder or file; by default real sites, or else generated ones."""
     if path is None and not STREAMS.is_dir():
-        print(f"skipped: no real sites at {STREAMS}; generated ones are measured")
-        return Pages("generated", [partial(_articles, site) for site in generated().sites])
+        print(f"{STREAMS} does not exist: measuring generated sites instead of real ones")
+        return Pages("generated", [partial(_articles, site) for site in make_sample().sites])
     path = path or STREAMS
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     sites = [partial(_pages, str(file)) for file in files if not file.match("manifest.json")]
@@ -57,12 +57,12 @@ def load(path: Path | None) -> Pages:
 
 
 def mean_kilobytes(pages: Sequence[Page]) -> float:
-    """Mean size of their HTML as UTF-8."""
+    """Return the mean size of the pages' HTML as UTF-8."""
     return sum(len(html(page)) for page in pages) / len(pages) / 1_000
 
 
 def html(page: Page) -> bytes:
-    """The response as it came over the wire, in UTF-8."""
+    """Return the response body in UTF-8."""
     return page.html if isinstance(page.html, bytes) else page.html.encode(errors="replace")
 
 
@@ -79,7 +79,7 @@ def _pages(name: str) -> Iterator[Page]:
     return (check_source(source, "")[0] for source in Reader().read([name]))
 
 
-def _articles(site: Site) -> Iterator[Page]:
+def _articles(site: SampleSite) -> Iterator[Page]:
     for article in site.articles:
         answer = site.answer("https", site.address(article))
         yield Page(

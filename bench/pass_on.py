@@ -1,7 +1,7 @@
-"""A worker that decides nothing: what a record costs on its way through Faust and Kafka.
+"""A worker that only passes records on, to measure the cost of Faust and Kafka.
 
-`python -m bench.pass_on extract` sends each record of documents on to clean-text. With
-URLTREE_BENCH_ROW=N it puts a row of N bytes in the table for each, as `extract` does.
+`python -m bench.pass_on extract` sends each record of documents to clean-text. With
+URLTREE_BENCH_ROW=N it also writes a row of N bytes to the table for each record, as `extract` does.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROW = "URLTREE_BENCH_ROW"
 
 
 class PassOn(Stage):
-    """From documents to clean-text, unchanged."""
+    """A stage that sends documents to clean-text unchanged."""
 
     name = "extract"
     reads = ("documents",)
@@ -36,7 +36,7 @@ class PassOn(Stage):
         self._row = os.urandom(int(os.environ.get(ROW, "0")))
 
     async def process(self, message: Message, origin: str, work: Work) -> None:
-        """Send it on."""
+        """Send the record on."""
         key = message.key or b""
         if self._row:
             stored = await self.table.put(message.partition, origin.encode(), self._row)
@@ -44,10 +44,10 @@ class PassOn(Stage):
         await self.send(work, "clean-text", RoutedKey(message.partition, key), message.value)
 
     def drop(self, partition: int, domain: str) -> None:
-        """There is nothing in memory."""
+        """Do nothing, because the stage keeps nothing in memory."""
 
     def clear(self) -> None:
-        """There is nothing in memory."""
+        """Do nothing, because the stage keeps nothing in memory."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""CPU time by part, of this process alone: other work on the machine does not count as ours."""
+"""Measure this process's CPU time by part; other processes on the machine do not count."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Round = Mapping[str, float]  # seconds by part
 
 
 class Laps:
-    """Seconds of CPU by part, taken from one lap to the next.
+    """A stopwatch of CPU time for several parts.
 
     Attributes:
-        seconds: by part.
+        seconds: seconds of CPU by part.
     """
 
     def __init__(self) -> None:
@@ -21,18 +21,18 @@ class Laps:
         self._at = process_time()
 
     def start(self) -> None:
-        """What was done since the last lap counts for nothing."""
+        """Start a lap without counting the time since the last one."""
         self._at = process_time()
 
     def lap(self, part: str) -> None:
-        """What was done since the last lap, or the start, counts for this part."""
+        """Add the CPU time since the last lap or start to this part."""
         now = process_time()
         self.seconds[part] += now - self._at
         self._at = process_time()
 
 
 def rounds(number: int, measure: Callable[[Laps], None]) -> list[Round]:
-    """Measure several times; the first round, which fills caches, does not count."""
+    """Measure several rounds, after a first one that fills caches and is dropped."""
     measured: list[Round] = []
     for _ in range(number + 1):
         laps = Laps()
@@ -42,5 +42,5 @@ def rounds(number: int, measure: Callable[[Laps], None]) -> list[Round]:
 
 
 def sums(measured: Sequence[Round], parts: Sequence[str]) -> list[float]:
-    """The seconds of several parts together, in each round."""
+    """Return the seconds of several parts together, in each round."""
     return [sum(of.get(part, 0.0) for part in parts) for of in measured]

@@ -1,9 +1,9 @@
-"""Memory of real workers while whole sites pass through them (row 10).
+"""Benchmark of the memory of real workers while whole sites pass through them.
 
-Eviction is off and the bound for trees is small, so that the trees of all sites do not fit: the
-least recent ones have to go. Sites are published one after another, since pages of many sites in
-turn would have trees rebuilt for each page. Bounds are settings: of trees, of records in work, and
-of each partition's cache and write buffer of RocksDB.
+Eviction is off and the bound for trees is small, so that the trees of all sites do not fit and the
+least recently used ones are dropped. Sites are published one after another, because with pages of
+many sites in turn each page would rebuild a tree. The bounds are settings: of trees, of records in
+work, and of each partition's cache and write buffer of RocksDB.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 
-from bench.broker import running
-from bench.figure import Bar, Figure
+from bench.broker import running_broker
+from bench.figure import Bar, Measurement
 from bench.pages import Pages
-from bench.workers import MB, Job, Record, job
+from bench.workers import MB, MeasuredJob, Message, job
 from models import raw_html
 from urltree.address.url_key import KeyScheme
 from urltree.page import Page
 
 MIB = 1024 * 1024
 TREES = 32 * MIB
-IN_FLIGHT = 32 * MIB  # in_flight_bytes by default
-ROCKSDB = 6 * (16 + 2 * 8) * MIB  # partitions; cache, a write buffer in use and one being written
+IN_FLIGHT = 32 * MIB  # default of in_flight_bytes
+ROCKSDB = 6 * (16 + 2 * 8) * MIB  # partitions * (cache, a write buffer in use, one being written)
 
 
-def figures(pages: Pages) -> list[Figure]:
-    """Put all pages through two workers and see how much memory these take."""
-    with running() as broker:
+def measure_memory(pages: Pages) -> list[Measurement]:
+    """Send all pages through two workers, and measure the memory of both."""
+    with running_broker() as broker:
         return asyncio.run(_measure(broker.address, pages))
 
 
-async def _measure(brokers: str, pages: Pages) -> list[Figure]:
+async def _measure(brokers: str, pages: Pages) -> list[Measurement]:
     more = {"trees_bytes": TREES, "evict": False, "commit_seconds": 0.5}
     count = 0
     async with job(brokers, settings=more) as running_job:
@@ -41,28 +41,28 @@ async def _measure(brokers: str, pages: Pages) -> list[Figure]:
         return _figures(running_job, count)
 
 
-def _figures(running_job: Job, count: int) -> list[Figure]:
+def _figures(running_job: MeasuredJob, count: int) -> list[Measurement]:
     extract, normalize = running_job.workers["extract"], running_job.workers["normalize"]
     bound = TREES + IN_FLIGHT + ROCKSDB
     rebuilds = extract.metric("urltree_rebuilds_total")
     return [
-        Figure(
+        Measurement(
             "`extract` resident, above idle",
             (extract.peak - extract.idle) / MB,
             "MB",
-            note=f"peak over {count:,} pages; idle {extract.idle / MB:.0f} MB; trees bound to "
+            note=f"peak over {count:,} pages; idle {extract.idle / MB:.0f} MB; trees bounded to "
             f"{TREES / MB:.1f} MB, records in work to {IN_FLIGHT / MB:.1f}, RocksDB to "
             f"{ROCKSDB / MB:.1f}",
             bar=Bar(round(bound / MB), is_floor=False),
         ),
-        Figure(
-            "  trees of it, as it estimates",
+        Measurement(
+            "  its trees, as it estimates",
             extract.metric("urltree_memory_bytes") / MB,
             "MB",
             note=f"of {extract.metric('urltree_domains'):.0f} domains; {rebuilds:.0f} rebuilds",
             bar=Bar(round(TREES / MB, 1), is_floor=False),
         ),
-        Figure(
+        Measurement(
             "`normalize` resident, above idle",
             (normalize.peak - normalize.idle) / MB,
             "MB",
@@ -71,9 +71,9 @@ def _figures(running_job: Job, count: int) -> list[Figure]:
     ]
 
 
-async def _records(site: Callable[[], Iterator[Page]]) -> AsyncIterator[Record]:
+async def _records(site: Callable[[], Iterator[Page]]) -> AsyncIterator[Message]:
     for page in site():
-        yield Record(_SCHEME.domain(page.final_url or ""), raw_html.encode(page))
+        yield Message(_SCHEME.domain(page.final_url or ""), raw_html.encode(page))
 
 
 _SCHEME = KeyScheme()

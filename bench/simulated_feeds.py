@@ -1,7 +1,8 @@
-"""Feeds as the web has them: who publishes when, and what each list says of it.
+"""Simulated feeds: publication times, lists and outages as on the real web.
 
-Rates are heavy-tailed, from one item in ten minutes to one a week; by day more than by night; some
-publish in bursts, some a whole batch at once. Nothing here knows how feeds are polled.
+Rates are heavy-tailed, from one item in ten minutes to one a week, and higher by day than by night.
+Some feeds publish in bursts, and some several items at once. This module does not know how feeds
+are polled.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 RATES = (1 / 7, 144.0)  # items a day
 MEDIAN_RATE, RATE_SIGMA = 4.0, 1.5
 WINDOWS = (10, 10, 15, 20, 30, 50, 100)  # items of a list
-# Seconds, and how many feeds of a hundred; hourly is WordPress, which writes it into each feed.
+# Number of feeds in a hundred by seconds. An hour is WordPress, which writes it into each feed.
 TTLS = {None: 55, 15 * MINUTE: 4, 30 * MINUTE: 3, HOUR: 34, 2 * HOUR: 2, DAY: 2}
 MAX_AGES = {None: 55, 0.0: 5, 5 * MINUTE: 20, 10 * MINUTE: 14, HOUR: 5, 365 * DAY: 1}
 SHARED_HOSTS = 10
@@ -25,11 +26,12 @@ SHARED_HOSTS = 10
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """A time in which a feed or a host gives no proper answer.
+    """A time in which a feed or a host gives no proper response.
 
     Attributes:
-        status: what it answers; None: nothing at all, the connection times out.
-        retry_after: seconds that it asks for, as long as the outage lasts.
+        starts, ends: seconds since 1970.
+        status: HTTP status; None if the connection times out.
+        retry_after: seconds in the header Retry-After.
     """
 
     starts: float
@@ -40,14 +42,20 @@ class Outage:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedFeed:
-    """A feed and all that it will ever publish.
+    """A feed with all items that it will ever publish.
 
     Attributes:
-        host: of the feed; link_host: of its items' pages.
-        times: of publication, rising, from well before the start on.
-        window: items in its list.
+        number: number of the feed.
+        host: host of the feed.
+        link_host: host of its items' pages.
+        times: publication times, rising, beginning well before the start.
+        window: number of items in its list.
         dates: "exact", "day" (midnight) or "none".
-        broken: answers 304 to whoever sends its validator.
+        ttl: seconds of the element ttl.
+        max_age: seconds of Cache-Control.
+        has_etag: whether responses have an ETag.
+        broken: whether it answers 304 to every request with a validator.
+        outages: times without a proper response.
     """
 
     number: int
@@ -64,15 +72,15 @@ class SimulatedFeed:
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """Address of the feed."""
         return f"https://{self.host}/feed/{self.number}"
 
     def published(self, now: float) -> int:
-        """How many items it has published so far."""
+        """Return the number of items published so far."""
         return bisect_right(self.times, now)
 
     def date(self, item: int) -> float | None:
-        """What the list says of an item's time."""
+        """Return the date that the list gives for an item."""
         if self.dates == "none":
             return None
         return self.times[item] // DAY * DAY if self.dates == "day" else self.times[item]
@@ -81,7 +89,7 @@ class SimulatedFeed:
 def make_feeds(
     random: Random, feeds: int, sites: int, start: float, end: float
 ) -> Iterator[SimulatedFeed]:
-    """So many feeds of so many sites, which publish from before `start` to `end`."""
+    """Make feeds of several sites that publish from before `start` to `end`."""
     for number in range(feeds):
         site = number if number < sites else int(sites * random.random() ** 2)
         host = f"www.site{site}.example"
@@ -107,7 +115,7 @@ def _drawn(random: Random, shares: Mapping[float | None, int]) -> float | None:
 
 
 def _outages(random: Random, start: float, end: float) -> Iterator[Outage]:
-    """One feed of twenty fails for hours, one of fifty for good."""
+    """Return outages: one feed in twenty fails for hours, one in fifty forever."""
     if random.random() < 0.05:
         starts = random.uniform(start, end)
         status = random.choice((500, 503, None))
@@ -118,7 +126,7 @@ def _outages(random: Random, start: float, end: float) -> Iterator[Outage]:
 
 
 def _times(random: Random, window: int, start: float, end: float) -> list[float]:
-    """Backwards from `end`, until the list was full at `start`."""
+    """Return publication times, made backwards from `end` until the list was full at `start`."""
     drawn = MEDIAN_RATE * math.exp(random.gauss(0, RATE_SIGMA))
     rate = min(max(drawn, RATES[0]), RATES[1]) / DAY
     noon, swing = random.uniform(0, DAY), random.choice((0.0, 0.6, 0.9, 1.0))

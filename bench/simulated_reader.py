@@ -1,10 +1,10 @@
-"""A reader with a clock of its own: the real decisions, moved by events instead of Kafka.
+"""A feed reader with a simulated clock: it makes the real decisions, moved by events.
 
     schedule ──due──▶ polls, a queue a host ──▶ answer ──▶ after() ──▶ schedule
                                                   ╰─ new items ──▶ pages, a queue a host ──▶ fetched
 
-As in the job, `poll` and `fetch` have queues of their own, and are polite each by itself. Only the
-web, the parser and robots.txt are not real.
+As in the job, `poll` and `fetch` have separate queues, and each is polite by itself. Only the web,
+the parser and robots.txt are simulated.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from itertools import count
 
 import xxhash
 
-from bench.simulated_web import LATENCY_FACTOR, PAUSE, PAUSE_MAX, START, TIMEOUT, Web
+from bench.simulated_web import LATENCY_FACTOR, PAUSE, PAUSE_MAX, START, TIMEOUT, SimulatedWeb
 from urltree.crawl.decisions import caching
 from urltree.crawl.decisions.host import host_state
 from urltree.crawl.decisions.host.host_queues import HostQueues
@@ -30,20 +30,21 @@ from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollRe
 from urltree.crawl.decisions.poll.schedule import Schedule
 from urltree.crawl.decisions.response import Response, Trouble, WebError
 
-ATTEMPTS = 6  # at a page
+ATTEMPTS = 6  # requests for a page before it is given up
 
 _POLITENESS = Politeness(PAUSE, PAUSE_MAX, LATENCY_FACTOR)
 
 
-class Reader:
-    """Follows all feeds of a web.
+class SimulatedReader:
+    """Follows all feeds of a simulated web.
 
     Attributes:
-        fetched: when each page was there; seen: when each was found in a list.
-        polls: (time, status) of each.
+        fetched: time at which each page was fetched.
+        seen: time at which each page was found in a list.
+        polls: (time, status) of each poll.
     """
 
-    def __init__(self, web: Web, rules: PollRules) -> None:
+    def __init__(self, web: SimulatedWeb, rules: PollRules) -> None:
         self.fetched: dict[str, float] = {}
         self.seen: dict[str, float] = {}
         self.polls: list[tuple[float, int | None]] = []
@@ -54,13 +55,13 @@ class Reader:
         }
         self._feeds: HostQueues[str] = HostQueues()
         self._pages: HostQueues[str] = HostQueues()
-        self._hosts: dict[str, HostState] = {}  # of pages
+        self._hosts: dict[str, HostState] = {}  # hosts of pages
         self._attempts: Counter[str] = Counter()
         self._later: list[tuple[float, int, Callable[[float], None]]] = []
         self._numbers = count()
 
     def run(self, until: float) -> None:
-        """From the start on."""
+        """Follow the feeds from the start until this time."""
         for url, state in self._states.items():
             self._schedule.put((0, url.encode()), state.next_due)
         while (now := self._next()) <= until:
@@ -93,7 +94,7 @@ class Reader:
         self._states[state.feed] = state
         self._schedule.put((0, state.feed.encode()), transition.due_after_takeover(state, now))
         rested = now + _POLITENESS.after(outcome.seconds)
-        if outcome.status == 429:  # as `agents.polling.service` has it
+        if outcome.status == 429:  # as in `agents.polling.service`
             rested = max(rested, now + (outcome.retry_after or self._rules.interval_min))
         self._feeds.done(_host_of(state.url), rested)
 
@@ -125,7 +126,7 @@ class Reader:
         if isinstance(came, Response) and came.status == 200:
             self.fetched[url] = now
         elif isinstance(came, Response) and came.status in (429, 503):
-            self._pages.add(_host_of(url), url, now)  # the host backs off, the page waits
+            self._pages.add(_host_of(url), url, now)  # the host backs off, and the page waits
         else:
             self._attempts[url] += 1
             if (attempt := self._attempts[url]) < ATTEMPTS:

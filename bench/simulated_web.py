@@ -1,8 +1,9 @@
-"""A web of simulated sites, and an observer in it who counts who is not polite.
+"""A simulated web, and an observer in it that counts impolite requests.
 
-The observer holds readers to what issue 4 promises, by the web's own records: one connection a
-host, a pause of a second or twice its last latency between two, and no request in the time for
-which a 429 has asked. It knows feeds from pages by their address: two stages of the job read them.
+By the web's own records the observer checks the promises of the crawler: one connection a host, a
+pause of a second or of twice the last latency between two requests, and no request during the time
+that a 429 asks for. It checks feeds and pages separately, because two stages of the job request
+them.
 """
 
 from __future__ import annotations
@@ -22,26 +23,26 @@ PAUSE, PAUSE_MAX, LATENCY_FACTOR = 1.0, 60.0, 2.0
 TIMEOUT = 20.0
 LATENCY = (0.1, 5.0)  # seconds
 
-_ROUNDING = 1e-3  # of times in 2026 as floats, a thousandfold
+_ROUNDING = 1e-3  # seconds, a thousand times the rounding of times in 2026 as floats
 
 
 class Listed(NamedTuple):
-    """An item in a list: its page's address and its date, if it has one."""
+    """An item in a list: the address of its page, and its date or None."""
 
     link: str
     time: float | None
 
 
 class Contents(NamedTuple):
-    """What a parser would find in a feed."""
+    """The content that a parser would find in a feed."""
 
     items: tuple[Listed, ...]
     ttl: float | None
 
 
 @dataclass(slots=True)
-class Line:
-    """What a host has seen of one kind of reader: when its last request ended, and its patience."""
+class RequestRecord:
+    """A host's record of the requests of one stage: last end, pause, time without requests."""
 
     ends: float = 0.0
     pause: float = PAUSE
@@ -50,18 +51,19 @@ class Line:
 
 @dataclass(slots=True)
 class Host:
-    """A host: how slow it is, when it refuses everybody, who asked it."""
+    """A host: its latency, its outages, and a record of requests for each stage."""
 
     latency: float
     outages: tuple[Outage, ...]
-    lines: dict[str, Line] = field(default_factory=dict)
+    lines: dict[str, RequestRecord] = field(default_factory=dict)
 
 
-class Web:
-    """All sites, the same for the same seed.
+class SimulatedWeb:
+    """All simulated sites; the same seed gives the same web.
 
     Attributes:
-        breaches: by kind of reader; "between" is a feed asked for while a page was, or the reverse.
+        breaches: impolite requests by kind; "between" counts feeds requested during a page, or the
+            reverse.
     """
 
     def __init__(self, seed: int, feeds: int, sites: int, days: float) -> None:
@@ -77,7 +79,7 @@ class Web:
     def ask(
         self, url: str, headers: Mapping[str, str], now: float
     ) -> tuple[Response | WebError, float]:
-        """One GET, and when it ends."""
+        """Send a GET request, and return its response and the time at which it ends."""
         host = self._hosts[url.split("/")[2]]
         kind = "pages" if url not in self.feeds else "feeds"
         came, ends = self._answer(host, url, headers, now)
@@ -85,15 +87,15 @@ class Web:
         return came, ends
 
     def contents(self, body: bytes) -> Contents:
-        """Stands for the parser."""
+        """Return the content of a feed, in place of the parser."""
         number, version = body.decode().split(":")
         feed, last = self._numbered[number], int(version)
         items = range(last - 1, max(-1, last - 1 - feed.window), -1)
-        listed = (Listed(page(feed, item), feed.date(item)) for item in items)
+        listed = (Listed(page_address(feed, item), feed.date(item)) for item in items)
         return Contents(tuple(listed), feed.ttl)
 
     def is_healthy(self, feed: SimulatedFeed) -> bool:
-        """Whether it always answers, and truly."""
+        """Tell whether a feed and its host always respond correctly."""
         return not (feed.outages or feed.broken or self._hosts[feed.host].outages)
 
     def _host(self) -> Host:
@@ -131,7 +133,7 @@ class Web:
                 self.breaches[kind] += 1
             elif other != kind and now < line.ends:
                 self.breaches["between"] += 1
-        line = host.lines.setdefault(kind, Line())
+        line = host.lines.setdefault(kind, RequestRecord())
         line.ends = ends
         if isinstance(came, Response):
             line.pause = max(PAUSE, min(LATENCY_FACTOR * came.seconds, PAUSE_MAX))
@@ -139,8 +141,8 @@ class Web:
                 line.leave_alone_until = ends + float(came.headers.get("retry-after", 0))
 
 
-def page(feed: SimulatedFeed, item: int) -> str:
-    """The address of an item's page."""
+def page_address(feed: SimulatedFeed, item: int) -> str:
+    """Return the address of an item's page."""
     return f"https://{feed.link_host}/{feed.number}/{item}"
 
 

@@ -1,8 +1,8 @@
-"""How soon, and at how many requests, feeds are read: three days in minutes (issue 4, row 2).
+"""Benchmark of polling: delays and requests over three simulated days, in minutes.
 
-The same web is followed three times: with our intervals, every 15 and every 60 minutes. What is
-published in the first six hours is not counted, for then readers only get to know the feeds, and
-fetch what their lists held; what comes later than six hours after the end counts as not there.
+The same web is followed three times: with our intervals, every 15 minutes and every 60 minutes.
+Items of the first six hours are not counted, because the readers learn the feeds then and fetch
+their old items. Items that are fetched later than six hours after the end count as missing.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median, quantiles
 
-from bench.figure import Bar, Figure, Section
+from bench.figure import Bar, Benchmark, Measurement
 from bench.pages import Pages
 from bench.simulated_feeds import DAY
-from bench.simulated_reader import Reader
-from bench.simulated_web import START, Web, page
+from bench.simulated_reader import SimulatedReader
+from bench.simulated_web import START, SimulatedWeb, page_address
 from urltree.crawl.decisions.poll.interval import PollRules
 
 FEEDS, SITES, DAYS, SEED = 2_000, 400, 3.0, 4
@@ -30,16 +30,17 @@ RULES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """Of one reader.
+class SimulationResult:
+    """The results of one reader.
 
     Attributes:
-        delays: minutes from publication to the page, sorted.
-        polls: of a feed and day; not_modified: share of them that was 304.
-        missed: items that fell out of a list of a healthy feed unseen; missed_failing: of a feed
-            that failed for a time, as its host may have, or lies with its 304s.
-        breaches: of politeness towards a host, polls and pages each by themselves.
-        between: polls during a fetch of a page of the same host, and the reverse.
+        delays: minutes from publication to the fetched page, sorted.
+        polls: polls a feed and day.
+        not_modified: share of polls that were answered with 304.
+        missed: number of items that left the list of a healthy feed unseen.
+        missed_failing: the same for feeds that failed for a time or give false 304s.
+        breaches: number of impolite requests to a host, polls and pages counted separately.
+        between: number of polls during a fetch of the same host, or the reverse.
     """
 
     delays: list[float]
@@ -51,10 +52,10 @@ class Result:
     between: int
 
 
-def measure(pages: Pages, rounds: int) -> Section:  # noqa: ARG001 - a simulation has no pages
+def measure(pages: Pages, rounds: int) -> Benchmark:  # noqa: ARG001 - a simulation has no pages
     """Follow the web with each of the rules."""
     results = {name: simulate(rules) for name, rules in RULES.items()}
-    return Section("simulation", _method(results[OURS]), list(_figures(results)))
+    return Benchmark("simulation", _method(results[OURS]), list(_figures(results)))
 
 
 def simulate(
@@ -64,22 +65,22 @@ def simulate(
     sites: int = SITES,
     days: float = DAYS,
     seed: int = SEED,
-) -> Result:
-    """Follow so many feeds for so many days."""
+) -> SimulationResult:
+    """Follow this many feeds for this many days."""
     counted = START + LEARNING, START + LEARNING + days * DAY
-    web = Web(seed, feeds, sites, days + 2 * LEARNING / DAY)
-    reader = Reader(web, rules)
+    web = SimulatedWeb(seed, feeds, sites, days + 2 * LEARNING / DAY)
+    reader = SimulatedReader(web, rules)
     reader.run(web.end)
     delays, missed = [], {True: 0, False: 0}
     for feed in web.feeds.values():
         for item in range(feed.published(counted[0]), feed.published(counted[1])):
-            link = page(feed, item)
+            link = page_address(feed, item)
             if link in reader.fetched:
                 delays.append((reader.fetched[link] - feed.times[item]) / 60)
             elif link not in reader.seen and feed.published(web.end) - item > feed.window:
                 missed[web.is_healthy(feed)] += 1
     polls = [status for at, status in reader.polls if counted[0] <= at < counted[1]]
-    return Result(
+    return SimulationResult(
         delays=sorted(delays),
         polls=len(polls) / feeds / days,
         not_modified=polls.count(304) / len(polls),
@@ -90,17 +91,19 @@ def simulate(
     )
 
 
-def _method(ours: Result) -> str:
+def _method(ours: SimulationResult) -> str:
     return (
         f"{FEEDS:,} feeds of {SITES} simulated sites over {DAYS:g} days after six hours of "
         f"learning, seed {SEED}; {len(ours.delays):,} items"
     )
 
 
-def _figures(results: dict[str, Result]) -> Iterator[Figure]:
-    def beside(name: str, unit: str, values: dict[str, float], bar: Bar | None = None) -> Figure:
+def _figures(results: dict[str, SimulationResult]) -> Iterator[Measurement]:
+    def beside(
+        name: str, unit: str, values: dict[str, float], bar: Bar | None = None
+    ) -> Measurement:
         others = "; ".join(f"{who} {value:,.3g}" for who, value in values.items() if who != OURS)
-        return Figure(name, values[OURS], unit, note=others, bar=bar)
+        return Measurement(name, values[OURS], unit, note=others, bar=bar)
 
     def of(attribute: str) -> dict[str, float]:
         return {who: getattr(result, attribute) for who, result in results.items()}
@@ -111,8 +114,8 @@ def _figures(results: dict[str, Result]) -> Iterator[Figure]:
     yield beside("delay to raw-html, median", "min", middles)
     yield beside("delay to raw-html, p90", "min", p90s)
     yield beside("polls", "a feed and day", of("polls"))
-    yield beside("polls that are 304", "of all", of("not_modified"))
+    yield beside("polls answered with 304", "of all", of("not_modified"))
     yield beside("items missed, healthy feeds", "items", of("missed"))
     yield beside("items missed, failing feeds", "items", of("missed_failing"))
-    yield beside("breaches of politeness", "requests", of("breaches"), nothing)
-    yield beside("a poll beside a page's fetch", "requests", of("between"))
+    yield beside("impolite requests", "requests", of("breaches"), nothing)
+    yield beside("polls during a fetch of the same host", "requests", of("between"))

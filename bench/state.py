@@ -1,7 +1,7 @@
-"""What is stored and kept in memory of documents in their windows (row 10).
+"""Benchmark of state: rows on disk and trees in memory, per document in the window.
 
-Every page goes through the algorithm, eviction off; its row is put where a worker puts it, with the
-worker's own options for RocksDB. Trees are then made from those rows, as a worker does.
+Every page goes through the algorithm without eviction. Its row is written as a worker writes it,
+with the worker's options for RocksDB. Then trees are built from the rows, as a worker does.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from agents.kafka.tables.store import Store
 from agents.kafka.tables.table import row_id, row_key, row_prefix
 from agents.settings.job import Settings
 from bench import resident
-from bench.figure import Bar, Figure, Section
+from bench.figure import Bar, Benchmark, Measurement
 from bench.pages import Pages, html
 from urltree.address.url_key import KeyScheme
 from urltree.document import Document
@@ -34,16 +34,16 @@ PARTITIONS = 6
 MB = 1_000_000
 
 
-class Stored(NamedTuple):
-    """What the pages have left: documents and HTML bytes by domain, bytes of rows as written."""
+class StoredPages(NamedTuple):
+    """Totals of the stored pages: documents by domain, bytes of HTML, bytes of rows as written."""
 
     documents: dict[str, int]
     html: int
     rows: int
 
 
-def measure(pages: Pages, number: int) -> Section:  # noqa: ARG001 - bytes are the same each time
-    """Store all pages, compact, then make all trees."""
+def measure(pages: Pages, number: int) -> Benchmark:  # noqa: ARG001 - bytes are the same each time
+    """Store all pages, compact the store, then build all trees."""
     with tempfile.TemporaryDirectory(prefix="urltree-bench-") as directory:
         store = _store(Path(directory))
         stored = _store_rows(pages, store)
@@ -53,25 +53,25 @@ def measure(pages: Pages, number: int) -> Section:  # noqa: ARG001 - bytes are t
     thousands = count / 1_000
     method = (
         f"{count:,} documents of {len(stored.documents)} domains ({pages.name}), mean HTML "
-        f"{stored.html / count / 1_000:.1f} kB, all in their windows: eviction off"
+        f"{stored.html / count / 1_000:.1f} kB, without eviction"
     )
     unit = "MB / 1,000 documents"
     note = f"tracemalloc; paper: {PAPER}"
     figures = [
-        Figure(
+        Measurement(
             "rows on disk, compacted",
             disk / MB / thousands,
             unit,
             note=f"files of RocksDB, {PARTITIONS} partitions",
             bar=Bar(CEILING, is_floor=False),
         ),
-        Figure("rows alive, as RocksDB estimates", live / MB / thousands, unit),
-        Figure("rows as written, keys included", stored.rows / MB / thousands, unit),
-        Figure("trees in memory", trees / MB / thousands, unit, note=note),
-        Figure("trees, as the worker estimates", estimated / MB / thousands, unit),
-        *resident.figures(pages),
+        Measurement("live rows, as RocksDB estimates", live / MB / thousands, unit),
+        Measurement("rows as written, keys included", stored.rows / MB / thousands, unit),
+        Measurement("trees in memory", trees / MB / thousands, unit, note=note),
+        Measurement("trees, as the worker estimates", estimated / MB / thousands, unit),
+        *resident.measure_memory(pages),
     ]
-    return Section("State of `extract`", method, figures)
+    return Benchmark("State of `extract`", method, figures)
 
 
 def _store(directory: Path) -> Store:
@@ -81,8 +81,8 @@ def _store(directory: Path) -> Store:
     return store
 
 
-def _store_rows(pages: Pages, store: Store) -> Stored:
-    """Learn each page that is no duplicate, and put its row."""
+def _store_rows(pages: Pages, store: Store) -> StoredPages:
+    """Learn each page that is not a duplicate, and write its row."""
     scheme, learned, size = KeyScheme(), dict[str, Site](), 0
     ids: dict[str, int] = {}
     rows = 0
@@ -98,7 +98,7 @@ def _store_rows(pages: Pages, store: Store) -> Stored:
         ids[domain] = ids.get(domain, 0) + 1
         size += len(html(page))
         rows += len(key) + len(row)
-    return Stored(ids, size, rows)
+    return StoredPages(ids, size, rows)
 
 
 def _document(page: Page, scheme: KeyScheme, number: int) -> Document:
@@ -108,7 +108,7 @@ def _document(page: Page, scheme: KeyScheme, number: int) -> Document:
 
 
 def _compact(store: Store) -> tuple[int, int]:
-    """Bytes of RocksDB's files and of what is alive in them, after compaction."""
+    """Compact, and return the bytes of RocksDB's files and of the live data in them."""
     disk = live = 0
     for partition in range(PARTITIONS):
         db = store._db_for_partition(partition)  # noqa: SLF001
@@ -119,8 +119,8 @@ def _compact(store: Store) -> tuple[int, int]:
     return disk, live
 
 
-def _trees(store: Store, stored: Stored) -> tuple[int, int]:
-    """Bytes of all trees with their windows in memory, and what the worker takes them for."""
+def _trees(store: Store, stored: StoredPages) -> tuple[int, int]:
+    """Return the bytes of all trees in memory, and the bytes that the worker estimates."""
     gc.collect()
     tracemalloc.start()
     trees = []

@@ -1,13 +1,9 @@
-"""Real workers as processes of their own, whose CPU and memory are read from the system."""
+"""Workers of a real job as processes, whose CPU and memory the system counts."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 import time
-import urllib.error
-import urllib.request
 import uuid
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -21,8 +17,7 @@ from agents.commands.topics import apply
 from agents.kafka.client import admin, consumer, partitions, producer
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
-from demo.child import Child
-from demo.ports import free_port
+from demo.workers import COMMAND, WorkerProcess
 
 READS = {
     "poll": "poll-outcomes",
@@ -30,63 +25,58 @@ READS = {
     "normalize": "raw-html",
     "extract": "documents",
 }
-PATIENCE = 600.0  # seconds
+PATIENCE = 600.0
+"""Seconds that a worker may take to become ready, or to process all records."""
+
 MB = 1_000_000
 
-_LOOK_SECONDS = 0.1
+_PAUSE = 0.1  # seconds between two measurements
 
 
-class Record(NamedTuple):
-    """What is published: a value under its domain."""
+class Message(NamedTuple):
+    """A record to publish: a value with its domain as the key."""
 
     domain: str
     value: bytes
 
 
-class Worker:
-    """A worker that is ready and idle.
+class MeasuredWorker:
+    """A worker process whose CPU and memory are measured.
 
     Attributes:
         stage: one of READS.
-        idle: its resident bytes before the first record.
-        peak: the most that was seen since.
+        idle: resident bytes when the worker was ready, before its first record.
+        peak: largest number of resident bytes since then.
     """
 
     def __init__(
         self, stage: str, command: Sequence[str], directory: Path, env: Mapping[str, str]
     ) -> None:
-        port = free_port()
-        own = {"URLTREE_WEB_PORT": str(port), "URLTREE_DATA_DIR": str(directory / stage)}
         self.stage = stage
-        self._port = port
-        self._child = Child(
-            [sys.executable, *command, stage],
-            directory / f"{stage}.log",
-            {**os.environ, **env, **own, "PYTHONPATH": str(Path(__file__).parents[1])},
-        )
-        self._process = psutil.Process(self._child.pid)
+        self._worker = WorkerProcess(stage, directory, env, command)
+        self._process = psutil.Process(self._worker.pid)
         self.idle = self.peak = 0
 
     async def ready(self) -> None:
-        """Wait until it processes records."""
-        deadline = time.monotonic() + PATIENCE
-        while self._get("/readyz") is None:
-            self.look()
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"{self.stage} is not ready:\n{self._child.tail()}")
-            await asyncio.sleep(_LOOK_SECONDS)
-        self.idle = self.peak = self._process.memory_info().rss
+        """Wait until the worker processes records.
+
+        Raises:
+            ChildError: it ended or did not become ready.
+        """
+        await asyncio.to_thread(
+            self._worker.wait_ready, self._worker.name, self._worker.is_ready, PATIENCE
+        )
+        self.idle = self.peak = self.resident()
 
     def look(self) -> None:
-        """See how much memory it takes, and that it is alive."""
-        if self._child.poll() is not None:
-            raise RuntimeError(f"{self.stage} ended:\n{self._child.tail()}")
-        self.peak = max(self.peak, self._process.memory_info().rss)
+        """Check that the worker runs, and note its memory."""
+        self._worker.check(self._worker.name)
+        self.peak = max(self.peak, self.resident())
 
     def cpu(self) -> float:
-        """Seconds of CPU since its start, all threads and the processes that it started.
+        """Return seconds of CPU since its start, of all threads and of its child processes.
 
-        Linux counts those that have ended with the one that has waited for them.
+        Linux adds the CPU of a child that has ended to the process that waited for it.
         """
         family = (self._process, *self._process.children(recursive=True))
         ended = [process.cpu_times() for process in family]
@@ -94,12 +84,12 @@ class Worker:
         return sum(map(cpu, family)) + reaped
 
     def resident(self) -> int:
-        """Bytes now, without the processes that it started."""
+        """Return resident bytes, without those of its child processes."""
         return int(self._process.memory_info().rss)
 
     def metric(self, name: str) -> float:
-        """A value of /metrics, the sum of its labels."""
-        lines = (self._get("/metrics") or "").splitlines()
+        """Return the value of a metric, summed over its labels."""
+        lines = (self._worker.get("/metrics") or "").splitlines()
         found = (line.rsplit(" ", 1) for line in lines if line.startswith(name))
         return sum(float(value) for label, value in found if label.partition("{")[0] == name)
 
@@ -109,39 +99,31 @@ class Worker:
         while self.metric(name) < value:
             self.look()
             if time.monotonic() > deadline:
-                raise TimeoutError(f"{name} of {self.stage} does not reach {value:g}")
-            await asyncio.sleep(_LOOK_SECONDS)
+                raise TimeoutError(
+                    f"{self._worker.name}: {name} did not reach {value:g} in {PATIENCE:.0f} s"
+                )
+            await asyncio.sleep(_PAUSE)
 
     def stop(self) -> None:
-        """SIGTERM, and wait."""
-        self._child.stop()
-
-    def _get(self, path: str) -> str | None:
-        try:
-            with urllib.request.urlopen(
-                f"http://127.0.0.1:{self._port}{path}", timeout=5
-            ) as response:
-                text: str = response.read().decode()
-                return text
-        except (urllib.error.URLError, OSError):
-            return None
+        """Send SIGTERM, and wait for the end."""
+        self._worker.stop()
 
 
 def cpu(process: psutil.Process) -> float:
-    """Seconds of CPU of a process since its start."""
+    """Return seconds of CPU of a process since its start."""
     times = process.cpu_times()
     return float(times.user + times.system)
 
 
-class Job:
-    """A job of its own on a Kafka: topics, and workers that are ready."""
+class MeasuredJob:
+    """A job with its own topics, and workers that are ready."""
 
-    def __init__(self, settings: Settings, workers: Sequence[Worker]) -> None:
+    def __init__(self, settings: Settings, workers: Sequence[MeasuredWorker]) -> None:
         self.settings = settings
         self.workers = {worker.stage: worker for worker in workers}
 
-    async def publish(self, topic: str, records: AsyncIterable[Record]) -> int:
-        """Publish records as a user would; returns how many."""
+    async def publish(self, topic: str, records: AsyncIterable[Message]) -> int:
+        """Publish records as a user would, and return their number."""
         count = 0
         name = self.settings.topic(topic)
         async with producer(self.settings) as client:
@@ -154,7 +136,7 @@ class Job:
         return count
 
     async def wait_through(self) -> None:
-        """Wait until each worker has committed all that it reads."""
+        """Wait until each worker has committed the end of its topic."""
         deadline = time.monotonic() + PATIENCE
         async with admin(self.settings) as groups, consumer(self.settings) as client:
             for worker in self.workers.values():
@@ -167,26 +149,29 @@ class Job:
                     if all(tp in done and done[tp].offset >= end for tp, end in wanted.items()):
                         break
                     if time.monotonic() > deadline:
-                        raise TimeoutError(f"{worker.stage} is not through")
-                    await asyncio.sleep(_LOOK_SECONDS)
+                        raise TimeoutError(
+                            f"the worker of {worker.stage} has not processed all records "
+                            f"after {PATIENCE:.0f} s"
+                        )
+                    await asyncio.sleep(_PAUSE)
 
 
 @asynccontextmanager
 async def job(
     brokers: str,
     stages: Iterable[str] = ("normalize", "extract"),
-    command: Sequence[str] = ("-m", "agents", "worker"),
+    command: Sequence[str] = COMMAND,
     variables: Mapping[str, str] | None = None,
     settings: Mapping[str, object] | None = None,
-) -> AsyncIterator[Job]:
-    """A job whose topics have names of their own; its workers end with it.
+) -> AsyncIterator[MeasuredJob]:
+    """Start a job on topics of its own, and stop its workers at the end.
 
     Args:
-        brokers: of a running Kafka.
-        stages: that have a worker.
-        command: Python's arguments, the stage comes last.
-        variables: more of the workers' environment.
-        settings: more of them in the names of `agents.settings.job`.
+        brokers: address of a running Kafka.
+        stages: stages that get a worker.
+        command: arguments for Python; the stage is added to them.
+        variables: more environment variables for the workers.
+        settings: more settings of the job, by their names in `agents.settings.job`.
     """
     prefix = f"bench{uuid.uuid4().hex[:8]}-"
     given = {"brokers": brokers, "prefix": prefix, **(settings or {})}
@@ -195,12 +180,12 @@ async def job(
     environment |= variables or {}
     await apply(checked)
     with TemporaryDirectory(prefix="urltree-bench-") as directory:
-        workers = [Worker(stage, command, Path(directory), environment) for stage in stages]
+        workers = [MeasuredWorker(stage, command, Path(directory), environment) for stage in stages]
         try:
             for worker in workers:
                 await worker.ready()
             watching = asyncio.create_task(_watch(workers))
-            yield Job(checked, workers)
+            yield MeasuredJob(checked, workers)
             watching.cancel()
             with suppress(asyncio.CancelledError):
                 await watching
@@ -209,8 +194,8 @@ async def job(
                 worker.stop()
 
 
-async def _watch(workers: Sequence[Worker]) -> None:
+async def _watch(workers: Sequence[MeasuredWorker]) -> None:
     while True:
         for worker in workers:
             worker.look()
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_PAUSE)

@@ -1,4 +1,4 @@
-"""`python -m demo`: the job at work on the feeds of a sample, on real ones, or on your pages."""
+"""Run the job on sample feeds, on real feeds or on pages of the user: `python -m demo`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from agents.commands.feeds.subscriptions import Entry
 from agents.commands.terminal import escape_control
 from agents.settings.job import SettingsError, load_settings
 from demo.feed_run import run_feeds, run_sample
-from demo.kafka_install import KafkaError
-from demo.progress import Summary
+from demo.kafka_files import KafkaError
+from demo.progress import RunSummary
 from demo.run import run_pages
-from demo.sites import sample
-from demo.view import Plain, Terminal, View
+from demo.sites import make_sample
+from demo.view import Plain, RunView, Terminal
 from demo.workers import WorkerError
 from urltree.reading import InputError
 
@@ -35,69 +35,83 @@ SHOWN = 5
 
 @click.command()
 @click.argument("pages", nargs=-1)
-@click.option("--feeds", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--contact", help="Where owners of sites reach you: an address of mail or web.")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Follow feeds that long.")
+@click.option(
+    "--feeds",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File with the feeds to follow: OPML, or one address a line.",
+)
+@click.option(
+    "--contact",
+    help="Mail or web address where owners of sites can reach you; required with --feeds.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    help="Number of seconds to follow the feeds of --feeds; until Ctrl-C by default.",
+)
 def main(
     *, pages: tuple[str, ...], feeds: Path | None, contact: str | None, seconds: float | None
 ) -> None:
-    """Run broker and workers on the sample's feeds, and show what comes out.
+    """Run Kafka and the job, and show the results while they arrive.
 
-    Or on PAGES: files or folders as `urltree extract` reads them, .html, JSON Lines, WARC. Or on
-    the --feeds of a file, OPML or an address a line, until Ctrl-C. Exit 1: a page is unaccounted
-    for, an item was not found, or something did not start.
+    Without arguments the job follows the feeds of five invented web sites. With PAGES, files or
+    folders as `urltree extract` reads them (.html, JSON Lines, WARC), it processes these pages.
+    With --feeds it follows real feeds until Ctrl-C.
+
+    The exit code is 1 if a page is unaccounted for, an item of a feed was not found, or something
+    did not start.
     """
     if pages and feeds:
-        raise click.UsageError("either PAGES or --feeds")
+        raise click.UsageError("PAGES and --feeds exclude each other: pass only one of them")
     directory = Path(tempfile.mkdtemp(prefix="urltree-run-"))
 
-    async def run(view: View) -> Summary:
+    async def run(view: RunView) -> RunSummary:
         if pages:
             return await run_pages(pages, directory, view)
         if feeds:
             _check_contact(contact)
             return await run_feeds(_entries(feeds), seconds, directory, view)
-        return await run_sample(sample(), directory, view)
+        return await run_sample(make_sample(), directory, view)
 
     code = _run(run, Console())
     if code in (0, INTERRUPTED) or not any(directory.iterdir()):
         shutil.rmtree(directory, ignore_errors=True)
     else:
-        click.echo(f"logs are kept in {directory}", err=True)
+        click.echo(f"The logs are in {directory}", err=True)
     sys.exit(code)
 
 
 def _entries(feeds: Path) -> list[Entry]:
     entries = list(subscriptions.read_feed_list(feeds.read_bytes()))
     if not entries:
-        raise InputError(f"{feeds}: names no feed")
+        raise InputError(f"{feeds}: the file has no feed: give OPML or one address a line")
     return entries
 
 
 def _check_contact(given: str | None) -> None:
-    """Workers and commands read it from the environment, where `given` is put.
+    """Check that there is a contact; put `given` into the environment for the workers.
 
     Raises:
-        SettingsError: there is none, or it is no address.
+        SettingsError: there is no contact, or it is not an address.
     """
     if given:
         os.environ["URLTREE_CONTACT"] = given
     if load_settings().contact is None:
         raise SettingsError(
-            "The owners of real sites should be able to reach you: "
+            "--feeds needs a contact, so that owners of sites can reach you: "
             "make run FEEDS=my.opml CONTACT=you@example.org"
         )
 
 
-def _run(run: Callable[[View], Coroutine[Any, Any, Summary]], console: Console) -> int:
+def _run(run: Callable[[RunView], Coroutine[Any, Any, RunSummary]], console: Console) -> int:
     code = 1
     try:
         with Terminal(console) if console.is_terminal else Plain(console) as view:
             summary = asyncio.run(run(view))
-        click.echo(described(summary))
+        click.echo(describe(summary))
         code = 1 if unaccounted(summary) else 0
     except* KeyboardInterrupt:
-        click.echo("stopped", err=True)
+        click.echo("Stopped.", err=True)
         code = INTERRUPTED
     except* (ClientError, KafkaError, SettingsError, WorkerError, InputError) as errors:
         for error in _flat(errors):
@@ -113,20 +127,20 @@ def _flat(group: BaseExceptionGroup[Exception]) -> Iterator[Exception]:
             yield error
 
 
-def unaccounted(summary: Summary) -> bool:
-    """Whether a page, or an item of the sample, has no end."""
+def unaccounted(summary: RunSummary) -> bool:
+    """Tell whether a page, a fetch request or an item of the sample has no outcome."""
     fetches = summary.fetches.missing if summary.fetches else 0
     return bool(summary.accounts.missing or fetches or summary.lost)
 
 
-def described(summary: Summary) -> str:
-    """The summary for a person."""
+def describe(summary: RunSummary) -> str:
+    """Describe a summary for a person."""
     rate = summary.accounts.origins / summary.seconds if summary.seconds else 0.0
     return "\n".join(
         [
             "",
             *_harvested(summary),
-            "What became of every page (python -m agents audit):",
+            "Outcome of every page (python -m agents audit):",
             format_accounts(summary.accounts),
             f"{summary.domains:9,} domains",
             f"{summary.seconds:9.1f} s, {rate:,.0f} pages/s",
@@ -136,7 +150,7 @@ def described(summary: Summary) -> str:
     )
 
 
-def _harvested(summary: Summary) -> list[str]:
+def _harvested(summary: RunSummary) -> list[str]:
     if summary.harvest is None or summary.fetches is None:
         return []
     failing = [f"{feed}: {why}" for feed, why in summary.harvest.failing.items()]
@@ -144,7 +158,7 @@ def _harvested(summary: Summary) -> list[str]:
         f"{summary.harvest.feeds:9,} feeds, polled {summary.harvest.polls:,} times",
         *_named("failing", failing),
         "",
-        "What became of every page that they named (python -m agents audit --fetches):",
+        "Outcome of every page that the feeds named (python -m agents audit --fetches):",
         format_fetch_accounts(summary.fetches),
         "",
     ]
@@ -154,7 +168,7 @@ def _named(what: str, problems: Sequence[str]) -> list[str]:
     if not problems:
         return []
     return [
-        f"{len(problems):9,} {what}, among them:",
+        f"{len(problems):9,} {what}, for example:",
         *(f"{'':9} {escape_control(problem)}" for problem in problems[:SHOWN]),
     ]
 

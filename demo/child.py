@@ -1,11 +1,11 @@
-"""A child process that never outlives its parent, however the parent ends.
+"""A child process that ends with its parent, however the parent ends.
 
-    parent ──starts──▶ child, leader of a process group of its own
-       └────pipe────▶ watch: a shell that waits for the pipe to close, then kills that group
+    parent ──starts──▶ child, leader of its own process group
+       └────pipe────▶ watch: a shell that waits until the pipe closes, then kills that group
 
-Ctrl-C reaches the parent only, which stops its children in order. After `kill -9` of the parent
-the kernel closes the pipe: plain POSIX, so that it holds on macOS too (PR_SET_PDEATHSIG is Linux
-only, and fires already when the *thread* that started the child ends).
+Ctrl-C reaches only the parent, which stops its children in order. After `kill -9` of the parent
+the kernel closes the pipe. This is plain POSIX, so it works on macOS too. (PR_SET_PDEATHSIG exists
+only on Linux, and already fires when the *thread* that started the child ends.)
 """
 
 from __future__ import annotations
@@ -14,19 +14,24 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 _WATCH = 'read -r _; kill -s KILL -- "-$1"'
 
 
-class Child:
+class ChildError(Exception):
+    """A child process ended too early or did not become ready; the message shows its log's end."""
+
+
+class ChildProcess:
     """A running child process whose output goes to a file.
 
     Args:
         command: program and arguments.
-        log: file that its stdout and stderr are appended to.
-        env: its whole environment; None for ours.
+        log: file to which stdout and stderr are appended.
+        env: whole environment of the process; None for the parent's.
     """
 
     def __init__(
@@ -50,37 +55,66 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Process id, and process group id, of the child."""
+        """Process id of the child, which is also the id of its process group."""
         return self._process.pid
 
     def poll(self) -> int | None:
-        """Its exit code, None while it runs."""
+        """Return the exit code, or None while the process runs."""
         return self._process.poll()
 
     def tail(self, lines: int = 20) -> str:
-        """The last lines that it wrote."""
+        """Return the last lines of the log."""
         written = self.log.read_text(errors="replace").splitlines()
         return "\n".join(written[-lines:])
 
+    def check(self, name: str) -> None:
+        """Raise a ChildError if the process has ended; `name` names it in the message."""
+        code = self.poll()
+        if code is not None:
+            raise ChildError(f"{name} ended with exit code {code}; its log ends:\n{self.tail()}")
+
+    def wait_ready(
+        self, name: str, is_ready: Callable[[], bool], patience: float, pause: float = 0.05
+    ) -> None:
+        """Wait until the process is ready.
+
+        Args:
+            name: name of the process in error messages.
+            is_ready: asks the process.
+            patience: seconds after which waiting ends.
+            pause: seconds between two questions.
+
+        Raises:
+            ChildError: the process ended, or is not ready after `patience` seconds.
+        """
+        deadline = time.monotonic() + patience
+        while not is_ready():
+            self.check(name)
+            if time.monotonic() > deadline:
+                raise ChildError(
+                    f"{name} is not ready after {patience:.0f} s; its log ends:\n{self.tail()}"
+                )
+            time.sleep(pause)
+
     def stop(self, patience: float = 30) -> int:
-        """Ask it to end, kill it after `patience` seconds; returns its exit code."""
+        """Ask the process to end, kill it after `patience` seconds, and return its exit code."""
         self.ask_to_end()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(patience)
         return self.kill()
 
     def ask_to_end(self) -> None:
-        """SIGTERM, without waiting."""
+        """Send SIGTERM, and return at once."""
         self._process.terminate()
 
     def kill(self) -> int:
-        """Kill -9 it and all that it started; returns its exit code."""
-        self._unwatch()
+        """Kill the process and all that it started with SIGKILL; return its exit code."""
+        self._end_watch()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         return self._process.wait()
 
-    def _unwatch(self) -> None:
+    def _end_watch(self) -> None:
         self._watch.kill()
         self._watch.wait()
         if self._watch.stdin:

@@ -1,4 +1,4 @@
-"""A run through feeds: the sample's, which grow while it lasts, or real ones.
+"""A run of the job through feeds: the sample's feeds, which grow while it lasts, or real ones.
 
 sites ──▶ feeds ──▶ poll ──▶ fetch ──▶ raw-html ──▶ normalize ──▶ extract ──▶ audit
             └─────────────── shown live ───────────────┘
@@ -25,24 +25,24 @@ from agents.settings.job import Settings, SettingsError
 from demo import harvest, outputs
 from demo.follow import following
 from demo.harvest import Harvester
-from demo.job import TURN, Job, kafka, working
+from demo.job import TURN, RunningJob, kafka, working
 from demo.outputs import Outputs
-from demo.progress import Progress, Summary
-from demo.sites import Sample
+from demo.progress import RunProgress, RunSummary
+from demo.sites import SiteSample
 from demo.sites.press import Press
 from demo.sites.server import LOOPBACK, Served, serving
-from demo.view import View
+from demo.view import RunView
 from demo.workers import FEED_STAGES
 
-SETTLING = 10.0  # seconds that pages in raw-html get to settle when feeds are followed no more
+SETTLING = 10.0  # seconds that pages in raw-html get to finish when the run ends
 
 _TOPICS = tuple(dict.fromkeys((*harvest.TOPICS, *outputs.TOPICS)))
 
 
 class FeedRun:
-    """What a run through feeds brings, from the wish for a page to its text."""
+    """A run through feeds, from the request for a page to its text."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: RunningJob) -> None:
         self._job = job
         self._outputs = Outputs(job.settings)
         self.harvester = Harvester(job.settings)
@@ -51,17 +51,17 @@ class FeedRun:
         self,
         entries: Iterable[Entry],
         is_coming: Callable[[], bool],
-        is_over: Callable[[Progress], bool],
+        is_over: Callable[[RunProgress], bool],
         *,
         wait: float = TURN,
-    ) -> Summary:
-        """Follow these feeds until nothing is coming and it is over; then audit.
+    ) -> RunSummary:
+        """Follow these feeds until nothing more is coming and the run is over; then audit.
 
         Args:
-            entries: feeds, as a list names them.
-            is_coming: as in `Job.watch`.
-            is_over: as there.
-            wait: seconds that the audit waits for what is in work.
+            entries: feeds, as a list of feeds names them.
+            is_coming: see `RunningJob.watch`.
+            is_over: see `RunningJob.watch`.
+            wait: seconds that the audit waits for unfinished records.
         """
         settings = self._job.settings
         async with following(settings, _TOPICS, self._take):
@@ -70,7 +70,7 @@ class FeedRun:
             self._job.view.say(f"Following {len(imported.added) + imported.there:,} feeds …")
             await self._job.watch(self._look, is_coming, is_over)
             seconds = time.monotonic() - started
-        return Summary(
+        return RunSummary(
             fetches=await account_fetches(settings),
             accounts=await account(settings, wait=wait),
             domains=len(self._outputs.progress.domains),
@@ -83,17 +83,17 @@ class FeedRun:
         self.harvester.take(topic, record)
         self._outputs.take(topic, record)
 
-    def _look(self) -> Progress:
+    def _look(self) -> RunProgress:
         progress = self._outputs.update()
         progress.harvest = self.harvester.harvest()
         return progress
 
 
-async def run_sample(sample: Sample, directory: Path, view: View) -> Summary:
-    """Serve the sample's sites and follow their feeds until each item has come to its end.
+async def run_sample(sample: SiteSample, directory: Path, view: RunView) -> RunSummary:
+    """Serve the sample's sites, and follow their feeds until each item has an outcome.
 
     Raises:
-        KafkaError, SettingsError, WorkerError: with a sentence for a person.
+        KafkaError, SettingsError, WorkerError: the message is a sentence for a person.
     """
     press = Press(sample)
     async with (
@@ -104,7 +104,7 @@ async def run_sample(sample: Sample, directory: Path, view: View) -> Summary:
         async with working(settings, directory, view, FEED_STAGES, _hasty(served)) as job:
             run = FeedRun(job)
 
-            def is_over(progress: Progress) -> bool:
+            def is_over(progress: RunProgress) -> bool:
                 return progress.accounts.missing == 0 and not run.harvester.lost(sample.items)
 
             press.start()
@@ -114,12 +114,12 @@ async def run_sample(sample: Sample, directory: Path, view: View) -> Summary:
 
 
 async def run_feeds(
-    entries: Iterable[Entry], seconds: float | None, directory: Path, view: View
-) -> Summary:
-    """Follow real feeds, politely, for so many seconds or until Ctrl-C.
+    entries: Iterable[Entry], seconds: float | None, directory: Path, view: RunView
+) -> RunSummary:
+    """Follow real feeds politely for a number of seconds, or until Ctrl-C.
 
     Raises:
-        KafkaError, SettingsError, WorkerError: with a sentence for a person.
+        KafkaError, SettingsError, WorkerError: the message is a sentence for a person.
     """
     async with (
         kafka(directory, view) as settings,
@@ -131,20 +131,20 @@ async def run_feeds(
 
 
 async def _refuse_to_share(settings: Settings) -> None:
-    """Nothing but the sample is followed by workers that take every site for one of it.
+    """Refuse a Kafka with feeds: the workers would send their requests to the sample.
 
     Raises:
-        SettingsError: this Kafka has feeds already, perhaps the sample's of an earlier run.
+        SettingsError: this Kafka has feeds, perhaps the sample's of an earlier run.
     """
     if await read_followed(settings):
         raise SettingsError(
-            "Feeds are followed through this Kafka already, and the sample needs topics of its "
-            "own: URLTREE_PREFIX=another-"
+            "This Kafka already follows feeds, and the sample needs its own topics: set a prefix "
+            "for their names, such as URLTREE_PREFIX=another-"
         )
 
 
 def _hasty(served: Served) -> dict[str, str]:
-    """Settings for sites of our own: seconds instead of minutes, on loopback."""
+    """Return settings for our own sites: short intervals, and all requests go to loopback."""
     return {
         "URLTREE_CONTACT": "mailto:sample@example.org",
         "URLTREE_CONNECT_TO": served.connect_to,
@@ -159,7 +159,7 @@ def _hasty(served: Served) -> dict[str, str]:
 
 @asynccontextmanager
 async def ending(seconds: float | None) -> AsyncIterator[asyncio.Event]:
-    """Set after so many seconds, or by the first Ctrl-C; the next one interrupts as usual."""
+    """Give an event that is set after some seconds, or by the first Ctrl-C."""
     end, loop = asyncio.Event(), asyncio.get_running_loop()
 
     def stop() -> None:

@@ -1,4 +1,4 @@
-"""Follow topics live, from where they end now."""
+"""Follow topics live, from their present end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Take = Callable[[str, ConsumerRecord], None]
 
 @asynccontextmanager
 async def following(settings: Settings, topics: Iterable[str], take: Take) -> AsyncIterator[None]:
-    """While the context lasts, each record that comes is taken."""
+    """Pass each new record to `take` while the context lasts."""
     started = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         reading = group.create_task(_follow(settings, topics, take, started))

@@ -1,4 +1,4 @@
-"""What the feeds bring, followed live: polls, items found, and what became of each page."""
+"""Follow what feeds bring: polls, new items, and the outcome of each page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aiokafka import ConsumerRecord
 
 from agents.settings.job import Settings
 from demo.progress import Harvest
-from demo.sites import Item
+from demo.sites import SampleItem
 from models import fetch, poll_outcome
 from models.dead_letter import DeadLetter
 from models.headers import FETCHED_FOR, ORIGIN, header
@@ -20,13 +20,13 @@ from urltree.page import microseconds
 
 TOPICS = ("poll-outcomes", "fetches", "raw-html", "dead-letters")
 
-_PAGE = ""  # instead of a dead letter's reason
+_PAGE = ""  # stands for "published", where a dead letter has a reason
 
 
 class Harvester:
-    """Accounts for the records of fetches, by their origin.
+    """An account of the records of fetches, by their origin.
 
-    Topics are read side by side: what became of a page may be read before the wish for it.
+    Topics are read in parallel, so the outcome of a request may be read before the request itself.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -38,7 +38,7 @@ class Harvester:
         self._ended: dict[str, str] = {}
 
     def take(self, topic: str, record: ConsumerRecord) -> None:
-        """Take note of a record."""
+        """Take account of a record."""
         if topic == "poll-outcomes":
             self._poll(record)
         elif topic == "fetches":
@@ -53,7 +53,7 @@ class Harvester:
                 self._ended.setdefault(letter.origin, letter.reason)
 
     def harvest(self) -> Harvest:
-        """As of now."""
+        """Return the account as it is now."""
         ends = Counter(self._ended[origin] for origin in self._asked & self._ended.keys())
         return Harvest(
             feeds=len(self._polls),
@@ -65,14 +65,14 @@ class Harvester:
             failing=dict(self._failing),
         )
 
-    def lost(self, items: Iterable[Item]) -> tuple[str, ...]:
-        """What was not found of these items, and what was found and has no end."""
+    def lost(self, items: Iterable[SampleItem]) -> tuple[str, ...]:
+        """List the items that were not found, and the requests that have no outcome."""
         unseen = (
             f"{item.url}: not found in its feed"
             for item in items
             if (_spelled(item.url), microseconds(item.published.isoformat())) not in self._found
         )
-        unended = (f"{origin}: not fetched" for origin in sorted(self._asked - self._ended.keys()))
+        unended = (f"{origin}: no outcome" for origin in sorted(self._asked - self._ended.keys()))
         return (*unseen, *unended)
 
     def _poll(self, record: ConsumerRecord) -> None:
@@ -84,7 +84,7 @@ class Harvester:
 
     def _ask(self, record: ConsumerRecord) -> None:
         if header(record.headers, ORIGIN) is not None:
-            return  # the same wish, sent again
+            return  # a request that was sent again
         asked = fetch.decode(record.value)
         self._asked.add(str(Origin(record.topic, record.partition, record.offset)))
         time = None if asked.published is None else microseconds(asked.published)
@@ -92,7 +92,7 @@ class Harvester:
 
 
 def _spelled(url: str) -> str:
-    """An address in one spelling: the reader of a feed changes it, as browsers do."""
+    """Return an address as the feed reader spells it, which normalises like a browser."""
     try:
         return feed_address(url)
     except ValueError:

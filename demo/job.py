@@ -1,6 +1,6 @@
-"""The job of a run: broker, topics and workers, and what is shown while they work.
+"""The job of a run: Kafka, topics, workers, and the progress that is shown.
 
-Everything of a run lies in one folder, which goes when the run ends well.
+All files of a run are in one folder, which is removed when the run ends well.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from types import MappingProxyType
 from agents.commands import topics
 from agents.settings.job import Settings, SettingsError, load_settings
 from demo.kafka import running
-from demo.progress import Progress
-from demo.view import View
+from demo.progress import RunProgress
+from demo.view import RunView
 from demo.workers import Workers
 
 STALL = 120.0  # seconds without an outcome after which a run is given up
-TURN = 0.5  # seconds between two looks
+TURN = 0.5  # seconds between two updates of the view
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A job that works."""
+class RunningJob:
+    """A job whose workers are ready."""
 
     settings: Settings
     workers: Workers
-    view: View
+    view: RunView
 
     async def watch(
         self,
-        look: Callable[[], Progress],
+        look: Callable[[], RunProgress],
         is_coming: Callable[[], bool],
-        is_over: Callable[[Progress], bool],
+        is_over: Callable[[RunProgress], bool],
     ) -> None:
-        """Show what comes out.
+        """Show the progress until the run is over.
 
         Args:
-            look: how far it is.
+            look: returns the present progress.
             is_coming: whether more may come from outside the job, such as pages to publish.
-            is_over: whether nothing is in work; asked when nothing more is coming.
+            is_over: whether no record is unfinished; called when nothing more is coming.
 
         Raises:
             WorkerError: a worker has ended.
@@ -58,17 +58,17 @@ class Job:
             if coming or progress.mark > mark:
                 mark, moved = progress.mark, time.monotonic()
             if time.monotonic() - moved > STALL:
-                self.view.say(f"Nothing has come out for {STALL:.0f} s.")
+                self.view.say(f"No page had an outcome for {STALL:.0f} s: giving up.")
                 return
             await asyncio.sleep(TURN)
 
 
 @asynccontextmanager
-async def kafka(directory: Path, view: View) -> AsyncIterator[Settings]:
-    """A Kafka with all topics, and the settings of a job on it.
+async def kafka(directory: Path, view: RunView) -> AsyncIterator[Settings]:
+    """Give the settings of a job on a Kafka that has all topics.
 
     Raises:
-        KafkaError, SettingsError: with a sentence for a person.
+        KafkaError, SettingsError: the message is a sentence for a person.
     """
     configured = load_settings()
     with running(directory / "kafka") as brokers:
@@ -84,21 +84,21 @@ async def kafka(directory: Path, view: View) -> AsyncIterator[Settings]:
 async def working(
     settings: Settings,
     directory: Path,
-    view: View,
+    view: RunView,
     stages: Sequence[str],
     environment: Mapping[str, str] = MappingProxyType({}),
-) -> AsyncIterator[Job]:
-    """A job with a worker for each stage, ready; all of them are stopped in the end.
+) -> AsyncIterator[RunningJob]:
+    """Give a job that has a ready worker for each stage, and stop its workers at the end.
 
     Raises:
-        WorkerError: with a sentence for a person.
+        WorkerError: the message is a sentence for a person.
     """
     workers = Workers(settings, directory, stages, environment)
     try:
         workers.start()
-        view.say(f"Starting a worker for each stage; logs in {directory} …")
+        view.say(f"Starting a worker for each stage; the logs are in {directory} …")
         await workers.ready()
-        yield Job(settings, workers, view)
+        yield RunningJob(settings, workers, view)
     finally:
-        # beside the event loop, which may serve sites that a worker still waits for
+        # in a thread, because the event loop may serve sites that a worker still waits for
         await asyncio.to_thread(workers.stop)

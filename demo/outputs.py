@@ -1,4 +1,4 @@
-"""What comes out of the job, followed live: accounts, domains, the newest clean text."""
+"""Follow the outputs of the job: outcomes of pages, domains, the newest clean text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aiokafka import ConsumerRecord
 
 from agents.commands.audit.ledger import AuditOutcome, Ledger
 from agents.settings.job import Settings
-from demo.progress import News, Progress
+from demo.progress import News, RunProgress
 from models import clean_text, duplicate
 from models.dead_letter import DeadLetter
 from models.headers import ORIGIN, header
@@ -20,24 +20,24 @@ TURNS = 20  # updates for which an outcome waits until its page is known
 
 
 class Outputs:
-    """Accounts for the pages of raw-html.
+    """An account of the pages of raw-html.
 
-    Topics are read side by side, so that an outcome may be read before its page is expected: what
-    was read of late is entered again and again, which changes nothing where it was known.
+    Topics are read in parallel, so an outcome may be read before its page is expected. Therefore
+    each outcome is entered again in the next updates, which changes nothing if it was known.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._ledger = Ledger(settings.topic("raw-html"))
         self._read: deque[list[tuple[str, AuditOutcome, str]]] = deque([[]], maxlen=TURNS)
         self._measured: deque[tuple[float, int]] = deque()
-        self.progress = Progress()
+        self.progress = RunProgress()
 
     def expect(self, partition: int, offset: int) -> None:
-        """A page was published there."""
+        """Expect an outcome for the page at this offset."""
         self._ledger.expect(partition, offset)
 
     def take(self, topic: str, record: ConsumerRecord) -> None:
-        """Take note of a record."""
+        """Take account of a record."""
         if topic == "raw-html":
             if header(record.headers, ORIGIN) is None:
                 self.expect(record.partition, record.offset)
@@ -52,8 +52,8 @@ class Outputs:
             self._settle(said["origin"], AuditOutcome.CLEAN_TEXT)
             self._hear(said["domain"], said.get("title") or "", said["text"], said["url"])
 
-    def update(self) -> Progress:
-        """Enter what was read; call it about twice a second."""
+    def update(self) -> RunProgress:
+        """Enter what was read, and return the progress; call it about twice a second."""
         for entries in self._read:
             for entry in entries:
                 self._ledger.settle(*entry)

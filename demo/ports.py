@@ -1,8 +1,9 @@
-"""Free ports of loopback, for what is started now and listens a moment later.
+"""Free ports of loopback, for servers that start a moment later.
 
-They lie below those that systems give to outgoing connections, of which one could take a port
-before its listener does. And a client that keeps knocking while its server is down would be given
-the server's own port, and connect to itself.
+The ports are below the range from which systems choose ports of outgoing connections. In that range
+another connection could take a port before its server listens on it. Also, a client that tries
+again and again while its server is down could be given the server's own port, and connect to
+itself.
 """
 
 from __future__ import annotations
@@ -15,21 +16,22 @@ _PORTS = range(20_000, 32_000)
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """Return a port on which no server listens now."""
     (port,) = free_ports(1)
     return port
 
 
 def free_ports(count: int) -> list[int]:
-    """So many of them, each another.
+    """Return several different free ports.
 
     Raises:
-        OSError: there are not so many.
+        OSError: there are not enough.
     """
-    mixed = random.SystemRandom().sample(_PORTS, len(_PORTS))  # processes choose at the same time
+    # random, because several processes choose at the same time
+    mixed = random.SystemRandom().sample(_PORTS, len(_PORTS))
     found = list(islice(filter(_is_free, mixed), count))
     if len(found) < count:
-        raise OSError("no free port on 127.0.0.1")
+        raise OSError(f"127.0.0.1 has fewer than {count} free ports: end other servers")
     return found
 
 

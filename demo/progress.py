@@ -1,4 +1,4 @@
-"""What a view shows of a run, and what is said of it at the end."""
+"""The data that a view shows during a run and at its end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agents.commands.audit.ledger import Accounts
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """The newest clean text that is worth a look."""
+    """A new clean text to be shown."""
 
     domain: str
     title: str
@@ -22,16 +22,16 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class Harvest:
-    """What the feeds have brought so far.
+    """What feeds have brought so far.
 
     Attributes:
-        feeds: that were polled at least once.
-        polls: of them, in all.
-        items: new ones, each of them a page to be fetched.
-        pages: of them, published to raw-html.
-        waiting: of them, neither published nor given up.
-        dead_letters: of them, given up, by reason.
-        failing: feeds whose last poll failed, and why.
+        feeds: number of feeds that were polled at least once.
+        polls: number of all polls.
+        items: number of new items; each is a request for a page.
+        pages: number of requests whose page was published to raw-html.
+        waiting: number of requests without an outcome.
+        dead_letters: number of requests that were given up, by reason.
+        failing: why the last poll failed, by feed.
     """
 
     feeds: int = 0
@@ -44,14 +44,15 @@ class Harvest:
 
 
 @dataclass(slots=True)
-class Progress:
-    """How far a run is.
+class RunProgress:
+    """The progress of a run.
 
     Attributes:
-        accounts: of the pages in raw-html.
-        rate: of those whose outcome is known, a second, over the last seconds.
-        news: the newest of the last few domains, newest last.
-        harvest: where pages come through feeds.
+        accounts: outcomes of the pages in raw-html.
+        rate: pages whose outcome became known, a second, in the last seconds.
+        domains: number of clean texts by domain.
+        news: newest clean text of each of the last few domains, newest last.
+        harvest: what feeds have brought; None if pages come from files.
     """
 
     accounts: Accounts = field(default_factory=Accounts)
@@ -62,28 +63,29 @@ class Progress:
 
     @property
     def settled(self) -> int:
-        """Origins whose outcome is known."""
+        """Number of pages whose outcome is known."""
         return self.accounts.origins - self.accounts.missing
 
     @property
     def mark(self) -> int:
-        """Rises whenever a page comes closer to its end; polls that find nothing do not count."""
+        """A number that rises with every step of a page, but not with polls without news."""
         harvest = self.harvest or Harvest()
         return self.settled + harvest.items + (harvest.items - harvest.waiting)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """How a run ended.
+class RunSummary:
+    """The result of a run.
 
     Attributes:
-        accounts: by the audit of the job, of all that lies in raw-html.
-        fetches: likewise of all that feeds have named; None for pages of the user's own.
-        domains: of clean texts.
-        seconds: from the first page or item published to the last one settled.
-        refused: pages or feeds that were not published, with what is wrong.
-        harvest: where pages came through feeds.
-        lost: what the sample's feeds named and did not become a page, and where it was lost.
+        accounts: outcomes of all pages in raw-html, counted by the job's audit.
+        fetches: outcomes of all requests for pages, counted likewise; None if pages come from
+            files.
+        domains: number of domains that have a clean text.
+        seconds: time from the first published page or item to the last outcome.
+        refused: pages or feeds that were not published, with the reason.
+        harvest: what feeds have brought; None if pages come from files.
+        lost: items of the sample's feeds that did not become a page, with the place of the loss.
     """
 
     accounts: Accounts

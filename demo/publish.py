@@ -1,4 +1,4 @@
-"""Publish pages to raw-html as a user would: key = domain, partition by murmur2, many in flight."""
+"""Publish pages to raw-html as a user would, with the domain as key and many sends in flight."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from urltree.reading import Reader
 from urltree.reading.source import Source, check_source
 
 IN_FLIGHT = 500  # pages that Kafka has not confirmed yet
-BATCH = 1 << 20  # bytes: at aiokafka's 16 KiB each page would be a batch, and a round trip, alone
+BATCH = 1 << 20  # bytes: with aiokafka's 16 KiB each page would be a batch, and so a round trip
 
 OnSent = Callable[[int, int], None]
 
 
 class Publisher:
-    """Sends pages in their order and says where they lie.
+    """Publishes pages in order, and reports their offsets.
 
     Args:
-        settings: of the job.
-        on_sent: called with partition and offset once Kafka has confirmed a page.
+        settings: settings of the job.
+        on_sent: called with partition and offset when Kafka has confirmed a page.
 
     Attributes:
-        published: pages that Kafka has confirmed.
-        refused: pages that cannot be published, with what is wrong.
+        published: number of pages that Kafka has confirmed.
+        refused: why each refused page cannot be published.
     """
 
     def __init__(self, settings: Settings, on_sent: OnSent) -> None:
@@ -48,10 +48,10 @@ class Publisher:
         self.refused: list[str] = []
 
     async def publish(self, pages: AsyncIterator[Source]) -> None:
-        """Publish all pages and wait until each is confirmed.
+        """Publish all pages, and wait until Kafka has confirmed each.
 
         Raises:
-            KafkaError: Kafka does not take a page.
+            KafkaError: Kafka refuses a page.
         """
         client = AIOKafkaProducer(
             **options(self._settings),
@@ -78,14 +78,14 @@ class Publisher:
             self.refused.append(str(error))
 
     async def _confirm(self, left: int) -> None:
-        """Take note of what is confirmed; wait until at most so many are not."""
+        """Note the confirmed pages, and wait until at most `left` pages are unconfirmed."""
         while self._sent and (self._sent[0].done() or len(self._sent) > left):
             sent = await self._sent.popleft()
             self.published += 1
             self._on_sent(sent.partition, sent.offset)
 
     def _record(self, source: Source) -> tuple[bytes, bytes | None]:
-        """Value and key; what is malformed goes as it is, the job says what is wrong with it."""
+        """Return value and key. Malformed records stay as they are; the job reports the fault."""
         try:
             page, _ = check_source(source, "")
         except PageError:
@@ -101,8 +101,8 @@ class Publisher:
             return None
 
 
-async def read(names: Iterable[str]) -> AsyncIterator[Source]:
-    """The pages of files and folders, whatever `urltree extract` reads.
+async def read_pages(names: Iterable[str]) -> AsyncIterator[Source]:
+    """Read the pages of files and folders, as `urltree extract` does.
 
     Raises:
         InputError: an input cannot be read.

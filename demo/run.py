@@ -1,7 +1,7 @@
-"""A run on pages that are there, and an account of every one at the end.
+"""A run of the job on pages of files, with an account of every page at the end.
 
-Kafka ──▶ topics ──▶ workers ready ──▶ pages published ──▶ all settled ──▶ audit
-                                         └──── shown live ────┘
+Kafka ──▶ topics ──▶ workers ready ──▶ pages published ──▶ all have an outcome ──▶ audit
+                                         └──────── shown live ────────┘
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from agents.commands.audit.command import account
 from demo.follow import following
 from demo.job import TURN, kafka, working
 from demo.outputs import TOPICS, Outputs
-from demo.progress import Summary
-from demo.publish import Publisher, read
-from demo.view import View
+from demo.progress import RunSummary
+from demo.publish import Publisher, read_pages
+from demo.view import RunView
 from demo.workers import PAGE_STAGES
 
 
-async def run_pages(inputs: tuple[str, ...], directory: Path, view: View) -> Summary:
-    """Publish the pages of files and folders, follow them to their end, audit.
+async def run_pages(inputs: tuple[str, ...], directory: Path, view: RunView) -> RunSummary:
+    """Publish the pages of files and folders, follow them until each has an outcome, and audit.
 
     Raises:
-        KafkaError, SettingsError, WorkerError, InputError: with a sentence for a person.
+        KafkaError, SettingsError, WorkerError, InputError: the message is a sentence for a person.
     """
     async with (
         kafka(directory, view) as settings,
@@ -34,14 +34,14 @@ async def run_pages(inputs: tuple[str, ...], directory: Path, view: View) -> Sum
         publisher = Publisher(settings, outputs.expect)
         async with following(settings, TOPICS, outputs.take), asyncio.TaskGroup() as group:
             started = time.monotonic()
-            publishing = group.create_task(publisher.publish(read(inputs)))
+            publishing = group.create_task(publisher.publish(read_pages(inputs)))
             await job.watch(
                 outputs.update,
                 is_coming=lambda: not publishing.done(),
                 is_over=lambda progress: progress.accounts.missing == 0,
             )
             seconds = time.monotonic() - started
-        return Summary(
+        return RunSummary(
             accounts=await account(settings, wait=TURN),
             domains=len(outputs.progress.domains),
             seconds=seconds,

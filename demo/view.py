@@ -1,4 +1,4 @@
-"""What one sees of a run: a panel that is redrawn in a terminal, plain lines elsewhere."""
+"""Views of a run: a panel that is redrawn in a terminal, and plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from demo.progress import Harvest, News, Progress
+from demo.progress import Harvest, News, RunProgress
 
 PLAIN_SECONDS = 3.0
 TEXT = 600  # characters of a clean text that are shown
 
 
-class View(Protocol):
-    """Shows a run."""
+class RunView(Protocol):
+    """Shows a run to a person."""
 
     def say(self, message: str) -> None:
-        """What is being done."""
+        """Print what is being done."""
 
-    def show(self, progress: Progress) -> None:
-        """How far it is."""
+    def show(self, progress: RunProgress) -> None:
+        """Show the progress."""
 
     def __enter__(self) -> Self:
         """Begin to show."""
 
     def __exit__(self, *error: object) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
 
 
 class Plain:
-    """A line every few seconds, and now and then a text."""
+    """A view that prints a line every few seconds, and sometimes a text."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -49,15 +49,15 @@ class Plain:
         pass
 
     def say(self, message: str) -> None:
-        """What is being done."""
+        """Print what is being done."""
         self._print(message)
 
-    def show(self, progress: Progress) -> None:
-        """A line of counts; the newest text below it."""
+    def show(self, progress: RunProgress) -> None:
+        """Print a line of counts, and the newest text below it."""
         if time.monotonic() - self._shown < PLAIN_SECONDS:
             return
         self._shown = time.monotonic()
-        self._print(line(progress))
+        self._print(progress_line(progress))
         if progress.news and progress.news[-1] is not self._news:
             self._news = progress.news[-1]
             text = " ".join(self._news.text.split())
@@ -68,7 +68,7 @@ class Plain:
 
 
 class Terminal:
-    """Counts, domains and the newest clean texts, redrawn in place."""
+    """A view that redraws counts, domains and the newest clean texts in place."""
 
     def __init__(self, console: Console) -> None:
         self._live = Live(console=console, refresh_per_second=4)
@@ -82,16 +82,16 @@ class Terminal:
         self._live.stop()
 
     def say(self, message: str) -> None:
-        """A line above the panel."""
+        """Print a line above the panel."""
         self._console.print(message, style="dim", markup=False, highlight=False)
 
-    def show(self, progress: Progress) -> None:
-        """Redraw."""
-        self._live.update(panel(progress))
+    def show(self, progress: RunProgress) -> None:
+        """Redraw the panel."""
+        self._live.update(progress_panel(progress))
 
 
-def line(progress: Progress) -> str:
-    """All counts in one line."""
+def progress_line(progress: RunProgress) -> str:
+    """Return all counts in one line."""
     accounts, harvest = progress.accounts, progress.harvest
     counts: list[str] = []
     dead_letters = sum(accounts.dead_letters.values())
@@ -111,8 +111,8 @@ def line(progress: Progress) -> str:
     return " · ".join(counts)
 
 
-def panel(progress: Progress) -> Group:
-    """The whole picture."""
+def progress_panel(progress: RunProgress) -> Group:
+    """Return the whole panel."""
     panels = [_counts(progress), _domains(progress)]
     if progress.harvest is not None:
         panels.insert(0, _feeds(progress.harvest))
@@ -136,7 +136,7 @@ def _feeds(harvest: Harvest) -> Panel:
     return Panel(table, title="feeds", border_style="blue")
 
 
-def _counts(progress: Progress) -> Panel:
+def _counts(progress: RunProgress) -> Panel:
     accounts = progress.accounts
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right", style="bold")
@@ -153,7 +153,7 @@ def _counts(progress: Progress) -> Panel:
     return Panel(table, title="urltree", border_style="blue")
 
 
-def _domains(progress: Progress) -> Panel:
+def _domains(progress: RunProgress) -> Panel:
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right", style="bold")
     largest = sorted(progress.domains.items(), key=lambda item: -item[1])

@@ -1,38 +1,96 @@
-"""One worker a stage, each a process of its own with its log and its tables in the run's folder."""
+"""Worker processes of the job, each with its own log, port and directory for tables."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sys
-import time
+import urllib.error
+import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import aiohttp
-
 from agents.settings.job import Settings
-from demo.child import Child
+from demo.child import ChildError, ChildProcess
 from demo.ports import free_port
 
 PAGE_STAGES = ("normalize", "extract")
 FEED_STAGES = ("poll", "fetch", *PAGE_STAGES)
-PATIENCE = 300.0  # seconds until a worker is ready; 5 to 10 are usual
+
+PATIENCE = 300.0
+"""Seconds until a worker must be ready. 5 to 10 are usual."""
+
 ROOT = Path(__file__).parent.parent
+COMMAND = ("-m", "agents", "worker")
+
+_PAUSE = 0.2  # seconds between two questions whether a worker is ready
 
 
 class WorkerError(Exception):
-    """A worker ended or did not become ready; the message shows the end of its log."""
+    """A worker ended or did not become ready; the message shows its log's end."""
+
+
+class WorkerProcess(ChildProcess):
+    """A process that runs one stage.
+
+    Args:
+        stage: `poll`, `fetch`, `normalize` or `extract`.
+        directory: directory for the log and the tables.
+        environment: settings, besides the environment of this process.
+        command: arguments for Python; the stage is added to them.
+    """
+
+    def __init__(
+        self,
+        stage: str,
+        directory: Path,
+        environment: Mapping[str, str],
+        command: Sequence[str] = COMMAND,
+    ) -> None:
+        self.stage = stage
+        self.port = free_port()
+        own = {
+            "PYTHONPATH": str(ROOT),
+            "PYTHONUNBUFFERED": "1",
+            "URLTREE_DATA_DIR": str(directory / stage),
+            "URLTREE_WEB_HOST": "127.0.0.1",
+            "URLTREE_WEB_PORT": str(self.port),
+        }
+        super().__init__(
+            [sys.executable, *command, stage],
+            directory / f"{stage}.log",
+            {**os.environ, **environment, **own},
+        )
+
+    @property
+    def name(self) -> str:
+        """Name for error messages."""
+        return f"the worker of {self.stage}"
+
+    def is_ready(self) -> bool:
+        """Tell whether the worker processes records."""
+        return self.get("/readyz") is not None
+
+    def get(self, path: str) -> str | None:
+        """Return what the worker serves at this path; None if it serves nothing or an error."""
+        try:
+            with urllib.request.urlopen(
+                f"http://127.0.0.1:{self.port}{path}", timeout=5
+            ) as response:
+                text: str = response.read().decode()
+                return text
+        except (urllib.error.URLError, OSError):
+            return None
 
 
 class Workers:
-    """The workers of a run.
+    """The workers of a run, one for each stage.
 
     Args:
-        settings: of the job; brokers and prefix are handed on.
-        directory: for logs and tables.
-        stages: one worker for each.
-        environment: more settings for all of them.
+        settings: settings of the job; the workers get its brokers and prefix.
+        directory: directory for logs and tables.
+        stages: stages to run.
+        environment: more settings for all workers.
     """
 
     def __init__(
@@ -42,71 +100,47 @@ class Workers:
         stages: Sequence[str],
         environment: Mapping[str, str],
     ) -> None:
-        self._settings = settings
         self._directory = directory
         self._stages = stages
-        self._more = environment
-        self._children: dict[str, Child] = {}
-        self._ports: dict[str, int] = {}
+        self._environment = {
+            **environment,
+            "URLTREE_BROKERS": ",".join(settings.brokers),
+            "URLTREE_PREFIX": settings.prefix,
+        }
+        self._workers: list[WorkerProcess] = []
 
     def start(self) -> None:
         """Start a worker for each stage."""
         for stage in self._stages:
-            self._ports[stage] = free_port()
-            command = [sys.executable, "-m", "agents", "worker", stage]
-            log = self._directory / f"{stage}.log"
-            self._children[stage] = Child(command, log, self._environment(stage))
+            self._workers.append(WorkerProcess(stage, self._directory, self._environment))
 
     async def ready(self) -> None:
-        """Wait until each worker says that it processes records.
+        """Wait until each worker processes records.
 
         Raises:
-            WorkerError: one does not.
+            WorkerError: a worker ended or did not become ready.
         """
-        deadline = time.monotonic() + PATIENCE
-        async with aiohttp.ClientSession() as session:
-            for stage, port in self._ports.items():
-                while not await _is_ready(session, port):
-                    self.check()
-                    if time.monotonic() > deadline:
-                        raise WorkerError(self._about(stage, f"is not ready in {PATIENCE:.0f} s"))
-                    await asyncio.sleep(0.2)
+        for worker in self._workers:
+            try:
+                # in a thread, because the event loop may serve sites that the worker waits for
+                await asyncio.to_thread(
+                    worker.wait_ready, worker.name, worker.is_ready, PATIENCE, _PAUSE
+                )
+            except ChildError as error:
+                raise WorkerError(str(error)) from None
 
     def check(self) -> None:
         """Raise a WorkerError if a worker has ended."""
-        for stage, child in self._children.items():
-            code = child.poll()
-            if code is not None:
-                raise WorkerError(self._about(stage, f"ended with {code}"))
+        for worker in self._workers:
+            try:
+                worker.check(worker.name)
+            except ChildError as error:
+                raise WorkerError(str(error)) from None
 
     def stop(self) -> None:
-        """Ask all of them to end, then wait; kill those that do not."""
-        for child in self._children.values():
-            child.ask_to_end()
-        for child in self._children.values():
-            child.stop()
-        self._children.clear()
-
-    def _about(self, stage: str, problem: str) -> str:
-        return f"the worker of {stage} {problem}; its log ends:\n{self._children[stage].tail()}"
-
-    def _environment(self, stage: str) -> dict[str, str]:
-        return {
-            **os.environ,
-            **self._more,
-            "PYTHONPATH": str(ROOT),
-            "PYTHONUNBUFFERED": "1",
-            "URLTREE_BROKERS": ",".join(self._settings.brokers),
-            "URLTREE_PREFIX": self._settings.prefix,
-            "URLTREE_DATA_DIR": str(self._directory / stage),
-            "URLTREE_WEB_HOST": "127.0.0.1",
-            "URLTREE_WEB_PORT": str(self._ports[stage]),
-        }
-
-
-async def _is_ready(session: aiohttp.ClientSession, port: int) -> bool:
-    try:
-        async with session.get(f"http://127.0.0.1:{port}/readyz") as response:
-            return response.status == 200
-    except aiohttp.ClientError:
-        return False
+        """Ask all workers to end, wait for them, and kill those that do not end."""
+        for worker in self._workers:
+            worker.ask_to_end()
+        for worker in self._workers:
+            worker.stop()
+        self._workers.clear()

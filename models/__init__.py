@@ -1,1 +1,4 @@
-"""The wire: one file a record, JSON by orjson, published as JSON Schema in `schemas/`."""
+"""Record formats of the Kafka topics: one module for each topic, JSON by orjson.
+
+`schemas/` holds the same formats as JSON Schema, generated from these modules.
+"""

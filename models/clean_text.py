@@ -1,7 +1,7 @@
-"""clean-text, the public output: what a page says, without what its site repeats.
+"""clean-text, the public output: the text of a page without the boilerplate of its site.
 
-The order of the fields is fixed and there is no processing time, so that a replay has the same
-bytes. The topic is compacted, its key is the document's id.
+The order of the fields is fixed and there is no processing time, so that a replay writes the same
+bytes. The topic is compacted; its key is the document's id.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from typing import Any
 
-from models.record import SCHEMA, malformed, read, write
+from models.record import SCHEMA, malformed, read_versioned, write_fields
 from urltree.output.extraction import ExtractedBlock, Extraction
 
 FIELDS = (
@@ -21,9 +21,15 @@ BLOCK_FIELDS = tuple(f.name for f in fields(ExtractedBlock))
 
 
 def encode(extraction: Extraction) -> bytes:
-    """The record of an extraction whose status is `ok`; fields that are not set are left out."""
+    """Write an extraction whose status is `ok`; fields that are None are left out.
+
+    Raises:
+        ValueError: the status is another one.
+    """
     if extraction.status != "ok":
-        raise ValueError(f"{extraction.origin}: status {extraction.status} has no clean text")
+        raise ValueError(
+            f"{extraction.origin}: an extraction with status {extraction.status} has no clean text"
+        )
     record: dict[str, Any] = {name: getattr(extraction, name) for name in FIELDS}
     record["response_url"] = extraction.response_url or extraction.url
     record["meta"] = dict(extraction.meta)
@@ -33,26 +39,23 @@ def encode(extraction: Extraction) -> bytes:
         record["metadata"] = extraction.metadata.to_record()
     if extraction.blocks is not None:
         record["blocks"] = [_block(block) for block in extraction.blocks]
-    return write({"schema": SCHEMA, **record})
+    return write_fields({"schema": SCHEMA, **record})
 
 
 def decode(value: bytes | None) -> dict[str, Any]:
-    """The fields of a record; those that are not set are missing.
+    """Read the fields of a record; fields that were None are missing.
 
     Raises:
-        PageError: `malformed`: it is no record of this topic.
+        PageError: `malformed`: the value is not a record of this topic.
     """
-    record = read(value)
-    if record.get("schema") != SCHEMA:
-        raise malformed(f"schema: should be {SCHEMA}, is {record.get('schema')!r}")
-    return record
+    return read_versioned(value)
 
 
-def origin_of(value: bytes | None) -> str | None:
-    """The origin of a record, None of a tombstone.
+def read_origin(value: bytes | None) -> str | None:
+    """Return the origin of a record, or None for a tombstone.
 
     Raises:
-        PageError: `malformed`: it is no record of this topic.
+        PageError: `malformed`: the value is not a record of this topic.
     """
     if value is None:
         return None

@@ -1,60 +1,48 @@
-"""An operator's command to the workers that own a table: it travels with the pages, in their order.
+"""Commands of an operator to the workers that own a table.
 
-A row can only be deleted by the worker that owns its partition, or its disk would not know. So a
-command is a record of raw-html, keyed by domain like a page, with the header
-`urltree-command: forget`; `normalize` obeys and passes it on to `extract` through documents.
-What it names is forgotten where it stands in that order: pages before it, not pages after it.
+Only the worker that owns a row's partition can delete the row, because its disk holds a copy. So
+a command is a record of raw-html, keyed by domain like a page, with the header
+`urltree-command: forget`. `normalize` obeys it and passes it on to `extract` through documents.
+It applies to the pages before it in that order, and not to the pages after it.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from models.headers import COMMAND, Headers, header
-from models.record import SCHEMA, malformed, read, write
+from models.record import SCHEMA, HexId, NonEmpty, check_fields, read_versioned, write_fields
 
 FORGET = "forget"
-
-_ID = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Forget documents of a domain: delete their rows, and tombstones for their clean text.
+    """The command to forget documents of a domain: delete their rows and their clean text.
 
     Attributes:
-        ids: of documents, 32 hex digits each; None for the whole domain.
+        domain: registrable domain.
+        ids: document ids, 32 hexadecimal digits each; None for the whole domain.
     """
 
-    domain: str
-    ids: tuple[str, ...] | None = None
+    domain: NonEmpty
+    ids: tuple[HexId, ...] | None = None
 
     def encode(self) -> bytes:
-        """The record's value; its key is the domain."""
+        """Write the value of the record; the key is the domain."""
         ids = None if self.ids is None else list(self.ids)
-        return write({"schema": SCHEMA, "domain": self.domain, "ids": ids})
+        return write_fields({"schema": SCHEMA, "domain": self.domain, "ids": ids})
 
     @classmethod
     def decode(cls, value: bytes | None) -> Forget:
         """Read a command.
 
         Raises:
-            PageError: `malformed`: it is none.
+            PageError: `malformed`.
         """
-        record = read(value)
-        domain, ids = record.get("domain"), record.get("ids")
-        if record.get("schema") != SCHEMA or not isinstance(domain, str) or not domain:
-            raise malformed("command: schema and domain should be there")
-        if ids is None:
-            return cls(domain)
-        if not isinstance(ids, list) or not all(
-            isinstance(name, str) and _ID.fullmatch(name) for name in ids
-        ):
-            raise malformed("command: ids should be a list of 32 hexadecimal digits each")
-        return cls(domain, tuple(ids))
+        return check_fields(read_versioned(value), cls)
 
 
 def is_command(headers: Headers | None) -> bool:
-    """Whether a record is a command, not a page."""
+    """Tell whether a record is a command, not a page."""
     return header(headers, COMMAND) is not None

@@ -1,12 +1,12 @@
-"""dead-letters: a record whose page is at fault, kept so that a replay restores it exactly.
+"""dead-letters: records that a stage refused, kept so that a replay can restore them exactly.
 
     key      origin
     value    the original bytes, null where they were null
     headers  urltree-stage, urltree-reason, urltree-topic, urltree-key?, urltree-message,
              then every header of the original, in its order
 
-`urltree-message` ends our headers: what follows is the original's, whatever its names are. An
-original without key has no `urltree-key`.
+`urltree-message` is the last of our headers: all headers after it are the original's, whatever
+their names are. An original without a key has no `urltree-key`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from typing import NamedTuple
 from models import headers as names
 from models.record import malformed
 
-MAX_MESSAGE = 1_000  # characters: a message is read by a person
+STAGES = ("poll", "fetch", "normalize", "extract")
+
+MAX_MESSAGE = 1_000
+"""Longest message, in characters: a person reads it."""
 
 _OWN = (names.STAGE, names.REASON, names.TOPIC, names.KEY, names.MESSAGE)
 
 
 class Record(NamedTuple):
-    """What Kafka stores of a record, as bytes."""
+    """The parts of a Kafka record that a replay restores, as bytes."""
 
     key: bytes | None
     value: bytes | None
@@ -36,12 +39,12 @@ class DeadLetter:
     """A record of the topic dead-letters.
 
     Attributes:
-        origin: of the first copy of the page; the record's key.
-        stage: the worker that refused it: `poll`, `fetch`, `normalize` or `extract`.
-        reason: a code of `urltree.page.Reason`; a text, for a later release may know others.
-        message: what is wrong, for a person.
-        topic: where the stage had read the original.
-        original: the record as it was read.
+        origin: origin of the page; the record's key.
+        stage: stage that refused the record: `poll`, `fetch`, `normalize` or `extract`.
+        reason: code of `urltree.page.Reason`; a string, because a later release may add codes.
+        message: description of the fault for a person.
+        topic: topic that the stage read the original from.
+        original: original record, unchanged.
     """
 
     origin: str
@@ -52,7 +55,7 @@ class DeadLetter:
     original: Record
 
     def to_record(self) -> Record:
-        """What is published."""
+        """Return the Kafka record to publish."""
         own = {
             names.STAGE: self.stage.encode(),
             names.REASON: self.reason.encode(),
@@ -70,22 +73,22 @@ class DeadLetter:
         value: bytes | None,
         headers: Iterable[tuple[str, bytes | None]],
     ) -> DeadLetter:
-        """Read what was published.
+        """Read a published record.
 
         Raises:
-            PageError: `malformed`: it is no record of this topic.
+            PageError: `malformed`: the record is not a dead letter.
         """
         own: dict[str, bytes] = {}
         left = iter(headers)
         for name, content in left:
             if name not in _OWN or content is None:
-                raise malformed(f"no dead letter: header {name!r}")
+                raise malformed(f"not a dead letter: unexpected header {name!r}")
             own[name] = content
             if name == names.MESSAGE:
                 break
         missing = [name for name in _OWN if name != names.KEY and name not in own]
         if key is None or missing:
-            raise malformed(f"no dead letter: without {', '.join(missing) or 'key'}")
+            raise malformed(f"not a dead letter: it lacks {', '.join(missing) or 'a key'}")
         stage, reason, topic, message = (
             own[name].decode(errors="replace")
             for name in (names.STAGE, names.REASON, names.TOPIC, names.MESSAGE)

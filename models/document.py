@@ -1,179 +1,169 @@
-"""documents, internal: a page with its key, taken apart into text blocks.
+"""documents, an internal topic: a page with its key, split into text blocks.
 
-Blocks and elements are tables, a JSON array for each column: names are written once, and a column
-is checked in C, at a tenth of the cost of a check for each block.
+Blocks and elements are tables: a JSON array for each column. So names are written once, and a
+column is checked in C, at a tenth of the cost of checking each block.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import partial
-from itertools import chain, count
+from itertools import count
 from operator import lt
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
 
 from models.origin import Origin
-from models.record import SCHEMA, malformed, read, write
+from models.record import (
+    SCHEMA,
+    Count,
+    HexId,
+    NonEmpty,
+    check_fields,
+    malformed,
+    read_versioned,
+    write_fields,
+)
 from urltree.document import Document, FoundMetadata
 from urltree.html.blocks import Element, TextBlock
 from urltree.page import microseconds
 
 FIELDS = tuple(f.name for f in fields(Document))
 
-_ID = re.compile(r"[0-9a-f]{32}")
-_TEXTS = ("domain", "url_key")
-_OPTIONAL_TEXTS = (
-    *("url", "response_url", "title", "page_title", "description", "published", "fetched_at"),
-    *("language", "canonical", "author"),
-)
-_U16 = 2**16  # versions are stored in 16 bits, see `urltree.site.row`
+StoredVersion = Annotated[int, Meta(ge=0, le=2**16 - 1)]
+"""A version that rows store in 16 bits, see `urltree.site.row`."""
 
-# `_make` would be a frame of Python for each
+# msgspec bounds integers by 63 bits. A hash has 64, and orjson reads a larger integer as a float.
+BlockHash = Annotated[int, Meta(ge=0)]
+
+# tuple.__new__ in C; `_make` would be a Python call for each row
 _element = partial(tuple.__new__, Element)
 _text_block = partial(tuple.__new__, TextBlock)
 
 
+class BlockColumns(Struct, gc=False):
+    """The text blocks of a page as columns of one length; see `TextBlock` for the fields."""
+
+    text: list[str]
+    element: list[Count]
+    heading: list[Count]
+    link_share: list[float]
+    hidden: list[bool]
+    hash: list[BlockHash]
+
+
+class ElementColumns(Struct, gc=False):
+    """The elements of a page as columns of one length; see `Element` for the fields."""
+
+    tag: list[str]
+    parent: list[Annotated[int, Meta(ge=-1)]]
+    tokens: list[tuple[str, ...]]
+
+
+class DocumentRecord(Struct, kw_only=True, gc=False):
+    """The fields of a record of documents; see `Document` for their meaning."""
+
+    id: HexId
+    domain: NonEmpty
+    url: str | None = None
+    response_url: str | None = None
+    url_key: NonEmpty
+    title: str | None = None
+    page_title: str | None = None
+    description: str | None = None
+    published: str | None = None
+    fetched_at: str | None = None
+    origin: str
+    meta: dict[str, str] | None = None
+    tokenizer: StoredVersion
+    key_version: StoredVersion
+    language: str | None = None
+    canonical: str | None = None
+    author: str | None = None
+    json_ld: tuple[str, ...] | None = None
+    blocks: BlockColumns
+    elements: ElementColumns
+    blocks_over_cap: Count
+    metadata: FoundMetadata | None = None
+    vouched: str | None = None
+
+
 def encode(document: Document) -> bytes:
-    """The record of a document."""
+    """Write a document as the value of a record."""
     record: dict[str, Any] = {name: getattr(document, name) for name in FIELDS}
     record["meta"] = dict(document.meta) or None
     record["json_ld"] = document.json_ld or None
     if document.metadata is not None:
         record["metadata"] = document.metadata.to_record()
-    record["blocks"] = _table(document.blocks, TextBlock._fields)
-    record["elements"] = _table(document.elements, Element._fields)
-    return write({"schema": SCHEMA, **record})
+    record["blocks"] = _columns(document.blocks, TextBlock._fields)
+    record["elements"] = _columns(document.elements, Element._fields)
+    return write_fields({"schema": SCHEMA, **record})
 
 
 def decode(value: bytes | None) -> Document:
-    """Read a document; what passes breaks nothing downstream.
+    """Read a document, and check everything that later steps rely on.
 
     Raises:
-        PageError: `malformed`, naming the field.
+        PageError: `malformed`; the message names the field.
     """
-    record = read(value)
-    if record.get("schema") != SCHEMA:
-        raise malformed(f"schema: should be {SCHEMA}, is {record.get('schema')!r}")
-    record = {name: record.get(name) for name in FIELDS}
-    _check_texts(record)
-    _check_times(record)
-    _check_numbers(record)
-    record["meta"] = _meta(record["meta"])
-    record["json_ld"] = _strings("json_ld", record["json_ld"] or [])
-    record["metadata"] = _metadata(record["metadata"])
-    record["elements"] = _elements(record["elements"])
-    record["blocks"] = _blocks(record["blocks"], len(record["elements"]))
-    _check_vouched(record["vouched"], len(record["blocks"]))
-    return Document(**record)
+    record = check_fields(read_versioned(value), DocumentRecord)
+    _check_origin(record.origin)
+    _check_time("published", record.published)
+    _check_time("fetched_at", record.fetched_at)
+    elements = _elements(record.elements)
+    blocks = _blocks(record.blocks, len(elements))
+    _check_vouched(record.vouched, len(blocks))
+    known = {name: getattr(record, name) for name in FIELDS}
+    known |= {"elements": elements, "blocks": blocks}
+    known |= {"meta": record.meta or {}, "json_ld": record.json_ld or ()}
+    return Document(**known)
 
 
-def _check_texts(record: dict[str, Any]) -> None:
-    for name in _TEXTS:
-        if not isinstance(record[name], str) or not record[name]:
-            raise malformed(f"{name}: should be a string that is not empty")
-    for name in _OPTIONAL_TEXTS:
-        if record[name] is not None and not isinstance(record[name], str):
-            raise malformed(f"{name}: should be a string")
-    if not isinstance(record["id"], str) or not _ID.fullmatch(record["id"]):
-        raise malformed("id: should be 32 hexadecimal digits")
+def _check_origin(origin: str) -> None:
     try:
-        Origin.parse(record["origin"])
-    except (TypeError, ValueError):
-        raise malformed("origin: should be topic/partition/offset") from None
+        Origin.parse(origin)
+    except ValueError:
+        raise malformed(f"origin: should be topic/partition/offset, is {origin[:300]!r}") from None
 
 
-def _check_times(record: dict[str, Any]) -> None:
-    for name in ("published", "fetched_at"):
-        if record[name] is not None:
-            try:
-                microseconds(record[name])
-            except ValueError as error:
-                raise malformed(f"{name}: should be an RFC 3339 time: {error}") from None
+def _check_time(name: str, stamp: str | None) -> None:
+    if stamp is not None:
+        try:
+            microseconds(stamp)
+        except ValueError as error:
+            raise malformed(f"{name}: should be an RFC 3339 time: {error}") from None
 
 
-def _check_numbers(record: dict[str, Any]) -> None:
-    for name in ("tokenizer", "key_version"):
-        if type(record[name]) is not int or not 0 <= record[name] < _U16:
-            raise malformed(f"{name}: should be an integer from 0 to 65535")
-    if type(record["blocks_over_cap"]) is not int or record["blocks_over_cap"] < 0:
-        raise malformed("blocks_over_cap: should be an integer from 0 on")
+def _check_vouched(vouched: str | None, blocks: int) -> None:
+    if vouched is not None and (len(vouched) != blocks or not set(vouched) <= {"0", "1"}):
+        raise malformed(f"vouched: should have a digit, 0 or 1, for each of {blocks} blocks")
 
 
-def _meta(meta: Any) -> dict[str, str]:
-    if meta is None:
-        return {}
-    if not isinstance(meta, dict) or not _are(meta.values(), str):
-        raise malformed("meta: should map strings to strings")
-    return meta
+def _elements(columns: ElementColumns) -> tuple[Element, ...]:
+    tags, parents, tokens = columns.tag, columns.parent, columns.tokens
+    _check_lengths("elements", tags, parents, tokens)
+    if not all(map(lt, parents, count())):
+        raise malformed("elements: each parent should come before its children")
+    return tuple(map(_element, zip(tags, parents, tokens, strict=True)))
 
 
-def _metadata(found: Any) -> FoundMetadata | None:
-    if found is None:
-        return None
-    if not isinstance(found, dict):
-        raise malformed("metadata: should be an object")
-    try:
-        return FoundMetadata.from_record(found)
-    except TypeError as error:
-        raise malformed(f"metadata.{error}") from None
+def _blocks(columns: BlockColumns, elements: int) -> tuple[TextBlock, ...]:
+    table = [getattr(columns, name) for name in TextBlock._fields]
+    _check_lengths("blocks", *table)
+    if max(columns.element, default=-1) >= elements:
+        raise malformed(f"blocks.element: an index is not below {elements}, the count of elements")
+    return tuple(map(_text_block, zip(*table, strict=True)))
 
 
-def _check_vouched(vouched: Any, blocks: int) -> None:
-    if vouched is None:
-        return
-    if not isinstance(vouched, str) or len(vouched) != blocks or not set(vouched) <= {"0", "1"}:
-        raise malformed("vouched: should have a digit for each block, 0 or 1")
+def _check_lengths(name: str, *columns: Sequence[Any]) -> None:
+    if len(set(map(len, columns))) != 1:
+        lengths = ", ".join(str(len(column)) for column in columns)
+        raise malformed(f"{name}: columns should have one length, have {lengths}")
 
 
-def _strings(name: str, values: Any) -> tuple[str, ...]:
-    if not isinstance(values, list) or not _are(values, str):
-        raise malformed(f"{name}: should be a list of strings")
-    return tuple(values)
-
-
-def _elements(table: Any) -> tuple[Element, ...]:
-    tags, parents, tokens = columns = _columns("elements", table, Element._fields)
-    if not (_are(tags, str) and _are(parents, int) and _are(tokens, list)):
-        raise malformed("elements: a column is of the wrong type")
-    if not _are(chain.from_iterable(tokens), str):
-        raise malformed("elements: tokens should be lists of strings")
-    if min(parents, default=0) < -1 or not all(map(lt, parents, count())):
-        raise malformed("elements: parents should stand before their children")
-    columns[2] = map(tuple, tokens)
-    return tuple(map(_element, zip(*columns, strict=True)))
-
-
-def _blocks(table: Any, elements: int) -> tuple[TextBlock, ...]:
-    columns = _columns("blocks", table, TextBlock._fields)
-    text, element, heading, link_share, hidden, block_hash = columns
-    numbers = (element, heading, block_hash)
-    if not (_are(text, str) and _are(link_share, float, int) and _are(hidden, bool)):
-        raise malformed("blocks: a column is of the wrong type")
-    if not all(_are(column, int) and min(column, default=0) >= 0 for column in numbers):
-        raise malformed("blocks: element, heading and hash should be integers from 0 on")
-    if max(element, default=-1) >= elements:
-        raise malformed("blocks: an element is not in the table")
-    return tuple(map(_text_block, zip(*columns, strict=True)))
-
-
-def _columns(name: str, table: Any, fields: tuple[str, ...]) -> list[Any]:
-    """The columns of a table in the order of its record's fields, all of one length."""
-    if not isinstance(table, dict):
-        raise malformed(f"{name}: should be an object of lists")
-    columns: list[Any] = [table.get(field) for field in fields]
-    if not _are(columns, list) or len(set(map(len, columns))) != 1:
-        raise malformed(f"{name}: should be lists of one length: {', '.join(fields)}")
-    return columns
-
-
-def _table(records: Sequence[tuple[Any, ...]], fields: tuple[str, ...]) -> dict[str, Any]:
-    """Records of the same fields as columns."""
-    columns = zip(*records, strict=True) if records else [()] * len(fields)
+def _columns(rows: Sequence[tuple[Any, ...]], fields: tuple[str, ...]) -> dict[str, Any]:
+    """Turn rows with these fields into columns."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(fields)
     return dict(zip(fields, columns, strict=True))
-
-
-def _are(values: Iterable[Any], *kinds: type) -> bool:
-    """Whether all are of exactly these types: to Python a bool is an int, on the wire it is not."""
-    return set(map(type, values)).issubset(kinds)

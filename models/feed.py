@@ -1,10 +1,10 @@
-"""feeds, compacted: one record a feed that is to be followed; a tombstone ends it.
+"""feeds, a compacted topic: one record for each followed feed. A tombstone stops following it.
 
     key    SITE URL: the registrable domain, a space, the feed's address as it was added
-    value  schema, title?, meta?; null: follow it no more
+    value  schema, title?, meta?; null: stop following the feed
 
-Its partition is that of the site, not of the key: the owner of a site's partition is its only
-reader.
+The record's partition is the one of the site, not of the key. So one worker, the owner of the
+site's partition, reads all feeds of a site.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from models.record import SCHEMA, malformed, read, write
+from msgspec import Struct
+
+from models.record import SCHEMA, check_fields, malformed, read_versioned, write_fields
 from urltree.page import MAX_META_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
-    """A feed that is to be followed.
+    """A feed that is followed.
 
     Attributes:
         site: registrable domain.
-        url: as it was added; it stays the feed's name when the feed moves.
-        title: for people, until the feed says its own.
+        url: address as it was added; it stays the feed's name when the feed moves.
+        title: title for people, until the feed gives its own.
         meta: the user's own strings, returned with every page of this feed.
     """
 
@@ -34,16 +36,25 @@ class Feed:
 
     @property
     def key(self) -> bytes:
-        """The record's key."""
+        """Key of the record."""
         return f"{self.site} {self.url}".encode()
 
     def encode(self) -> bytes:
-        """The record's value."""
-        return write({"schema": SCHEMA, "title": self.title, "meta": dict(self.meta) or None})
+        """Write the value of the record."""
+        return write_fields(
+            {"schema": SCHEMA, "title": self.title, "meta": dict(self.meta) or None}
+        )
+
+
+class FeedValue(Struct):
+    """The fields of a record's value."""
+
+    title: str | None = None
+    meta: dict[str, str] = {}
 
 
 def split_key(key: bytes | None) -> tuple[str, str]:
-    """Site and URL of a key.
+    """Return the site and the URL of a key.
 
     Raises:
         PageError: `malformed`.
@@ -51,27 +62,22 @@ def split_key(key: bytes | None) -> tuple[str, str]:
     try:
         site, url = (key or b"").decode().split(" ")
     except ValueError:
-        raise malformed(f"key: should be SITE URL, is {(key or b'')[:200]!r}") from None
+        site = url = ""
     if not site or not url:
-        raise malformed("key: should be SITE URL")
+        raise malformed(f"key: should be SITE URL, is {(key or b'')[:200]!r}")
     return site, url
 
 
 def decode(key: bytes | None, value: bytes) -> Feed:
-    """Read a record that is no tombstone.
+    """Read a record that is not a tombstone.
 
     Raises:
         PageError: `malformed`.
     """
     site, url = split_key(key)
-    record = read(value)
-    title, meta = record.get("title"), record.get("meta") or {}
-    if record.get("schema") != SCHEMA:
-        raise malformed(f"schema: should be {SCHEMA}")
-    if title is not None and not isinstance(title, str):
-        raise malformed("title: should be a string")
-    if not isinstance(meta, dict) or not all(isinstance(v, str) for v in meta.values()):
-        raise malformed("meta: should map strings to strings")
-    if sum(len(t.encode(errors="replace")) for pair in meta.items() for t in pair) > MAX_META_BYTES:
-        raise malformed(f"meta: has more than {MAX_META_BYTES} bytes")
-    return Feed(site=site, url=url, title=title, meta=meta)
+    record = read_versioned(value)
+    found = check_fields({**record, "meta": record.get("meta") or {}}, FeedValue)
+    size = sum(len(t.encode(errors="replace")) for pair in found.meta.items() for t in pair)
+    if size > MAX_META_BYTES:
+        raise malformed(f"meta: has {size} bytes as UTF-8, more than {MAX_META_BYTES}")
+    return Feed(site=site, url=url, title=found.title, meta=found.meta)

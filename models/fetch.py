@@ -1,8 +1,8 @@
-"""fetches: the durable queue of pages to be fetched, keyed by the domain of their address.
+"""fetches: the durable queue of pages to be fetched, keyed by the domain of their target.
 
-A page that cannot be fetched now is sent again, with its next attempt and the time before which
-it is not to be tried. Its header `urltree-origin` says where its first copy lies, as on every
-re-sent record; by that the audit knows that it is no other page.
+A page that cannot be fetched now is sent again, with the number of failed attempts and the time
+of the next one. Its header `urltree-origin` names the offset of its first copy, as on every
+record that is sent again, so that the audit counts it as the same page.
 """
 
 from __future__ import annotations
@@ -10,87 +10,57 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
-from typing import Any
 
-from models.record import SCHEMA, malformed, read, write
-
-_TEXTS = ("url", "feed", "title", "description", "published", "trouble")
+from models.record import SCHEMA, Count, NonEmpty, check_fields, read_versioned, write_fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fetch:
+class FetchRequest:
     """A page to be fetched.
 
     Attributes:
-        url: as the feed names it.
-        redirects: where it was sent on to so far, the last is what is asked next; its domain is
-            the record's key.
-        feed: the feed's address, by which it was added.
-        title, description, published: of the item; `published` is RFC 3339.
-        meta: the feed's, returned with the page.
-        attempt: tries so far that failed.
-        not_before: seconds since 1970.
-        trouble: of the last try.
+        url: address of the page, as the feed names it.
+        redirects: addresses that earlier attempts were redirected to. The last one is requested
+            next, and its domain is the record's key.
+        feed: address of the feed, as it was added.
+        title, description, published: what the feed's item gives; `published` is RFC 3339.
+        meta: the feed's own strings, returned with the page.
+        attempt: number of attempts that failed.
+        not_before: time of the next attempt, in seconds since 1970.
+        trouble: why the last attempt failed.
     """
 
-    url: str
+    url: NonEmpty
     redirects: tuple[str, ...] = ()
     feed: str | None = None
     title: str | None = None
     description: str | None = None
     published: str | None = None
     meta: Mapping[str, str] = field(default_factory=dict)
-    attempt: int = 0
+    attempt: Count = 0
     not_before: float = 0.0
     trouble: str | None = None
 
     @property
     def target(self) -> str:
-        """What is asked next."""
+        """Address that is requested next."""
         return self.redirects[-1] if self.redirects else self.url
 
 
-_FIELDS = tuple(field.name for field in fields_of(Fetch))
+_FIELDS = tuple(field.name for field in fields_of(FetchRequest))
 
 
-def encode(fetch: Fetch) -> bytes:
-    """The record's value."""
+def encode(fetch: FetchRequest) -> bytes:
+    """Write a request as the value of a record."""
     fields = {name: getattr(fetch, name) for name in _FIELDS}
     fields |= {name: fields[name] or None for name in ("redirects", "meta")}
-    return write({"schema": SCHEMA, **fields})
+    return write_fields({"schema": SCHEMA, **fields})
 
 
-def decode(value: bytes | None) -> Fetch:
+def decode(value: bytes | None) -> FetchRequest:
     """Read a record.
 
     Raises:
         PageError: `malformed`.
     """
-    record = read(value)
-    if record.get("schema") != SCHEMA:
-        raise malformed(f"schema: should be {SCHEMA}")
-    fields: dict[str, Any] = {}
-    for name in _TEXTS:
-        text = record.get(name)
-        if text is not None and not isinstance(text, str):
-            raise malformed(f"{name}: should be a string")
-        fields[name] = text
-    if not fields["url"]:
-        raise malformed("url: should be there")
-    redirects, meta = record.get("redirects", []), record.get("meta", {})
-    if not isinstance(redirects, list) or not all(isinstance(url, str) for url in redirects):
-        raise malformed("redirects: should be a list of strings")
-    if not isinstance(meta, dict) or not all(isinstance(text, str) for text in meta.values()):
-        raise malformed("meta: should map strings to strings")
-    attempt, not_before = record.get("attempt", 0), record.get("not_before", 0.0)
-    if type(attempt) is not int or attempt < 0:
-        raise malformed("attempt: should be a number of tries")
-    if isinstance(not_before, bool) or not isinstance(not_before, int | float):
-        raise malformed("not_before: should be seconds since 1970")
-    return Fetch(
-        **fields,
-        redirects=tuple(redirects),
-        meta=meta,
-        attempt=attempt,
-        not_before=float(not_before),
-    )
+    return check_fields(read_versioned(value), FetchRequest)

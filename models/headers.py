@@ -1,19 +1,24 @@
-"""Names of the headers that this job writes, and how a header is read.
+"""Names of the headers that the job writes, and a function that reads a header.
 
-Every name begins with `urltree-`, so that users' own headers never meet ours.
+Every name begins with `urltree-`, so that it never collides with users' own headers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-ORIGIN = "urltree-origin"  # topic/partition/offset of the first copy: on re-keyed, replayed records
-ARRIVED = "urltree-arrived"  # on documents, re-keyed records: of the first copy, ms since 1970
-REKEYED = "urltree-rekeyed"  # on a record that normalize has put under its domain's key
-FETCHED_FOR = "urltree-fetched-for"  # on raw-html: origin, in fetches, of what asked for this page
-COMMAND = "urltree-command"  # an operator's wish to the owner of a table, see `models.command`
+# Origin of the page, on records that were sent again: topic/partition/offset of its first copy.
+ORIGIN = "urltree-origin"
+# Time of the first copy in ms since 1970, on documents and on records with a corrected key.
+ARRIVED = "urltree-arrived"
+# Marks a record that normalize sent again under the key of its domain.
+REKEYED = "urltree-rekeyed"
+# Origin of the request in fetches, on the page in raw-html that answers it.
+FETCHED_FOR = "urltree-fetched-for"
+# Marks an operator's command to the owner of a table, see `models.command`.
+COMMAND = "urltree-command"
 
-# Dead letters; MESSAGE ends them, the original record's headers follow (`models.dead_letter`).
+# Headers of dead letters. MESSAGE is the last one; the original record's headers follow it.
 STAGE = "urltree-stage"
 REASON = "urltree-reason"
 TOPIC = "urltree-topic"
@@ -24,9 +29,9 @@ Headers = Sequence[tuple[str, bytes | None]]
 
 
 def header(headers: Headers | None, name: str) -> str | None:
-    """The last header of that name as text, as Kafka's own clients choose; None if none is.
+    """Return the last header of that name as text, as Kafka's own clients do; None if missing.
 
-    Bytes that are not UTF-8 become U+FFFD: a header that we do not write ourselves never fails.
+    Bytes that are not UTF-8 become U+FFFD, so that no header of another program causes an error.
     """
     for key, value in reversed(headers or ()):
         if key == name and value is not None:

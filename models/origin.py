@@ -1,6 +1,6 @@
-"""The origin of a page: topic/partition/offset of its first copy, e.g. `raw-html/3/1042`.
+"""Origin of a page: topic/partition/offset of its first copy, such as `raw-html/3/1042`.
 
-It ties every output to its input, on every record downstream (issue 3, section 3).
+Every record that is made from a page carries it, so that each output can be traced to its input.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-# Kafka allows these characters in the name of a topic, and 249 of them.
+# Kafka allows these characters in the name of a topic, and at most 249 characters.
 _ORIGIN = re.compile(r"([a-zA-Z0-9._-]{1,249})/(0|[1-9][0-9]{0,9})/(0|[1-9][0-9]{0,18})")
 
 
 class Origin(NamedTuple):
-    """Where the first copy of a page lies in Kafka; `str()` of it is its form on the wire."""
+    """The place of a page's first copy in Kafka; `str()` gives the form used in records."""
 
     topic: str
     partition: int
@@ -24,10 +24,10 @@ class Origin(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Origin:
-        """Read the form of the wire.
+        """Read the form used in records.
 
         Raises:
-            ValueError: it is none.
+            ValueError: the text does not have this form.
         """
         match = _ORIGIN.fullmatch(text)
         if match is None:

@@ -1,4 +1,4 @@
-"""poll-outcomes: what a poll has found, on its way to the agent that owns the feed's state.
+"""poll-outcomes: the result of a poll, sent to the worker that owns the feed's state.
 
 key    site
 value  the fields of `urltree.crawl.decisions.poll.outcome.PollOutcome`
@@ -9,46 +9,41 @@ from __future__ import annotations
 from dataclasses import fields as fields_of
 from typing import Any
 
-from models.record import SCHEMA, malformed, read, write
-from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollResult
-from urltree.crawl.decisions.response import Trouble
+from models.record import SCHEMA, check_fields, malformed, read_versioned, write_fields
+from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome
 
 _HASH_BYTES = 16
 _FIELDS = tuple(field.name for field in fields_of(PollOutcome))
 
 
 def encode(outcome: PollOutcome) -> bytes:
-    """The record's value; an item is a row [hash in hex, time, is_new]."""
+    """Write the value of a record; an item is an array [hash in hex, time, is_new]."""
     fields = {name: getattr(outcome, name) for name in _FIELDS}
     items = [[item.hash.hex(), item.time, item.is_new] for item in outcome.items]
-    return write({"schema": SCHEMA, **fields, "items": items})
+    return write_fields({"schema": SCHEMA, **fields, "items": items})
 
 
 def decode(value: bytes | None) -> PollOutcome:
     """Read a record.
 
     Raises:
-        PageError: `malformed`: it is no record of this topic.
+        PageError: `malformed`: the value is not a record of this topic.
     """
-    fields = read(value)
+    fields = read_versioned(value)
+    del fields["schema"]
+    if unknown := fields.keys() - set(_FIELDS):
+        raise malformed(f"unknown fields: {', '.join(sorted(unknown))[:200]}")
     try:
-        if fields.pop("schema") != SCHEMA:
-            raise malformed(f"schema: should be {SCHEMA}")
-        trouble = fields.get("trouble")
-        fields |= {
-            "result": PollResult(fields["result"]),
-            "trouble": None if trouble is None else Trouble(trouble),
-            "skip_hours": tuple(fields.get("skip_hours", ())),
-            "skip_days": tuple(fields.get("skip_days", ())),
-            "items": tuple(_item(*row) for row in fields.get("items", ())),
-        }
-        return PollOutcome(**fields)
-    except (KeyError, TypeError, ValueError) as error:
-        raise malformed(f"no record of poll-outcomes: {error!r}") from None
+        fields["items"] = tuple(_item(*row) for row in fields.get("items", ()))
+    except (TypeError, ValueError):
+        raise malformed(
+            "items: should be arrays of 32 hexadecimal digits, a time or null, and a boolean"
+        ) from None
+    return check_fields(fields, PollOutcome)
 
 
 def _item(name: Any, time: Any, is_new: Any) -> PolledItem:
     found = bytes.fromhex(name)
     if len(found) != _HASH_BYTES or not isinstance(is_new, bool):
-        raise ValueError("items: should be rows of 32 hexadecimal digits, time, is_new")
+        raise ValueError
     return PolledItem(found, None if time is None else float(time), is_new)

@@ -1,12 +1,14 @@
-"""raw-html, the public input: one fetched page.
+"""raw-html, the public input: fetched pages.
 
 A record has one of two forms:
 
 - The value is a JSON object with the fields of `schemas/raw-html.json`.
 - The value is the page itself, the bytes of the response, and the same fields are headers of the
-  same names as UTF-8 text. A header `url` or `response_url` is what makes it this form. `status`
-  and `schema` are decimal, `redirects` is a JSON array of strings, and each of the user's own
-  strings is a header `meta.NAME`. Other headers are ignored.
+  same names as UTF-8 text. A record has this form if it has a header `url` or `response_url`.
+  `status` and `schema` are decimal numbers, `redirects` is a JSON array of strings, and each of
+  the user's own strings is a header `meta.NAME`. Other headers are ignored.
+
+`urltree.page.Page` checks the fields, so that the library and the job refuse the same pages.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import Any
 import orjson
 
 from models.headers import Headers
-from models.record import SCHEMA, malformed, read, write
+from models.record import SCHEMA, malformed, read_fields, write_fields
 from urltree.page import FIELDS, Page
 
 META = "meta."
@@ -29,15 +31,15 @@ def decode(value: bytes | None, headers: Headers | None = ()) -> Page:
     """Read a page in either form.
 
     Raises:
-        PageError: `malformed`, saying what is wrong.
+        PageError: `malformed`; the message names the field.
     """
     if any(name in _MARKS for name, _ in headers or ()):
         return Page.from_fields(_from_headers(value, headers or ()))
-    return Page.from_fields(read(value))
+    return Page.from_fields(read_fields(value))
 
 
 def to_record(page: Page) -> tuple[bytes, list[tuple[str, bytes | None]]]:
-    """The form whose value is the page: base64 would cost a third more, twice over."""
+    """Write the form whose value is the page: base64 would make the record a third larger."""
     fields = {name: getattr(page, name) for name in FIELDS if name not in ("html", "meta")}
     headers: list[tuple[str, bytes | None]] = [("schema", str(SCHEMA).encode())]
     headers += [(n, _header(f)) for n, f in fields.items() if f is not None and f != ()]
@@ -47,18 +49,18 @@ def to_record(page: Page) -> tuple[bytes, list[tuple[str, bytes | None]]]:
 
 
 def encode(page: Page) -> bytes:
-    """The JSON form; bytes travel as base64."""
+    """Write the JSON form; a page of bytes is written in base64."""
     fields = {name: getattr(page, name) or None for name in FIELDS if name != "html"}
     if isinstance(page.html, bytes):
         content = {"html_base64": base64.b64encode(page.html).decode()}
     else:
         content = {"html": page.html}
-    return write({"schema": SCHEMA, **fields, "status": page.status, **content})
+    return write_fields({"schema": SCHEMA, **fields, "status": page.status, **content})
 
 
 def _from_headers(value: bytes | None, headers: Headers) -> dict[str, Any]:
     if value is None:
-        raise malformed("the value is null, should be the page")
+        raise malformed("the value is null, but should be the page")
     fields: dict[str, Any] = {}
     meta: dict[str, str] = {}
     for name, content in headers:
@@ -68,7 +70,7 @@ def _from_headers(value: bytes | None, headers: Headers) -> dict[str, Any]:
             meta[name.removeprefix(META)] = _text(name, content)
         elif name in _READ:
             fields[name] = _READ[name](name, content)
-    # the value is the page: a header that says otherwise does not count
+    # the value is the page, even if a header is named html
     return fields | {"html": value, "meta": meta}
 
 

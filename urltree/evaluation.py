@@ -11,7 +11,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    """Return the attribute of `urltree_evaluation`, with a warning for the caller."""
+    """Return the attribute of `urltree_evaluation`, with a deprecation warning for the caller."""
     if name.startswith("__"):
         raise AttributeError(name)
     warnings.warn(

@@ -1,9 +1,10 @@
-"""Evaluation: measure any extractor on any corpus, as the literature does (issue 5).
+"""Evaluation: measure any text extractor on any corpus, with the metrics of the literature.
 
     convert ──▶ corpora/ ──▶ extract ──▶ predictions/ ──▶ score ──▶ scores/ ──▶ report ──▶ report/
 
-Each stage reads files and writes files, so that each can be stopped, continued and repeated alone.
-Method: Kovačič, "Evaluating web content extraction algorithms", 2012.
+Each stage reads files and writes files, so each one can be interrupted, continued and repeated
+independently.
+Method: Kovačič, "Evaluating web content extraction algorithms", 2012 ("the thesis").
 """
 
 from urltree_evaluation.corpus import CorpusPage

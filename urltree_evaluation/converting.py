@@ -1,10 +1,12 @@
-"""Convert: corpora in the forms of the literature become the one form of the evaluation.
+"""Convert corpora of any known format to the one format of the evaluation.
 
     inputs ──▶ corpora/sources ──▶ corpora/ordering ──▶ WORK/corpora/NAME/PART.jsonl.zst
-               what each is        by domain and time                     corpus.json, at the end
+               detect formats      order by domain      corpus.json, written last
+                                   and time
 
-Beside corpus.json lies conversion.json: what was read. A corpus whose inputs have not changed since
-is not converted again; one that was interrupted has no corpus.json, and begins anew.
+The file conversion.json beside corpus.json lists the files that were read. If they have not
+changed, the corpus is not converted again. After an interruption there is no corpus.json, so the
+conversion starts again.
 """
 
 from __future__ import annotations
@@ -18,96 +20,107 @@ from pathlib import Path
 
 import orjson
 
-from urltree_evaluation.corpora.corpus_error import CorpusError
-from urltree_evaluation.corpora.ordering import Spool
-from urltree_evaluation.corpora.sources import Form, SourceCorpus, find
-from urltree_evaluation.corpus import Corpus, Kind
+from urltree_evaluation.corpora.corpus_files import CorpusError
+from urltree_evaluation.corpora.ordering import PageSorter
+from urltree_evaluation.corpora.sources import Form, SourceCorpus, find_corpora
+from urltree_evaluation.corpus import Corpus, CorpusKind
 from urltree_evaluation.progress import Progress
 from urltree_evaluation.workspace import SUFFIX, Workspace, appearing, write_lines
 
 _FOLDER_NAME = re.compile(r"[^./\\\0-\x1f][^/\\\0-\x1f]{,99}")
-VERSION = 1  # of what this stage writes: a higher one converts all corpora again
+VERSION = 1  # version of the files that this stage writes; a new one converts all corpora again
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """How a corpus came about.
+    """How a corpus was converted.
 
     Attributes:
-        files: what was read: name, bytes and time of change of each.
-        scored: pages that have any gold.
-        html_bytes: of all pages, as UTF-8.
+        version: version of the converter, see `VERSION`.
+        form: format of the input.
+        kind: kind of the corpus.
+        tool: name of the program that produced the gold text; None for gold by people.
+        files: name, size in bytes and modification time in nanoseconds of each file that was read.
+        scored: number of pages that have gold.
+        html_bytes: total size of all pages in bytes of UTF-8.
     """
 
     version: int
     form: Form
-    kind: Kind
+    kind: CorpusKind
     tool: str | None
     files: list[tuple[str, int, int]]
     scored: int = 0
     html_bytes: int = 0
 
 
-def convert(  # noqa: PLR0913 - one parameter an option of the verb
+def convert(  # noqa: PLR0913 - one parameter for each option of the command
     inputs: Sequence[Path],
     workspace: Workspace,
     *,
     form: Form | None = None,
-    kind: Kind | None = None,
+    kind: CorpusKind | None = None,
     name: str | None = None,
     tool: str | None = None,
     progress: Progress | None = None,
 ) -> list[Corpus]:
-    """Convert all corpora of the inputs that have changed since they were converted.
+    """Convert all corpora of the inputs that have changed since their last conversion.
 
     Args:
-        inputs: files and folders in any form of corpora/sources.py.
-        workspace: where the corpora will lie.
-        form: of all inputs; found out where None.
-        kind: of all corpora; found out where None.
-        name: of the one corpus; by its file or folder where None.
-        tool: whose output the gold of all corpora is; by their manifest where None.
-        progress: told of each page; how many there will be is not known.
+        inputs: files and folders in any format of corpora/sources.py.
+        workspace: where the corpora are written.
+        form: format of all inputs; None detects it.
+        kind: kind of all corpora; None detects it.
+        name: name of the corpus, if there is exactly one; None uses its file or folder name.
+        tool: program that produced the gold of all corpora; None reads it from the manifest.
+        progress: is informed of each page; the total number of pages is unknown.
 
     Returns:
-        All corpora of the inputs, in their order.
+        All corpora of the inputs, in the order of the inputs.
 
     Raises:
-        CorpusError: an input is no corpus, or damaged; the corpora before it are converted.
+        CorpusError: an input is not a corpus, or is damaged. Earlier corpora are converted.
     """
-    sources = [corpus for path in inputs for corpus in find(path, form, kind)]
+    sources = [corpus for path in inputs for corpus in find_corpora(path, form, kind)]
     if name is not None:
         if len(sources) != 1:
-            raise CorpusError(f"{name!r} cannot name {len(sources)} corpora: convert one at a time")
+            raise CorpusError(
+                f"--name {name!r} requires exactly one corpus, but INPUTS contain {len(sources)}"
+            )
         sources = [replace(sources[0], name=name)]
     for each, count in Counter(source.name for source in sources).items():
         if not _FOLDER_NAME.fullmatch(each):
-            raise CorpusError(f"{each!r} cannot name a corpus, which is a folder: give another")
+            raise CorpusError(
+                f"{each!r} cannot be the name of a corpus, because it is also the name of a folder:"
+                " pass another with --name"
+            )
         if count > 1:
-            raise CorpusError(f"{count} corpora are named {each}: give one of them a name")
+            raise CorpusError(
+                f"{count} corpora have the name {each}: convert them separately, with --name"
+            )
     progress = progress or Progress()
-    return [_converted(replace(s, tool=tool or s.tool), workspace, progress) for s in sources]
+    return [_convert_one(replace(s, tool=tool or s.tool), workspace, progress) for s in sources]
 
 
-def conversion(workspace: Workspace, name: str) -> Conversion:
-    """How a corpus that is there came about."""
-    fields = orjson.loads((_folder(workspace, name) / "conversion.json").read_bytes())
+def load_conversion(workspace: Workspace, name: str) -> Conversion:
+    """Read how an existing corpus was converted."""
+    fields = orjson.loads((_corpus_folder(workspace, name) / "conversion.json").read_bytes())
     return Conversion(**fields | {"files": [tuple(file) for file in fields["files"]]})
 
 
-def _converted(source: SourceCorpus, workspace: Workspace, progress: Progress) -> Corpus:
-    """The corpus, as it is there or made now."""
-    planned = Conversion(VERSION, source.form, source.kind, source.tool, _files(source))
-    there = _done(planned, workspace, source.name)
+def _convert_one(source: SourceCorpus, workspace: Workspace, progress: Progress) -> Corpus:
+    """Return the corpus, which is converted first if it is missing or out of date."""
+    planned = Conversion(VERSION, source.form, source.kind, source.tool, _list_files(source))
+    there = _load_if_current(planned, workspace, source.name)
     if there is not None:
         return there
-    folder = _folder(workspace, source.name)
+    folder = _corpus_folder(workspace, source.name)
     if (folder / "corpus.json").exists():
-        progress.say(f"{source.name} is converted anew: its input or its options are others")
+        progress.say(f"converting {source.name} again: its input or options have changed")
     folder.mkdir(parents=True, exist_ok=True)
-    for old in (folder / "corpus.json", *folder.glob(f"*{SUFFIX}*")):  # of a killed one too
+    for old in (folder / "corpus.json", *folder.glob(f"*{SUFFIX}*")):  # also temporary files
         old.unlink(missing_ok=True)
-    with Spool(source.kind, folder) as spool:
+    with PageSorter(source.kind, folder) as spool:
         filled = _fill(spool, source, planned, progress)
         corpus = _write(spool, source, workspace)
     _write_json(folder / "conversion.json", filled)
@@ -116,59 +129,63 @@ def _converted(source: SourceCorpus, workspace: Workspace, progress: Progress) -
 
 
 def _fill(
-    spool: Spool, source: SourceCorpus, planned: Conversion, progress: Progress
+    spool: PageSorter, source: SourceCorpus, planned: Conversion, progress: Progress
 ) -> Conversion:
-    """Spool all pages; what was planned with its counts."""
+    """Write all pages to the sorter, and return the conversion with its counts."""
     scored = html_bytes = 0
     for path in source.paths:
         progress.now(str(path))
         for page in source.pages(path):
             if not spool.add(page):
-                raise CorpusError(f"{path}: the id {page.id!r} is there twice")
+                raise CorpusError(f"{path}: two pages have the id {page.id!r}: ids must be unique")
             scored += page.is_scored
             html_bytes += len(page.html.encode())
             progress.advance()
     if not spool.parts():
-        raise CorpusError(f"{source.paths[0]}: has no page")
+        raise CorpusError(f"{source.paths[0]}: contains no page")
     if source.kind == "pages" and not scored:
-        raise CorpusError(f"{source.paths[0]}: no page has gold, with or without")
+        raise CorpusError(
+            f'{source.paths[0]}: no page can be scored: none has "gold", "with" or "without"'
+        )
     return replace(planned, scored=scored, html_bytes=html_bytes)
 
 
-def _write(spool: Spool, source: SourceCorpus, workspace: Workspace) -> Corpus:
+def _write(spool: PageSorter, source: SourceCorpus, workspace: Workspace) -> Corpus:
     sha256 = hashlib.sha256()
     parts = spool.parts()
     for part in parts:
-        lines = _hashed(spool.read(part), sha256)
+        lines = _hash_lines(spool.read(part), sha256)
         write_lines(workspace.pages_file(source.name, part), map(orjson.Fragment, lines))
     names = ", ".join(path.name for path in source.paths)
     return Corpus(source.name, source.kind, parts, sha256.hexdigest(), source.tool, names)
 
 
-def _hashed(lines: Iterable[bytes], sha256: hashlib._Hash) -> Iterator[bytes]:
-    """The lines without their newline, which the hash has."""
+def _hash_lines(lines: Iterable[bytes], sha256: hashlib._Hash) -> Iterator[bytes]:
+    """Yield the lines without their newline; the hash includes it."""
     for line in lines:
         sha256.update(line)
         yield line.removesuffix(b"\n")
 
 
-def _files(source: SourceCorpus) -> list[tuple[str, int, int]]:
+def _list_files(source: SourceCorpus) -> list[tuple[str, int, int]]:
     stats = [(file.name, file.stat()) for file in source.files()]
     return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
 
 
-def _done(planned: Conversion, workspace: Workspace, name: str) -> Corpus | None:
-    """The corpus as it is there, whole, from the same inputs."""
+def _load_if_current(planned: Conversion, workspace: Workspace, name: str) -> Corpus | None:
+    """Return the existing corpus if it is complete and was made from the same inputs."""
     try:
-        corpus = Corpus(**orjson.loads((_folder(workspace, name) / "corpus.json").read_bytes()))
-        before = replace(conversion(workspace, name), scored=0, html_bytes=0)
-    except (OSError, ValueError, TypeError, KeyError):  # absent, or of another version
+        corpus = Corpus(
+            **orjson.loads((_corpus_folder(workspace, name) / "corpus.json").read_bytes())
+        )
+        before = replace(load_conversion(workspace, name), scored=0, html_bytes=0)
+    except (OSError, ValueError, TypeError, KeyError):  # missing, or written by another version
         return None
     is_whole = all(workspace.pages_file(name, part).exists() for part in corpus.parts)
     return corpus if is_whole and before == planned else None
 
 
-def _folder(workspace: Workspace, name: str) -> Path:
+def _corpus_folder(workspace: Workspace, name: str) -> Path:
     return workspace.path / "corpora" / name
 
 

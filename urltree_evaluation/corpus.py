@@ -1,8 +1,8 @@
-"""A corpus in its one form on disk: parts of pages with gold, and what is known of them.
+"""A corpus as it is stored on disk: parts of pages with gold, and a description.
 
-corpora/NAME/corpus.json           Corpus
-corpora/NAME/PART.jsonl.zst        CorpusPage a line; a stream has a part for each domain,
-                                   in the order of time; classical pages are one part, "pages"
+corpora/NAME/corpus.json           a Corpus
+corpora/NAME/PART.jsonl.zst        one CorpusPage a line. A stream has one part for each domain,
+                                   in the order of time. Single pages are one part, "pages".
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["pages", "stream"]
+CorpusKind = Literal["pages", "stream"]
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusPage:
-    """One page.
+    """One page with its gold.
 
     Attributes:
-        id: unique in its corpus.
-        url: "" where it is not known.
-        domain: registrable domain of the URL; without URL the corpus' own label; without that
-            the page's id, and in a stream "".
+        id: identifier, unique in its corpus.
+        url: URL of the page; "" if unknown.
+        domain: registrable domain of the URL. Without a URL, the label that the corpus gives;
+            without a label, the page's id, or "" in a stream.
         html: the whole page, decoded.
-        published: ISO 8601, where known.
-        title: as the corpus gives it, where it does.
-        gold: the text that should come out, one line for each block; None where there is none.
-        gold_with: segments that must be in the text (trafilatura's evaluation).
-        gold_without: segments that must not.
+        published: publication time in ISO 8601, if known.
+        title: title that the corpus gives, if any.
+        gold: the text that an extractor should return, one line for each block; None if unknown.
+        gold_with: segments that the text must contain (trafilatura's evaluation).
+        gold_without: segments that the text must not contain.
     """
 
     id: str
@@ -42,32 +42,34 @@ class CorpusPage:
 
     @property
     def is_scored(self) -> bool:
-        """Has any gold; a page of a stream without it is learned from alone."""
+        """Whether the page has any gold. Other pages of a stream are only learned from."""
         return self.gold is not None or bool(self.gold_with or self.gold_without)
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What is known of a corpus.
+    """The description of a corpus.
 
     Attributes:
-        kind: a stream is many pages of each domain, in the order of time.
-        parts: pages in each part, by name.
-        sha256: of all pages as they are on disk, uncompressed, part after part.
-        tool: whose output the gold is, such as "readability.js"; never pooled in a ranking.
-        source: where it came from: the names of the files that were read.
+        name: name of the corpus and of its folder.
+        kind: "pages", or "stream" for many pages of each domain in the order of time.
+        parts: number of pages in each part, by the part's name.
+        sha256: hash of the uncompressed lines of all parts, in their order.
+        tool: program that produced the gold, such as "readability.js"; such corpora are reported
+            separately.
+        source: names of the files that were read.
     """
 
     name: str
-    kind: Kind
+    kind: CorpusKind
     parts: dict[str, int]
     sha256: str
     tool: str | None = None
     source: str = ""
 
 
-def evenly(total: int, wanted: int | None) -> list[int]:
-    """Numbers of `wanted` evenly spaced pages of `total`, from the first on; None is all."""
+def evenly_spaced(total: int, wanted: int | None) -> list[int]:
+    """Return indexes of `wanted` evenly spaced pages out of `total`; all of them for None."""
     if wanted is None or wanted >= total:
         return list(range(total))
     return [number * total // wanted for number in range(wanted)]

@@ -1,4 +1,4 @@
-"""Work over several processes, which leave Ctrl-C to their parent and end with it."""
+"""A pool of processes that ignores Ctrl-C and ends when its parent ends."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ _Result = TypeVar("_Result")
 
 
 class PoolError(RuntimeError):
-    """A process was killed from outside, by the system where memory was short."""
+    """A process of the pool was killed from outside, for example because memory ran out."""
 
 
-def each_done(
+def map_unordered(
     work: Callable[[_Item], _Result], items: Sequence[_Item], processes: int
 ) -> Iterator[_Result]:
-    """Results in whichever order they are ready; one process is this one.
+    """Yield the results of `work` in the order in which they are ready.
+
+    With one process or one item, the work is done in this process. An exception of `work` is raised
+    unchanged.
 
     Raises:
-        PoolError: a process was killed; what `work` raises is raised as it is.
+        PoolError: a process was killed.
     """
     if processes == 1 or len(items) < 2:
         yield from map(work, items)
@@ -35,13 +38,16 @@ def each_done(
         for done in as_completed([pool.submit(work, item) for item in items]):
             yield done.result()
     except BrokenProcessPool as error:
-        raise PoolError("a process was killed: try fewer processes") from error
+        raise PoolError(
+            "A worker process was killed, probably because memory ran out. Run again with a lower"
+            " --processes."
+        ) from error
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def _follow_the_parent() -> None:
-    """Where it is killed they would stay for ever, each waiting for work."""
+    """Ignore Ctrl-C and watch the parent: otherwise a killed parent would leave idle processes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_the_parent, daemon=True).start()
 

@@ -1,7 +1,7 @@
-"""What an extractor said of a page, or why it said nothing: kept on disk, raw (thesis, chapter 5).
+"""The stored result of an extractor for a page: its text, or why there is none (thesis, chapter 5).
 
-predictions/CORPUS/EXTRACTOR/run.json          Run: what was run, on which corpus
-predictions/CORPUS/EXTRACTOR/PART.jsonl.zst    Prediction a line, in the order of the pages
+predictions/CORPUS/EXTRACTOR/run.json          a Run: what was run, on which corpus
+predictions/CORPUS/EXTRACTOR/PART.jsonl.zst    one Prediction a line, in the order of the pages
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ Failure = Literal["exception", "time", "memory", "crash", "duplicate"]
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One page's outcome.
+    """The result of one extractor for one page.
 
     Attributes:
-        id: of the page.
-        number: of the page in its domain, from 1.
-        is_sampled: one of the evenly spaced pages that all extractors get: rankings are of these.
-        text: "" where nothing was found, or it failed.
-        failure: why there is no text. A duplicate is no failure: its text was said before, under
-            another id; it is counted and not scored.
-        message: of the failure, one line; of a duplicate, the step that found it.
-        cpu: seconds of this process and its threads.
-        memory: bytes by which the peak of the process rose during the page, 0 where it did not.
+        id: id of the page.
+        number: number of the page in its domain, from 1.
+        is_sampled: whether the page is one of the evenly spaced pages that all extractors receive.
+            Rankings use these pages only.
+        text: extracted text; "" if the extractor found none or failed.
+        failure: why there is no text. "duplicate" is not an error: the extractor has already
+            returned this text for another page. Such pages are counted and not scored.
+        message: one line about the failure; for a duplicate, the step that detected it.
+        cpu: CPU time of the process and its threads, in seconds.
+        memory: increase of the process's peak memory during the page, in bytes.
     """
 
     id: str
@@ -40,11 +41,15 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What was run: another corpus, version, options or sample make predictions stale.
+    """A description of a run. If it changes, the predictions are out of date.
 
     Attributes:
-        version: of the extractor's package, and of the file that wraps it.
-        sample: evenly spaced pages of each part of a stream; None is all.
+        extractor: name of the extractor.
+        options: options of the extractor, in words.
+        version: version of the extractor's package, and hash of the code that calls it.
+        is_stream: whether the extractor learns from earlier pages.
+        corpus_sha256: hash of the corpus.
+        sample: number of evenly spaced pages of each part of a stream; None is all pages.
     """
 
     extractor: str

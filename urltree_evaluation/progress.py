@@ -1,12 +1,12 @@
-"""What long work says on stderr: documents, rate, time left and what runs now.
+"""Progress of long work on stderr: documents, rate, remaining time and the current item.
 
-    with shown("extract") as progress:
+    with show_progress("extract") as progress:
         progress.expect(5_000)
         progress.now("trafilatura on streams/pypy.org")
         progress.advance()
-        progress.say("predictions of trafilatura are stale: made anew")
+        progress.say("predictions of trafilatura are out of date")
 
-A terminal gets one line that moves; a file gets a line every ten seconds.
+On a terminal one line is updated in place. In a file a line is written every ten seconds.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Column
 
-_EVERY = 10.0  # seconds between two lines where stderr is no terminal
-_MOVES = 0.2  # seconds between two states of the line of a terminal
+_EVERY = 10.0  # seconds between two lines if stderr is not a terminal
+_MOVES = 0.2  # seconds between two updates of the line on a terminal
 
 
 class Progress:
-    """Counts, and shows nothing: for tests and for those who call a stage from code.
+    """A counter that prints nothing, for tests and for callers from Python.
 
-    Where nothing is expected, how much there will be is not known.
+    The total is unknown until `expect` is called.
 
     Args:
-        heading: what is done: the verb.
+        heading: name of the work, such as "extract".
     """
 
     def __init__(self, heading: str = "") -> None:
@@ -53,28 +53,30 @@ class Progress:
         self.close()
 
     def expect(self, documents: int) -> None:
-        """So many documents are to be done from now on; what was done before is not counted."""
+        """Set the number of documents to process, and restart the count and the clock."""
         self.documents, self.total, self._begun = 0, documents, time.monotonic()
         self._show()
 
     def advance(self, documents: int = 1) -> None:
-        """So many more are done; 0 while something takes long."""
+        """Count documents as done; 0 only refreshes what is shown."""
         self.documents += documents
         self._show()
 
     def now(self, what: str) -> None:
-        """What runs now; of several processes, what was begun last."""
+        """Set the description of the work that was started last."""
         self._running = what
 
     def say(self, message: str) -> None:
-        """Print a line that stays."""
+        """Print a message on a line of its own."""
 
     def close(self) -> None:
-        """The work has ended, well or not."""
+        """Stop showing progress, after success or failure."""
 
     def line(self) -> str:
-        """All of it on one line."""
-        rate = self.documents / max(time.monotonic() - self._begun, 1e-6)  # clocks may be coarse
+        """Return the whole progress as one line."""
+        rate = self.documents / max(
+            time.monotonic() - self._begun, 1e-6
+        )  # clocks may have a low resolution
         total = f" of {self.total:,}" if self.total else ""
         said = f"{self.heading}: {self.documents:,}{total} documents, {rate:,.1f} a second"
         if 0 < self.documents < self.total:
@@ -82,11 +84,11 @@ class Progress:
         return f"{said}; {self._running}" if self._running else said
 
     def _show(self) -> None:
-        """Nobody looks."""
+        """Show nothing."""
 
 
 class _Lines(Progress):
-    """A line every ten seconds, and one at the end."""
+    """Progress as a line every ten seconds, and a last line at the end."""
 
     def __init__(self, heading: str, out: IO[str]) -> None:
         super().__init__(heading)
@@ -94,11 +96,11 @@ class _Lines(Progress):
         self._shown = self._begun
 
     def say(self, message: str) -> None:
-        """As a line of its own."""
+        """Print the message as a line."""
         print(f"{self.heading}: {message}", file=self._out, flush=True)
 
     def close(self) -> None:
-        """Say how far it came."""
+        """Print the final counts."""
         self._running = ""
         print(self.line(), file=self._out, flush=True)
 
@@ -109,7 +111,7 @@ class _Lines(Progress):
 
 
 class _Live(Progress):
-    """One line that moves; without a thread of its own, for a stage may fork."""
+    """Progress as one line that is updated in place, without a thread, because stages may fork."""
 
     def __init__(self, heading: str, out: IO[str]) -> None:
         super().__init__(heading)
@@ -120,11 +122,11 @@ class _Live(Progress):
         self._bar.start()
 
     def say(self, message: str) -> None:
-        """Above the line that moves."""
+        """Print the message above the updated line."""
         self._bar.console.print(f"{self.heading}: {message}", markup=False, highlight=False)
 
     def close(self) -> None:
-        """Leave the last line."""
+        """Leave the final counts on the screen."""
         self._running, self._shown = "", 0.0
         self._show()
         self._bar.stop()
@@ -137,14 +139,14 @@ class _Live(Progress):
             self._bar.refresh()
 
 
-def shown(heading: str, out: IO[str] | None = None) -> Progress:
-    """Progress as the stream can show it: stderr, where none is given."""
+def show_progress(heading: str, out: IO[str] | None = None) -> Progress:
+    """Return progress for a stream, by default stderr: updated in place if it is a terminal."""
     out = out or sys.stderr
     return _Live(heading, out) if out.isatty() else _Lines(heading, out)
 
 
 def _duration(seconds: float) -> str:
-    """In two units at most: "2 h 10 min", "3 min", "20 s"."""
+    """Return a duration in at most two units: "2 h 10 min", "3 min", "20 s"."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     hours, minutes = divmod(round(seconds / 60), 60)

@@ -1,6 +1,6 @@
-"""What a prediction is worth: one record for each page.
+"""The score of a prediction: one record for each page.
 
-scores/CORPUS/EXTRACTOR/PART.jsonl.zst    Score a line
+scores/CORPUS/EXTRACTOR/PART.jsonl.zst    one Score a line
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class PRF(NamedTuple):
 
 
 class Segments(NamedTuple):
-    """Counts of a page's segments: must-haves found and missed, must-nots found and left out."""
+    """Counts of segments: required ones found and missed, forbidden ones found and absent."""
 
     true_positives: int
     false_negatives: int
@@ -35,17 +35,19 @@ class Segments(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One page's.
+    """The score of one page.
 
     Attributes:
-        domain: of the page; what figures are averaged over and resampled by.
-        number, is_sampled: as in its Prediction.
-        boundary: which boundary case it is, None for a success. In the headline "both empty" is 1
-            and the others are 0; the column of successes leaves them all out (thesis).
-        metrics: by name. Pages that are not sampled have the two of words alone; pages without
-            full gold have none.
-        segments: of pages whose gold is segments.
-        is_duplicate: it was a duplicate to this extractor; nothing is scored.
+        id: id of the page.
+        domain: domain of the page; averages and resamples are made by domain.
+        number: number of the page in its domain, as in its Prediction.
+        is_sampled: as in its Prediction.
+        boundary: kind of boundary case; None for a success. In the headline metric "both empty" is
+            1 and the others are 0. The mean of successes excludes all of them (thesis).
+        metrics: precision, recall and F1 by metric. Pages that are not sampled have only the two
+            metrics of words. Pages without full gold have none.
+        segments: counts of segments; None for a page whose gold has none.
+        is_duplicate: whether the extractor reported a duplicate; then nothing is scored.
     """
 
     id: str

@@ -1,11 +1,11 @@
-"""Scoring: predictions held against gold, file to file.
+"""Compare predictions with gold and write the scores, file by file.
 
     corpora/CORPUS/PART ──▶ gold ──┐
     predictions/CORPUS/X/PART ─────┴──▶ scores/CORPUS/X/PART
 
-One file of scores is a unit of work. Units of a part follow each other, so that a process reads a
-part's gold once for all extractors. A file that is newer than what it was made from is kept, unless
-the metrics' code is another: scores/.metrics has its hash.
+One file of scores is one unit of work. Units of the same part follow each other, so a process reads
+the gold of a part once for all extractors. A file of scores that is newer than its inputs is kept,
+unless the code of the metrics has changed; scores/.metrics contains its hash.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import xxhash
 from urltree_evaluation import metrics
 from urltree_evaluation.corpus import Corpus
 from urltree_evaluation.metrics.page_gold import PageGold
-from urltree_evaluation.metrics.page_score import score_of
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.metrics.page_score import score_page
+from urltree_evaluation.pool import map_unordered
 from urltree_evaluation.prediction import Run
 from urltree_evaluation.progress import Progress
 from urltree_evaluation.score import Score
@@ -32,10 +32,14 @@ from urltree_evaluation.workspace import Workspace, WorkspaceError, appearing, w
 
 
 class Unit(NamedTuple):
-    """One file of scores that is to be written.
+    """One file of scores to write.
 
     Attributes:
-        documents: how many predictions there are, as the run says.
+        path: the work folder.
+        corpus: name of the corpus.
+        part: name of the part.
+        extractor: name of the extractor.
+        documents: number of predictions, computed from the run's description.
     """
 
     path: Path
@@ -45,50 +49,51 @@ class Unit(NamedTuple):
     documents: int
 
 
-def score(
+def score_predictions(
     workspace: Workspace,
     *,
     corpora: Sequence[str] = (),
     processes: int = 1,
     progress: Progress | None = None,
 ) -> int:
-    """Score all predictions that are not scored yet, or were made anew, or by other metrics.
+    """Score all predictions whose scores are missing or out of date.
 
-    An interruption leaves whole files alone; the next call goes on.
+    Only complete files are written, so after an interruption the next call continues.
 
     Args:
-        workspace: with predictions.
-        corpora: names; none are all.
-        processes: how many at once.
-        progress: told of units and documents.
+        workspace: a work folder with predictions.
+        corpora: names of corpora; empty selects all.
+        processes: number of processes.
+        progress: is informed of units and documents.
 
     Returns:
-        how many documents were scored.
+        The number of documents that were scored.
 
     Raises:
-        WorkspaceError: no such corpus, no predictions, or a process was killed.
+        WorkspaceError: a corpus does not exist, or there are no predictions.
+        PoolError: a process was killed.
     """
     progress = progress or Progress()
     chosen = workspace.named(corpora)
     if not any(workspace.extractors(corpus.name) for corpus in chosen):
         raise WorkspaceError(
-            f"{workspace.path} has no predictions: urltree evaluate extract makes them"
+            f"{workspace.path} has no predictions: run `urltree evaluate extract` first"
         )
-    _make_room(workspace.path / "scores", progress)
+    _delete_outdated(workspace.path / "scores", progress)
     units = [unit for corpus in chosen for unit in _units(workspace, corpus, progress)]
     progress.expect(sum(unit.documents for unit in units))
-    for unit in each_done(_score_unit, units, processes):
+    for unit in map_unordered(_score_unit, units, processes):
         progress.now(f"{unit.extractor} on {unit.corpus}/{unit.part}")
         progress.advance(unit.documents)
     return sum(unit.documents for unit in units)
 
 
-def _make_room(folder: Path, progress: Progress) -> None:
-    """Delete what other metrics scored, and what was being written when a run was killed."""
+def _delete_outdated(folder: Path, progress: Progress) -> None:
+    """Delete scores by other metrics, and temporary files of a killed run."""
     version, said = _version(), folder / ".metrics"
     if not said.exists() or said.read_bytes() != version:
         if folder.exists():
-            progress.say("scores are of other metrics: made anew")
+            progress.say("the code of the metrics has changed: scoring everything again")
             shutil.rmtree(folder)
         with appearing(said) as out:
             out.write(version)
@@ -97,7 +102,7 @@ def _make_room(folder: Path, progress: Progress) -> None:
 
 
 def _version() -> bytes:
-    """Of the metrics: their code, their libraries, and the categories of characters."""
+    """Return a hash of the metrics' code, their libraries, and Python's Unicode version."""
     files = sorted(Path(str(metrics.__file__)).parent.glob("*.py"))
     libraries = (metadata.version("rapidfuzz"), metadata.version("cydifflib"))
     parts = ([file.read_bytes() for file in files], libraries, unicodedata.unidata_version)
@@ -111,7 +116,10 @@ def _units(workspace: Workspace, corpus: Corpus, progress: Progress) -> Iterator
         if run and run.corpus_sha256 == corpus.sha256:
             runs[extractor] = run
         else:
-            progress.say(f"not scored: {extractor} was run on another {corpus.name}; extract it")
+            progress.say(
+                f"not scored: {extractor} was run on another version of {corpus.name}: run"
+                " `urltree evaluate extract` again"
+            )
             scores = workspace.scores_file(corpus.name, extractor, "").parent
             shutil.rmtree(scores, ignore_errors=True)
     for part in corpus.parts:
@@ -122,7 +130,7 @@ def _units(workspace: Workspace, corpus: Corpus, progress: Progress) -> Iterator
 
 
 def _is_done(workspace: Workspace, corpus: str, extractor: str, part: str) -> bool:
-    """There is nothing to score, or scores are newer; without predictions old scores go."""
+    """Return whether nothing has to be scored; scores without predictions are deleted."""
     scores = workspace.scores_file(corpus, extractor, part)
     predictions = workspace.predictions_file(corpus, extractor, part)
     if not predictions.exists():
@@ -151,10 +159,10 @@ def _scores(workspace: Workspace, unit: Unit) -> Iterator[Score]:
     written = workspace.pages_file(unit.corpus, unit.part).stat().st_mtime_ns
     gold = _gold(unit.path, unit.corpus, unit.part, written)
     for prediction in workspace.predictions(unit.corpus, unit.extractor, unit.part):
-        yield score_of(gold[prediction.id], prediction)
+        yield score_page(gold[prediction.id], prediction)
 
 
 @lru_cache(maxsize=1)
 def _gold(path: Path, corpus: str, part: str, _written: int) -> dict[str, PageGold]:
-    """A part's gold by id, without its HTML."""
+    """Read the gold of a part by page id, without the HTML."""
     return {page.id: PageGold(page) for page in Workspace(path).pages(corpus, part)}

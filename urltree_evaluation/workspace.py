@@ -1,13 +1,13 @@
-"""The folder of an evaluation: where each stage's files lie, and how they are read and written.
+"""The work folder of an evaluation: the paths of all files, and how they are read and written.
 
     WORK/corpora/NAME/          corpus.json, PART.jsonl.zst      written by convert
     WORK/predictions/NAME/X/    run.json, PART.jsonl.zst         written by extract
     WORK/scores/NAME/X/         PART.jsonl.zst                   written by score
     WORK/cost.json                                               written by cost
     WORK/report/                index.html, *.md, *.csv          written by report
-    WORK/lock                                                    held by the one run that writes
+    WORK/lock                                                    locked while a run writes
 
-A file appears whole or not at all: a stage that was interrupted does again what is missing.
+A file appears only when it is complete. After an interruption a stage writes the missing files.
 """
 
 from __future__ import annotations
@@ -33,79 +33,83 @@ _LEVEL = 6
 
 
 class WorkspaceError(Exception):
-    """The folder does not hold what a stage needs; the message says which verb makes it."""
+    """The work folder lacks the input of a stage; the message names the command that creates it."""
 
 
 class Workspace:
-    """An evaluation's folder."""
+    """The work folder of an evaluation."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @cached_property
     def corpora(self) -> dict[str, Corpus]:
-        """All corpora, by name.
+        """All corpora by name.
 
         Raises:
-            WorkspaceError: there is none.
+            WorkspaceError: there is no corpus.
         """
         files = sorted((self.path / "corpora").glob("*/corpus.json"))
         if not files:
-            raise WorkspaceError(f"{self.path} has no corpus: urltree evaluate convert makes one")
+            raise WorkspaceError(f"{self.path} has no corpus: run `urltree evaluate convert` first")
         found = [Corpus(**orjson.loads(file.read_bytes())) for file in files]
         return {corpus.name: corpus for corpus in found}
 
     @contextmanager
     def locked(self) -> Iterator[Workspace]:
-        """No other run writes here meanwhile.
+        """Lock the folder against other runs.
 
         Raises:
-            WorkspaceError: one does.
+            WorkspaceError: another run has locked it.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self.path / "lock")
         try:
             lock.acquire(blocking=False)
         except Timeout:
-            raise WorkspaceError(f"{self.path}: another run is writing here") from None
+            raise WorkspaceError(
+                f"{self.path}: another run is writing to this folder: wait until it has ended"
+            ) from None
         try:
             yield self
         finally:
             lock.release()
 
     def named(self, names: Collection[str]) -> list[Corpus]:
-        """The corpora of these names; all, where there is none.
+        """Return the corpora with these names, or all corpora if no name is given.
 
         Raises:
-            WorkspaceError: there is no corpus of a name.
+            WorkspaceError: there is no corpus of one of these names.
         """
         unknown = sorted(set(names) - set(self.corpora))
         if unknown:
             there_are = ", ".join(self.corpora)
-            raise WorkspaceError(f"no corpus {', '.join(unknown)}; there are {there_are}")
+            raise WorkspaceError(
+                f"There is no corpus {', '.join(unknown)}. Available: {there_are}."
+            )
         return [corpus for name, corpus in self.corpora.items() if not names or name in names]
 
     def pages_file(self, corpus: str, part: str) -> Path:
-        """Where the pages of a part lie."""
+        """Return the path of the pages of a part."""
         return self.path / "corpora" / corpus / (part + SUFFIX)
 
     def predictions_file(self, corpus: str, extractor: str, part: str) -> Path:
-        """Where what an extractor said of a part lies."""
+        """Return the path of an extractor's predictions for a part."""
         return self.path / "predictions" / corpus / extractor / (part + SUFFIX)
 
     def scores_file(self, corpus: str, extractor: str, part: str) -> Path:
-        """Where the scores of a part lie."""
+        """Return the path of an extractor's scores for a part."""
         return self.path / "scores" / corpus / extractor / (part + SUFFIX)
 
     def pages(self, corpus: str, part: str) -> Iterator[CorpusPage]:
-        """The pages of a part, in order."""
+        """Yield the pages of a part, in order."""
         for _, page in self.numbered_pages(corpus, part):
             yield page
 
     def numbered_pages(
         self, corpus: str, part: str, only: Container[int] | None = None
     ) -> Iterator[tuple[int, CorpusPage]]:
-        """The pages of a part with their places from 0; those that are not wanted stay encoded."""
+        """Yield pages of a part with their indexes, only those in `only` if it is given."""
         for place, line in enumerate(_raw_lines(self.pages_file(corpus, part))):
             if only is None or place in only:
                 fields = orjson.loads(line)
@@ -113,12 +117,12 @@ class Workspace:
                 yield place, CorpusPage(**fields, gold_with=with_, gold_without=without)
 
     def predictions(self, corpus: str, extractor: str, part: str) -> Iterator[Prediction]:
-        """What an extractor said of a part's pages, in order."""
+        """Yield an extractor's predictions for a part, in the order of the pages."""
         for fields in read_lines(self.predictions_file(corpus, extractor, part)):
             yield Prediction(**fields)
 
     def scores(self, corpus: str, extractor: str) -> Iterator[Score]:
-        """All scores of an extractor on a corpus, part after part."""
+        """Yield all scores of an extractor on a corpus, part after part."""
         for part in self.corpora[corpus].parts:
             file = self.scores_file(corpus, extractor, part)
             for fields in read_lines(file) if file.exists() else ():
@@ -129,18 +133,18 @@ class Workspace:
                 )
 
     def run(self, corpus: str, extractor: str) -> Run | None:
-        """What was run; None where nothing was."""
+        """Return the description of an extractor's run, or None if there was no run."""
         file = self.path / "predictions" / corpus / extractor / "run.json"
         return Run(**orjson.loads(file.read_bytes())) if file.exists() else None
 
     def extractors(self, corpus: str) -> list[str]:
-        """Names of those that were run on a corpus, sorted."""
+        """Return the sorted names of the extractors that were run on a corpus."""
         files = (self.path / "predictions" / corpus).glob("*/run.json")
         return sorted(file.parent.name for file in files)
 
 
 def read_lines(file: Path) -> Iterator[dict[str, Any]]:
-    """The JSON objects of a .jsonl.zst, in order."""
+    """Yield the JSON objects of a .jsonl.zst file, in order."""
     return map(orjson.loads, _raw_lines(file))
 
 
@@ -149,11 +153,13 @@ def _raw_lines(file: Path) -> Iterator[bytes]:
         try:
             yield from BufferedReader(cast("RawIOBase", plain))
         except zstandard.ZstdError as error:
-            raise WorkspaceError(f"{file} is damaged: {error}") from error
+            raise WorkspaceError(
+                f"{file} is damaged: {error}. Delete it, and run the command that writes it."
+            ) from error
 
 
 def write_lines(file: Path, records: Iterable[object]) -> None:
-    """Write dataclasses as JSON lines; the file appears once all are written."""
+    """Write dataclasses as JSON lines; the file appears when all are written."""
     with lines_to(file) as write:
         for record in records:
             write(orjson.dumps(record, default=tuple))
@@ -161,7 +167,7 @@ def write_lines(file: Path, records: Iterable[object]) -> None:
 
 @contextmanager
 def lines_to(file: Path) -> Iterator[Callable[[bytes], None]]:
-    """Takes lines of JSON without their ends; the file appears at the end."""
+    """Return a function that writes a line of JSON; the file appears when the context ends."""
     with appearing(file) as raw, zstandard.ZstdCompressor(_LEVEL).stream_writer(raw) as out:
 
         def write(line: bytes) -> None:
@@ -172,7 +178,7 @@ def lines_to(file: Path) -> Iterator[Callable[[bytes], None]]:
 
 @contextmanager
 def appearing(file: Path) -> Iterator[IO[bytes]]:
-    """A file to write that gets its name at the end, where nothing was raised."""
+    """Open a temporary file that gets its final name if the context ends without an exception."""
     file.parent.mkdir(parents=True, exist_ok=True)
     new = file.with_name(f".{file.name}.{os.getpid()}")
     try:

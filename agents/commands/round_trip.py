@@ -186,7 +186,7 @@ def _is_of(record: ConsumerRecord, origin: Origin, *, is_text: bool) -> bool:
     if name.encode() not in (record.value or b""):
         return False  # cheap test that avoids decoding other pages
     try:
-        return clean_text.origin_of(record.value) == name
+        return clean_text.read_origin(record.value) == name
     except PageError:
         return False
 

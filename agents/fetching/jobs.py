@@ -9,7 +9,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from agents.kafka.delivery import Work
-from models.fetch import Fetch
+from models.fetch import FetchRequest
 from urltree.address.url import normalise
 from urltree.page import Page, Reason
 
@@ -30,7 +30,7 @@ class FetchJob:
 
     work: Work
     origin: str
-    fetch: Fetch
+    fetch: FetchRequest
     domain: str
     future: asyncio.Future[None]
     is_parked: bool = False
@@ -74,7 +74,7 @@ class FetchStage(Protocol):
     async def publish(self, job: FetchJob, page: Page) -> None:
         """Send a page to raw-html and wait for its confirmation."""
 
-    async def send_again(self, job: FetchJob, fetch: Fetch, domain: str) -> None:
+    async def send_again(self, job: FetchJob, fetch: FetchRequest, domain: str) -> None:
         """Send a page to `fetches` again, to be fetched later or by another worker."""
 
     async def refuse(self, job: FetchJob, reason: Reason, text: str) -> None:

@@ -17,7 +17,7 @@ from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import FetchJob, FetchStage
 from agents.settings.job import Settings
 from agents.telemetry.metrics import Metrics
-from models.fetch import Fetch
+from models.fetch import FetchRequest
 from urltree.crawl.decisions.caching import retry_after
 from urltree.crawl.decisions.host import page_response, robots
 from urltree.crawl.decisions.host.host_state import (
@@ -187,7 +187,7 @@ class PageRequester:
         await self._hosts.put(job.partition, job.domain, state, now, job.work)
 
 
-def _page_from_feed(fetch: Fetch) -> Page:
+def _page_from_feed(fetch: FetchRequest) -> Page:
     """Return a page with the fields from its feed, without HTML."""
     return Page(
         url=fetch.url,

@@ -18,7 +18,7 @@ from agents.settings.schemes import Schemes
 from agents.stage import Stage
 from agents.telemetry.logs import log
 from models import fetch as fetches
-from models.fetch import Fetch
+from models.fetch import FetchRequest
 from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.poll.feed_state import FeedState
 from urltree.crawl.decisions.poll.outcome import PollOutcome
@@ -62,7 +62,7 @@ class NewItemSender:
         self, state: FeedState, item: FeedItem
     ) -> asyncio.Future[RecordMetadata] | None:
         """Send a page to the partition of its domain; return None if its link is not usable."""
-        fetch = Fetch(
+        fetch = FetchRequest(
             url=item.link,
             feed=state.feed,
             title=item.title,

@@ -1,7 +1,10 @@
-"""The paper's claims of quality, measured anew on streams with gold (issue 5, row 6).
+"""Measure the paper's claims of quality again, on streams of pages with gold.
 
     pages of a site, in order ──▶ variants.py: F1 of every page by every heuristic and window
-                                       └──▶ tables.py, curves.py ──▶ docs/claims.md, docs/claims/
+                                       ├──▶ tables.py ──▶ docs/claims.md
+                                       └──▶ figures.py ──▶ docs/claims/figures.json
+                                                                └──▶ curves.py ──▶ docs/claims/
 
 `python -m bench.claims` does all of it, in about three minutes on two cores.
+`curves.draw_stored()` draws the curves again from the stored figures.
 """

@@ -1,4 +1,4 @@
-"""`python -m bench.claims [STREAMS]`: measure, and write tables and curves into docs/."""
+"""Measure the claims and write tables and curves into docs/: `python -m bench.claims`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.progress import track
 
-from bench.claims import tables
-from bench.claims.curves import draw
-from bench.claims.variants import SiteF1, follow
+from bench.claims import figures, tables
+from bench.claims.curves import FOLDER, STORED, draw_stored
+from bench.claims.variants import measure_site
 from bench.pages import STREAMS
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.pool import map_unordered
 from urltree_evaluation.workspace import SUFFIX
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -20,32 +22,49 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @click.command()
 @click.argument("streams", type=click.Path(path_type=Path, file_okay=False), default=STREAMS)
-@click.option("--processes", type=click.IntRange(1), default=2, show_default=True)
+@click.option(
+    "--processes",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Number of sites that are measured at the same time.",
+)
 def main(streams: Path, processes: int) -> None:
-    """Measure the paper's claims on STREAMS, a folder of a .jsonl.zst a site."""
+    """Measure the paper's claims and write docs/claims.md and docs/claims/.
+
+    STREAMS is a folder with a file SITE.jsonl.zst for each site.
+    """
     files = sorted(streams.glob(f"*{SUFFIX}"), key=lambda file: -file.stat().st_size)
     if not files:
-        raise click.ClickException(f"no streams with gold at {streams}")
-    sites: list[SiteF1] = []
-    for site in each_done(follow, files, processes):
-        sites.append(site)
-        click.echo(f"{len(sites)} of {len(files)}: {site.site}, {site.f1.shape[1]} pages", err=True)
-    sites.sort()
+        raise click.ClickException(
+            f"{streams} has no file SITE{SUFFIX}: give a folder of streams with gold"
+        )
+    measured = track(
+        map_unordered(measure_site, files, processes),
+        "Measuring sites",
+        len(files),
+        console=Console(stderr=True),
+    )
+    sites = sorted(measured, key=lambda site: site.site)
     page = DOCS / "claims.md"
     text = page.read_text("utf-8")
     for name in ("learning", "sites_above", "heuristics", "windows"):
-        text = _replace(text, name, getattr(tables, name)(sites))
+        text = _replace(text, name, getattr(tables, f"{name}_table")(sites))
     page.write_text(text, "utf-8")
-    draw(sites, DOCS / "claims")
+    figures.save(figures.compute(sites), FOLDER / STORED)
+    draw_stored()
     click.echo(text)
 
 
 def _replace(text: str, name: str, table: str) -> str:
-    """The text with what stands between a table's two comments replaced."""
+    """Return the text with a new table between the two comments of that name."""
     marked = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
     new, found = marked.subn(lambda match: match[1] + table + "\n" + match[2], text)
     if found != 1:
-        sys.exit(f"docs/claims.md has {found} places for the table {name}, not 1")
+        sys.exit(
+            f"docs/claims.md has {found} places for the table {name}, but should have one: "
+            f"<!-- {name} --> … <!-- end -->"
+        )
     return new
 
 

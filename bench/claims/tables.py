@@ -1,4 +1,4 @@
-"""The tables of docs/claims.md, as Markdown."""
+"""Tables of docs/claims.md as Markdown."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from bench.claims.variants import EVICTED, EVICTIONS, TWO_PASSES, N, SiteF1
 
 NUMBERS = (1, 5, 10, 20, 50, 100, 200, 500, 1_000)
-TUNED_ON = 3  # the first third of each site; the paper's was the first 12 % of its stream
-_PAPER = {  # section 5.5, figure 5: F1 after all its test documents
+TUNED_ON = 3  # the first third of each site; the paper used the first 12 % of its stream
+_PAPER = {  # section 5.5, figure 5: F1 after all test documents
     "strict": ".85",
     "strict-support": ".86",
     "strict-support-100": ".86",
@@ -22,13 +22,13 @@ _PAPER = {  # section 5.5, figure 5: F1 after all its test documents
 _RESAMPLES = 10_000
 
 
-def f1(value: float) -> str:
-    """As papers print it: .872."""
+def format_f1(value: float) -> str:
+    """Format an F1 as papers print it: .872."""
     return f"{value:.3f}".removeprefix("0")
 
 
-def learning(sites: Sequence[SiteF1]) -> str:
-    """F1 after n documents of a site: as the page came, on average so far, by all pages."""
+def learning_table(sites: Sequence[SiteF1]) -> str:
+    """Return a table of F1 after n documents of a site: recent pages, all pages known, and mean."""
     rows = []
     for number in NUMBERS:
         long = [site for site in sites if site.f1.shape[1] >= number]
@@ -36,11 +36,11 @@ def learning(sites: Sequence[SiteF1]) -> str:
             break
         recent = slice(number // 2, number)
         came, known = (
-            np.mean([of(site, name)[recent].mean() for site in long])
+            np.mean([f1_of(site, name)[recent].mean() for site in long])
             for name in ("strict", TWO_PASSES)
         )
-        average = np.mean([of(site, "strict")[:number].mean() for site in long])
-        rows.append([f"{number:,}", str(len(long)), *map(f1, (came, known, average))])
+        average = np.mean([f1_of(site, "strict")[:number].mean() for site in long])
+        rows.append([f"{number:,}", str(len(long)), *map(format_f1, (came, known, average))])
     header = [
         "document",
         "sites",
@@ -51,18 +51,18 @@ def learning(sites: Sequence[SiteF1]) -> str:
     return _markdown(header, rows)
 
 
-def sites_above(sites: Sequence[SiteF1]) -> str:
-    """Share of sites above the paper's three marks (figure 4)."""
-    values = np.array([of(site, "strict").mean() for site in sites])
+def sites_above_table(sites: Sequence[SiteF1]) -> str:
+    """Return a table of the share of sites above the paper's three limits (figure 4)."""
+    values = np.array([f1_of(site, "strict").mean() for site in sites])
     rows = [
-        [f"> {f1(mark)}", paper, f"{(values > mark).sum()} of {len(values)}"]
+        [f"> {format_f1(mark)}", paper, f"{(values > mark).sum()} of {len(values)}"]
         for mark, paper in ((0.7, "all"), (0.84, "three quarters"), (0.9, "more than a third"))
     ]
     return _markdown(["F1 of a site", "paper, 33 sites", "here"], rows)
 
 
-def heuristics(sites: Sequence[SiteF1]) -> str:
-    """The four heuristics: N chosen on the first part of each site, scored on the rest."""
+def heuristics_table(sites: Sequence[SiteF1]) -> str:
+    """Return a table of the four heuristics: N chosen on the first third, scored on the rest."""
     rows = []
     strict = _macro(sites, "strict", rest=True)
     for family, paper in _PAPER.items():
@@ -72,8 +72,8 @@ def heuristics(sites: Sequence[SiteF1]) -> str:
         rows.append(
             [
                 f"`{best}`" + (", N chosen" if len(names) > 1 else ""),
-                f1(_macro(sites, best, rest=False).mean()),
-                f1(values.mean()),
+                format_f1(_macro(sites, best, rest=False).mean()),
+                format_f1(values.mean()),
                 _difference(values - strict) if best != "strict" else "",
                 paper,
             ]
@@ -82,23 +82,23 @@ def heuristics(sites: Sequence[SiteF1]) -> str:
     return _markdown(header, rows)
 
 
-def windows(sites: Sequence[SiteF1]) -> str:
-    """What forgetting costs: F1 with each window, and its difference to keeping all."""
+def windows_table(sites: Sequence[SiteF1]) -> str:
+    """Return a table of the cost of eviction: F1 with each window, and its difference to none."""
     rows = []
     kept = {name: _macro(sites, name) for name in EVICTED}
-    rows.append(["all", *(text for name in EVICTED for text in (f1(kept[name].mean()), ""))])
+    rows.append(["all", *(text for name in EVICTED for text in (format_f1(kept[name].mean()), ""))])
     for window in EVICTIONS:
         row = [window]
         for name in EVICTED:
             values = _macro(sites, f"{name}, {window}")
-            row += [f1(values.mean()), _difference(values - kept[name])]
+            row += [format_f1(values.mean()), _difference(values - kept[name])]
         rows.append(row)
     header = ["window", *(text for name in EVICTED for text in (f"`{name}`", "minus all"))]
     return _markdown(header, rows)
 
 
-def of(site: SiteF1, variant: str) -> NDArray[np.float32]:
-    """F1 of a site's pages by a variant."""
+def f1_of(site: SiteF1, variant: str) -> NDArray[np.float32]:
+    """Return the F1 of a site's pages with a variant."""
     row: NDArray[np.float32] = site.f1[site.variants.index(variant)]
     return row
 
@@ -106,10 +106,10 @@ def of(site: SiteF1, variant: str) -> NDArray[np.float32]:
 def _macro(
     sites: Iterable[SiteF1], variant: str, *, rest: bool | None = None
 ) -> NDArray[np.float64]:
-    """Mean F1 of each site: of all its pages, or of the first part, or of the rest."""
+    """Return the mean F1 of each site: of all its pages, of the first third, or of the rest."""
     means = []
     for site in sites:
-        values = of(site, variant)
+        values = f1_of(site, variant)
         cut = len(values) // TUNED_ON
         chosen = values if rest is None else values[cut:] if rest else values[:cut]
         means.append(float(chosen.mean()))
@@ -117,7 +117,7 @@ def _macro(
 
 
 def _difference(by_site: NDArray[np.float64]) -> str:
-    """Mean difference with its 95 % interval, sites resampled."""
+    """Format the mean difference with its 95 % interval, from resampled sites."""
     random = np.random.default_rng(1)
     drawn = random.integers(len(by_site), size=(_RESAMPLES, len(by_site)))
     low, high = np.percentile(by_site[drawn].mean(axis=1), [2.5, 97.5])

@@ -1,6 +1,6 @@
-"""One pass over a site: every page is learned once for each window, and judged by each heuristic.
+"""Measure one site: each page is learned with each window, and judged by each heuristic.
 
-Most variants say the same of most pages: each verdict is scored once.
+Most variants give the same verdict on a page, so each different verdict is scored once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from urltree.reading.source import check_source
 from urltree.site.site import Site
 from urltree.tree.window import DAY, Eviction
 from urltree_evaluation.metrics.sequences import compare
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.workspace import SUFFIX
 
 FOREVER = 100_000 * DAY
@@ -33,11 +33,11 @@ N = (5, 10, 20, 50, *range(100, 1_001, 100))  # the paper's: 100 to 1,000 by 100
 DOCUMENTS = (5, 10, 20, 50, 100, 200, 500, 1_000)
 DAYS = (2, 7, 14, 30, 90, 365)
 
-Verdict = tuple[bool, ...]
+BoilerplateFlags = tuple[bool, ...]
 
 
 class SiteF1(NamedTuple):
-    """F1 of a site's pages, in order, by each variant."""
+    """The F1 of a site's pages, in order, with each variant."""
 
     site: str
     variants: tuple[str, ...]
@@ -57,18 +57,19 @@ EVICTIONS: dict[str, Eviction] = {
     **{f"newest {n:,}": Eviction(n, FOREVER, keep=n) for n in DOCUMENTS},
     **{f"last {days} days": Eviction(1_000_000, days * DAY, keep=5) for days in DAYS},
 }
-TWO_PASSES = "strict, two passes"  # judged by all pages of the site: what there is to learn
+# judged when all pages of the site are known: the most that can be learned
+TWO_PASSES = "strict, two passes"
 EVICTED = ("strict", "strict-at-domain")  # judged with every eviction
 
 
 def variants() -> tuple[str, ...]:
-    """Names of all, in the order of their figures: a heuristic, or `heuristic, eviction`."""
+    """Return the names of all variants in order: a heuristic, or `heuristic, eviction`."""
     windows = (f"{name}, {evicted}" for name in EVICTED for evicted in EVICTIONS)
     return (*HEURISTICS, *windows, TWO_PASSES)
 
 
-def follow(file: Path) -> SiteF1:
-    """Read a site's stream from its first page to its last; duplicates are left out."""
+def measure_site(file: Path) -> SiteF1:
+    """Measure a site's stream from its first page to its last; duplicates are left out."""
     scheme, seen = KeyScheme(), set[str]()
     whole = Site(HEURISTICS["strict"], None)
     windows = [
@@ -84,7 +85,7 @@ def follow(file: Path) -> SiteF1:
             continue
         seen.add(key.id)
         document = Document.of(page, key, tokenize(page.html), origin)
-        gold = words(record["gold"])
+        gold = split_words(record["gold"])
         verdicts = list(_verdicts(document, whole, windows))
         scores.append(_scores(document, gold, verdicts))
         learned.append((document, gold))
@@ -94,8 +95,8 @@ def follow(file: Path) -> SiteF1:
     return SiteF1(site, variants(), np.array(scores, dtype=np.float32).T)
 
 
-def _verdicts(document: Document, whole: Site, windows: list[Site]) -> Iterator[Verdict]:
-    """What each variant says of a page, in the order of `variants`."""
+def _verdicts(document: Document, whole: Site, windows: list[Site]) -> Iterator[BoilerplateFlags]:
+    """Give the verdict of each variant on a page, in the order of `variants`."""
     whole.learn(document, None)
     leaf = whole.tree.leaf(document.key_bytes)
     for each in HEURISTICS.values():
@@ -104,9 +105,9 @@ def _verdicts(document: Document, whole: Site, windows: list[Site]) -> Iterator[
         yield domain.learn(document, None).verdict.boilerplate
 
 
-def _scores(document: Document, gold: list[str], verdicts: list[Verdict]) -> list[float]:
-    blocks = [words(block.text) for block in document.blocks]
-    known: dict[Verdict, float] = {}
+def _scores(document: Document, gold: list[str], verdicts: list[BoilerplateFlags]) -> list[float]:
+    blocks = [split_words(block.text) for block in document.blocks]
+    known: dict[BoilerplateFlags, float] = {}
     for verdict in set(verdicts):
         kept = compress(blocks, map(not_, verdict))
         known[verdict] = compare(gold, [word for block in kept for word in block]).f1

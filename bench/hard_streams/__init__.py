@@ -1,9 +1,9 @@
-"""Hard streams: real pages with what makes real sites hard, each with its gold (issue 6, row 7).
+"""Hard streams: real pages with difficulties of real sites added, each with correct gold.
 
-    pages of a site ──▶ cut_page.py: pieces, by the gold ──▶ a generator ──▶ pages, gold still right
+    pages of a site ──▶ cut_page.py: parts, by the gold ──▶ a generator ──▶ pages with correct gold
                                                                    └──▶ measuring.py ──▶ a table
 
-`python -m bench.hard_streams` measures heuristics on them. What it generates can be had, too:
+`python -m bench.hard_streams` measures heuristics on them. The streams can also be used directly:
 
     for generator, pages in streams(folder, ["example.org.jsonl.zst"], 300): …
 """

@@ -1,4 +1,4 @@
-"""`python -m bench.hard_streams`: F1 of heuristics on every generator, and what each costs."""
+"""Measure heuristics on every generated stream: `python -m bench.hard_streams`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from pathlib import Path
 from statistics import fmean
 
 import click
+from rich.console import Console
+from rich.progress import track
 
-from bench.hard_streams.generators import SECTIONS, files_of, names
-from bench.hard_streams.measuring import Measured, Work, measure
+from bench.hard_streams.generators import SECTIONS, files_of, generator_names
+from bench.hard_streams.measuring import GeneratorScore, StreamTask, measure_generators
 from bench.pages import STREAMS
 from urltree.heuristics.registry import DEFAULT
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.pool import map_unordered
 
 # small and large, a blog, news, release notes, three scripts
 SITES = (
@@ -32,20 +34,53 @@ _HEADER = (
 
 @click.command()
 @click.argument("streams", type=click.Path(path_type=Path, file_okay=False), default=STREAMS)
-@click.option("--sites", multiple=True, help="Names of domains; six by default, `all` for all.")
-@click.option("--pages", type=click.IntRange(20), default=240, show_default=True, help="Of a site.")
-@click.option("--scored", type=click.IntRange(1), default=40, show_default=True, help="Of a site.")
-@click.option("--generator", "generators", multiple=True, type=click.Choice(names()))
-@click.option("--heuristic", "heuristics", multiple=True, default=(DEFAULT,), show_default=True)
+@click.option(
+    "--sites", multiple=True, help="Name of a domain; six by default, `all` for all of them."
+)
+@click.option(
+    "--pages",
+    type=click.IntRange(20),
+    default=240,
+    show_default=True,
+    help="Number of first pages of each site.",
+)
+@click.option(
+    "--scored",
+    type=click.IntRange(1),
+    default=40,
+    show_default=True,
+    help="Number of pages of each site that are scored.",
+)
+@click.option(
+    "--generator",
+    "generators",
+    multiple=True,
+    type=click.Choice(generator_names()),
+    help="Name of a generator; all by default.",
+)
+@click.option(
+    "--heuristic",
+    "heuristics",
+    multiple=True,
+    default=(DEFAULT,),
+    show_default=True,
+    help="Name of a heuristic.",
+)
 @click.option(
     "--option",
     "options",
     multiple=True,
     default=("revisits=replace",),
     show_default=True,
-    help="Of the Extractor; live blogs need this one.",
+    help="NAME=VALUE, an argument of the Extractor; live blogs need the default.",
 )
-@click.option("--processes", type=click.IntRange(1), default=2, show_default=True)
+@click.option(
+    "--processes",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Number of parallel processes.",
+)
 def main(  # noqa: PLR0913 - one parameter an option
     *,
     streams: Path,
@@ -57,35 +92,43 @@ def main(  # noqa: PLR0913 - one parameter an option
     options: Sequence[str],
     processes: int,
 ) -> None:
-    """Measure heuristics on what generators make of STREAMS, a folder of a .jsonl.zst a site."""
+    """Measure heuristics on generated streams.
+
+    STREAMS is a folder with a file SITE.jsonl.zst for each site, from whose pages streams are made.
+    """
     files = tuple(files_of(streams, () if "all" in sites else sites or SITES))
     if not files:
-        raise click.ClickException(f"no streams with gold at {streams}")
-    chosen = [name for name in names() if not generators or name in generators]
+        raise click.ClickException(
+            f"{streams} has no SITE.jsonl.zst of these sites: give a folder of streams"
+        )
+    chosen = [name for name in generator_names() if not generators or name in generators]
     more = dict(option.partition("=")[::2] for option in options)
     alone = tuple(name for name in chosen if name != SECTIONS)
-    work = [Work((file,), pages, scored, alone, tuple(heuristics), more) for file in files]
+    work = [StreamTask((file,), pages, scored, alone, tuple(heuristics), more) for file in files]
     if SECTIONS in chosen:
-        merged = Work(files, pages, scored * len(files), (SECTIONS,), tuple(heuristics), more)
+        merged = StreamTask(files, pages, scored * len(files), (SECTIONS,), tuple(heuristics), more)
         work.insert(0, merged)
-    found: list[Measured] = []
-    for done in each_done(measure, [each for each in work if each.generators], processes):
-        found += done
-        click.echo(".", err=True, nl=False)
-    click.echo("", err=True)
-    for line in table(found, chosen, heuristics):
+    tasks = [task for task in work if task.generators]
+    measured = track(
+        map_unordered(measure_generators, tasks, processes),
+        "Measuring sites",
+        len(tasks),
+        console=Console(stderr=True),
+    )
+    found = [score for scores in measured for score in scores]
+    for line in result_lines(found, chosen, heuristics):
         click.echo(line)
 
 
-def table(
-    found: Iterable[Measured], generators: Sequence[str], heuristics: Sequence[str]
+def result_lines(
+    found: Iterable[GeneratorScore], generators: Sequence[str], heuristics: Sequence[str]
 ) -> list[str]:
-    """A line for each generator and heuristic: means over sites, and the site that is worst.
+    """Return a line for each generator and heuristic: means over sites, and the worst site.
 
-    `loss` is what the generator costs: F1 with title of the same pages as they really came, less
-    that of the generated ones.
+    `loss` is the cost of the generator: F1 with title on the real pages minus F1 on the generated
+    ones.
     """
-    grouped: dict[tuple[str, str], list[Measured]] = defaultdict(list)
+    grouped: dict[tuple[str, str], list[GeneratorScore]] = defaultdict(list)
     for each in found:
         grouped[each.generator, each.heuristic].append(each)
     lines = [
@@ -97,7 +140,7 @@ def table(
     return [_HEADER, *lines]
 
 
-def _line(generator: str, heuristic: str, sites: Sequence[Measured]) -> str:
+def _line(generator: str, heuristic: str, sites: Sequence[GeneratorScore]) -> str:
     worst = min(sites, key=lambda site: site.titled)
     best, f1, titled, without = (
         fmean(getattr(site, figure) for site in sites)

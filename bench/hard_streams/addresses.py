@@ -1,4 +1,4 @@
-"""Generators of what comes again: live blogs, copies elsewhere, sections of one site."""
+"""Generators of repeated content: live blogs, copies at other addresses, sections of one site."""
 
 from __future__ import annotations
 
@@ -10,25 +10,30 @@ from html import escape
 from random import Random
 from urllib.parse import urlsplit
 
-from bench.hard_streams.cut_page import CutPage, cut, paragraphs
-from bench.hard_streams.insertions import Pages, random_of
+from bench.hard_streams.cut_page import CutPage, cut_page, paragraphs
+from bench.hard_streams.insertions import StreamPages, random_of
 from urltree_evaluation.corpus import CorpusPage
 
-MERGED = "many-sections.example"  # nobody's (RFC 2606)
+MERGED = "many-sections.example"  # a reserved name (RFC 2606)
 _LIVE_EVERY = 4
-_VERSIONS = (0, 2, 5)  # pages after the first at which a live blog is fetched again
-_COPIED = 5  # one page of so many
-_LATEST_COPY = 10  # pages after the original
+# number of pages after the first version at which a live blog is fetched again
+_VERSIONS = (
+    0,
+    2,
+    5,
+)
+_COPIED = 5  # one page in this many is copied
+_LATEST_COPY = 10  # largest number of pages between the original and its copy
 
 
-def live_blogs(pages: Pages) -> list[CorpusPage]:
-    """Every fourth article grows under its one address: fetched three times, newest entry first.
+def live_blogs(pages: StreamPages) -> list[CorpusPage]:
+    """Let every fourth article grow at its address; it is fetched three times, newest entry first.
 
-    The gold of each version is its entries. Other articles are learned from, not scored.
+    The gold of each version is its entries. Other articles are learned and not scored.
     """
     generated, later = [], _Later()
     for number, page in enumerate(pages):
-        article = cut(page)
+        article = cut_page(page)
         if article and number % _LIVE_EVERY == 0 and len(article.lines) > len(_VERSIONS):
             first, *others = _versions(article)
             generated.append(first)
@@ -40,15 +45,15 @@ def live_blogs(pages: Pages) -> list[CorpusPage]:
     return generated
 
 
-def copies(pages: Pages) -> list[CorpusPage]:
-    """One page of five comes again within ten pages, under another address, with the same gold.
+def copies(pages: StreamPages) -> list[CorpusPage]:
+    """Repeat one page in five within ten pages at another address, with the same gold.
 
-    Half of the copies are the same page to the byte, beside the original; half are the article
-    alone in a plain template, in a section of their own.
+    Half of the copies are identical pages beside the original. The other half are the article alone
+    in a plain template, in their own section.
     """
     generated, later = [], _Later()
     for number, page in enumerate(pages):
-        article = cut(page)
+        article = cut_page(page)
         generated.append(page if article else replace(page, gold=None))
         random = random_of(page, "copy")
         drawn = Random(f"copies {page.domain} {number // _COPIED}").randrange(_COPIED)
@@ -58,10 +63,11 @@ def copies(pages: Pages) -> list[CorpusPage]:
     return generated
 
 
-def sections(sites: Sequence[Pages]) -> list[CorpusPage]:
-    """Several sites as sections of one, each with its own template: /section0/…, /section1/….
+def sections(sites: Sequence[StreamPages]) -> list[CorpusPage]:
+    """Merge several sites to sections of one: /section0/…, /section1/… with their own templates.
 
-    They take turns by chance; times are made up, an hour apart, or one site's age would evict it.
+    The sites take random turns. Times are invented, an hour apart, because real ones would let the
+    window evict the older site.
     """
     random = Random("sections")
     turns = [number for number, pages in enumerate(sites) for _ in pages]
@@ -79,14 +85,14 @@ def sections(sites: Sequence[Pages]) -> list[CorpusPage]:
                 url=f"https://{MERGED}/section{number}{split.path or '/'}{query}",
                 domain=MERGED,
                 published=(start + timedelta(hours=hour)).isoformat(),
-                gold=page.gold if cut(page) else None,
+                gold=page.gold if cut_page(page) else None,
             )
         )
     return merged
 
 
 class _Later:
-    """Pages that come when others have come."""
+    """Pages that are added later in the stream."""
 
     def __init__(self) -> None:
         self._due: dict[int, list[CorpusPage]] = defaultdict(list)
@@ -95,7 +101,7 @@ class _Later:
         self._due[number].append(page)
 
     def take(self, number: int, now: CorpusPage) -> Iterator[CorpusPage]:
-        """Those that are due after a page, as if published with it."""
+        """Give the pages that are due after a page, with its publication time."""
         for page in self._due.pop(number, ()):
             yield replace(page, published=now.published)
 

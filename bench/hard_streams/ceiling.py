@@ -1,4 +1,4 @@
-"""The best that any choice of a page's blocks could be worth: a check of a generator's gold."""
+"""The best possible score of any selection of blocks, which checks a generator's gold."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from rapidfuzz.distance import LCSseq
 from urltree.html.tokenizer import tokenize
 from urltree_evaluation.corpus import CorpusPage
 from urltree_evaluation.metrics.sequences import compare
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 
 
 def ceiling(page: CorpusPage) -> float:
-    """F1 of the blocks most of whose words are in the gold, in its order."""
-    gold = words(page.gold or "")
-    blocks = [words(block.text) for block in tokenize(page.html).blocks]
+    """Return the F1 of the blocks that have most of their words in the gold, in its order."""
+    gold = split_words(page.gold or "")
+    blocks = [split_words(block.text) for block in tokenize(page.html).blocks]
     said = [word for block in blocks for word in block]
     aligned = bytearray(len(said))
     for step in LCSseq.opcodes(said, gold):

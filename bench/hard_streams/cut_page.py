@@ -1,10 +1,11 @@
-"""A page cut at the places where a generator may put something, or take something away.
+"""Cut a page at the places where a generator can insert or remove markup.
 
     start    title <h1> titled    held    before <p> after 0 <p> after 1 … inside    outside    end
     <body>                        └──── the element that holds the article ─────┘            </body>
 
-The gold says which elements are the article's: those whose text is one of its lines. The innermost
-element with nearly all of them holds the article; those of its children that have some are parts.
+The gold tells which elements belong to the article: their text is one of its lines. The innermost
+element with nearly all of them holds the article. Its children that contain some are the article's
+parts.
 """
 
 from __future__ import annotations
@@ -23,20 +24,23 @@ from urltree_evaluation.corpus import CorpusPage
 
 _MARK = "place of a generator"
 _PARAGRAPHS = ("p", "li", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "div", "ul", "ol")
-_MAX_CHILDREN = 200  # beyond it a div is no paragraph, and its text is not worth comparing
+_MAX_CHILDREN = (
+    200  # a div with more children is not a paragraph, and comparing its text would take too long
+)
 _NEARLY_ALL = 0.95
-_Parts = dict[html.HtmlElement, tuple[int, int]]  # numbers of the first and the last line in it
+# numbers of the first and the last line of each part
+_Parts = dict[html.HtmlElement, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class CutPage:
-    """A page in pieces.
+    """A page that is cut at its places.
 
     Attributes:
-        page: as it came.
-        places: their names, in the order of the page.
-        pieces: the markup before each place, then what is after the last.
-        lines: of each part of the article, the numbers of its first and last line in the gold.
+        page: original page.
+        places: names of the places, in the order of the page.
+        pieces: markup before each place, then the markup after the last one.
+        lines: numbers of the first and last line of gold in each part of the article.
     """
 
     page: CorpusPage
@@ -46,35 +50,35 @@ class CutPage:
 
     @property
     def title(self) -> str:
-        """That of the record, which is the gold's first line."""
+        """Title of the record, which is the first line of the gold."""
         return self.page.title or self.gold[0]
 
     @property
     def gold(self) -> list[str]:
-        """The gold's lines."""
+        """Lines of the gold."""
         return (self.page.gold or "").split("\n")
 
     @property
     def standfirst(self) -> str:
-        """The first paragraph."""
+        """First paragraph of the article."""
         return self.gold[self.lines[0][0]]
 
     def between(self, first: str, last: str) -> str:
-        """The markup from one place to another."""
+        """Return the markup from one place to another."""
         return "".join(self.pieces[self.places.index(first) + 1 : self.places.index(last) + 1])
 
     def article(self) -> str:
-        """The markup of the article with its title, where that was found."""
+        """Return the markup of the article, with its title if that was found."""
         text = self.between("held", "inside")
         titles = self.places[: self.places.index("held")].count("title")
         return self.between("title", "titled") + text if titles else text
 
     def put(self, added: Mapping[str, str], cut: tuple[str, str] | None = None) -> str:
-        """The page with markup put into places.
+        """Return the page with markup inserted at places.
 
         Args:
             added: markup by place.
-            cut: what stood between these two places is left out, whatever was put there.
+            cut: two places; everything between them is removed, including added markup.
         """
         start, stop = map(self.places.index, cut) if cut else (0, 0)
         whole = [self.pieces[0]]
@@ -87,9 +91,9 @@ class CutPage:
 
 
 @lru_cache(maxsize=2_048)  # all generators cut the same pages
-def cut(page: CorpusPage) -> CutPage | None:
-    """Cut a page; None where it has no gold, or its article is not found."""
-    root = parsed(page.html)
+def cut_page(page: CorpusPage) -> CutPage | None:
+    """Cut a page; None if it has no gold, or its article is not found."""
+    root = parse_html(page.html)
     if root is None or not page.gold:
         return None
     gold = [_key(line) for line in page.gold.split("\n")]
@@ -109,11 +113,11 @@ def cut(page: CorpusPage) -> CutPage | None:
     holder.append(_mark("inside"))
     holder.addnext(_mark("outside"))
     body.append(_mark("end"))
-    return _in_pieces(page, serialised(root), tuple(parts.values()))
+    return _in_pieces(page, serialise_html(root), tuple(parts.values()))
 
 
-def parsed(text: str) -> html.HtmlElement | None:
-    """The tree of a page; None where it has none."""
+def parse_html(text: str) -> html.HtmlElement | None:
+    """Parse a page; None if it has no element."""
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
     try:
         return html.document_fromstring(text.encode("utf-8", "replace"), parser)
@@ -121,13 +125,13 @@ def parsed(text: str) -> html.HtmlElement | None:
         return None
 
 
-def serialised(root: html.HtmlElement) -> str:
-    """The page of a tree."""
+def serialise_html(root: html.HtmlElement) -> str:
+    """Return the page of a tree."""
     return cast("str", html.tostring(root, encoding="unicode", doctype="<!DOCTYPE html>"))
 
 
 def paragraphs(page: CutPage) -> list[tuple[str, list[str]]]:
-    """Markup and lines of each part of the article, from its standfirst on."""
+    """Return markup and lines of each part of the article, from its first paragraph."""
     places = ["before", *(f"after {number}" for number in range(len(page.lines)))]
     ends = [page.lines[0][0] - 1, *(last for _, last in page.lines)]
     return [
@@ -137,7 +141,7 @@ def paragraphs(page: CutPage) -> list[tuple[str, list[str]]]:
 
 
 def _found(root: html.HtmlElement, gold: Sequence[str]) -> dict[html.HtmlElement, int]:
-    """The elements that say a line of the gold, none inside another, and that line's number."""
+    """Find the elements whose text is a line of the gold, none inside another, with its number."""
     numbers = {line: number for number, line in reversed(list(enumerate(gold))) if line and number}
     found: dict[html.HtmlElement, int] = {}
     for element in root.iter(*_PARAGRAPHS):
@@ -151,7 +155,7 @@ def _found(root: html.HtmlElement, gold: Sequence[str]) -> dict[html.HtmlElement
 def _holder(
     root: html.HtmlElement, found: Mapping[html.HtmlElement, int], gold: Sequence[str]
 ) -> html.HtmlElement:
-    """The innermost element with nearly all of the text that was found."""
+    """Return the innermost element with nearly all of the text that was found."""
     inside: Counter[html.HtmlElement] = Counter()
     for element, line in found.items():
         for outer in element.iterancestors():
@@ -163,7 +167,7 @@ def _holder(
 
 
 def _parts(holder: html.HtmlElement, found: Mapping[html.HtmlElement, int]) -> _Parts:
-    """The children of the holder with lines of the gold, those whose lines follow each other."""
+    """Return the children of the holder with lines of the gold, in rising order."""
     parts: _Parts = {}
     last = 0
     for child in holder:
@@ -174,7 +178,7 @@ def _parts(holder: html.HtmlElement, found: Mapping[html.HtmlElement, int]) -> _
 
 
 def _mark_title(root: html.HtmlElement, title: str, paragraph: html.HtmlElement) -> None:
-    """Mark the last heading before the article that says its title."""
+    """Mark the last heading before the article whose text is its title."""
     chosen = None
     for element in root.iter("h1", "h2", "h3", paragraph.tag):
         if element is paragraph:

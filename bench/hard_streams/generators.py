@@ -1,8 +1,8 @@
-"""All generators by name, and the streams that they make of real ones.
+"""All generators by name, and the streams that they make from real ones.
 
-Each is a pure function from a site's pages, in order, to other pages. Ids of pages that a generator
-adds are `ID~…` of the page that they are made of. A page without gold is learned from, not scored.
-Names in `-neutral` say the same with class names that say nothing.
+A generator is a pure function from a site's pages, in order, to other pages. The id of a page that
+a generator adds is `ID~…`, from the page that it was made of. A page without gold is learned and
+not scored. Generators named `-neutral` do the same with class names without meaning.
 """
 
 from __future__ import annotations
@@ -46,31 +46,31 @@ GENERATORS: dict[str, Generator] = {
     "redesign-first-10": partial(templates.redesign, soon=True),
     "redesign-later": partial(templates.redesign, soon=False),
 }
-SECTIONS = "sections"  # made of several sites, see `sections`
+SECTIONS = "sections"  # made from several sites, see `merge_sites`
 
 
-def names() -> list[str]:
-    """All names, in the order of the report."""
+def generator_names() -> list[str]:
+    """Return all names, in the order of the report."""
     return [*GENERATORS, SECTIONS]
 
 
-def site(file: Path, pages: int) -> list[CorpusPage]:
-    """The first pages of a stream.
+def site_pages(file: Path, pages: int) -> list[CorpusPage]:
+    """Read the first pages of a stream.
 
     Raises:
-        CorpusError: it cannot be read.
+        CorpusError: the stream cannot be read.
     """
     return list(islice(read(file), pages))
 
 
-def sections(files: Sequence[Path], pages: int) -> list[CorpusPage]:
-    """One site made of several, each a section of it: as many pages as two of them."""
+def merge_sites(files: Sequence[Path], pages: int) -> list[CorpusPage]:
+    """Merge several sites to one with a section for each, of twice `pages` pages in all."""
     each = max(1, 2 * pages // max(1, len(files)))
-    return addresses.sections([site(file, each) for file in files])
+    return addresses.sections([site_pages(file, each) for file in files])
 
 
 def files_of(folder: Path, sites: Collection[str] = ()) -> list[Path]:
-    """The streams of a folder, all of them if none is named."""
+    """Return the streams of a folder with these names, or all of them."""
     files = sorted(folder.glob(f"*{SUFFIX}"))
     return [file for file in files if not sites or file.name.removesuffix(SUFFIX) in sites]
 
@@ -78,19 +78,19 @@ def files_of(folder: Path, sites: Collection[str] = ()) -> list[Path]:
 def streams(
     folder: Path, sites: Collection[str], pages: int, chosen: Collection[str] = ()
 ) -> Iterator[tuple[str, list[CorpusPage]]]:
-    """Generated streams, one at a time: generator and pages.
+    """Give generated streams one at a time: the name of the generator, and its pages.
 
     Args:
-        folder: of streams.
-        sites: names of domains, as the files are called; none is all.
-        pages: so many of each, from its first on.
-        chosen: generators by name; none is all.
+        folder: folder of streams.
+        sites: names of sites; empty for all.
+        pages: number of first pages of each site.
+        chosen: names of generators; empty for all.
     """
     files = files_of(folder, sites)
     for file in files:
-        original = site(file, pages)
+        original = site_pages(file, pages)
         for name, generator in GENERATORS.items():
             if not chosen or name in chosen:
                 yield name, generator(original)
     if not chosen or SECTIONS in chosen:
-        yield SECTIONS, sections(files, pages)
+        yield SECTIONS, merge_sites(files, pages)

@@ -1,6 +1,6 @@
-"""Generators that put something into every page: advertising, authors, offers, consent, captions.
+"""Generators that insert advertisements, authors, offers, consent or captions into every page.
 
-What is put in is not gold, except captions, which are the article's.
+Inserted text is not gold, except for captions, which belong to the article.
 """
 
 from __future__ import annotations
@@ -10,40 +10,40 @@ from dataclasses import replace
 from html import escape
 from random import Random
 
-from bench.hard_streams.cut_page import CutPage, cut
+from bench.hard_streams.cut_page import CutPage, cut_page
 from bench.hard_streams.naming import Naming
 from bench.hard_streams.wording import CONSENT, OFFERS, biography
 from urltree_evaluation.corpus import CorpusPage
 
-Pages = Sequence[CorpusPage]
+StreamPages = Sequence[CorpusPage]
 
-RECENT = 8  # the articles that a page may point to
-AUTHORS = 36  # with weights of 1 to 5, about .9 % to 4.6 % of pages each
+RECENT = 8  # recent articles that a page may link to
+AUTHORS = 36  # with weights of 1 to 5, each writes about .9 % to 4.6 % of pages
 _CAPTIONS = 6
-_CAPTION = (40, 110)  # characters
+_CAPTION = (40, 110)  # smallest and largest number of characters
 
 
 def random_of(page: CorpusPage, what: str) -> Random:
-    """Chance that depends on the page and the generator alone."""
+    """Return a random generator that depends only on the page and `what`."""
     return Random(f"{what} {page.id}")
 
 
-def on_each(pages: Pages, change: Callable[[int, CutPage], CorpusPage]) -> list[CorpusPage]:
-    """Change each page that can be cut; the others are learned from, and not scored."""
+def on_each(pages: StreamPages, change: Callable[[int, CutPage], CorpusPage]) -> list[CorpusPage]:
+    """Change each page that can be cut; the others are learned and not scored."""
     return [
-        replace(page, gold=None) if (article := cut(page)) is None else change(number, article)
+        replace(page, gold=None) if (article := cut_page(page)) is None else change(number, article)
         for number, page in enumerate(pages)
     ]
 
 
-def recent(pages: Pages, number: int, count: int = RECENT) -> list[CutPage]:
-    """The articles just before a page, the oldest first."""
+def recent(pages: StreamPages, number: int, count: int = RECENT) -> list[CutPage]:
+    """Return the articles just before a page, the oldest first."""
     before = pages[max(0, number - count) : max(0, number)]
-    return [article for page in before if (article := cut(page))]
+    return [article for page in before if (article := cut_page(page))]
 
 
-def interjections(pages: Pages, naming: Naming) -> list[CorpusPage]:
-    """Between paragraphs, in turns: nothing, "Read more: …", "Advertisement"."""
+def interjections(pages: StreamPages, naming: Naming) -> list[CorpusPage]:
+    """Insert between paragraphs in turn: nothing, "Read more: …", "Advertisement"."""
 
     def change(number: int, article: CutPage) -> CorpusPage:
         random = random_of(article.page, "interjections")
@@ -62,8 +62,8 @@ def interjections(pages: Pages, naming: Naming) -> list[CorpusPage]:
     return on_each(pages, change)
 
 
-def author_boxes(pages: Pages, naming: Naming) -> list[CorpusPage]:
-    """A box on its author below each article: the same on 1 % to 5 % of pages."""
+def author_boxes(pages: StreamPages, naming: Naming) -> list[CorpusPage]:
+    """Add a box about the author below each article; 1 % to 5 % of pages have the same box."""
     domain = pages[0].domain if pages else ""
     random = Random(f"authors {domain}")
     biographies = [biography(random) for _ in range(AUTHORS)]
@@ -77,13 +77,13 @@ def author_boxes(pages: Pages, naming: Naming) -> list[CorpusPage]:
     return on_each(pages, change)
 
 
-def paywall(pages: Pages, naming: Naming, *, ends: bool) -> list[CorpusPage]:
-    """An offer after the standfirst, one of three, whose price changes every 50 pages.
+def paywall(pages: StreamPages, naming: Naming, *, ends: bool) -> list[CorpusPage]:
+    """Insert one of three offers after the first paragraph; prices change every 50 pages.
 
     Args:
-        pages: of a site.
-        naming: of the offer.
-        ends: on two of five pages the article ends there, and so does the gold.
+        pages: pages of a site.
+        naming: class name of the offer.
+        ends: on two of five pages the article and its gold end at the offer.
     """
 
     def change(number: int, article: CutPage) -> CorpusPage:
@@ -99,10 +99,10 @@ def paywall(pages: Pages, naming: Naming, *, ends: bool) -> list[CorpusPage]:
     return on_each(pages, change)
 
 
-def consent(pages: Pages, naming: Naming) -> list[CorpusPage]:
-    """A consent banner in one of three languages, as if fetched from three countries.
+def consent(pages: StreamPages, naming: Naming) -> list[CorpusPage]:
+    """Insert a consent banner in one of three languages, as if fetched from three countries.
 
-    It stands before everything or after it, as the site likes, and the number of partners grows.
+    A site has it at the start or at the end of the page, and the number of partners grows.
     """
     place = (
         "start" if Random(f"consent {pages[0].domain if pages else ''}").random() < 0.5 else "end"
@@ -117,10 +117,11 @@ def consent(pages: Pages, naming: Naming) -> list[CorpusPage]:
     return on_each(pages, change)
 
 
-def captions(pages: Pages, naming: Naming) -> list[CorpusPage]:
-    """A gallery in the article, each picture with a caption of its own: gold.
+def captions(pages: StreamPages, naming: Naming) -> list[CorpusPage]:
+    """Insert a gallery with captions into the article; the captions are gold.
 
-    Captions are pieces of the article's own sentences: its language, and on no other page.
+    Captions are parts of the article's own sentences, so they have its language and are on no other
+    page.
     """
 
     def change(_: int, article: CutPage) -> CorpusPage:
@@ -142,7 +143,7 @@ def captions(pages: Pages, naming: Naming) -> list[CorpusPage]:
 
 
 def linked(article: CutPage, markup: str) -> str:
-    """Markup in a link to an article."""
+    """Return markup in a link to an article."""
     return f'<a href="{escape(article.page.url)}">{markup}</a>'
 
 

@@ -1,4 +1,4 @@
-"""Heuristics on generated streams: a new library for each stream, one pass, titles given."""
+"""Measure heuristics on generated streams: one pass of a new library, with titles."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.hard_streams.ceiling import ceiling
-from bench.hard_streams.generators import GENERATORS, SECTIONS, sections, site
+from bench.hard_streams.generators import GENERATORS, SECTIONS, merge_sites, site_pages
 from urltree.extractor import Extractor
-from urltree_evaluation.corpus import CorpusPage, evenly
+from urltree_evaluation.corpus import CorpusPage, evenly_spaced
 from urltree_evaluation.extractors.urltree_ import as_page
 from urltree_evaluation.metrics.page_gold import PageGold
-from urltree_evaluation.metrics.page_score import by_words
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.page_score import compare_words
+from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.workspace import SUFFIX
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What a process does: all generators on a site, or sections of several.
+class StreamTask:
+    """The task of one process: all generators on a site, or several sites merged.
 
     Attributes:
-        files: one stream, or those that are merged.
-        pages: of each site.
-        scored: pages of a generated stream, evenly spaced over those that have gold.
-        generators: by name.
-        heuristics: by name.
-        options: more arguments of the Extractor.
+        files: one stream, or the streams to merge.
+        pages: number of pages of each site.
+        scored: number of scored pages of a generated stream, evenly spaced.
+        generators: names of generators.
+        heuristics: names of heuristics.
+        options: more arguments for the Extractor.
     """
 
     files: tuple[Path, ...]
@@ -40,12 +40,16 @@ class Work:
     options: Mapping[str, Any]
 
 
-class Measured(NamedTuple):
-    """Means over the pages of one site that were scored.
+class GeneratorScore(NamedTuple):
+    """Mean scores of the scored pages of one site.
 
     Attributes:
-        f1, titled: as it is, and with the title prepended.
-        f1_without, titled_without: of the same pages in the site's real stream.
+        generator, heuristic, site: names.
+        pages: number of scored pages.
+        ceiling: best possible F1.
+        f1: F1 of the texts.
+        titled: F1 with the title prepended.
+        f1_without, titled_without: the same for the real pages.
     """
 
     generator: str
@@ -62,14 +66,14 @@ class Measured(NamedTuple):
 _F1 = tuple[float, float]
 
 
-def measure(work: Work) -> list[Measured]:
+def measure_generators(work: StreamTask) -> list[GeneratorScore]:
     """Score all heuristics on all generated streams of a site."""
     if work.generators == (SECTIONS,):
-        merged = sections(work.files, work.pages)
+        merged = merge_sites(work.files, work.pages)
         kept = {page.id for page in merged}
-        sites = [[p for p in site(file, work.pages) if p.id in kept] for file in work.files]
+        sites = [[p for p in site_pages(file, work.pages) if p.id in kept] for file in work.files]
         return list(_measured(work, SECTIONS, SECTIONS, merged, _Real(work, sites)))
-    pages = site(work.files[0], work.pages)
+    pages = site_pages(work.files[0], work.pages)
     real = _Real(work, [pages])
     name = work.files[0].name.removesuffix(SUFFIX)
     return [
@@ -80,9 +84,9 @@ def measure(work: Work) -> list[Measured]:
 
 
 class _Real:
-    """F1 on the real streams, when it is asked for."""
+    """Scores on the real streams, computed when they are needed."""
 
-    def __init__(self, work: Work, sites: Sequence[Sequence[CorpusPage]]) -> None:
+    def __init__(self, work: StreamTask, sites: Sequence[Sequence[CorpusPage]]) -> None:
         self._pages = {page.id: page for pages in sites for page in pages}
         self._sites = sites
         self._work = work
@@ -97,14 +101,14 @@ class _Real:
         return {
             url: text
             for pages in self._sites
-            for url, text in texts(pages, heuristic, self._work.options).items()
+            for url, text in extract_texts(pages, heuristic, self._work.options).items()
         }
 
 
-def texts(
+def extract_texts(
     pages: Iterable[CorpusPage], heuristic: str, options: Mapping[str, Any]
 ) -> dict[str, str]:
-    """What the library says last of each address, one pass over a stream."""
+    """Return the library's last text of each address, after one pass over a stream."""
     said = {}
     with Extractor(heuristic=heuristic, **options) as extractor:
         for page in pages:
@@ -115,26 +119,27 @@ def texts(
 
 
 def _measured(
-    work: Work, generator: str, name: str, pages: Sequence[CorpusPage], real: _Real
-) -> Iterator[Measured]:
-    latest = {page.url: page for page in pages}  # of an address that is fetched again
+    work: StreamTask, generator: str, name: str, pages: Sequence[CorpusPage], real: _Real
+) -> Iterator[GeneratorScore]:
+    # the last version of an address that is fetched again
+    latest = {page.url: page for page in pages}
     scored = [page for page in latest.values() if page.gold is not None]
-    scored = [scored[number] for number in evenly(len(scored), work.scored)]
+    scored = [scored[number] for number in evenly_spaced(len(scored), work.scored)]
     if not scored:
         return
     best = _mean(ceiling(page) for page in scored)
     for heuristic in work.heuristics:
-        said = texts(pages, heuristic, work.options)
+        said = extract_texts(pages, heuristic, work.options)
         found = [_score(page, said.get(page.url, "")) for page in scored]
         without = [real.f1(heuristic, page.id.partition("~")[0]) for page in scored]
         figures = [
             _mean(column) for column in (*zip(*found, strict=True), *zip(*without, strict=True))
         ]
-        yield Measured(generator, heuristic, name, len(scored), best, *figures)
+        yield GeneratorScore(generator, heuristic, name, len(scored), best, *figures)
 
 
 def _score(page: CorpusPage, text: str) -> _F1:
-    as_it_is, with_title = by_words(PageGold(page), words(text))
+    as_it_is, with_title = compare_words(PageGold(page), split_words(text))
     return as_it_is.f1, with_title.f1
 
 

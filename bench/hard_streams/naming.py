@@ -1,4 +1,4 @@
-"""Class names of what is put into pages: telling ones, and neutral ones that must not decide."""
+"""Class names for inserted markup: telling ones, and neutral ones without meaning."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ Naming = Callable[[str], str]
 
 
 def telling(name: str) -> str:
-    """The class as a person would write it: class="related-posts"."""
+    """Return the class as a person would write it: class="related-posts"."""
     return f'class="{name}"'
 
 
 def neutral(name: str) -> str:
-    """A class that says nothing: class="kgbdoq"."""
-    return f'class="{letters(name)}"'
+    """Return a class without meaning: class="kgbdoq"."""
+    return f'class="{six_letters(name)}"'
 
 
-def letters(text: str) -> str:
-    """Six letters that depend on the text alone: no digit, which would make the name volatile."""
+def six_letters(text: str) -> str:
+    """Return six letters that depend on the text; digits would make the name count as volatile."""
     return "".join(chr(ord("a") + byte % 26) for byte in sha256(text.encode()).digest()[:6])

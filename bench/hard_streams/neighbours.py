@@ -1,4 +1,4 @@
-"""Generators that put other articles into pages: teasers, section fronts, infinite scroll."""
+"""Generators that insert other articles into pages: teasers, section fronts, infinite scroll."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from dataclasses import replace
 from html import escape
 from urllib.parse import urljoin
 
-from bench.hard_streams.cut_page import CutPage, cut
-from bench.hard_streams.insertions import Pages, linked, on_each, random_of, recent
+from bench.hard_streams.cut_page import CutPage, cut_page
+from bench.hard_streams.insertions import StreamPages, linked, on_each, random_of, recent
 from bench.hard_streams.naming import Naming
 from urltree_evaluation.corpus import CorpusPage
 
 _TEASERS = 4
 _FRONT_EVERY = 10
-_AROUND = 10  # articles on a front that are older than it; as many are fetched after it
+_AROUND = 10  # number of older articles on a front; as many newer ones are fetched after it
 _PAGE_TITLE = re.compile(r"(<title\b[^>]*>).*?(</title)", re.IGNORECASE | re.DOTALL)
 
 
-def teasers(pages: Pages, naming: Naming, *, is_linked: bool) -> list[CorpusPage]:
-    """Title and standfirst of 4 of the last 8 articles below each article.
+def teasers(pages: StreamPages, naming: Naming, *, is_linked: bool) -> list[CorpusPage]:
+    """Add title and first paragraph of 4 of the last 8 articles below each article.
 
     Args:
-        pages: of a site.
-        naming: of list and teasers.
-        is_linked: the whole teaser is a link, else it has none.
+        pages: pages of a site.
+        naming: class names of list and teasers.
+        is_linked: whether the whole teaser is a link; else it has no link.
     """
 
     def change(number: int, article: CutPage) -> CorpusPage:
@@ -38,20 +38,20 @@ def teasers(pages: Pages, naming: Naming, *, is_linked: bool) -> list[CorpusPage
     return on_each(pages, change)
 
 
-def fronts(pages: Pages, naming: Naming, *, is_linked: bool) -> list[CorpusPage]:
-    """A section front after every tenth page: titles and standfirsts of the 20 articles around it.
+def fronts(pages: StreamPages, naming: Naming, *, is_linked: bool) -> list[CorpusPage]:
+    """Add a section front after every tenth page: titles and first paragraphs of 20 articles.
 
-    Half of these are fetched after it, as from a feed: their leads are known before the articles
-    come, and must survive. The front itself is learned from, not scored.
+    Half of these articles are fetched after the front, as from a feed. Their first paragraphs are
+    known before they arrive, and must be kept. The front itself is learned and not scored.
 
     Args:
-        pages: of a site.
-        naming: of list and teasers.
-        is_linked: the whole teaser is a link, else its title alone.
+        pages: pages of a site.
+        naming: class names of list and teasers.
+        is_linked: whether the whole teaser is a link; else only its title is.
     """
     generated = []
     for number, page in enumerate(pages):
-        article = cut(page)
+        article = cut_page(page)
         generated.append(page if article else replace(page, gold=None))
         if article and number % _FRONT_EVERY == _FRONT_EVERY - 1:
             around = recent(pages, number + 1 + _AROUND, 2 * _AROUND)
@@ -60,17 +60,17 @@ def fronts(pages: Pages, naming: Naming, *, is_linked: bool) -> list[CorpusPage]
     return generated
 
 
-def infinite_scroll(pages: Pages, naming: Naming, *, newer: bool) -> list[CorpusPage]:
-    """Another article below each, whole, in the same template; it has a page of its own.
+def infinite_scroll(pages: StreamPages, naming: Naming, *, newer: bool) -> list[CorpusPage]:
+    """Add another whole article below each one, in the same template; it also has its own page.
 
     Args:
-        pages: of a site.
-        naming: of what holds the other article.
-        newer: it is the one that is fetched next, else the one that was fetched before.
+        pages: pages of a site.
+        naming: class name of the added element.
+        newer: whether the added article is the next one; else the previous one.
     """
 
     def change(number: int, article: CutPage) -> CorpusPage:
-        other = cut(pages[min(max(number + (1 if newer else -1), 0), len(pages) - 1)])
+        other = cut_page(pages[min(max(number + (1 if newer else -1), 0), len(pages) - 1)])
         if other is None or other is article:
             return article.page
         appended = f"<div {naming('next-article')}>{other.article()}</div>"
@@ -80,7 +80,7 @@ def infinite_scroll(pages: Pages, naming: Naming, *, newer: bool) -> list[Corpus
 
 
 def retitled(html: str, title: str) -> str:
-    """A page with another title in its head."""
+    """Return the page with another title in its head."""
     return _PAGE_TITLE.sub(lambda match: match[1] + escape(title) + match[2], html, count=1)
 
 
@@ -106,7 +106,7 @@ def _front(
 def _teasers(
     articles: Sequence[CutPage], naming: Naming, is_linked: bool, *, title: bool = False
 ) -> str:
-    """Each with its title in a heading; `title` links it where the whole is none."""
+    """Return teasers with titles in headings; `title` makes titles links if teasers are not."""
     found = []
     for article in articles:
         name, lead = escape(article.title), escape(article.standfirst)

@@ -1,4 +1,4 @@
-"""Generators that change a site's template: its class names, or all of its design."""
+"""Generators that change a site's template: its class names, or its whole design."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from dataclasses import replace
 from lxml import html
 from lxml.etree import Comment
 
-from bench.hard_streams.cut_page import CutPage, parsed, serialised
-from bench.hard_streams.insertions import Pages, on_each
-from bench.hard_streams.naming import letters
+from bench.hard_streams.cut_page import CutPage, parse_html, serialise_html
+from bench.hard_streams.insertions import StreamPages, on_each
+from bench.hard_streams.naming import six_letters
 from urltree_evaluation.corpus import CorpusPage
 
 HASHED_EVERY = 200
-SOON = 10  # pages after a redesign that have another bar
+SOON = 10  # first pages after a redesign, which have another bar
 
 
-def hashed_classes(pages: Pages) -> list[CorpusPage]:
-    """Classes and ids become digests, and others every 200 pages, as build tools make them."""
+def hashed_classes(pages: StreamPages) -> list[CorpusPage]:
+    """Replace classes and ids by digests that change every 200 pages, as build tools do."""
 
     def change(number: int, article: CutPage) -> CorpusPage:
-        root = parsed(article.page.html)
+        root = parse_html(article.page.html)
         assert root is not None  # noqa: S101 - it was cut
         _rename(root, str(number // HASHED_EVERY))
-        return replace(article.page, html=serialised(root))
+        return replace(article.page, html=serialise_html(root))
 
     return on_each(pages, change)
 
 
-def redesign(pages: Pages, *, soon: bool) -> list[CorpusPage]:
-    """From the middle on every page has a new design; the pages after it alone have gold.
+def redesign(pages: StreamPages, *, soon: bool) -> list[CorpusPage]:
+    """Give every page from the middle on a new design; only pages after that have gold.
 
-    Classes and ids are others, everything is wrapped, each div outside the article is a section,
-    and what surrounds the article says the same in other words.
+    Classes and ids change, everything is wrapped, each div outside the article becomes a section,
+    and the text around the article changes.
 
     Args:
-        pages: of a site.
-        soon: the first ten pages after it are scored, else those from the tenth on.
+        pages: pages of a site.
+        soon: whether the first ten pages after the redesign are scored; else the later ones.
     """
     middle = len(pages) // 2
 
@@ -52,12 +52,14 @@ def _rename(root: html.HtmlElement, salt: str) -> None:
     for element in root.iter("*"):
         for name in ("class", "id"):
             if value := element.get(name):
-                element.set(name, " ".join(letters(f"{salt} {token}") for token in value.split()))
+                element.set(
+                    name, " ".join(six_letters(f"{salt} {token}") for token in value.split())
+                )
 
 
 def _redesigned(article: CutPage) -> str:
     marks = {"before": "<!--paragraph-->", "title": "<!--title-->"}
-    root = parsed(article.put(marks))
+    root = parse_html(article.put(marks))
     assert root is not None  # noqa: S101 - it was cut
     kept = _kept(root)
     for element in list(root.iterfind("body//*")):
@@ -67,15 +69,15 @@ def _redesigned(article: CutPage) -> str:
     body = root.find("body")
     assert body is not None  # noqa: S101 - it was cut
     for name in ("page", "canvas"):
-        wrapper = html.Element("div", {"class": letters(name)})
+        wrapper = html.Element("div", {"class": six_letters(name)})
         wrapper.text, body.text = body.text, None
         wrapper.extend(list(body))
         body.append(wrapper)
-    return serialised(root)
+    return serialise_html(root)
 
 
 def _kept(root: html.HtmlElement) -> set[html.HtmlElement]:
-    """The article and its title, by the comments before its first paragraph and its title."""
+    """Find the article and its title, by the comments before its first paragraph and its title."""
     kept: set[html.HtmlElement] = set()
     for comment in list(root.iter(Comment)):
         if comment.text in ("paragraph", "title"):
@@ -87,7 +89,7 @@ def _kept(root: html.HtmlElement) -> set[html.HtmlElement]:
 
 
 def _reword(element: html.HtmlElement) -> None:
-    """Say what an element says in another order of words, on all pages the same."""
+    """Reverse the words of an element, in the same way on all pages."""
     if element.tag not in ("script", "style"):
         element.text = _reversed(element.text)
     element.tail = _reversed(element.tail)

@@ -1,4 +1,4 @@
-"""What is put into pages where no page has it: offers, consent, biographies. All of it made up."""
+"""Invented text for insertions: offers, consent banners, biographies."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from random import Random
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:
-    """Its parts between blank lines."""
+    """Return the parts between blank lines."""
     return tuple(" ".join(part.split()) for part in text.split("\n\n"))
 
 
@@ -89,7 +89,7 @@ _SUBJECTS = ("courts", "elections", "football", "health", "housing", "music", "s
 
 
 def biography(random: Random) -> str:
-    """Two sentences on an author that nobody is."""
+    """Return two sentences about an invented author."""
     name = " ".join("".join(random.choices(_SYLLABLES, k=3)).capitalize() for _ in range(2))
     first, second, third = random.sample(_SUBJECTS, 3)
     year = random.randint(1990, 2015)

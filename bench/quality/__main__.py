@@ -1,4 +1,4 @@
-"""`python -m bench.quality`: the rows of issue 6 that are about quality, each beside its bar."""
+"""Write the report on a heuristic's quality: `python -m bench.quality`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from bench.pages import STREAMS
 from bench.quality import ablation, peers
 from bench.quality.against import PEER, against
 from bench.quality.level import level, positions
-from bench.quality.markdown import Answer
-from bench.quality.passes import PageF1, follow_all
+from bench.quality.markdown import QualityResult
+from bench.quality.passes import PageF1, score_streams
 from bench.quality.refit.halves import refit
 from bench.quality.refit.site import PAGES as REFIT_PAGES
-from bench.quality.single_pages import PAGES, Alone, corpora, single_pages
+from bench.quality.single_pages import PAGES, Alone, existing_corpora, single_pages
 from bench.quality.variant import NAMES, Variant, evidence_of
 from bench.quality.without import without_names, without_titles
 from urltree.heuristics.registry import DEFAULT
@@ -31,20 +31,38 @@ ROWS = ("1", "2", "3", "4", "5", "6", "8", "9")
 
 @click.command()
 @click.argument("streams", type=click.Path(path_type=Path, file_okay=False), default=STREAMS)
-@click.option("--rows", default=",".join(ROWS), show_default=True, help="Of issue 6.")
-@click.option("--heuristic", default=DEFAULT, show_default=True)
-@click.option("--option", "options", multiple=True, help="NAME=VALUE, of the Extractor.")
-@click.option("--sites", multiple=True, help="Names of domains; all by default.")
-@click.option("--pages", type=click.IntRange(1), help="Of each site, from its first on.")
+@click.option(
+    "--rows",
+    default=",".join(ROWS),
+    show_default=True,
+    help="Sections of the report, separated by commas: 1 streams, 2 another extractor, 3 without "
+    "titles, 4 without names, 5 refitted, 6 first pages, 8 single pages, 9 each evidence left out.",
+)
+@click.option("--heuristic", default=DEFAULT, show_default=True, help="Name of the heuristic.")
+@click.option(
+    "--option", "options", multiple=True, help="NAME=VALUE, an argument of the Extractor."
+)
+@click.option("--sites", multiple=True, help="Name of a domain to measure; all by default.")
+@click.option("--pages", type=click.IntRange(1), help="Number of first pages of each site.")
 @click.option(
     "--work",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("build/quality"),
     show_default=True,
-    help="Keeps texts of other extractors.",
+    help="Folder where texts of other extractors are kept.",
 )
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Also written here.")
-@click.option("--processes", type=click.IntRange(1), default=2, show_default=True)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to which the report is also written, as Markdown.",
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Number of parallel processes.",
+)
 def main(  # noqa: PLR0913 - one parameter an option
     *,
     streams: Path,
@@ -57,13 +75,17 @@ def main(  # noqa: PLR0913 - one parameter an option
     out: Path | None,
     processes: int,
 ) -> None:
-    """Hold a heuristic to the bars on STREAMS, a folder of streams; exit 1 where one is missed."""
+    """Measure a heuristic on STREAMS, a folder of streams; exit code 1 means a missed bar."""
     chosen = rows.split(",")
     if unknown := [row for row in chosen if row not in ROWS]:
-        raise click.BadParameter(f"no row {', '.join(unknown)}; there are {', '.join(ROWS)}")
+        raise click.BadParameter(
+            f"--rows: unknown section {', '.join(unknown)}; choose from {', '.join(ROWS)}"
+        )
     files = files_of(streams, sites)
     if not files:
-        raise click.ClickException(f"no streams with gold at {streams}")
+        raise click.ClickException(
+            f"{streams} has no SITE.jsonl.zst of these sites: give a folder of streams"
+        )
     more = {name: _value(text) for name, _, text in (each.partition("=") for each in options)}
     bench = Bench(tuple(files), Variant(heuristic), more, pages, work, processes)
     text, missed = f"# Quality of `{heuristic}`\n\n", []
@@ -74,12 +96,12 @@ def main(  # noqa: PLR0913 - one parameter an option
         if out is not None:
             out.write_text(text, "utf-8")
     if missed:
-        click.echo("bars missed:\n  " + "\n  ".join(missed), err=True)
+        click.echo("results that miss their bar:\n  " + "\n  ".join(missed), err=True)
     sys.exit(1 if missed else 0)
 
 
 def _value(text: str) -> Any:
-    """What an option is put to: JSON, or a text as it stands."""
+    """Return the value of an option: JSON, or else the text itself."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -88,12 +110,15 @@ def _value(text: str) -> Any:
 
 @dataclass(frozen=True)
 class Bench:
-    """What is measured once for several rows.
+    """The measurements that several sections share.
 
     Attributes:
-        options: more arguments of the Extractor.
-        pages: of each site, so many at most; None is all.
-        work: a folder for texts of other extractors.
+        files: streams.
+        variant: heuristic with all of its inputs.
+        options: more arguments for the Extractor.
+        pages: largest number of pages of each site; None for all.
+        work: folder for texts of other extractors.
+        processes: number of parallel processes.
     """
 
     files: tuple[Path, ...]
@@ -103,8 +128,8 @@ class Bench:
     work: Path
     processes: int
 
-    def answers(self, rows: Sequence[str]) -> Iterator[Answer]:
-        """The rows in the order of the issue, each as soon as it is measured."""
+    def answers(self, rows: Sequence[str]) -> Iterator[QualityResult]:
+        """Give the sections in order, each as soon as it is measured."""
         if "1" in rows:
             yield level(self.own)
         if "2" in rows:
@@ -118,15 +143,15 @@ class Bench:
             yield refit(self.files, self.processes, self.pages or REFIT_PAGES)
         if "6" in rows:
             yield positions(self.own)
-        if "8" in rows and (files := corpora(PAGES)):
+        if "8" in rows and (files := existing_corpora(PAGES)):
             more = {**self.options, "heuristic": self.variant.heuristic}
             alone = [Alone(file, more, self.work, self.pages) for file in files]
             yield single_pages(alone, self.processes)
         if "9" in rows and self.pieces:
             yield self.ablation()
 
-    def ablation(self) -> Answer:
-        """Row 9."""
+    def ablation(self) -> QualityResult:
+        """Measure section 9, with each kind of evidence left out."""
         variants = [self.variant.without(piece) for piece in self.pieces]
         scores = self._follow([self.variant, *variants], self.pages or ablation.STREAM_PAGES)
         sites = [file for file in self.files if file.name.startswith(ablation.SITES)]
@@ -136,22 +161,22 @@ class Bench:
 
     @cached_property
     def own(self) -> list[PageF1]:
-        """Scores of the heuristic as it is."""
+        """Scores of the heuristic with all of its inputs."""
         return self.scores(self.variant)
 
     @cached_property
     def pieces(self) -> tuple[str, ...]:
-        """What may be left out of it."""
+        """Kinds of evidence that can be left out of the heuristic."""
         return evidence_of(self.variant.heuristic)
 
     def scores(self, variant: Variant) -> list[PageF1]:
-        """Scores of a variant."""
+        """Return the scores of a variant."""
         return self._follow([variant], self.pages)[variant]
 
     def _follow(
         self, variants: Sequence[Variant], pages: int | None
     ) -> dict[Variant, list[PageF1]]:
-        return follow_all(
+        return score_streams(
             self.files,
             variants,
             pages=pages,

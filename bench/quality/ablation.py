@@ -1,7 +1,8 @@
-"""Row 9: each piece of evidence left out alone, on streams and on generated ones.
+"""Section 9: each kind of evidence left out alone, on real and on generated streams.
 
-A piece earns its place where leaving it out costs the streams, or the pages of some generator, at
-least `EARNS`. What leaving it out gains somewhere is shown beside: there the evidence is wrong.
+A kind of evidence is worth its cost if leaving it out costs real streams, or the pages of some
+generator, at least `EARNS`. The report also shows what leaving it out gains: there the evidence is
+wrong.
 """
 
 from __future__ import annotations
@@ -12,27 +13,36 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from bench.figure import Figure
-from bench.hard_streams.generators import SECTIONS, names
-from bench.hard_streams.measuring import Measured, Work, measure
+from bench.figure import Measurement
+from bench.hard_streams.generators import SECTIONS, generator_names
+from bench.hard_streams.measuring import GeneratorScore, StreamTask, measure_generators
 from bench.quality.level import LEARNED, among
-from bench.quality.markdown import DIFFERENCE, Answer, at_least, interval, signed, table
-from bench.quality.passes import Scores
-from bench.quality.passes import table as table_of
+from bench.quality.markdown import (
+    DIFFERENCE,
+    QualityResult,
+    at_least,
+    format_interval,
+    format_signed,
+    markdown_table,
+)
+from bench.quality.passes import VariantScores
+from bench.quality.passes import score_table as table_of
 from bench.quality.variant import Variant
-from urltree_evaluation.pool import each_done
-from urltree_evaluation.statistics.bootstrap import differences
-from urltree_evaluation.statistics.table import Table
+from urltree_evaluation.pool import map_unordered
+from urltree_evaluation.statistics.bootstrap import differences_to
+from urltree_evaluation.statistics.table import ScoreTable
 
 EARNS = 0.001
-STREAM_PAGES = 200  # of each site, for a pass over all of them costs a minute a piece
-PAGES, SCORED = 80, 16  # of each generated stream
+STREAM_PAGES = (
+    200  # pages of each site; a pass over all of them takes a minute for each kind of evidence
+)
+PAGES, SCORED = 80, 16  # pages of each generated stream
 SITES = ("blog.rust-lang.org", "freepressokc.com", "izquierdahispanica.org")
 _PARTS = 4
 
 
 class Generated(NamedTuple):
-    """Mean F1 of one generator by one heuristic, with title."""
+    """The mean F1 of one heuristic on one generator, with the title."""
 
     generator: str
     heuristic: str
@@ -42,16 +52,17 @@ class Generated(NamedTuple):
 def on_generated(
     files: Sequence[Path], heuristics: Sequence[str], processes: int
 ) -> list[Generated]:
-    """Each generator but `sections` on each stream, by each heuristic: means over streams."""
-    generators = [name for name in names() if name != SECTIONS]
-    some = [tuple(generators[at::_PARTS]) for at in range(_PARTS)]  # share a pass as they came
+    """Score each heuristic on each generator except `sections`: means over streams."""
+    generators = [name for name in generator_names() if name != SECTIONS]
+    # they share the pass over the real stream
+    some = [tuple(generators[at::_PARTS]) for at in range(_PARTS)]
     work = [
-        Work((file,), PAGES, SCORED, chosen, tuple(heuristics), {"revisits": "replace"})
+        StreamTask((file,), PAGES, SCORED, chosen, tuple(heuristics), {"revisits": "replace"})
         for file in files
         for chosen in some
     ]
-    grouped: dict[tuple[str, str], list[Measured]] = defaultdict(list)
-    for done in each_done(measure, work, processes):
+    grouped: dict[tuple[str, str], list[GeneratorScore]] = defaultdict(list)
+    for done in map_unordered(measure_generators, work, processes):
         for each in done:
             grouped[each.generator, each.heuristic].append(each)
     return [
@@ -61,9 +72,9 @@ def on_generated(
 
 
 def ablation(
-    whole: Variant, pieces: Sequence[str], scores: Scores, generated: Iterable[Generated]
-) -> Answer:
-    """Row 9: a line for each piece; all figures are F1 without it minus F1 with all."""
+    whole: Variant, pieces: Sequence[str], scores: VariantScores, generated: Iterable[Generated]
+) -> QualityResult:
+    """Make section 9: a line for each kind of evidence, with F1 without it minus F1 with all."""
     by_generator: dict[str, dict[str, float]] = defaultdict(dict)
     for each in generated:
         by_generator[each.heuristic][each.generator] = each.f1
@@ -74,34 +85,41 @@ def ablation(
         changes = _changes(by_generator[whole.heuristic], by_generator[without.heuristic])
         row, cost = _line(both, changes)
         rows.append([piece, *row])
-        found.append(Figure(f"{piece} earns", cost, DIFFERENCE, bar=at_least(EARNS)))
+        found.append(Measurement(f"{piece} earns", cost, DIFFERENCE, bar=at_least(EARNS)))
     header = ["without", "streams", "95 %", f"after {LEARNED}", "page 1", "page 2-5"]
     header += ["site that loses most", "site that gains most"]
     header += ["generators", "generator that loses most", "generator that gains most"]
     method = (
-        f"F1 without a piece minus F1 with all: the first {STREAM_PAGES} pages of a site scored as"
-        f" in row 1; generators on {PAGES} pages of {len(SITES)} sites, with title."
-        " What a piece earns is the larger of what leaving it out costs the streams, and the"
-        f" generator that loses most; {EARNS:g} is asked."
+        f"F1 without one kind of evidence minus F1 with all: the first {STREAM_PAGES} pages of a"
+        f" site, scored as in section 1; generators on {PAGES} pages of {len(SITES)} sites, with"
+        " title. A kind of evidence earns the loss of the streams without it, or the loss of the"
+        f" generator that loses most, if that is larger; the bar is {EARNS:g}."
     )
-    return Answer("Row 9: each evidence left out", method, found, [table(header, rows)])
+    return QualityResult(
+        "Section 9: each evidence left out", method, found, [markdown_table(header, rows)]
+    )
 
 
-def _line(both: Table, changes: Mapping[str, float]) -> tuple[list[str], float]:
-    """The cells of a piece, and what it earns."""
-    change = differences(both, "whole")["without"]
+def _line(both: ScoreTable, changes: Mapping[str, float]) -> tuple[list[str], float]:
+    """Return the cells of a kind of evidence, and the F1 that it earns."""
+    change = differences_to(both, "whole")["without"]
     sites = dict(zip(both.domain_names, (both.domain_means @ [-1.0, 1.0]).tolist(), strict=True))
     parts = [_change(among(both, *span)) for span in ((LEARNED + 1, None), (1, 1), (2, 5))]
-    cells = [signed(change.value), interval(change, is_difference=True), *parts, *_ends(sites)]
-    cells += [signed(fmean(changes.values())) if changes else "", *_ends(changes)]
+    cells = [
+        format_signed(change.value),
+        format_interval(change, is_difference=True),
+        *parts,
+        *_ends(sites),
+    ]
+    cells += [format_signed(fmean(changes.values())) if changes else "", *_ends(changes)]
     return cells, max(-change.value, -min(changes.values(), default=0.0))
 
 
-def _change(both: Table) -> str:
+def _change(both: ScoreTable) -> str:
     if not len(both):
         return ""
     macro = both.macro()
-    return signed(macro["without"] - macro["whole"])
+    return format_signed(macro["without"] - macro["whole"])
 
 
 def _changes(whole: Mapping[str, float], without: Mapping[str, float]) -> dict[str, float]:
@@ -109,11 +127,11 @@ def _changes(whole: Mapping[str, float], without: Mapping[str, float]) -> dict[s
 
 
 def _ends(changes: Mapping[str, float]) -> list[str]:
-    """Who loses most and who gains most, each with its change; empty where nobody does."""
+    """Return the largest loss and the largest gain, each with its name."""
     if not changes:
         return ["", ""]
     low, high = (choose(changes, key=lambda name: changes[name]) for choose in (min, max))
     return [
-        f"{signed(changes[low])} {low}" if changes[low] < 0 else "",
-        f"{signed(changes[high])} {high}" if changes[high] > 0 else "",
+        f"{format_signed(changes[low])} {low}" if changes[low] < 0 else "",
+        f"{format_signed(changes[high])} {high}" if changes[high] > 0 else "",
     ]

@@ -1,4 +1,4 @@
-"""Rows 1 and 6: how good a heuristic is on streams, and how good on a site's first pages."""
+"""Sections 1 and 6: the quality on whole streams, and on the first pages of a site."""
 
 from __future__ import annotations
 
@@ -8,76 +8,92 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.figure import Figure
-from bench.quality.markdown import DIFFERENCE, Answer, at_least, at_most, f1, interval, table
+from bench.figure import Measurement
+from bench.quality.markdown import (
+    DIFFERENCE,
+    QualityResult,
+    at_least,
+    at_most,
+    format_interval,
+    four_digits,
+    markdown_table,
+)
 from bench.quality.passes import PageF1
-from bench.quality.passes import table as table_of
-from urltree_evaluation.statistics.bootstrap import Figure as Interval
-from urltree_evaluation.statistics.bootstrap import figures
-from urltree_evaluation.statistics.table import Table
+from bench.quality.passes import score_table as table_of
+from urltree_evaluation.statistics.bootstrap import Estimate as Interval
+from urltree_evaluation.statistics.bootstrap import macro_estimates
+from urltree_evaluation.statistics.table import ScoreTable
 
-LEARNED = 100  # documents after which a site is known (row 1)
+LEARNED = 100  # documents after which a site counts as learned
 POSITIONS = {"1": (1, 1), "2-5": (2, 5), "6-10": (6, 10), "11-30": (11, 30)}
 _BARS = {"1": 0.94, "2-5": 0.94, "6-10": 0.975, "11-30": 0.985}
 _MARKS = (0.9, 0.5)
 
 
-def macro(table: Table) -> Interval:
-    """Of a table's one column, by sites; NaN where no site has a page."""
-    (found,) = figures(table).values()
+def macro_f1(table: ScoreTable) -> Interval:
+    """Return the macro F1 of a table with one column; NaN if it has no page."""
+    (found,) = macro_estimates(table).values()
     return found
 
 
-def among(table: Table, first: int, last: int | None = None) -> Table:
-    """The pages whose number in their site is from `first` to `last`."""
+def among(table: ScoreTable, first: int, last: int | None = None) -> ScoreTable:
+    """Return the pages whose number in their site is from `first` to `last`."""
     return table.select((table.numbers >= first) & (table.numbers <= (last or table.numbers.max())))
 
 
-def level(pages: Sequence[PageF1]) -> Answer:
-    """Row 1: macro F1, of all pages and of a learned site, the worst site, mediocre pages."""
+def level(pages: Sequence[PageF1]) -> QualityResult:
+    """Make section 1: macro F1 of all pages and of learned sites, the worst site, bad pages."""
     as_it_is, titled = table_of({"": pages}), table_of({"": pages}, "titled")
     known = among(as_it_is, LEARNED + 1)
     means = dict(zip(as_it_is.domain_names, as_it_is.domain_means[:, 0].tolist(), strict=True))
     worst = min(means, key=lambda site: means[site])
     found = [
-        _with_interval("macro F1", macro(as_it_is), 0.988, f"{len(means)} sites"),
-        _with_interval("with the title prepended", macro(titled)),
-        Figure("worst site", means[worst], "", note=worst, bar=at_least(0.93)),
+        _with_interval("macro F1", macro_f1(as_it_is), 0.988, f"{len(means)} sites"),
+        _with_interval("with the title prepended", macro_f1(titled)),
+        Measurement("worst site", means[worst], "", note=worst, bar=at_least(0.93)),
         *(
-            Figure(f"pages below {mark}", float(np.mean(as_it_is.values < mark)), "", note="share")
+            Measurement(
+                f"pages below {mark}", float(np.mean(as_it_is.values < mark)), "", note="share"
+            )
             for mark in _MARKS
         ),
     ]
     if len(known):
-        note = f"{len(known.domain_names)} sites that have as many"
-        after = _with_interval(f"after {LEARNED} documents", macro(known), 0.992, note)
+        note = f"{len(known.domain_names)} sites with more pages"
+        after = _with_interval(f"after {LEARNED} documents", macro_f1(known), 0.992, note)
         found.insert(1, after)
-    method = "One pass over every page; scored are a site's first 30 and every 10th; words, LCS."
-    return Answer("Row 1: streams", method, found, [_sites(as_it_is, titled)])
+    method = (
+        "One pass over every page; a site's first 30 pages and every 10th are scored; words, LCS."
+    )
+    return QualityResult("Section 1: streams", method, found, [_sites(as_it_is, titled)])
 
 
-def positions(pages: Sequence[PageF1]) -> Answer:
-    """Row 6: the first pages of each site, each class alone, and its second against its first."""
+def positions(pages: Sequence[PageF1]) -> QualityResult:
+    """Make section 6: F1 by position, and the loss from a site's first page to its second."""
     scores, found = table_of({"": pages}), []
     for name, (first, last) in POSITIONS.items():
         of_class = among(scores, first, last)
         if len(of_class):
-            found.append(_with_interval(f"page {name}", macro(of_class), _BARS[name]))
+            found.append(_with_interval(f"page {name}", macro_f1(of_class), _BARS[name]))
     site, drop = worst_drop(scores)
     found.append(
-        Figure("page 2 below page 1, at most", drop, DIFFERENCE, note=f"{site}", bar=at_most(0.1))
+        Measurement(
+            "largest loss from page 1 to page 2", drop, DIFFERENCE, note=f"{site}", bar=at_most(0.1)
+        )
     )
     low = [
-        [page.site, page.number, f1(page.f1)]
+        [page.site, page.number, four_digits(page.f1)]
         for page in sorted(pages, key=lambda page: page.f1)
         if page.number <= POSITIONS["2-5"][1] and page.f1 < _MARKS[0]
     ]
-    shown = [table(["low among the first five", "page", "F1"], low)] if low else []
-    return Answer("Row 6: a site's first pages", "What was said first of each.", found, shown)
+    shown = [markdown_table(["low F1 among the first five", "page", "F1"], low)] if low else []
+    return QualityResult(
+        "Section 6: a site's first pages", "The first text of each page.", found, shown
+    )
 
 
-def worst_drop(scores: Table) -> tuple[str, float]:
-    """The site whose second page is furthest below its first, and by how much."""
+def worst_drop(scores: ScoreTable) -> tuple[str, float]:
+    """Return the site with the largest loss from its first page to its second, and the loss."""
     first, second = (
         dict(zip(of.domains, of.values[:, 0].tolist(), strict=True))
         for of in (among(scores, 1, 1), among(scores, 2, 2))
@@ -89,13 +105,15 @@ def worst_drop(scores: Table) -> tuple[str, float]:
     return worst, drops[worst]
 
 
-def _with_interval(name: str, value: Interval, bar: float | None = None, note: str = "") -> Figure:
-    note = "; ".join(part for part in (interval(value), note) if part)
-    return Figure(name, value.value, "", note=note, bar=None if bar is None else at_least(bar))
+def _with_interval(
+    name: str, value: Interval, bar: float | None = None, note: str = ""
+) -> Measurement:
+    note = "; ".join(part for part in (format_interval(value), note) if part)
+    return Measurement(name, value.value, "", note=note, bar=None if bar is None else at_least(bar))
 
 
-def _sites(as_it_is: Table, titled: Table) -> str:
-    """A line for each site, the worst first."""
+def _sites(as_it_is: ScoreTable, titled: ScoreTable) -> str:
+    """Return a table with a line for each site, the worst first."""
     header = ["site", "pages", "F1", "+title", "after 100", *POSITIONS, "below .9", "below .5"]
     rows = []
     for site in sorted(as_it_is.domain_names, key=lambda site: _mean(_of(as_it_is, site))):
@@ -104,12 +122,14 @@ def _sites(as_it_is: Table, titled: Table) -> str:
         parts = [own[numbers > LEARNED]]
         parts += [own[(numbers >= low) & (numbers <= high)] for low, high in POSITIONS.values()]
         shares = [f"{fmean(own < mark):.1%}" for mark in _MARKS]
-        means = [f1(_mean(part)) if len(part) else "" for part in (own, with_title, *parts)]
+        means = [
+            four_digits(_mean(part)) if len(part) else "" for part in (own, with_title, *parts)
+        ]
         rows.append([site, len(own), *means, *shares])
-    return table(header, rows)
+    return markdown_table(header, rows)
 
 
-def _of(scores: Table, site: str) -> NDArray[np.float64]:
+def _of(scores: ScoreTable, site: str) -> NDArray[np.float64]:
     return scores.values[[name == site for name in scores.domains], 0]
 
 

@@ -1,26 +1,28 @@
-"""What a row of issue 6 is answered with: figures beside their bars, and tables, as Markdown."""
+"""Sections of the quality report as Markdown: results beside their bars, and tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from bench.figure import Bar, Figure
+from bench.figure import Bar, Measurement
 from urltree_evaluation.statistics import bootstrap
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QualityResult:
     """A section of the report.
 
     Attributes:
-        method: what was measured on which pages, in a line or two.
-        tables: Markdown.
+        title: heading.
+        method: pages and method of the measurement, in one or two lines.
+        figures: results with their bars.
+        tables: tables as Markdown.
     """
 
     title: str
     method: str
-    figures: Sequence[Figure] = ()
+    figures: Sequence[Measurement] = ()
     tables: Sequence[str] = field(default=())
 
     def __str__(self) -> str:
@@ -31,49 +33,49 @@ class Answer:
 
     @property
     def missed(self) -> list[str]:
-        """Names of the figures that miss their bars."""
+        """Names of the results that miss their bars."""
         return [figure.name for figure in self.figures if figure.is_missed]
 
 
 def at_least(limit: float) -> Bar:
-    """A bar to be reached."""
+    """Return a bar that a value must reach."""
     return Bar(limit, is_floor=True)
 
 
 def at_most(limit: float) -> Bar:
-    """A bar not to be passed."""
+    """Return a bar that a value must not exceed."""
     return Bar(limit, is_floor=False)
 
 
-def f1(value: float) -> str:
-    """Four digits, for bars are of three."""
+def four_digits(value: float) -> str:
+    """Format an F1 with four digits, one more than the bars have."""
     return f"{value:.4f}"
 
 
-def signed(value: float) -> str:
-    """A difference; never minus nothing."""
+def format_signed(value: float) -> str:
+    """Format a difference with its sign, and without a negative zero."""
     return f"{round(value, 4) + 0.0:+.4f}"
 
 
-def interval(figure: bootstrap.Figure, *, is_difference: bool = False) -> str:
-    """From where to where 95 % of the resamples lie."""
-    shown = signed if is_difference else f1
+def format_interval(figure: bootstrap.Estimate, *, is_difference: bool = False) -> str:
+    """Format the interval that has 95 % of the resamples."""
+    shown = format_signed if is_difference else four_digits
     return f"{shown(figure.low)} … {shown(figure.high)}"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table; numbers stand right, which are all columns but the first."""
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as Markdown; all columns except the first are aligned to the right."""
     lines = [header, ["---", *["---:"] * (len(header) - 1)], *(map(str, row) for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _figures(figures: Iterable[Figure]) -> str:
+def _figures(figures: Iterable[Measurement]) -> str:
     lines = [["figure", "measured", "bar", "", ""], ["---"] * 5]
     for each in figures:
         verdict = "" if each.bar is None else "**missed**" if each.is_missed else "holds"
-        measured = signed(each.value) if each.unit == DIFFERENCE else f1(each.value)
+        measured = format_signed(each.value) if each.unit == DIFFERENCE else four_digits(each.value)
         lines.append([each.name, measured, str(each.bar or ""), verdict, each.note])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-DIFFERENCE = "difference"  # the unit of a figure that has a sign
+DIFFERENCE = "difference"  # unit of a result that has a sign

@@ -1,4 +1,4 @@
-"""Other extractors on the same pages; their texts are kept, for they cost more than ours.
+"""Scores of other extractors. Their texts are kept, because they take more CPU than ours.
 
 WORK/peers/EXTRACTOR-VERSION/CORPUS.jsonl.zst    {"id": …, "text": …} a line
 """
@@ -10,21 +10,23 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from bench.quality.passes import PageF1, is_scored, score, site_of
+from bench.quality.passes import PageF1, is_scored, score_page, site_of
 from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.corpus import CorpusPage
-from urltree_evaluation.extractors.catalogue import load, version
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.extractors.catalogue import extractor_version, load_extractors
+from urltree_evaluation.pool import map_unordered
 from urltree_evaluation.workspace import SUFFIX, read_lines, write_lines
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What a process does: have an extractor read the scored pages of a stream.
+    """The task of one process: let an extractor read the scored pages of a stream.
 
     Attributes:
-        pages: of the stream, so many at most; None is all.
-        folder: where its texts are kept.
+        file: the stream.
+        peer: name of the extractor.
+        pages: largest number of pages; None for all.
+        folder: folder for its texts.
     """
 
     file: Path
@@ -34,22 +36,22 @@ class Texts:
 
 
 def peer_texts(peer: str, pages: Iterable[CorpusPage], kept: Path) -> dict[str, str]:
-    """What an extractor says of pages, by id; only those are read that are not kept already.
+    """Return an extractor's texts of pages by id; only pages without a kept text are read.
 
     Args:
-        peer: by the name that the evaluation gives it; what it fails on has no text.
-        pages: with unique ids.
-        kept: a folder for files of this extractor's version; the pages' corpus names the file.
+        peer: name of the extractor in the evaluation. A page on which it fails has an empty text.
+        pages: pages with unique ids.
+        kept: folder for files by version of the extractor; the pages' corpus names the file.
 
     Raises:
-        ValueError: it is not installed; the message says how to.
+        ValueError: it is not installed; the message tells how to install it.
     """
-    known, absent = load()
+    known, absent = load_extractors()
     if peer not in known:
         raise ValueError(f"{peer}: {absent.get(peer, 'is no extractor')}")
     wanted = list(pages)
     corpus = wanted[0].id.rpartition("/")[0] if wanted else ""
-    file = kept / "peers" / f"{peer}-{version(known[peer])}" / (corpus + SUFFIX)
+    file = kept / "peers" / f"{peer}-{extractor_version(known[peer])}" / (corpus + SUFFIX)
     said = {each["id"]: each["text"] for each in read_lines(file)} if file.exists() else {}
     missing = [page for page in wanted if page.id not in said]
     if missing:
@@ -66,9 +68,9 @@ def peer_texts(peer: str, pages: Iterable[CorpusPage], kept: Path) -> dict[str, 
 def peer_scores(
     files: Iterable[Path], peer: str, folder: Path, pages: int | None, processes: int
 ) -> list[PageF1]:
-    """F1 of the scored pages of all streams by another extractor."""
+    """Return another extractor's F1 of the scored pages of all streams."""
     work = [Texts(file, peer, pages, folder) for file in files]
-    return [page for found in each_done(_score, work, processes) for page in found]
+    return [page for found in map_unordered(_score, work, processes) for page in found]
 
 
 def _score(work: Texts) -> list[PageF1]:
@@ -79,4 +81,4 @@ def _score(work: Texts) -> list[PageF1]:
     }
     said = peer_texts(work.peer, wanted.values(), work.folder)
     site = site_of(work.file)
-    return [score(page, number, site, said[page.id]) for number, page in wanted.items()]
+    return [score_page(page, number, site, said[page.id]) for number, page in wanted.items()]

@@ -1,4 +1,4 @@
-"""What is measured: a heuristic by name, and whether it is given the records' titles."""
+"""Variants of a heuristic that are measured: with and without titles or kinds of evidence."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 from urltree.heuristics.evidence import EVIDENCE, Evidence
 
-NAMES = "names"  # the evidence of elements and their class and id tokens
+NAMES = "names"  # evidence of elements and their class and id tokens
 
 
 class Variant(NamedTuple):
-    """A heuristic, and what it is given.
+    """A heuristic and its inputs.
 
     Attributes:
-        is_titled: the record's title is given, as a feed would; else the page's own is all.
+        heuristic: name of the heuristic.
+        is_titled: whether it gets the record's title, as from a feed; else the page's own is all.
     """
 
     heuristic: str
@@ -21,14 +22,14 @@ class Variant(NamedTuple):
 
     @property
     def label(self) -> str:
-        """As tables name it."""
+        """Name for tables."""
         return self.heuristic if self.is_titled else f"{self.heuristic}, no title"
 
     def without(self, evidence: str) -> Variant:
-        """The same without a piece of evidence."""
+        """Return the variant without a kind of evidence."""
         return self._replace(heuristic=f"{self.heuristic}-without-{evidence}")
 
 
 def evidence_of(heuristic: str) -> tuple[str, ...]:
-    """Names of what may be left out of a heuristic; none for those of the paper."""
+    """Return the kinds of evidence that can be left out; the paper's heuristics have none."""
     return EVIDENCE if heuristic == Evidence().name else ()

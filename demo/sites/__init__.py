@@ -1,6 +1,6 @@
-"""Five web sites that do not exist: generated from a seed, with feeds and gold, on loopback."""
+"""Generate five invented web sites with feeds and gold from a seed, and serve them on loopback."""
 
-from demo.sites.feed import Item
-from demo.sites.sample import Sample, sample
+from demo.sites.feed import SampleItem
+from demo.sites.sample import SiteSample, make_sample
 
-__all__ = ["Item", "Sample", "sample"]
+__all__ = ["SampleItem", "SiteSample", "make_sample"]

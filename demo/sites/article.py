@@ -1,4 +1,4 @@
-"""An article as its author wrote it, before a template wraps it in a page."""
+"""The content of an article, before a template puts it into a page."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-Kind = Literal["p", "h2", "ul", "ol", "blockquote", "pre", "table"]
+PartKind = Literal["p", "h2", "ul", "ol", "blockquote", "pre", "table"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ArticlePart:
     """A part of an article's body.
 
     Attributes:
-        lines: one for each block element: items of a list, cells of a table, else a single one.
+        kind: tag of the element.
+        lines: a line for each block element: the items of a list, the cells of a table, else one
+            line.
     """
 
-    kind: Kind
+    kind: PartKind
     lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """What a reader wrote under an article: never gold."""
+    """A reader's comment below an article; it is not part of the gold."""
 
     author: str
     posted: datetime
@@ -32,13 +34,13 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """An article and what belongs to it.
+    """An article with its metadata and comments.
 
     Attributes:
-        number: unique within its site, rising with time.
-        slug: its title as part of a URL.
-        summary: what teasers on other pages say; not the first paragraph.
-        parts: its body.
+        number: number that is unique in its site and rises with time.
+        slug: title as part of a URL.
+        summary: text of teasers on other pages; not the first paragraph.
+        parts: parts of the body.
     """
 
     number: int
@@ -48,11 +50,11 @@ class Article:
     author: str
     published: datetime
     summary: str
-    parts: tuple[Part, ...]
+    parts: tuple[ArticlePart, ...]
     comments: tuple[Comment, ...] = ()
     tags: tuple[str, ...] = field(default=())
 
     @property
     def gold(self) -> str:
-        """The title, then one line for each block element of the body."""
+        """The title, then a line for each block element of the body."""
         return "\n".join((self.title, *(line for part in self.parts for line in part.lines)))

@@ -1,12 +1,12 @@
-"""The five sites of the sample: what they are called, how they are laid out, what they write.
+"""The five sites of the sample: their names, layouts and content.
 
-| host | kind | language | feed | peculiar |
+| host | kind | language | feed | special |
 |---|---|---|---|---|
-| www.der-morgenbote.example | newspaper | German | RSS 2.0 | agency pieces under two addresses |
-| les-carnets-de-lea.example | blog | French | Atom | each post signed, long comments |
-| www.zielony-kat.example | shop, magazine | Polish | JSON Feed | the query says which page |
+| www.der-morgenbote.example | newspaper | German | RSS 2.0 | agency articles at two addresses |
+| les-carnets-de-lea.example | blog | French | Atom | signed posts, long comments |
+| www.zielony-kat.example | shop, magazine | Polish | JSON Feed | the query names the page |
 | docs.quillstack.example | manuals, releases | English | RSS 1.0 | code, tables, no comments |
-| forum.veloklub.example | forum | Russian | RSS 2.0 | windows-1251, query as in the shop |
+| forum.veloklub.example | forum | Russian | RSS 2.0 | windows-1251, the query names the page |
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from demo.sites.article import Article, Part
-from demo.sites.feed import ATOM, FORUM, JSON, RDF, RSS, Format
-from demo.sites.shapes import advice, manual, post, question, report
-from demo.sites.site import Site
-from demo.sites.writer import Writer
+from demo.sites.article import Article, ArticlePart
+from demo.sites.feed import ATOM, FORUM, JSON, RDF, RSS, FeedFormat
+from demo.sites.shapes import advice, manual, news_report, post, question
+from demo.sites.site import SampleSite
+from demo.sites.writer import ArticleWriter
 
 FIRST = datetime(2026, 1, 12, 5, tzinfo=UTC)
-PACE = timedelta(minutes=140)  # 120 articles in 12 days: all within a window of 14
+PACE = timedelta(minutes=140)  # 120 articles in 12 days: a window of 14 days has all of them
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is written down of a site before its articles are generated."""
+    """The fixed properties of a site, before its articles are generated."""
 
     host: str
     name: str
     template: str
-    feed: Format
+    feed: FeedFormat
     locale: str
-    shape: Callable[[Writer], tuple[Part, ...]]
+    shape: Callable[[ArticleWriter], tuple[ArticlePart, ...]]
     comments: int
     sections: Mapping[str, str]
     address: Callable[[Article], str]
@@ -50,7 +50,7 @@ _PLANS = (
         "news",
         RSS,
         "de_DE",
-        report,
+        news_report,
         5,
         {
             "politik": "Politik",
@@ -111,8 +111,8 @@ _PLANS = (
 )
 
 
-def sites(seed: str, articles: int) -> tuple[Site, ...]:
-    """The five sites with so many articles each, and their syndicated pieces."""
+def sites(seed: str, articles: int) -> tuple[SampleSite, ...]:
+    """Return the five sites with this number of articles each, and with syndicated articles."""
     news, blog, magazine, manuals, forum = (_site(plan, seed, articles) for plan in _PLANS)
     releases = [a for a in manuals.articles if a.section == "releases"][:4]
     return (
@@ -124,8 +124,8 @@ def sites(seed: str, articles: int) -> tuple[Site, ...]:
     )
 
 
-def _site(plan: _Plan, seed: str, count: int) -> Site:
-    writer = Writer(plan.locale, plan.shape)
+def _site(plan: _Plan, seed: str, count: int) -> SampleSite:
+    writer = ArticleWriter(plan.locale, plan.shape)
     chance = random.Random(f"{seed} {plan.host}")
     articles = []
     for at in range(count):
@@ -134,7 +134,7 @@ def _site(plan: _Plan, seed: str, count: int) -> Site:
         section = chance.choice(list(plan.sections))
         own = f"{seed} {plan.host} {at}"
         articles.append(writer.article(own, number, section, published, comments=plan.comments))
-    return Site(
+    return SampleSite(
         plan.host,
         plan.name,
         plan.template,
@@ -147,8 +147,8 @@ def _site(plan: _Plan, seed: str, count: int) -> Site:
     )
 
 
-def _syndicated(site: Site, pieces: list[Article], section: str) -> Site:
-    """The site with other people's pieces in one of its sections: same words, other address."""
+def _syndicated(site: SampleSite, pieces: list[Article], section: str) -> SampleSite:
+    """Copy articles into a section of a site: the same words at another address."""
     copies = [
         replace(
             piece,

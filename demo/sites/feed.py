@@ -1,4 +1,4 @@
-"""What a site's feed consists of, and how the formats are called; `templates/feeds` writes them."""
+"""The content of a feed, and the formats that `templates/feeds` writes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """An item of a feed: an address, and what the feed says of it.
+class SampleItem:
+    """An item of a feed: an address and its description.
 
     Attributes:
-        id: unique among all items; the same article once more is another item.
-        published: when it comes out; items are listed in this order.
+        id: id that is unique among all items; an article that is listed twice has two.
+        published: publication time; items are listed in this order.
     """
 
     id: str
@@ -23,13 +23,13 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
-    """How a site's feed is written, and where it lies.
+class FeedFormat:
+    """The format of a site's feed, and its address.
 
     Attributes:
-        template: name in `templates/feeds`.
-        path: with query.
-        media_type: as the header says it, without charset.
+        template: file name in `templates/feeds`.
+        path: path and query of the address.
+        media_type: media type of the header Content-Type, without charset.
     """
 
     template: str
@@ -37,8 +37,9 @@ class Format:
     media_type: str
 
 
-RSS = Format("rss.xml", "/feed.xml", "application/rss+xml")
-ATOM = Format("atom.xml", "/atom.xml", "application/atom+xml")
-JSON = Format("feed.json", "/feed.json", "application/feed+json")
-RDF = Format("rdf.xml", "/index.rdf", "application/rdf+xml")  # RSS 1.0, as many manuals still have
-FORUM = Format("rss.xml", "/feed.php?mode=topics", "text/xml")
+RSS = FeedFormat("rss.xml", "/feed.xml", "application/rss+xml")
+ATOM = FeedFormat("atom.xml", "/atom.xml", "application/atom+xml")
+JSON = FeedFormat("feed.json", "/feed.json", "application/feed+json")
+# RSS 1.0, which many manuals still use
+RDF = FeedFormat("rdf.xml", "/index.rdf", "application/rdf+xml")
+FORUM = FeedFormat("rss.xml", "/feed.php?mode=topics", "text/xml")

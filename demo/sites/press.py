@@ -1,4 +1,4 @@
-"""When the items of the feeds come out: one a site every PACE seconds, as if days were seconds."""
+"""The publication of the feeds' items: one item of each site every PACE seconds."""
 
 from __future__ import annotations
 
@@ -6,40 +6,40 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from demo.sites.feed import Item
-from demo.sites.sample import Sample
+from demo.sites.feed import SampleItem
+from demo.sites.sample import SiteSample
 
-PACE = 0.2  # seconds from item to item of a site: the whole sample takes 35 s
+PACE = 0.2  # seconds between two items of a site: the whole sample takes 35 s
 LISTED = 20  # newest items that a feed lists
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """A feed as it is now.
+    """A feed at one moment.
 
     Attributes:
-        items: newest first.
-        changed: when the newest came out, seconds since 1970.
+        items: listed items, newest first.
+        changed: publication time of the newest item, in seconds since 1970.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[SampleItem, ...]
     changed: float
 
 
 class Press:
-    """Lets the items of all feeds come out.
+    """Publishes the items of all feeds in real time.
 
-    A feed lists its newest items, and older ones too if nobody has asked since they came out: on
-    a machine that is busy for some seconds a run is slower, and nothing is missing.
+    A feed lists its newest items. It also lists older ones that no reader has requested yet: so a
+    run on a machine that pauses for some seconds is slower, but misses no item.
 
     Args:
-        sample: whose feeds these are.
-        pace: seconds from item to item of a site.
-        clock: seconds since 1970.
+        sample: sites with their feeds.
+        pace: seconds between two items of a site.
+        clock: returns the seconds since 1970.
     """
 
     def __init__(
-        self, sample: Sample, pace: float = PACE, clock: Callable[[], float] = time.time
+        self, sample: SiteSample, pace: float = PACE, clock: Callable[[], float] = time.time
     ) -> None:
         self._feeds = sample.feeds
         self._pace = pace
@@ -48,21 +48,21 @@ class Press:
         self._read = dict.fromkeys(self._feeds, 0)
 
     def start(self) -> None:
-        """The first item of each feed comes out now."""
+        """Publish the first item of each feed now."""
         self._started = self._clock()
 
     @property
     def published(self) -> int:
-        """Items of all feeds that are out."""
+        """Number of items of all feeds that are published."""
         return sum(map(self._out, self._feeds))
 
     @property
     def is_done(self) -> bool:
-        """Whether all of them are."""
+        """Whether all items are published."""
         return self.published == sum(map(len, self._feeds.values()))
 
     def issue(self, host: str) -> Issue:
-        """The feed of a host, which a reader takes now."""
+        """Return the feed of a host as it is now, and note that a reader has seen it."""
         out = self._out(host)
         oldest = max(0, min(out - LISTED, self._read[host]))
         self._read[host] = out

@@ -1,7 +1,8 @@
 """The five sites and the items of their feeds, in the order of time.
 
-Most articles come up once. Some come up again under an address that means the same, one kind for
-each step that reveals a duplicate, and each site lists addresses behind which there is no page.
+Most articles are listed once. Some are listed again at an address that means the same page: one
+kind of address for each step that reveals a duplicate. Each site also lists addresses that lead to
+no usable page.
 """
 
 from __future__ import annotations
@@ -14,36 +15,37 @@ from urllib.parse import urlsplit
 
 from demo.sites.article import Article
 from demo.sites.catalogue import sites
-from demo.sites.feed import Item
-from demo.sites.site import FORBIDDEN, Site
+from demo.sites.feed import SampleItem
+from demo.sites.site import FORBIDDEN, SampleSite
 
 SEED = "urltree"
 ARTICLES = 120  # of each site
-AGAIN = timedelta(hours=5)  # until the same article comes up once more, with a new date
+AGAIN = timedelta(hours=5)  # time until an article is listed again with a new date
 CAMPAIGN = "utm_source=feed&utm_medium=rss"
-NO_PAGES = ("/weg", "/leer/", "/preise.pdf", FORBIDDEN)  # missing, empty, no HTML, not for robots
+# missing, empty, not HTML, forbidden for robots
+NO_PAGES = ("/weg", "/leer/", "/preise.pdf", FORBIDDEN)
 
 
 @dataclass(frozen=True)
-class Sample:
+class SiteSample:
     """The sites, and the items of their feeds by host, in the order of time."""
 
-    sites: tuple[Site, ...]
-    feeds: Mapping[str, tuple[Item, ...]] = field(repr=False)
+    sites: tuple[SampleSite, ...]
+    feeds: Mapping[str, tuple[SampleItem, ...]] = field(repr=False)
 
     @property
-    def items(self) -> list[Item]:
-        """Of all feeds, in the order of time."""
+    def items(self) -> list[SampleItem]:
+        """Items of all feeds, in the order of time."""
         everything = (item for items in self.feeds.values() for item in items)
         return sorted(everything, key=lambda item: (item.published, item.url))
 
-    def site(self, host: str) -> Site | None:
-        """The site of a Host header."""
+    def site(self, host: str) -> SampleSite | None:
+        """Return the site of a Host header, or None."""
         name = host.lower().partition(":")[0]
         return next((site for site in self.sites if site.host == name), None)
 
     def gold(self, url: str) -> str | None:
-        """The title and body of the article at an address; None where there is none."""
+        """Return title and body of the article at an address, or None if it has no article."""
         parts = urlsplit(url)
         site = self.site(parts.netloc)
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
@@ -52,22 +54,22 @@ class Sample:
 
 
 @cache
-def sample(seed: str = SEED, articles: int = ARTICLES) -> Sample:
-    """The same sample for the same arguments, to the byte."""
+def make_sample(seed: str = SEED, articles: int = ARTICLES) -> SiteSample:
+    """Generate the sample; the same arguments give the same bytes."""
     made = sites(seed, articles)
-    return Sample(made, {site.host: _feed(site) for site in made})
+    return SiteSample(made, {site.host: _feed(site) for site in made})
 
 
-def _feed(site: Site) -> tuple[Item, ...]:
+def _feed(site: SampleSite) -> tuple[SampleItem, ...]:
     listed = sorted(_listed(site), key=lambda row: row[:2])
     return tuple(
-        Item(f"tag:{site.host},2026:{at}", url, title, summary, published)
+        SampleItem(f"tag:{site.host},2026:{at}", url, title, summary, published)
         for at, (published, url, title, summary) in enumerate(listed)
     )
 
 
-def _listed(site: Site) -> Iterator[tuple[datetime, str, str, str]]:
-    """Date, address, title and summary of each item."""
+def _listed(site: SampleSite) -> Iterator[tuple[datetime, str, str, str]]:
+    """Return date, address, title and summary of each item."""
     for at, article in enumerate(site.articles):
         said = article.title, article.summary
         first = _FIRST.get(at % 10, _same)
@@ -80,28 +82,28 @@ def _listed(site: Site) -> Iterator[tuple[datetime, str, str, str]]:
         yield middle, f"https://{site.host}{path}", path, ""
 
 
-def _same(site: Site, article: Article) -> str:
+def _same(site: SampleSite, article: Article) -> str:
     return site.url(article)
 
 
-def _short(site: Site, article: Article) -> str:
+def _short(site: SampleSite, article: Article) -> str:
     return f"https://{site.host}/go?a={article.number}"
 
 
-def _insecure(site: Site, article: Article) -> str:
+def _insecure(site: SampleSite, article: Article) -> str:
     return "http" + site.url(article).removeprefix("https")
 
 
-def _spelled(site: Site, article: Article) -> str:
+def _spelled(site: SampleSite, article: Article) -> str:
     return f"https://{site.host.upper()}:443{site.address(article)}#main"
 
 
-def _campaign(site: Site, article: Article) -> str:
+def _campaign(site: SampleSite, article: Article) -> str:
     url = site.url(article)
     return f"{url}{'&' if '?' in url else '?'}{CAMPAIGN}"
 
 
-# by the last digit of an article's place in its site: how it comes up first, and how again
-_Spelling = Callable[[Site, Article], str]
+# By the last digit of an article's index in its site: its first and its second address.
+_Spelling = Callable[[SampleSite, Article], str]
 _FIRST: Mapping[int, _Spelling] = {1: _insecure, 2: _short, 3: _campaign}
 _AGAIN: Mapping[int, _Spelling] = {4: _same, 5: _short, 6: _spelled, 7: _campaign}

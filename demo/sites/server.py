@@ -1,4 +1,4 @@
-"""The five sites on loopback, by HTTP and by TLS of a CA of their own, told apart by the host."""
+"""A server of the five sites on loopback, over HTTP and over TLS with its own CA."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ import trustme
 from aiohttp import web
 
 from demo.sites.press import Press
-from demo.sites.sample import Sample
-from demo.sites.site import Site
+from demo.sites.sample import SiteSample
+from demo.sites.site import SampleSite
 
 LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Where the sites are.
+    """The addresses of the running server.
 
     Attributes:
         http, https: ports of 127.0.0.1.
-        ca_file: the certificate that signs the sites', PEM.
+        ca_file: PEM file of the certificate that signs the sites' certificates.
     """
 
     http: int
@@ -35,18 +35,18 @@ class Served:
 
     @property
     def connect_to(self) -> str:
-        """As curl's option: the ports of every host are these."""
+        """Rules that send all requests to this server, as in curl's option --connect-to."""
         return f":80:{LOOPBACK}:{self.http},:443:{LOOPBACK}:{self.https}"
 
 
 @asynccontextmanager
-async def serving(sample: Sample, press: Press, directory: Path) -> AsyncIterator[Served]:
-    """Serve while the context lasts.
+async def serving(sample: SiteSample, press: Press, directory: Path) -> AsyncIterator[Served]:
+    """Serve the sites while the context lasts.
 
     Args:
-        sample: the sites.
-        press: says which items are out.
-        directory: gets the CA's certificate.
+        sample: sites with their feeds.
+        press: decides which items are published.
+        directory: directory for the CA's certificate.
     """
     ca = trustme.CA()
     ca_file = directory / "ca.pem"
@@ -64,11 +64,11 @@ async def serving(sample: Sample, press: Press, directory: Path) -> AsyncIterato
         await runner.cleanup()
 
 
-def _application(sample: Sample, press: Press) -> web.Application:
+def _application(sample: SiteSample, press: Press) -> web.Application:
     async def answer(request: web.Request) -> web.Response:
         site = sample.site(request.host)
         if site is None:
-            return web.Response(status=421, text=f"no site called {request.host}")
+            return web.Response(status=421, text=f"This server has no site {request.host}")
         if request.scheme == "https" and request.raw_path == site.feed.path:
             return _feed(site, press, request)
         found = site.answer(request.scheme, request.raw_path)
@@ -82,8 +82,8 @@ def _application(sample: Sample, press: Press) -> web.Application:
     return application
 
 
-def _feed(site: Site, press: Press, request: web.Request) -> web.Response:
-    """The feed, or 304 by its ETag alone: a date of whole seconds cannot tell five items."""
+def _feed(site: SampleSite, press: Press, request: web.Request) -> web.Response:
+    """Return the feed, or 304 if the ETag matches; Last-Modified is too coarse."""
     issue = press.issue(site.host)
     body = site.listing(issue.items)
     validators = {

@@ -1,4 +1,4 @@
-"""A web site: its articles, their addresses, and what it answers to a request."""
+"""A web site: its articles, their addresses, and its responses to requests."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from demo.sites.article import Article
-from demo.sites.feed import Format, Item
+from demo.sites.feed import FeedFormat, SampleItem
 
-FORBIDDEN = "/intern/"  # by robots.txt, which a reader of feeds obeys
+FORBIDDEN = "/intern/"  # forbidden by robots.txt, which a feed reader obeys
 _ROBOTS = f"User-agent: *\nDisallow: {FORBIDDEN}\n".encode()
 _PDF = b"%PDF-1.4\n1 0 obj << /Type /Catalog >> endobj\ntrailer << /Root 1 0 R >>\n%%EOF\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SiteResponse:
     """An HTTP response."""
 
     status: int
@@ -31,19 +31,19 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Site:
+class SampleSite:
     """A web site of the sample.
 
     Attributes:
-        host: of its pages; its addresses are https.
-        name: for readers.
-        template: name in `templates/`, which is written in the site's language.
-        sections: by the name in the address, its name for readers.
-        address: path (and query) of an article; everything else about it is looked up there.
-        articles: in the order of publication.
-        feed: how its feed is written, and where it lies.
-        parameter: of the query that says which page it is; empty where the path says it.
-        charset: of the bytes it sends.
+        host: host of its pages; its addresses are https.
+        name: name for readers.
+        template: folder in `templates/`, whose texts are in the site's language.
+        sections: name of each section for readers, by its name in addresses.
+        address: returns the path and query of an article.
+        articles: articles in the order of publication.
+        feed: format and address of its feed.
+        parameter: query parameter that names the page; empty if the path names it.
+        charset: charset of the bytes that it sends.
     """
 
     host: str
@@ -52,26 +52,26 @@ class Site:
     sections: Mapping[str, str]
     address: Callable[[Article], str]
     articles: tuple[Article, ...]
-    feed: Format
+    feed: FeedFormat
     parameter: str = ""
     charset: str = "utf-8"
 
     def url(self, article: Article) -> str:
-        """The address under which an article stands."""
+        """Return the address of an article."""
         return f"https://{self.host}{self.address(article)}"
 
     @property
     def feed_url(self) -> str:
-        """The address of its feed."""
+        """Address of the feed."""
         return f"https://{self.host}{self.feed.path}"
 
-    def listing(self, items: Sequence[Item]) -> bytes:
-        """Its feed, with these items, newest first."""
+    def listing(self, items: Sequence[SampleItem]) -> bytes:
+        """Return the feed with these items, newest first."""
         template = environment().get_template(f"feeds/{self.feed.template}")
         return template.render(site=self, items=items).encode(self.charset, "xmlcharrefreplace")
 
-    def answer(self, scheme: str, target: str) -> Answer:
-        """What the site says to a request for a path and query; its feed is not among them."""
+    def answer(self, scheme: str, target: str) -> SiteResponse:
+        """Return the response to a request for a path and query, except for the feed."""
         if scheme == "http":
             return self._redirect(target)
         article = self.article_at(target)
@@ -84,21 +84,23 @@ class Site:
             return self._html("front.html", listed=self.articles[-1:-25:-1], section=None)
         return self._other(parts.path)
 
-    def _other(self, path: str) -> Answer:
+    def _other(self, path: str) -> SiteResponse:
         name = path.strip("/")
         if name == "robots.txt":
-            return Answer(200, "text/plain", _ROBOTS)
+            return SiteResponse(200, "text/plain", _ROBOTS)
         if name in self.sections:
             listed = [a for a in reversed(self.articles) if a.section == name]
             return self._html("front.html", listed=listed, section=name)
         if name == "leer":
-            return Answer(200, self._type)
+            return SiteResponse(200, self._type)
         if name.endswith(".pdf"):
-            return Answer(200, "application/pdf", _PDF)
-        return Answer(404, self._type, b"<!doctype html><title>404</title><h1>404 Not Found</h1>")
+            return SiteResponse(200, "application/pdf", _PDF)
+        return SiteResponse(
+            404, self._type, b"<!doctype html><title>404</title><h1>404 Not Found</h1>"
+        )
 
     def article_at(self, target: str) -> Article | None:
-        """The article of a path and query; parameters that it does not know are ignored."""
+        """Return the article at a path and query; unknown parameters are ignored."""
         return self._by_place.get(self._place(target))
 
     @cached_property
@@ -106,7 +108,7 @@ class Site:
         return {self._place(self.address(article)): article for article in self.articles}
 
     def _place(self, target: str) -> tuple[str, ...]:
-        """Path and value of the site's own parameter, however an address spells them."""
+        """Return path and own parameter, the same for all spellings of an address."""
         parts = urlsplit(target)
         return (unquote(parts.path), *parse_qs(parts.query).get(self.parameter, []))
 
@@ -114,41 +116,41 @@ class Site:
     def _type(self) -> str:
         return f"text/html; charset={self.charset}"
 
-    def _redirect(self, target: str) -> Answer:
-        return Answer(301, self._type, location=f"https://{self.host}{target}")
+    def _redirect(self, target: str) -> SiteResponse:
+        return SiteResponse(301, self._type, location=f"https://{self.host}{target}")
 
-    def _short(self, number: str) -> Answer:
-        """A short link, as sites print them below `share`."""
+    def _short(self, number: str) -> SiteResponse:
+        """Return the redirect of a short link, as sites offer them for sharing."""
         for article in self.articles:
             if str(article.number) == number:
-                return Answer(302, self._type, location=self.url(article))
-        return Answer(404, self._type)
+                return SiteResponse(302, self._type, location=self.url(article))
+        return SiteResponse(404, self._type)
 
-    def _html(self, page: str, **context: object) -> Answer:
+    def _html(self, page: str, **context: object) -> SiteResponse:
         template = environment().get_template(f"{self.template}/{page}")
         text = template.render(site=self, **context)
-        return Answer(200, self._type, text.encode(self.charset, "xmlcharrefreplace"))
+        return SiteResponse(200, self._type, text.encode(self.charset, "xmlcharrefreplace"))
 
     def before(self, article: Article, count: int) -> tuple[Article, ...]:
-        """The newest articles when this one came out, newest first: a sidebar that changes."""
+        """Return the newest articles before this one, newest first, for a sidebar that changes."""
         at = self.articles.index(article)
         return self.articles[max(0, at - count) : at][::-1]
 
     def popular(self, article: Article, count: int) -> list[Article]:
-        """The most read articles of that day."""
+        """Return the most read articles of that day."""
         known = self.articles[: self.articles.index(article)]
         day = article.published.toordinal()
         return sorted(known, key=lambda other: (other.number * 7919 + day * 104729) % 1009)[:count]
 
     def related(self, article: Article, count: int) -> list[Article]:
-        """Older articles of the same section."""
+        """Return older articles of the same section."""
         known = self.articles[: self.articles.index(article)]
         return [other for other in reversed(known) if other.section == article.section][:count]
 
 
 @cache
 def environment() -> Environment:
-    """The templates of all sites; whatever is written into them is escaped."""
+    """Return the templates of all sites; all values are escaped."""
     made = Environment(
         loader=FileSystemLoader(Path(__file__).with_name("templates")),
         autoescape=True,
@@ -156,12 +158,12 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"inline": inline, "rfc822": format_datetime}
+    made.filters |= {"inline": inline_markup, "rfc822": format_datetime}
     return made
 
 
-def inline(text: str) -> Markup:
-    """A line with a link or an emphasis in it, as editors set them; its text stays the same."""
+def inline_markup(text: str) -> Markup:
+    """Add a link or an emphasis to a line, as editors do; its text stays the same."""
     words = [str(escape(word)) for word in text.split(" ")]
     if len(words) > 12 and len(text) % 3 == 0:
         words[5:8] = [f'<a href="/{len(text)}">{" ".join(words[5:8])}</a>']

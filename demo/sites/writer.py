@@ -1,4 +1,4 @@
-"""Writes articles in a language: words by faker, order by a seed, never by a clock."""
+"""Write articles in a language: faker gives the words, and a seed decides everything else."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from datetime import datetime, timedelta
 
 from faker import Faker
 
-from demo.sites.article import Article, Comment, Part
+from demo.sites.article import Article, ArticlePart, Comment
 
 _LATIN = str.maketrans({"ł": "l", "ß": "ss", "œ": "oe", "æ": "ae", "ø": "o"})
 _SOUNDS = "a b v g d e e zh z i y k l m n o p r s t u f kh ts ch sh sch - y - e yu ya"
 _CYRILLIC = dict(zip("абвгдеёжзийклмнопрстуфхцчшщъыьэюя", _SOUNDS.split(), strict=True))
 
 
-class Writer:
-    """One language; each article begins from a seed of its own.
+class ArticleWriter:
+    """A writer in one language; each article has its own seed.
 
     Args:
-        locale: of faker, which brings words and names.
-        shape: writes the body that suits a site.
+        locale: locale of faker, which gives words and names.
+        shape: writes the body for a kind of site.
     """
 
-    def __init__(self, locale: str, shape: Callable[[Writer], tuple[Part, ...]]) -> None:
+    def __init__(
+        self, locale: str, shape: Callable[[ArticleWriter], tuple[ArticlePart, ...]]
+    ) -> None:
         self._faker = Faker(locale)
         self._shape = shape
         self._chance = random.Random()
@@ -33,7 +35,7 @@ class Writer:
     def article(
         self, seed: str, number: int, section: str, published: datetime, *, comments: int
     ) -> Article:
-        """Write an article with up to so many comments."""
+        """Write an article with at most this number of comments."""
         number_of_seed = random.Random(seed).getrandbits(64)
         self._faker.seed_instance(number_of_seed)
         self._chance.seed(number_of_seed)
@@ -52,20 +54,20 @@ class Writer:
         )
 
     def between(self, low: int, high: int) -> int:
-        """A number from low to high, both included."""
+        """Return a random number from low to high, both included."""
         return self._chance.randint(low, high)
 
     def words(self, low: int, high: int) -> list[str]:
-        """So many words."""
+        """Return between `low` and `high` words."""
         return list(self._faker.words(self.between(low, high)))
 
     def headline(self) -> str:
-        """A few words that begin with a capital and end without a stop."""
+        """Return a few words that begin with a capital letter and end without a full stop."""
         text = " ".join(self.words(4, 8))
         return text[0].upper() + text[1:]
 
     def sentence(self) -> str:
-        """A sentence, with a comma where it is long."""
+        """Return a sentence, with a comma if it is long."""
         words = self.words(6, 18)
         if len(words) > 10:
             words[4] += ","
@@ -73,20 +75,20 @@ class Writer:
         return text[0].upper() + text[1:] + "."
 
     def sentences(self, low: int, high: int) -> str:
-        """So many sentences as one line."""
+        """Return between `low` and `high` sentences as one line."""
         return " ".join(self.sentence() for _ in range(self.between(low, high)))
 
-    def paragraph(self) -> Part:
-        """A paragraph of two to five sentences."""
-        return Part("p", (self.sentences(2, 5),))
+    def paragraph(self) -> ArticlePart:
+        """Return a paragraph of two to five sentences."""
+        return ArticlePart("p", (self.sentences(2, 5),))
 
-    def paragraphs(self, low: int, high: int) -> tuple[Part, ...]:
-        """So many paragraphs."""
+    def paragraphs(self, low: int, high: int) -> tuple[ArticlePart, ...]:
+        """Return between `low` and `high` paragraphs."""
         return tuple(self.paragraph() for _ in range(self.between(low, high)))
 
-    def heading(self) -> Part:
-        """A heading inside an article."""
-        return Part("h2", (self.headline(),))
+    def heading(self) -> ArticlePart:
+        """Return a heading inside an article."""
+        return ArticlePart("h2", (self.headline(),))
 
     def _comment(self, published: datetime) -> Comment:
         posted = published + timedelta(minutes=self.between(4, 600))
@@ -94,7 +96,7 @@ class Writer:
 
 
 def slug(title: str) -> str:
-    """A title as part of a URL: ASCII letters joined by hyphens."""
+    """Return a title as part of a URL: ASCII letters joined by hyphens."""
     text = "".join(_CYRILLIC.get(letter, letter) for letter in title.lower()).translate(_LATIN)
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")

@@ -12,7 +12,7 @@ from agents.settings.schemes import Schemes
 from models import fetch as fetches
 from models import raw_html
 from models.dead_letter import DeadLetter
-from models.fetch import Fetch as Wanted
+from models.fetch import FetchRequest
 from tests.agents.pages_server import Web, serving
 from tests.agents.records import ReadAll, Sent
 from tests.agents.workers import idle, run, started
@@ -34,7 +34,7 @@ def quick(settings: Settings, data_dir: Path) -> Settings:
 
 def wanted(url: str, key: str | None = None, **fields: Any) -> Sent:
     """Return a record of fetches with its domain as the key."""
-    fetch = Wanted(url=url, **fields)
+    fetch = FetchRequest(url=url, **fields)
     domain = Schemes(Settings.model_validate({})).domain(fetch.target)
     return Sent("fetches", (key or domain).encode(), fetches.encode(fetch))
 

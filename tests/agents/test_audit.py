@@ -15,7 +15,7 @@ from agents.settings.schemes import Schemes
 from models import clean_text, duplicate, raw_html
 from models.command import Forget
 from models.dead_letter import DeadLetter, Record
-from models.duplicate import Duplicate, Urls
+from models.duplicate import DuplicateRecord, Urls
 from models.headers import COMMAND, ORIGIN
 from tests.agents.records import Publish, Run, Sent
 from tests.agents.workers import PATIENCE
@@ -57,7 +57,7 @@ def clean(origin: str, document_id: str = "0" * 32, fetched_at: str | None = Non
 
 def duplicate_of(first: str, origin: str) -> Sent:
     """Return the record of a duplicate."""
-    record = Duplicate(origin, first, "0" * 32, Step.RULE, Urls(URL, URL, URL, URL))
+    record = DuplicateRecord(origin, first, "0" * 32, Step.RULE, Urls(URL, URL, URL, URL))
     return Sent("duplicates", origin.encode(), duplicate.encode(record))
 
 

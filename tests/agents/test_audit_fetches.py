@@ -18,7 +18,7 @@ from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
 from models import fetch, raw_html
 from models.dead_letter import DeadLetter, Record
-from models.fetch import Fetch
+from models.fetch import FetchRequest
 from models.headers import FETCHED_FOR, ORIGIN
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import PATIENCE, until
@@ -49,7 +49,7 @@ def commit(job: Settings) -> Commit:
 
 def wanted(**changes: Any) -> Sent:
     """Return a page to fetch, in the partition of example.org."""
-    record = Sent("fetches", b"example.org", fetch.encode(Fetch(url=URL)), partition=HERE)
+    record = Sent("fetches", b"example.org", fetch.encode(FetchRequest(url=URL)), partition=HERE)
     return record._replace(**changes)
 
 

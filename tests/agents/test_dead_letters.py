@@ -14,7 +14,7 @@ from agents.kafka.partitions import partition_of
 from models import fetch, raw_html
 from models.dead_letter import DeadLetter, Record
 from models.feed import Feed
-from models.fetch import Fetch
+from models.fetch import FetchRequest
 from models.headers import ORIGIN, REKEYED
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 from urltree.page import Page
@@ -149,7 +149,7 @@ def test_a_page_that_was_not_fetched_is_asked_for_anew(
 
     The fields that the feed gave it, and its origin, are kept.
     """
-    wanted = Fetch(url=URL, title="T", meta={"k": "v"})
+    wanted = FetchRequest(url=URL, title="T", meta={"k": "v"})
     sent_on = replace(wanted, redirects=("http://other.net/",))
     tried = replace(sent_on, attempt=6, not_before=1e9, trouble="timeout")
     first = (ORIGIN, f"{prefix}fetches/0/7".encode())

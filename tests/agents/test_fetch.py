@@ -10,7 +10,7 @@ from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
 from models import fetch as fetches
 from models import raw_html
-from models.fetch import Fetch as Wanted
+from models.fetch import FetchRequest
 from models.headers import FETCHED_FOR, ORIGIN, header
 from tests.agents.fetched import NEWS, fetch, letters, pages_of, quick, reasons, wanted
 from tests.agents.pages_server import Web, html, redirect
@@ -214,7 +214,7 @@ def test_a_record_at_fault_is_a_dead_letter(
         Sent("fetches", b"news.example", b"no JSON"),
         Sent("fetches", b"news.example", None),
         wanted(f"{NEWS}/a", key="other.example"),
-        Sent("fetches", b"", fetches.encode(Wanted(url="nothing"))),
+        Sent("fetches", b"", fetches.encode(FetchRequest(url="nothing"))),
     )
     fetch(job, pages)
     found = sorted(reason for reason, _ in letters(read_all))

@@ -14,7 +14,7 @@ from agents.fetching.jobs import FetchJob
 from agents.fetching.waiting import ParkedPages, WaitingPages
 from agents.stage import OURS
 from agents.telemetry.metrics import Metrics
-from models.fetch import Fetch
+from models.fetch import FetchRequest
 from urltree.crawl.decisions.host.host_state import HOUR, HostState
 from urltree.page import PageError, Reason
 
@@ -42,10 +42,10 @@ class FakeWork:
 class FakeStage:
     """A stage that records the pages that were sent again."""
 
-    sent: list[Fetch] = field(default_factory=list)
+    sent: list[FetchRequest] = field(default_factory=list)
     full: bool = False
 
-    async def send_again(self, job: FetchJob, fetch: Fetch, domain: str) -> None:  # noqa: ARG002
+    async def send_again(self, job: FetchJob, fetch: FetchRequest, domain: str) -> None:  # noqa: ARG002
         """Record it."""
         self.sent.append(fetch)
 
@@ -85,7 +85,7 @@ class Waiting:
         loop = asyncio.get_running_loop()
         work = cast("Any", FakeWork())
         url = "http://news.example/{}"
-        fetches = [Fetch(url=url.format(n), **fields) for n in range(count)]
+        fetches = [FetchRequest(url=url.format(n), **fields) for n in range(count)]
         jobs = [FetchJob(work, "", f, "news.example", loop.create_future()) for f in fetches]
         for job in jobs:
             await self.places.place(job)

@@ -1,4 +1,4 @@
-"""Each generator does to a small site what it says, and its gold stays right."""
+"""Each generator changes a small site as described, and its gold stays correct."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench.hard_streams import GENERATORS, streams
 from bench.hard_streams.__main__ import main
 from bench.hard_streams.addresses import MERGED, sections
 from bench.hard_streams.ceiling import ceiling
-from bench.hard_streams.cut_page import cut, paragraphs
+from bench.hard_streams.cut_page import cut_page, paragraphs
 from bench.hard_streams.wording import CONSENT, OFFERS
 from urltree.html.tokenizer import tokenize
 from urltree_evaluation.corpus import CorpusPage
@@ -27,12 +27,12 @@ CLASS = re.compile(r'class="([^"]*)"')
 
 
 def name(number: int) -> str:
-    """A word of letters alone, another for each number."""
+    """Return a word of letters, a different one for each number."""
     return "".join(chr(ord("a") + number // 26**place % 26) * 2 for place in range(2))
 
 
 def page(number: int, site: str = "example.org") -> CorpusPage:
-    """A page with a menu, an article of its own words, a list of other pages, and a footer."""
+    """Return a page with a menu, its own article, a list of other pages, and a footer."""
     title = f"Story {name(number)}"
     texts = [
         f"Part {name(n)} of {name(number)} tells what {site} knows." for n in range(PARAGRAPHS)
@@ -55,19 +55,19 @@ SITE = [page(number) for number in range(PAGES)]
 
 
 def blocks(of: CorpusPage) -> list[str]:
-    """The texts of a page."""
+    """Return the texts of a page's blocks."""
     return [block.text for block in tokenize(of.html).blocks]
 
 
 def added(of: CorpusPage) -> list[str]:
-    """The texts that the page did not have when it came."""
+    """Return the texts that a generator has added to the page."""
     (original,) = [page for page in SITE if page.id == of.id]
     return list((Counter(blocks(of)) - Counter(blocks(original))).elements())
 
 
 def test_a_page_is_cut_around_its_article() -> None:
-    """Put together again it says the same, and its parts are the gold's lines."""
-    article = cut(SITE[3])
+    """The joined pieces give the same page, and its parts are the lines of the gold."""
+    article = cut_page(SITE[3])
     assert article is not None
     assert [lines for _, lines in paragraphs(article)] == [[text] for text in article.gold[1:]]
     assert tokenize(article.put({})).blocks == tokenize(SITE[3].html).blocks
@@ -75,28 +75,28 @@ def test_a_page_is_cut_around_its_article() -> None:
 
 
 def test_parts_that_lie_deeper_belong_to_the_article() -> None:
-    """A quotation's paragraphs are one part, so that nothing of the article is lost."""
+    """The paragraphs of a quotation are one part, so that no text of the article is lost."""
     html = (
         "<body><div><div><p>One.</p><blockquote><p>Two.</p><p>Three.</p></blockquote></div></div>"
     )
-    article = cut(CorpusPage("a", "", "", html, title="T", gold="T\nOne.\nTwo.\nThree."))
+    article = cut_page(CorpusPage("a", "", "", html, title="T", gold="T\nOne.\nTwo.\nThree."))
     assert article is not None
     assert [lines for _, lines in paragraphs(article)] == [["One."], ["Two.", "Three."]]
 
 
-def test_what_cannot_be_cut_is_not_scored() -> None:
-    """Nothing was done to it: its F1 would say nothing of the generator."""
+def test_a_page_that_cannot_be_cut_is_not_scored() -> None:
+    """A page that was not changed would not measure the generator."""
     bare = CorpusPage(
         "a", "https://example.org/a", "example.org", "<p>Text", title="T", gold="T\nX"
     )
-    assert cut(bare) is None
+    assert cut_page(bare) is None
     for generate in GENERATORS.values():
         assert {page.gold for page in generate([bare]) if page.url == bare.url} == {None}
 
 
 @pytest.mark.parametrize("generate", GENERATORS.values(), ids=GENERATORS)
 def test_a_choice_of_blocks_can_be_right(generate: Callable[..., list[CorpusPage]]) -> None:
-    """The gold is what the page says, some pages have one, and each page has its own id."""
+    """The gold can be reached by a choice of blocks, some pages have gold, and ids are unique."""
     pages = generate(SITE)
     scored = [page for page in pages if page.gold is not None]
     assert scored
@@ -107,7 +107,7 @@ def test_a_choice_of_blocks_can_be_right(generate: Callable[..., list[CorpusPage
 
 @pytest.mark.parametrize("generate", GENERATORS.values(), ids=GENERATORS)
 def test_a_stream_is_generated_the_same_again(generate: Callable[..., list[CorpusPage]]) -> None:
-    """Chance depends on the page alone, and no page on what comes long after it."""
+    """Randomness depends only on the page, and a page only on pages soon after it."""
     assert generate(SITE) == generate(list(SITE))
 
 
@@ -124,8 +124,8 @@ def test_a_stream_is_generated_the_same_again(generate: Callable[..., list[Corpu
         ("scroll-to-older", "next-article"),
     ],
 )
-def test_neutral_names_say_nothing(generator: str, telling: str) -> None:
-    """And the text is the same."""
+def test_neutral_names_have_no_meaning(generator: str, telling: str) -> None:
+    """The text is the same with neutral class names."""
     first, second = GENERATORS[generator](SITE), GENERATORS[f"{generator}-neutral"](SITE)
     assert telling in {found for page in first for found in CLASS.findall(page.html)}
     assert not any(telling in page.html for page in second)
@@ -133,7 +133,7 @@ def test_neutral_names_say_nothing(generator: str, telling: str) -> None:
 
 
 def test_teasers_are_of_four_of_the_last_eight_articles() -> None:
-    """Title and standfirst of each, none of them gold."""
+    """Each teaser has title and first paragraph, and none is gold."""
     plain, linked = GENERATORS["teasers"](SITE)[20], GENERATORS["teasers-linked"](SITE)[20]
     recent = [(page.gold or "").split("\n")[:2] for page in SITE[12:20]]
     found = added(plain)
@@ -145,8 +145,8 @@ def test_teasers_are_of_four_of_the_last_eight_articles() -> None:
     assert "<a " not in plain.html
 
 
-def test_a_front_shows_articles_before_they_come() -> None:
-    """One after every tenth page, with 20 standfirsts; it is learned from alone."""
+def test_a_front_shows_articles_before_they_are_fetched() -> None:
+    """A front with 20 first paragraphs follows every tenth page; it is only learned."""
     pages = GENERATORS["fronts"](SITE)
     fronts = [number for number, page in enumerate(pages) if page.gold is None]
     assert fronts[:3] == [10, 21, 32]
@@ -157,8 +157,8 @@ def test_a_front_shows_articles_before_they_come() -> None:
     assert not any(page.gold and text in leads[10:] for page in pages[:21] for text in blocks(page))
 
 
-def test_interjections_stand_between_paragraphs() -> None:
-    """Never after the last."""
+def test_interjections_are_between_paragraphs() -> None:
+    """No interjection follows the last paragraph."""
     found = blocks(GENERATORS["interjections"](SITE)[9])
     start = found.index("Share this") - PARAGRAPHS - 4
     kinds = [text.split(" ")[0] for text in found[start : start + PARAGRAPHS + 4]]
@@ -167,7 +167,7 @@ def test_interjections_stand_between_paragraphs() -> None:
 
 
 def test_an_authors_box_is_on_a_few_pages() -> None:
-    """Of many: the most frequent on about 5 %."""
+    """There are many boxes, and the most frequent is on about 5 % of pages."""
     many = [page(number) for number in range(600)]
     pages = GENERATORS["author-boxes"](many)
     boxes = Counter(blocks(page)[-2] for page in pages)
@@ -175,8 +175,8 @@ def test_an_authors_box_is_on_a_few_pages() -> None:
     assert max(boxes.values()) <= 0.07 * len(many)
 
 
-def test_a_paywall_stands_after_the_standfirst() -> None:
-    """Where it ends the article, on two of five pages, the gold ends, too."""
+def test_a_paywall_follows_the_first_paragraph() -> None:
+    """The offer ends the article and its gold on two of five pages."""
     whole, ended = GENERATORS["paywall"](SITE), GENERATORS["paywall-ends"](SITE)
     titles = {offer[0] for offer in OFFERS}
     for pages in (whole, ended):
@@ -187,8 +187,8 @@ def test_a_paywall_stands_after_the_standfirst() -> None:
     assert all("Share this" not in page.html for page in short)
 
 
-def test_consent_is_asked_in_three_languages() -> None:
-    """Always in the same place."""
+def test_consent_banners_have_three_languages() -> None:
+    """The banner is always at the same place."""
     pages = GENERATORS["consent"](SITE)
     first = {blocks(page)[0] for page in pages} | {blocks(page)[-5] for page in pages}
     assert {texts[0] for texts in CONSENT} <= first
@@ -198,7 +198,7 @@ def test_consent_is_asked_in_three_languages() -> None:
 
 
 def test_captions_are_gold() -> None:
-    """Whatever is put in is in the gold, at its place."""
+    """Each caption is in the gold, at its place."""
     changed = GENERATORS["captions"](SITE)[7]
     assert len(added(changed)) == 6
     lines = (changed.gold or "").split("\n")
@@ -208,7 +208,7 @@ def test_captions_are_gold() -> None:
 
 @pytest.mark.parametrize(("generator", "step"), [("scroll-to-older", -1), ("scroll-to-newer", 1)])
 def test_infinite_scroll_appends_a_neighbour(generator: str, step: int) -> None:
-    """All of it, and the gold stays the article's."""
+    """The whole neighbour is appended, and the gold stays the article's."""
     changed = GENERATORS[generator](SITE)[7]
     other = [*(SITE[7 + step].gold or "").split("\n"), "Share this"]
     assert blocks(changed) == [*blocks(SITE[7])[:-1], *other, blocks(SITE[7])[-1]]
@@ -216,7 +216,7 @@ def test_infinite_scroll_appends_a_neighbour(generator: str, step: int) -> None:
 
 
 def test_a_live_blog_grows_under_its_address() -> None:
-    """Fetched three times, the newest entry first, its last version with all entries."""
+    """It is fetched three times with the newest entry first; the last version has all entries."""
     pages = [page for page in GENERATORS["live-blogs"](SITE) if page.gold]
     (address,) = {page.url for page in pages if page.id.startswith("example.org/8~")}
     versions = [(page.gold or "").split("\n") for page in pages if page.url == address]
@@ -225,11 +225,11 @@ def test_a_live_blog_grows_under_its_address() -> None:
 
 
 def test_copies_have_another_address_and_the_same_gold() -> None:
-    """One of five pages comes again: whole beside the original, or bare in another section."""
+    """One of five pages is repeated: unchanged beside the original, or plain in another section."""
     pages = GENERATORS["copies"](SITE)
     originals = {page.id: page for page in SITE}
     again = [page for page in pages if page.id.endswith("~copy")]
-    assert len(again) in (PAGES // 5 - 1, PAGES // 5)  # the last may come after the end
+    assert len(again) in (PAGES // 5 - 1, PAGES // 5)  # the last copy may be due after the end
     for copy in again:
         original = originals[copy.id.removesuffix("~copy")]
         assert pages.index(original) < pages.index(copy)
@@ -239,8 +239,8 @@ def test_copies_have_another_address_and_the_same_gold() -> None:
     assert exact == {"news": True, "partners": False}
 
 
-def test_names_are_hashed_anew_every_200_pages() -> None:
-    """Each token has another then, none of its own, and nothing else changes."""
+def test_names_get_new_hashes_every_200_pages() -> None:
+    """Each token then has another name, no token keeps its own, and nothing else changes."""
     many = [page(number) for number in range(201)]
     pages = GENERATORS["hashed-classes"](many)
     first, last, next_ = ([*CLASS.findall(pages[n].html)] for n in (0, 199, 200))
@@ -254,7 +254,7 @@ def test_names_are_hashed_anew_every_200_pages() -> None:
     [("redesign-first-10", range(30, 40)), ("redesign-later", range(40, 60))],
 )
 def test_a_redesign_changes_all_but_the_article(generator: str, scored: Sequence[int]) -> None:
-    """From the middle on; pages with gold are those after it."""
+    """The change begins in the middle, and only pages after it have gold."""
     pages = GENERATORS[generator](SITE)
     assert [number for number, page in enumerate(pages) if page.gold] == list(scored)
     assert pages[29].html == SITE[29].html
@@ -266,7 +266,7 @@ def test_a_redesign_changes_all_but_the_article(generator: str, scored: Sequence
 
 
 def test_sections_are_sites_under_one_domain() -> None:
-    """Each page once, in its site's order, later than the page before it."""
+    """Each page occurs once, in the order of its site, and later than the page before it."""
     sites = [[page(number, site) for number in range(9)] for site in ("a.example", "b.example")]
     merged = sections(sites)
     assert {page.domain for page in merged} == {MERGED}
@@ -290,8 +290,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return streams
 
 
-def test_streams_are_had_by_name(folder: Path) -> None:
-    """Those of the sites and generators that are asked for."""
+def test_streams_are_chosen_by_name(folder: Path) -> None:
+    """Only the requested sites and generators are given."""
     found = list(streams(folder, ["two.example"], 20, ["copies", "captions"]))
     assert [name for name, _ in found] == ["captions", "copies"]
     assert {page.domain for _, pages in found for page in pages} == {"two.example"}
@@ -299,7 +299,7 @@ def test_streams_are_had_by_name(folder: Path) -> None:
 
 
 def test_the_command_prints_a_line_for_each_generator(folder: Path) -> None:
-    """With ceiling, F1 and loss; a live blog is judged by what was said of it last."""
+    """A line has ceiling, F1 and loss; a live blog is scored by its last version."""
     chosen = ["live-blogs", "copies", "sections"]
     options = [part for name in chosen for part in ("--generator", name)]
     arguments = [str(folder), "--sites", "all", "--pages", "24", "--processes", "1", *options]

@@ -1,4 +1,4 @@
-"""The quality bench counts what it says, and leaves out what it says."""
+"""The quality report counts the right pages."""
 
 from __future__ import annotations
 
@@ -15,8 +15,15 @@ from bench.quality.__main__ import main
 from bench.quality.ablation import Generated, ablation
 from bench.quality.against import against
 from bench.quality.level import LEARNED, POSITIONS, level, positions, worst_drop
-from bench.quality.markdown import Answer
-from bench.quality.passes import PageF1, Pass, follow, follow_all, is_scored, table
+from bench.quality.markdown import QualityResult
+from bench.quality.passes import (
+    PageF1,
+    StreamPass,
+    is_scored,
+    score_stream,
+    score_streams,
+    score_table,
+)
 from bench.quality.peers import peer_texts
 from bench.quality.single_pages import text_alone
 from bench.quality.variant import Variant, evidence_of
@@ -24,14 +31,14 @@ from bench.quality.without import without_titles
 from urltree.heuristics.registry import DEFAULT, heuristic
 from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.metrics.sequences import compare
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.workspace import SUFFIX, read_lines, write_lines
 
 EVIDENCE = Variant("evidence")
 
 
 def page(number: int) -> dict[str, str]:
-    """A page that names its section before its title, which nothing but the record says."""
+    """Return a page that names its section before its title; only the record gives the title."""
     name = chr(97 + number // 26) * 3 + chr(97 + number % 26) * 3
     text = f"The story of {name} is told here in words that no other page of the site has."
     return {
@@ -45,59 +52,59 @@ def page(number: int) -> dict[str, str]:
 
 
 def stream(folder: Path, pages: int, name: str = "example.org") -> Path:
-    """A stream of such pages."""
+    """Return a stream of such pages."""
     file = folder / (name + SUFFIX)
     file.write_bytes(zstandard.compress(b"\n".join(map(orjson.dumps, map(page, range(pages))))))
     return file
 
 
 def scores(site: str, values: list[float], titled: float = 0.0) -> list[PageF1]:
-    """Scores of a site's pages, from the first on."""
+    """Return scores of a site's pages, from the first on."""
     return [
         PageF1(f"{site}/{number}", site, number, value, value + titled)
         for number, value in enumerate(values, start=1)
     ]
 
 
-def figures(answer: Answer) -> dict[str, float]:
-    """The figures of a row by name."""
+def figures(answer: QualityResult) -> dict[str, float]:
+    """Return the results of a section by name."""
     return {figure.name: figure.value for figure in answer.figures}
 
 
 def test_a_sites_first_thirty_pages_are_scored_and_every_tenth() -> None:
-    """By their numbers from 1, as the gate counts them from 0."""
+    """Pages are numbered from 1 here, and from 0 in the gate."""
     scored = [number for number in range(1, 62) if is_scored(number)]
     assert scored == [*range(1, 31), 31, 41, 51, 61]
 
 
 def test_all_pages_are_learned(tmp_path: Path) -> None:
-    """What is said of a scored page is what the library says in one pass over all."""
+    """The text of a scored page is the same as in one pass of the library over all pages."""
     file = stream(tmp_path, 45)
     said = list(urltree.extract([page(number) for number in range(45)], heuristic=DEFAULT))
     expected = [
-        compare(words(page(number)["gold"]), words(said[number].text or "")).f1
+        compare(split_words(page(number)["gold"]), split_words(said[number].text or "")).f1
         for number in (*range(30), 30, 40)
     ]
-    assert [found.f1 for found in follow(Pass(file, Variant(DEFAULT)))] == expected
+    assert [found.f1 for found in score_stream(StreamPass(file, Variant(DEFAULT)))] == expected
 
 
 def test_each_class_of_positions_is_its_own_figure() -> None:
-    """Page 1; 2 to 5; 6 to 10; 11 to 30; what comes later is in none."""
+    """The classes are 1, 2 to 5, 6 to 10 and 11 to 30; later pages are in no class."""
     values = [0.1] + [0.2] * 4 + [0.3] * 5 + [0.4] * 20 + [0.9] * 5
     found = figures(positions(scores("a.example", values)))
     assert [found[f"page {name}"] for name in POSITIONS] == pytest.approx([0.1, 0.2, 0.3, 0.4])
 
 
-def test_the_second_page_is_held_to_the_first_of_its_site() -> None:
-    """The site that falls most is named, not one whose pages are low alike."""
-    both = table({"": [*scores("low", [0.2, 0.2]), *scores("falls", [0.9, 0.6])]})
+def test_the_second_page_is_compared_with_the_first_of_its_site() -> None:
+    """The site with the largest loss is named, not a site with two low pages."""
+    both = score_table({"": [*scores("low", [0.2, 0.2]), *scores("falls", [0.9, 0.6])]})
     site, drop = worst_drop(both)
     assert site == "falls"
     assert drop == pytest.approx(0.3)
 
 
 def test_sites_weigh_the_same_and_the_worst_is_named() -> None:
-    """However many pages each has; a site counts as learned from after a hundred documents."""
+    """All sites have the same weight, and a site counts as learned after a hundred documents."""
     long = [0.5] * LEARNED + [1.0] * 20
     answer = level([*scores("long", long), *scores("short", [1.0, 1.0])])
     found = figures(answer)
@@ -108,8 +115,8 @@ def test_sites_weigh_the_same_and_the_worst_is_named() -> None:
     assert answer.missed == ["macro F1", "worst site"]
 
 
-def test_the_other_gets_the_title_and_we_do_not() -> None:
-    """Ours as it is against theirs with the title, on pages that both have."""
+def test_only_the_other_extractor_gets_the_title() -> None:
+    """Our text stays as it is, theirs gets the title; only pages that both have are compared."""
     ours = [*scores("a.example", [0.9, 0.7], titled=0.1), *scores("b.example", [0.8])]
     theirs = [*scores("a.example", [0.6, 0.6, 0], titled=0.1), *scores("b.example", [0.8], 0.05)]
     found = figures(against(ours, theirs))
@@ -121,9 +128,9 @@ def test_the_other_gets_the_title_and_we_do_not() -> None:
 
 
 def test_a_title_is_given_or_not(tmp_path: Path) -> None:
-    """Where only the record says it, what stands before it stays when it is hidden."""
+    """Without the record's title, the text before it stays."""
     hidden = EVIDENCE._replace(is_titled=False)
-    found = follow_all([stream(tmp_path, 6)], [EVIDENCE, hidden])
+    found = score_streams([stream(tmp_path, 6)], [EVIDENCE, hidden])
     assert [each.f1 for each in found[EVIDENCE]] == [1] * 6
     assert all(each.f1 < 1 for each in found[hidden])
     lost = figures(without_titles(found[EVIDENCE], found[hidden]))["difference"]
@@ -131,25 +138,25 @@ def test_a_title_is_given_or_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("piece", evidence_of("evidence"))
-def test_what_may_be_left_out_is_left_out(piece: str) -> None:
-    """Its name says so, wherever it is shown."""
+def test_evidence_can_be_left_out(piece: str) -> None:
+    """Its name tells what was left out."""
     without = EVIDENCE.without(piece).heuristic
     assert heuristic(without).name == without == f"evidence-without-{piece}"
 
 
-def test_leaving_out_a_piece_shows_what_it_is_worth(tmp_path: Path) -> None:
-    """Here the title block is all that tells; a piece that finds nothing earns nothing."""
+def test_leaving_out_evidence_shows_its_worth(tmp_path: Path) -> None:
+    """Here only the title block matters; evidence that finds nothing earns nothing."""
     pieces = ("title", "duplicate-title")
     variants = [EVIDENCE, *map(EVIDENCE.without, pieces)]
-    found = follow_all([stream(tmp_path, 6)], variants)
+    found = score_streams([stream(tmp_path, 6)], variants)
     generated = [Generated("g", variant.heuristic, 0.5) for variant in variants]
     earned = figures(ablation(EVIDENCE, pieces, found, generated))
     assert earned["title earns"] > 0.01
     assert earned["duplicate-title earns"] == 0
 
 
-def test_a_piece_earns_its_place_on_one_generator_alone() -> None:
-    """By the generator that loses most, whatever others gain."""
+def test_evidence_may_earn_its_place_on_one_generator() -> None:
+    """The generator with the largest loss decides, whatever others gain."""
     found = {variant: scores("a.example", [0.9]) for variant in (EVIDENCE, EVIDENCE.without("x"))}
     generated = [
         Generated("first", "evidence", 0.9),
@@ -164,7 +171,7 @@ def test_a_piece_earns_its_place_on_one_generator_alone() -> None:
 
 
 def test_texts_of_others_are_read_once(tmp_path: Path) -> None:
-    """The second time they come from the file of that version of the extractor."""
+    """The second time, the texts come from the file of that version of the extractor."""
     pages = list(read(stream(tmp_path, 2)))
     first = peer_texts("all-text", pages[:1], tmp_path)
     (file,) = tmp_path.glob("peers/all-text-*/*")
@@ -175,8 +182,8 @@ def test_texts_of_others_are_read_once(tmp_path: Path) -> None:
     assert page(1)["title"] in both[pages[1].id]
 
 
-def test_a_page_alone_knows_nothing_of_the_others(tmp_path: Path) -> None:
-    """Nor of its record's title."""
+def test_a_single_page_is_extracted_without_the_others(tmp_path: Path) -> None:
+    """The page does not have its record's title either."""
     pages = list(read(stream(tmp_path, 3)))
     alone = [text_alone(each, {"heuristic": "strict"}) for each in [*pages, pages[0]]]
     assert alone[0] == alone[-1]
@@ -184,7 +191,7 @@ def test_a_page_alone_knows_nothing_of_the_others(tmp_path: Path) -> None:
 
 
 def test_the_report_shows_figures_beside_bars(tmp_path: Path) -> None:
-    """As Markdown on the screen and in a file; the exit code says whether all hold."""
+    """The report is printed and written as Markdown; the exit code shows a missed bar."""
     stream(tmp_path, 12)
     out = tmp_path / "report.md"
     rows = ["--rows", "1,6", "--processes", "1", "--heuristic"]
@@ -198,7 +205,7 @@ def test_the_report_shows_figures_beside_bars(tmp_path: Path) -> None:
 
 
 def test_options_reach_the_library(tmp_path: Path) -> None:
-    """As JSON where they are, else as texts; one that is unknown is refused there."""
+    """They are passed as JSON if possible, else as texts; the library refuses unknown ones."""
     stream(tmp_path, 3)
     rows = [str(tmp_path), "--rows", "6", "--processes", "1", "--option"]
     taken = CliRunner().invoke(main, [*rows, "markdown=true"])

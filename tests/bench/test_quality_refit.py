@@ -1,4 +1,4 @@
-"""Row 5's script: it fits on the sites that it is given, and on no others."""
+"""The program of section 5 fits only on the sites that it is given."""
 
 from __future__ import annotations
 
@@ -10,13 +10,21 @@ import pytest
 import zstandard
 
 import urltree
-from bench.quality.refit.fitting import RULES, Effects, Fit, Fitted, Rule, effects, fit
-from bench.quality.refit.halves import HALVINGS, answer, halvings
-from bench.quality.refit.setting import Setting, Word, all_words, grid, start
-from bench.quality.refit.site import site
+from bench.quality.refit.fitting import (
+    RULES,
+    Effects,
+    Fit,
+    Fitted,
+    SelectionRule,
+    effects,
+    fit_half,
+)
+from bench.quality.refit.halves import HALVINGS, halvings, summarise_fits
+from bench.quality.refit.setting import ListedWord, Setting, all_words, start, values_to_try
+from bench.quality.refit.site import load_site
 from urltree.heuristics.evidence.parameters import Parameters
 from urltree_evaluation.metrics.sequences import compare
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.workspace import SUFFIX
 
 PAGES = 5
@@ -24,7 +32,7 @@ FOOTER = "The people of {} keep all of their rights and say so below each of the
 
 
 def page(number: int, name_of_class: str) -> dict[str, str]:
-    """A page whose text and footer are alike but for the footer's class."""
+    """Return a page whose text and footer differ only in the footer's class."""
     name = chr(97 + number) * 4
     text = [f"What {name} says in part {part} is said nowhere else on it." for part in "abc"]
     body = "".join(f"<p>{each}</p>" for each in text)
@@ -39,15 +47,15 @@ def page(number: int, name_of_class: str) -> dict[str, str]:
 
 
 def stream(folder: Path, name_of_class: str) -> Path:
-    """A stream of such pages."""
+    """Return a stream of such pages."""
     file = folder / (name_of_class + SUFFIX)
     pages = [page(number, name_of_class) for number in range(PAGES)]
     file.write_bytes(zstandard.compress(b"\n".join(map(orjson.dumps, pages))))
     return file
 
 
-def kept(fitted: Fitted) -> set[Word]:
-    """The words that stayed."""
+def kept(fitted: Fitted) -> set[ListedWord]:
+    """Return the words that were not removed."""
     return set(all_words()) - fitted.setting.removed
 
 
@@ -60,12 +68,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def known(files: tuple[Path, Path]) -> Effects:
-    """What each move does on each site."""
+    """Return the effect of each move on each site."""
     return dict(effects((file, PAGES)) for file in files)
 
 
 def test_each_half_is_fitted_on_and_seen_once_a_halving() -> None:
-    """And the halvings differ, but not from run to run."""
+    """The halvings differ from each other, but not from run to run."""
     sites = [Path(chr(97 + number)) for number in range(22)]
     found = halvings(sites)
     assert len(found) == 2 * HALVINGS
@@ -77,50 +85,51 @@ def test_each_half_is_fitted_on_and_seen_once_a_halving() -> None:
 
 
 def test_a_site_is_judged_as_the_library_judges(tmp_path: Path) -> None:
-    """With the default numbers and all words; the footer of this one has a name that says none."""
+    """Numbers are the defaults, with all words; this footer's name has no meaning."""
     pages = [page(number, "lower") for number in range(PAGES)]
     said = [each.text or "" for each in urltree.extract(pages, heuristic="evidence")]
     expected = [
-        compare(words(each["gold"]), words(text)).f1 for each, text in zip(pages, said, strict=True)
+        compare(split_words(each["gold"]), split_words(text)).f1
+        for each, text in zip(pages, said, strict=True)
     ]
     assert max(expected) < 1
-    assert site(stream(tmp_path, "lower"), PAGES).f1(Setting(Parameters())) == fmean(expected)
+    assert load_site(stream(tmp_path, "lower"), PAGES).f1(Setting(Parameters())) == fmean(expected)
 
 
 def test_a_site_is_worse_without_the_word_that_it_needs(files: tuple[Path, Path]) -> None:
-    """And as good without one that it does not have."""
-    first, default = site(files[0], PAGES), Setting(Parameters())
+    """A word that the site does not have makes no difference."""
+    first, default = load_site(files[0], PAGES), Setting(Parameters())
     assert first.f1(default) == 1
-    assert first.f1(default.without([Word("strong", "copyright")])) == 1
-    assert first.f1(default.without([Word("strong", "colophon")])) < 1
-    assert first.has(Word("strong", "colophon"))
-    assert not first.has(Word("strong", "copyright"))
+    assert first.f1(default.without([ListedWord("strong", "copyright")])) == 1
+    assert first.f1(default.without([ListedWord("strong", "colophon")])) < 1
+    assert first.has(ListedWord("strong", "colophon"))
+    assert not first.has(ListedWord("strong", "copyright"))
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_fit_keeps_the_words_that_its_sites_need(
-    files: tuple[Path, Path], known: Effects, rule: Rule
+    files: tuple[Path, Path], known: Effects, rule: SelectionRule
 ) -> None:
-    """A word that only the unseen site has goes, and is missed there: that is the measure."""
+    """A word of only the other site is removed, and is missed there: the section measures that."""
     seen, unseen = files
-    (half,) = (f for f in fit(Fit((1, 1), (seen,), (unseen,), known, PAGES)) if f.rule == rule)
-    (whole,) = (f for f in fit(Fit(None, files, (), known, PAGES)) if f.rule == rule)
-    assert kept(half) == {Word("strong", "colophon")}
-    assert kept(whole) == {Word("strong", "colophon"), Word("strong", "copyright")}
+    (half,) = (f for f in fit_half(Fit((1, 1), (seen,), (unseen,), known, PAGES)) if f.rule == rule)
+    (whole,) = (f for f in fit_half(Fit(None, files, (), known, PAGES)) if f.rule == rule)
+    assert kept(half) == {ListedWord("strong", "colophon")}
+    assert kept(whole) == {ListedWord("strong", "colophon"), ListedWord("strong", "copyright")}
     assert half.f1[seen] == whole.f1[seen] == whole.f1[unseen] == 1
     assert half.f1[unseen] < 1
 
 
-def test_of_words_that_say_the_same_one_is_needed(tmp_path: Path) -> None:
-    """And both are seen."""
+def test_one_of_several_words_with_the_same_effect_is_needed(tmp_path: Path) -> None:
+    """The other rule keeps both words."""
     file = stream(tmp_path, "colophon-copyright")
-    needed, seen = fit(Fit(None, (file,), (), dict([effects((file, PAGES))]), PAGES))
-    assert kept(needed) == {Word("strong", "copyright")}
-    assert kept(seen) == {Word("strong", "colophon"), Word("strong", "copyright")}
+    needed, seen = fit_half(Fit(None, (file,), (), dict([effects((file, PAGES))]), PAGES))
+    assert kept(needed) == {ListedWord("strong", "copyright")}
+    assert kept(seen) == {ListedWord("strong", "colophon"), ListedWord("strong", "copyright")}
 
 
-def test_the_difference_is_that_on_the_unseen_sites() -> None:
-    """What the fit is worth on its own sites counts nowhere."""
+def test_the_difference_is_measured_on_unseen_sites() -> None:
+    """The score on the sites of the fit is not counted."""
     a, b = Path("a" + SUFFIX), Path("b" + SUFFIX)
     fits = [
         fitted
@@ -131,17 +140,17 @@ def test_the_difference_is_that_on_the_unseen_sites() -> None:
             Fitted((1, 1), rule, start(), {a: 1.0, b: 0.7}),
         )
     ]
-    found = answer(fits, {None: (), (1, 1): (b,), (1, 2): (a,)}, PAGES)
+    found = summarise_fits(fits, {None: (), (1, 1): (b,), (1, 2): (a,)}, PAGES)
     shown = {figure.name: (round(figure.value, 9), figure.note) for figure in found.figures}
-    assert shown["seen: unseen minus that"] == (-0.06, "")
+    assert shown["seen: unseen minus fitted on all"] == (-0.06, "")
     assert shown["seen: worst halving"] == (-0.1, "1, half 1")
     assert shown["seen: worst site"] == (-0.1, "b, 1, half 1")
 
 
 def test_a_grid_is_around_the_default_and_stays_sensible() -> None:
-    """Whole numbers are whole and at least 1, shares stay shares."""
+    """Whole numbers stay whole and at least 1, and shares stay shares."""
     for name, default in Parameters()._asdict().items():
-        values = grid(name)
+        values = values_to_try(name)
         assert default in values
         assert min(values) < default < max(values)
         assert all(type(value) is type(default) for value in values)
@@ -149,7 +158,7 @@ def test_a_grid_is_around_the_default_and_stays_sensible() -> None:
 
 
 def test_a_fit_begins_beside_the_defaults() -> None:
-    """Which were chosen on all sites: no number begins at its own."""
+    """The defaults were chosen on all sites, so no number starts at its default."""
     begun, defaults = start().numbers._asdict(), Parameters()._asdict()
     assert start() == start()
     assert [name for name in begun if begun[name] == defaults[name]] == []

@@ -1,4 +1,4 @@
-"""Feeds in a simulated web: read politely, soon, and at few requests (issue 4, row 2)."""
+"""Feeds in a simulated web are followed politely, soon, and with few requests."""
 
 from __future__ import annotations
 
@@ -8,69 +8,71 @@ from statistics import median
 import pytest
 
 from bench.simulated_feeds import SimulatedFeed
-from bench.simulated_web import PAUSE, START, Web, page
-from bench.simulation import EVERY_15, EVERY_60, OURS, RULES, Result, simulate
+from bench.simulated_web import PAUSE, START, SimulatedWeb, page_address
+from bench.simulation import EVERY_15, EVERY_60, OURS, RULES, SimulationResult, simulate
 from urltree.crawl.decisions.response import Response, WebError
 
 
 @cache
-def result(rules: str) -> Result:
-    """Of a hundred feeds of twenty sites in a day."""
+def result(rules: str) -> SimulationResult:
+    """Follow a hundred feeds of twenty sites for a day."""
     return simulate(RULES[rules], feeds=100, sites=20, days=1.0)
 
 
 @pytest.mark.parametrize("rules", RULES)
-def test_no_host_is_ever_asked_impolitely(rules: str) -> None:
-    """By the web's own observer, for polls and for pages."""
+def test_no_host_gets_an_impolite_request(rules: str) -> None:
+    """The web's own observer checks polls and pages."""
     assert result(rules).breaches == 0
 
 
 def test_no_item_is_missed_that_a_poll_each_quarter_would_have_found() -> None:
-    """What is left are bursts that replace a list of ten within a quarter of an hour."""
+    """The missed items are bursts that replace a list of ten within a quarter of an hour."""
     assert result(OURS).delays
     assert result(OURS).missed <= result(EVERY_15).missed < result(EVERY_60).missed
 
 
 def test_ours_is_sooner_than_each_hour_at_fewer_requests_than_each_quarter() -> None:
-    """Half the delay of the one, half the polls of the other; measured: a third, and a quarter."""
+    """The limits are half the delay and half the polls; measured are a third and a quarter."""
     assert median(result(OURS).delays) < median(result(EVERY_60).delays) / 2
     assert result(OURS).polls < result(EVERY_15).polls / 2
 
 
-def test_a_simulation_says_the_same_each_time() -> None:
-    """There is no chance in it but the seed's."""
+def test_a_simulation_gives_the_same_each_time() -> None:
+    """Only the seed decides."""
     again = simulate(RULES[OURS], feeds=100, sites=20, days=1.0)
     assert again == result(OURS)
     assert simulate(RULES[OURS], feeds=100, sites=20, days=1.0, seed=5) != again
 
 
 @pytest.fixture
-def web() -> Web:
+def web() -> SimulatedWeb:
     """Twenty feeds of five sites."""
-    return Web(seed=1, feeds=20, sites=5, days=1.0)
+    return SimulatedWeb(seed=1, feeds=20, sites=5, days=1.0)
 
 
 @pytest.fixture
-def feed(web: Web) -> SimulatedFeed:
-    """A feed whose pages lie on its own host."""
+def feed(web: SimulatedWeb) -> SimulatedFeed:
+    """A feed with its pages on its own host."""
     return next(feed for feed in web.feeds.values() if feed.host == feed.link_host)
 
 
 def latency(came: Response | WebError) -> float:
-    """Seconds of an answer."""
+    """Return the seconds of a response."""
     assert isinstance(came, Response)
     return came.seconds
 
 
-def test_the_observer_sees_two_requests_at_once(web: Web, feed: SimulatedFeed) -> None:
-    """Of one kind of reader to one host."""
-    _, ends = web.ask(page(feed, 0), {}, START)
-    web.ask(page(feed, 1), {}, ends - 0.01)
+def test_the_observer_sees_two_requests_at_once(web: SimulatedWeb, feed: SimulatedFeed) -> None:
+    """Both requests are of one stage to one host."""
+    _, ends = web.ask(page_address(feed, 0), {}, START)
+    web.ask(page_address(feed, 1), {}, ends - 0.01)
     assert web.breaches == {"pages": 1}
 
 
-def test_the_observer_sees_a_pause_that_is_too_short(web: Web, feed: SimulatedFeed) -> None:
-    """A second, or twice the latency."""
+def test_the_observer_sees_a_pause_that_is_too_short(
+    web: SimulatedWeb, feed: SimulatedFeed
+) -> None:
+    """The pause is a second, or twice the latency."""
     came, ends = web.ask(feed.url, {}, START)
     pause = max(PAUSE, 2 * latency(came))
     came, later = web.ask(feed.url, {}, ends + pause)
@@ -79,8 +81,8 @@ def test_the_observer_sees_a_pause_that_is_too_short(web: Web, feed: SimulatedFe
     assert web.breaches == {"feeds": 1}
 
 
-def test_the_observer_tells_a_poll_beside_a_fetch(web: Web, feed: SimulatedFeed) -> None:
-    """Two stages of the job read a host, each politely by itself."""
-    _, ends = web.ask(page(feed, 0), {}, START)
+def test_the_observer_sees_a_poll_during_a_fetch(web: SimulatedWeb, feed: SimulatedFeed) -> None:
+    """Two stages of the job use a host, and each is polite by itself."""
+    _, ends = web.ask(page_address(feed, 0), {}, START)
     web.ask(feed.url, {}, ends - 0.01)
     assert web.breaches == {"between": 1}

@@ -1,4 +1,4 @@
-"""How a run on real feeds ends."""
+"""The end of a run on real feeds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.agents.limits import GUARD
 
 
 def test_feeds_are_followed_for_as_long_as_was_said() -> None:
-    """The end comes by itself."""
+    """The run ends by itself."""
 
     async def run() -> None:
         async with asyncio.timeout(GUARD), ending(0.01) as end:
@@ -24,7 +24,7 @@ def test_feeds_are_followed_for_as_long_as_was_said() -> None:
 
 
 def test_the_first_interrupt_ends_in_order_and_the_next_at_once() -> None:
-    """So that what was followed is accounted for, and nobody has to wait for it."""
+    """The first Ctrl-C lets the audit finish, and the second interrupts it."""
 
     async def run() -> None:
         async with asyncio.timeout(GUARD), ending(None) as end:

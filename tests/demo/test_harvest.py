@@ -1,4 +1,4 @@
-"""Each item's page is accounted for, in whatever order its records are read."""
+"""Each item's page is accounted for, whatever the order in which its records are read."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ import pytest
 
 from agents.settings.job import Settings
 from demo.harvest import Harvester
-from demo.progress import Harvest, Progress
-from demo.sites import Item
+from demo.progress import Harvest, RunProgress
+from demo.sites import SampleItem
 from models import fetch, poll_outcome
 from models.dead_letter import DeadLetter, Record
-from models.fetch import Fetch
+from models.fetch import FetchRequest
 from models.headers import FETCHED_FOR, ORIGIN, Headers
 from urltree.crawl.decisions.poll.outcome import PollOutcome, PollResult
 from urltree.crawl.decisions.response import Trouble
 
 FEED = "https://a.example/feed"
-ITEM = Item("1", "https://A.example:443/1#x", "One", "", datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
-ASKED = Fetch(url="https://a.example/1#x", feed=FEED, published="2026-01-02T03:04:00Z")
+ITEM = SampleItem(
+    "1", "https://A.example:443/1#x", "One", "", datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+)
+ASKED = FetchRequest(url="https://a.example/1#x", feed=FEED, published="2026-01-02T03:04:00Z")
 
 
 @dataclass(frozen=True)
 class _Record:
-    """What the harvester reads of a record."""
+    """The parts of a record that the harvester reads."""
 
     topic: str
     offset: int
@@ -58,8 +60,8 @@ def _given_up(offset: int, origin: str, reason: str) -> _Record:
 
 
 @pytest.mark.parametrize("order", list(permutations(range(4))))
-def test_every_wish_ends_as_a_page_or_a_dead_letter(order: tuple[int, ...]) -> None:
-    """Topics are read side by side: the end may be read before the beginning."""
+def test_every_request_ends_as_a_page_or_a_dead_letter(order: tuple[int, ...]) -> None:
+    """Topics are read in parallel, so the outcome may be read before the request."""
     records = (
         _asked(0),
         _asked(1, url="https://a.example/2"),
@@ -72,15 +74,15 @@ def test_every_wish_ends_as_a_page_or_a_dead_letter(order: tuple[int, ...]) -> N
 
 
 def test_a_page_that_is_sent_again_is_the_same_page() -> None:
-    """Its header says where its first copy lies; nothing is waiting but that."""
+    """Its header names the origin of the first copy; no second request is waiting."""
     again = replace(_asked(9), headers=((ORIGIN, b"fetches/0/0"),))
     harvester = _harvester(_asked(0), again)
     assert harvester.harvest() == Harvest(items=1, waiting=1)
-    assert harvester.lost([]) == ("fetches/0/0: not fetched",)
+    assert harvester.lost([]) == ("fetches/0/0: no outcome",)
 
 
-def test_the_dead_letters_of_other_stages_are_not_the_harvest_s() -> None:
-    """A page that normalize refused was fetched."""
+def test_dead_letters_of_other_stages_are_not_counted() -> None:
+    """A page that normalize refused was fetched before."""
     letter = _given_up(0, "raw-html/0/0", "empty")
     harvester = _harvester(_asked(0), _page(0, "fetches/0/0"), letter)
     assert harvester.harvest() == Harvest(items=1, pages=1)
@@ -93,14 +95,14 @@ def test_an_item_is_found_with_its_own_date_only() -> None:
     assert lost == (f"{ITEM.url}: not found in its feed",)
 
 
-def test_an_address_that_is_none_is_counted_too() -> None:
-    """Feeds name anything; the run goes on."""
+def test_an_invalid_address_is_counted_too() -> None:
+    """Feeds name any address, and the run continues."""
     harvester = _harvester(_asked(0, url="https://me:secret@a.example/"))
     assert harvester.harvest() == Harvest(items=1, waiting=1)
 
 
-def test_a_feed_fails_until_it_is_polled_well() -> None:
-    """The last outcome counts."""
+def test_a_feed_fails_until_a_poll_succeeds() -> None:
+    """The last outcome of a poll decides."""
     failed = PollOutcome(
         site="a.example",
         feed=FEED,
@@ -119,8 +121,8 @@ def test_a_feed_fails_until_it_is_polled_well() -> None:
 
 
 def test_only_what_brings_a_page_further_is_progress() -> None:
-    """A run in which nothing moves is given up, however often feeds are polled."""
+    """A run without progress is given up, however often feeds are polled."""
     found = Harvest(items=2, waiting=2)
-    assert Progress(harvest=found).mark > Progress().mark
-    assert Progress(harvest=replace(found, waiting=1)).mark > Progress(harvest=found).mark
-    assert Progress(harvest=replace(found, polls=9)).mark == Progress(harvest=found).mark
+    assert RunProgress(harvest=found).mark > RunProgress().mark
+    assert RunProgress(harvest=replace(found, waiting=1)).mark > RunProgress(harvest=found).mark
+    assert RunProgress(harvest=replace(found, polls=9)).mark == RunProgress(harvest=found).mark

@@ -1,4 +1,4 @@
-"""The embedded Kafka keeps its records through kill -9, and never outlives its parent."""
+"""The embedded Kafka keeps its records through kill -9, and ends with its parent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from demo import kafka_install
+from demo import kafka_files, kafka_install
 from demo.kafka import Kafka, answers
 from tests.job.harness import wait_until
 
@@ -82,7 +82,7 @@ def test_the_broker_dies_with_its_parent(tmp_path: Path) -> None:
 
 @pytest.mark.kafka
 def test_records_of_18_megabytes_pass(kafka: str, prefix: str) -> None:
-    """The broker takes what topics.yaml allows, once a topic asks for it."""
+    """The broker accepts the record size of topics.yaml for a topic that sets it."""
 
     async def run() -> None:
         admin = AIOKafkaAdminClient(bootstrap_servers=kafka)
@@ -100,7 +100,7 @@ def test_records_of_18_megabytes_pass(kafka: str, prefix: str) -> None:
 
 @pytest.mark.kafka
 def test_no_topic_is_made_by_accident(kafka: str, prefix: str) -> None:
-    """Asking for a topic that does not exist does not create it."""
+    """A request for a topic that does not exist does not create it."""
 
     async def run() -> list[str]:
         admin = AIOKafkaAdminClient(bootstrap_servers=kafka)
@@ -115,15 +115,15 @@ def test_no_topic_is_made_by_accident(kafka: str, prefix: str) -> None:
 
 
 def test_a_half_made_download_is_not_accepted(tmp_path: Path) -> None:
-    """Missing, foreign and damaged jars are each named."""
+    """Missing, unexpected and damaged jars are all named."""
     good = kafka_install.install().directory / "jars"
     jars = tmp_path / "jars"
     shutil.copytree(good, jars)
-    assert kafka_install.differences(jars) == []
+    assert kafka_install.wrong_jars(jars) == []
     (jars / "lz4-java-1.8.0.jar").unlink()
     (jars / "re2j-1.8.jar").write_bytes(b"half")
     (jars / "other.jar").write_bytes(b"")
-    assert sorted(kafka_install.differences(jars)) == [
+    assert sorted(kafka_install.wrong_jars(jars)) == [
         "lz4-java-1.8.0.jar is missing",
         "other.jar is unexpected",
         "re2j-1.8.jar has another checksum",
@@ -131,17 +131,17 @@ def test_a_half_made_download_is_not_accepted(tmp_path: Path) -> None:
 
 
 def test_a_cache_with_other_checksums_is_not_good(tmp_path: Path) -> None:
-    """A cache that an earlier release filled is filled anew."""
-    installation = kafka_install.Installation(tmp_path)
-    assert not installation.is_good()
-    installation.good.write_bytes(b"0  another.jar\n")
-    assert not installation.is_good()
-    installation.good.write_bytes(kafka_install.JARS.read_bytes())
-    assert installation.is_good()
+    """A cache of an earlier release is filled again."""
+    installation = kafka_files.Installation(tmp_path)
+    assert not installation.is_complete()
+    installation.checked.write_bytes(b"0  another.jar\n")
+    assert not installation.is_complete()
+    installation.checked.write_bytes(kafka_files.JARS.read_bytes())
+    assert installation.is_complete()
 
 
 def test_a_broker_that_cannot_start_says_why(tmp_path: Path) -> None:
-    """The end of the broker's own log is in the error."""
+    """The error shows the end of the broker's own log."""
     kafka = Kafka(tmp_path, options=("-Xmx1k",))
-    with pytest.raises(kafka_install.KafkaError, match="Too small maximum heap"):
+    with pytest.raises(kafka_files.KafkaError, match="Too small maximum heap"):
         kafka.start()

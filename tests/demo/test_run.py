@@ -1,4 +1,4 @@
-"""`python -m demo` as a process: ends well, says what is wrong, leaves nothing running."""
+"""`python -m demo` as a process: it ends well, names faults, and leaves nothing running."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agents.settings.job import SettingsError
 from demo.__main__ import unaccounted
 from demo.feed_run import run_sample
 from demo.kafka import answers
-from demo.sites import sample
+from demo.sites import make_sample
 from demo.view import Plain
 from demo.workers import ROOT
 from tests.agents import limits
@@ -58,7 +58,7 @@ def _demo(*arguments: str, tmp: Path, **environment: str) -> subprocess.Popen[st
 
 
 def test_each_page_of_an_input_is_accounted_for(tmp_path: Path, kafka: str, prefix: str) -> None:
-    """Clean text, duplicates and dead letters add up; a line that is no page is named."""
+    """Clean text, duplicates and dead letters add up, and a line that is not a page is named."""
     (tmp_path / "pages.jsonl").write_text(PAGES)
     tmp = tmp_path / "tmp"
     run = _demo(str(tmp_path / "pages.jsonl"), tmp=tmp, KAFKA_BROKERS=kafka, URLTREE_PREFIX=prefix)
@@ -74,8 +74,8 @@ def test_each_page_of_an_input_is_accounted_for(tmp_path: Path, kafka: str, pref
     assert list(tmp.iterdir()) == []
 
 
-def test_an_input_that_is_not_there_is_named(tmp_path: Path, kafka: str, prefix: str) -> None:
-    """One sentence, exit code 1, no traceback."""
+def test_a_missing_input_is_named(tmp_path: Path, kafka: str, prefix: str) -> None:
+    """The message is one sentence without a traceback, and the exit code is 1."""
     run = _demo("no-such.jsonl", tmp=tmp_path / "tmp", KAFKA_BROKERS=kafka, URLTREE_PREFIX=prefix)
     _, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 1
@@ -84,7 +84,7 @@ def test_an_input_that_is_not_there_is_named(tmp_path: Path, kafka: str, prefix:
 
 
 def test_a_worker_that_ends_is_shown_with_its_log(tmp_path: Path, kafka: str, prefix: str) -> None:
-    """What the worker said last is what the user reads."""
+    """The user reads the last lines of the worker's log."""
     run = _demo(
         __file__,
         tmp=tmp_path / "tmp",
@@ -94,23 +94,23 @@ def test_a_worker_that_ends_is_shown_with_its_log(tmp_path: Path, kafka: str, pr
     )
     _, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 1
-    assert "the worker of normalize ended with" in err
+    assert "the worker of normalize ended with exit code" in err
     assert "/no/such/rules.yaml" in err
-    assert "logs are kept in" in err
+    assert "The logs are in" in err
 
 
 def test_every_item_of_the_sites_feeds_is_accounted_for(
     tmp_path: Path, kafka: str, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From feeds over TLS to clean text, with each kind of duplicate and of what is no page.
+    """The items go from feeds over TLS to clean text, with each kind of duplicate and bad page.
 
-    A Kafka that has seen the sample has nothing new to find: a second run says so.
+    A Kafka that has seen the sample finds nothing new, so a second run refuses it.
     """
     for name, value in limits.environment().items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("KAFKA_BROKERS", kafka)
     monkeypatch.setenv("URLTREE_PREFIX", prefix)
-    small = sample(articles=10)
+    small = make_sample(articles=10)
     said = io.StringIO()
     summary = asyncio.run(run_sample(small, tmp_path, Plain(Console(file=said))))
     assert summary.lost == ()
@@ -128,19 +128,21 @@ def test_every_item_of_the_sites_feeds_is_accounted_for(
         asyncio.run(run_sample(small, tmp_path, Plain(Console(file=said))))
 
 
-def test_nobody_follows_real_feeds_without_saying_who_asks(tmp_path: Path) -> None:
-    """One sentence, before anything is started."""
+def test_real_feeds_need_a_contact(tmp_path: Path) -> None:
+    """The message is one sentence, and nothing is started."""
     (tmp_path / "feeds.txt").write_text("https://a.example/feed")
     run = _demo("--feeds", str(tmp_path / "feeds.txt"), tmp=tmp_path / "tmp")
     out, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 1
     assert out == ""
-    assert err.startswith("The owners of real sites should be able to reach you: make run")
+    assert err.startswith(
+        "--feeds needs a contact, so that owners of sites can reach you: make run"
+    )
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
 def test_feeds_are_followed_for_a_while(tmp_path: Path, kafka: str, prefix: str) -> None:
-    """For as long as was said; an address that is none is named."""
+    """The run lasts as long as requested, and an invalid address is named."""
     (tmp_path / "feeds.txt").write_text("https://a.invalid/feed\nhttps://[bad\n")
     run = _demo(
         *("--feeds", str(tmp_path / "feeds.txt")),
@@ -159,7 +161,7 @@ def test_feeds_are_followed_for_a_while(tmp_path: Path, kafka: str, prefix: str)
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_running(tmp_path: Path, signum: signal.Signals) -> None:
-    """Ctrl-C in the middle, or kill -9: broker and workers are gone."""
+    """Broker and workers end after Ctrl-C, and after kill -9."""
     run = _demo(tmp=tmp_path / "tmp")
     assert run.stdout
     brokers = run.stdout.readline().split()[-1]
@@ -176,7 +178,7 @@ def test_nothing_is_left_running(tmp_path: Path, signum: signal.Signals) -> None
 
 
 def _runs(process: psutil.Process) -> bool:
-    """Whether a process has not ended; somebody may still have to take note of its end."""
+    """Tell whether a process runs; one that has ended may still wait for its parent to notice."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

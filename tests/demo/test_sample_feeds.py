@@ -1,4 +1,4 @@
-"""The sites' feeds: read by the job's own parser, growing, found from the front page, over TLS."""
+"""The sites' feeds: the job's own parser reads them, they grow, and they are served over TLS."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 
 from agents.settings.feeds import MIB
 from agents.settings.job import Settings
-from demo.sites import Item, sample
+from demo.sites import SampleItem, make_sample
 from demo.sites.press import LISTED, Press
 from demo.sites.server import LOOPBACK, serving
-from demo.sites.site import FORBIDDEN, Site
+from demo.sites.site import FORBIDDEN, SampleSite
 from tests.agents.limits import OF_ANSWERS
 from urltree.crawl.decisions.feed.address import feed_address
 from urltree.crawl.decisions.feed.discovery import find_feeds
@@ -24,7 +24,7 @@ from urltree.crawl.web.client import WebClient
 from urltree.crawl.web.redirects import redirect_target
 from urltree.page import microseconds
 
-SITES = sample().sites
+SITES = make_sample().sites
 by_name = pytest.mark.parametrize("site", SITES, ids=lambda site: str(site.host))
 
 
@@ -35,14 +35,14 @@ class _Clock:
         return self.now
 
 
-def _said(items: tuple[Item, ...]) -> list[tuple[str, str, int]]:
+def _said(items: tuple[SampleItem, ...]) -> list[tuple[str, str, int]]:
     return [(feed_address(i.url), i.title, microseconds(i.published.isoformat())) for i in items]
 
 
 @by_name
-def test_each_feed_says_its_items(site: Site) -> None:
-    """Address, title and date of each item arrive as they are, in every format and charset."""
-    items = sample().feeds[site.host]
+def test_each_feed_says_its_items(site: SampleSite) -> None:
+    """Address, title and date of each item are read correctly in every format and charset."""
+    items = make_sample().feeds[site.host]
     kind = f"{site.feed.media_type}; charset={site.charset}"
     found = parse_feed(site.listing(items), kind, site.feed_url, max_items=1_000)
     assert found.title == site.name
@@ -51,28 +51,28 @@ def test_each_feed_says_its_items(site: Site) -> None:
 
 
 @by_name
-def test_markup_in_a_title_is_escaped(site: Site) -> None:
-    """Whatever an author writes, the feed is well formed and says that."""
-    item = sample().feeds[site.host][0]
+def test_markup_in_a_title_is_escaped(site: SampleSite) -> None:
+    """The feed is well formed and has the author's text, whatever it contains."""
+    item = make_sample().feeds[site.host][0]
     title = 'Ham & "Eggs" </title> ]]>'
-    odd = Item("tag:x", "https://a.example/?a=1&b=2", title, "", item.published)
+    odd = SampleItem("tag:x", "https://a.example/?a=1&b=2", title, "", item.published)
     found = parse_feed(site.listing([odd]), site.feed.media_type, site.feed_url, max_items=10)
     assert [(i.link, i.title) for i in found.items] == [(odd.url, odd.title)]
 
 
 @by_name
-def test_a_front_page_leads_to_the_feed(site: Site) -> None:
-    """Autodiscovery finds it."""
+def test_a_front_page_leads_to_the_feed(site: SampleSite) -> None:
+    """Autodiscovery finds the feed."""
     front = site.answer("https", "/").body
     found = find_feeds(front, f"https://{site.host}/")
     assert [feed.url for feed in found] == [site.feed_url]
 
 
 def test_items_come_out_in_time_and_old_ones_leave() -> None:
-    """A feed is empty before the start; then it lists the newest, and all in the end."""
+    """A feed is empty before the start, then lists the newest items, and all of them in the end."""
     clock = _Clock()
-    press = Press(sample(), pace=1.0, clock=clock)
-    host, items = SITES[0].host, sample().feeds[SITES[0].host]
+    press = Press(make_sample(), pace=1.0, clock=clock)
+    host, items = SITES[0].host, make_sample().feeds[SITES[0].host]
     assert press.issue(host).items == ()
     assert press.published == 0
     press.start()
@@ -84,25 +84,25 @@ def test_items_come_out_in_time_and_old_ones_leave() -> None:
     assert press.published == 5 * 52
     clock.now += 1_000
     assert press.is_done
-    assert press.published == len(sample().items)
+    assert press.published == len(make_sample().items)
     assert press.issue(host).items[0] == items[-1]
 
 
 def test_a_reader_that_comes_late_misses_nothing() -> None:
-    """Items that nobody has asked for yet are listed, however many; then only the newest."""
+    """Items that no reader has requested yet are listed, however many; then only the newest."""
     clock = _Clock()
-    press = Press(sample(), pace=1.0, clock=clock)
+    press = Press(make_sample(), pace=1.0, clock=clock)
     press.start()
     clock.now += 1_000
-    for host, items in sample().feeds.items():
+    for host, items in make_sample().feeds.items():
         assert press.issue(host).items == items[::-1]
         assert press.issue(host).items == items[: -LISTED - 1 : -1]
 
 
 def test_feeds_are_served_over_tls_and_not_twice(tmp_path: Path) -> None:
-    """With validators; who has the newest already gets 304, and the whole again when it grew."""
+    """A reader that has the newest items gets 304, and the whole feed after it has grown."""
     clock, site = _Clock(), SITES[1]
-    press = Press(sample(), pace=1.0, clock=clock)
+    press = Press(make_sample(), pace=1.0, clock=clock)
 
     async def run(web: WebClient) -> None:
         press.start()
@@ -128,17 +128,17 @@ def test_http_leads_to_https_and_robots_are_told(tmp_path: Path) -> None:
             assert redirect_target(plain) == f"https://{site.host}/weg?x=1"
             answer = await web.get(f"https://{site.host.upper()}:443/robots.txt", max_bytes=MIB)
             robots = Robots(RobotsText(answer.status, 0, answer.body.decode()))
-            refused = [i.url for i in sample().feeds[site.host] if not robots.allows(i.url)]
+            refused = [i.url for i in make_sample().feeds[site.host] if not robots.allows(i.url)]
             assert refused == [f"https://{site.host}{FORBIDDEN}"]
 
-    _ask(Press(sample()), tmp_path, run)
+    _ask(Press(make_sample()), tmp_path, run)
 
 
 def _ask(press: Press, directory: Path, run: Callable[[WebClient], Awaitable[None]]) -> None:
-    """Serve the sites, and ask them as the job's workers do."""
+    """Serve the sites, and send requests as the job's workers do."""
 
     async def serve() -> None:
-        async with serving(sample(), press, directory) as served:
+        async with serving(make_sample(), press, directory) as served:
             settings = Settings.model_validate(
                 OF_ANSWERS
                 | {

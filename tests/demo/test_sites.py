@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from demo.sites import Item, Sample, sample
+from demo.sites import SampleItem, SiteSample, make_sample
 from demo.sites.sample import NO_PAGES
 from urltree.address.url_key import KeyScheme
 from urltree.html.tokenizer import tokenize
@@ -21,15 +21,15 @@ DIGEST = "1061e8b444df4cb3"
 
 @pytest.fixture(scope="module")
 def pages() -> list[Page]:
-    """What stands behind every item of the sample, redirects followed."""
-    return [_visit(item) for item in sample().items]
+    """The pages of all items of the sample, after redirects."""
+    return [_visit(item) for item in make_sample().items]
 
 
-def _visit(item: Item) -> Page:
+def _visit(item: SampleItem) -> Page:
     passed = [item.url]
     while True:
         parts = urlsplit(passed[-1])
-        site = sample().site(parts.netloc)
+        site = make_sample().site(parts.netloc)
         assert site
         answer = site.answer(
             parts.scheme, parts._replace(scheme="", netloc="", fragment="").geturl()
@@ -49,7 +49,7 @@ def _visit(item: Item) -> Page:
 
 
 def test_the_sample_is_the_same_everywhere(pages: list[Page]) -> None:
-    """Addresses, times, redirects and bodies: a digest pins them all."""
+    """A digest pins addresses, times, redirects and bodies."""
     digest = hashlib.sha256()
     for page in pages:
         digest.update(repr((page.url, page.response_url, page.published, page.html)).encode())
@@ -57,13 +57,13 @@ def test_the_sample_is_the_same_everywhere(pages: list[Page]) -> None:
 
 
 def test_another_seed_gives_other_articles() -> None:
-    """The seed decides; nothing is written by hand."""
-    one, other = sample("one", 3), sample("other", 3)
+    """The seed decides all articles."""
+    one, other = make_sample("one", 3), make_sample("other", 3)
     assert {i.title for i in one.items} & {i.title for i in other.items} == set(NO_PAGES)
 
 
 def test_five_sites_have_a_hundred_pages_each(pages: list[Page]) -> None:
-    """Each domain has at least 100 different articles, with gold."""
+    """Each domain has at least 100 different articles with gold."""
     scheme = KeyScheme()
     urls = {page.final_url for page in pages if _gold(page)}
     domains = Counter(scheme.domain(url) for url in urls if url)
@@ -72,7 +72,7 @@ def test_five_sites_have_a_hundred_pages_each(pages: list[Page]) -> None:
 
 
 def test_gold_is_in_the_text_of_its_page(pages: list[Page]) -> None:
-    """Each line of gold is text of a block, in every charset."""
+    """Each line of gold is the text of a block, in every charset."""
     for page in pages:
         gold = _gold(page)
         if gold:
@@ -81,7 +81,7 @@ def test_gold_is_in_the_text_of_its_page(pages: list[Page]) -> None:
 
 
 def test_gold_is_not_the_whole_page(pages: list[Page]) -> None:
-    """Around each body there is what should go: navigation, teasers, consent text."""
+    """Around each body there is boilerplate: navigation, teasers, consent text."""
     for page in pages:
         gold = _gold(page)
         if gold:
@@ -102,8 +102,8 @@ def test_every_kind_of_duplicate_occurs(pages: list[Page]) -> None:
 
 
 def test_syndicated_pieces_have_one_text_and_two_addresses() -> None:
-    """The same body stands under several addresses, within a site and on two sites."""
-    bodies = Counter(article.gold for site in sample().sites for article in site.articles)
+    """The same body has several addresses, within a site and on two sites."""
+    bodies = Counter(article.gold for site in make_sample().sites for article in site.articles)
     assert sum(count == 2 for count in bodies.values()) >= 8
 
 
@@ -116,16 +116,16 @@ def test_bad_addresses_are_bad(pages: list[Page]) -> None:
 
 
 def test_an_article_comes_up_again_with_another_date() -> None:
-    """Readers of feeds take it for a new item, also where its address is the same."""
-    items = sample().items
+    """Feed readers take it for a new item, even if its address is the same."""
+    items = make_sample().items
     assert max(Counter(item.url for item in items).values()) == 2
     assert max(Counter((item.url, item.published) for item in items).values()) == 1
     assert max(Counter(item.id for item in items).values()) == 1
 
 
 def test_front_and_section_pages_lead_to_the_articles() -> None:
-    """Someone who looks at a site finds its articles by links."""
-    for site in sample().sites:
+    """A visitor of a site finds its articles by links."""
+    for site in make_sample().sites:
         for target in ("/", f"/{next(iter(site.sections))}/"):
             answer = site.answer("https", target)
             assert answer.status == 200
@@ -134,10 +134,10 @@ def test_front_and_section_pages_lead_to_the_articles() -> None:
 
 
 def test_a_foreign_host_is_refused() -> None:
-    """The server answers for the sites of the sample only."""
-    assert Sample((), {}).site("example.org") is None
-    assert sample().site("FORUM.veloklub.example:443") is not None
+    """The server responds only for the sites of the sample."""
+    assert SiteSample((), {}).site("example.org") is None
+    assert make_sample().site("FORUM.veloklub.example:443") is not None
 
 
 def _gold(page: Page) -> str | None:
-    return sample().gold(page.final_url or "")
+    return make_sample().gold(page.final_url or "")

@@ -1,4 +1,4 @@
-"""What one sees of a run is readable, complete, and no markup of a page reaches the terminal."""
+"""The views of a run are readable and complete, and show markup of a page as text."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rich.console import Console
 
 from agents.commands.audit.fetches import FetchAccounts
 from agents.commands.audit.ledger import Accounts
-from demo.__main__ import described, unaccounted
-from demo.progress import Harvest, News, Progress, Summary
-from demo.view import line, panel
+from demo.__main__ import describe, unaccounted
+from demo.progress import Harvest, News, RunProgress, RunSummary
+from demo.view import progress_line, progress_panel
 
 ACCOUNTS = Accounts(
     origins=12,
@@ -36,17 +36,17 @@ HARVEST = Harvest(
 )
 
 
-def _printed(progress: Progress) -> str:
+def _printed(progress: RunProgress) -> str:
     console = Console(file=io.StringIO(), width=130)
-    console.print(panel(progress))
+    console.print(progress_panel(progress))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
 
 def test_the_panel_shows_counts_domains_and_the_newest_text() -> None:
-    """Published, clean text, duplicates by step, dead letters by reason, in work, rate, text."""
+    """The panel has counts by step and reason, the rate, domains and texts."""
     news = deque([News("a.example", "A title", "Its text.", "https://a.example/1")])
-    shown = _printed(Progress(ACCOUNTS, 3.6, {"a.example": 8}, news))
+    shown = _printed(RunProgress(ACCOUNTS, 3.6, {"a.example": 8}, news))
     for said in ("12  published", "8  clean text", "2    same rule", "1    empty", "1  in work"):
         assert said in shown
     for said in ("4  docs/s", "1 domains", "A title", "Its text.", "https://a.example/1"):
@@ -54,24 +54,24 @@ def test_the_panel_shows_counts_domains_and_the_newest_text() -> None:
 
 
 def test_markup_in_a_text_is_shown_as_it_is() -> None:
-    """Square brackets in a page are no commands to the terminal."""
+    """Square brackets in a page are not commands to the terminal."""
     news = deque([News("a.example", "[red]", "[/bold] [blink]x", "https://a.example/[1]")])
-    shown = _printed(Progress(ACCOUNTS, 0, {}, news))
+    shown = _printed(RunProgress(ACCOUNTS, 0, {}, news))
     assert "[red]" in shown
     assert "[/bold] [blink]x" in shown
 
 
 def test_many_domains_do_not_fill_the_screen() -> None:
-    """The ten largest are named, the rest is counted."""
-    shown = _printed(Progress(ACCOUNTS, 0, {f"d{n}.example": n for n in range(30)}))
+    """The ten largest domains are named, and the others are counted."""
+    shown = _printed(RunProgress(ACCOUNTS, 0, {f"d{n}.example": n for n in range(30)}))
     assert "d29.example" in shown
     assert "d5.example" not in shown
     assert "and 20 more" in shown
 
 
 def test_the_panel_shows_what_feeds_bring() -> None:
-    """Feeds, polls, items, pages, dead letters by reason, what waits and what fails."""
-    shown = _printed(Progress(ACCOUNTS, harvest=HARVEST))
+    """The panel has feeds, polls, items, pages, dead letters, waiting and failing feeds."""
+    shown = _printed(RunProgress(ACCOUNTS, harvest=HARVEST))
     for said in ("3  feeds", "41  polls", "19  items found", "12  pages fetched", "4  waiting"):
         assert said in shown
     for said in ("2    http-status", "1    robots", "1  feeds failing"):
@@ -79,19 +79,19 @@ def test_the_panel_shows_what_feeds_bring() -> None:
 
 
 def test_a_line_counts_the_dead_letters_of_all_stages() -> None:
-    """Those of fetch, and those of the pages that were fetched."""
-    said = line(Progress(ACCOUNTS, harvest=HARVEST))
+    """It adds the dead letters of fetch and those of the fetched pages."""
+    said = progress_line(RunProgress(ACCOUNTS, harvest=HARVEST))
     assert said.startswith(
         "polls 41 · feeds failing 1 · items 19 · published 12 · clean text 8 · duplicates 2"
     )
     assert "dead letters 4" in said
-    assert line(Progress(ACCOUNTS)).startswith("published 12")
+    assert progress_line(RunProgress(ACCOUNTS)).startswith("published 12")
 
 
 def test_the_summary_accounts_for_every_page() -> None:
-    """It names what is missing, and what was never published."""
+    """It names missing pages and pages that were never published."""
     refused = ("line 3 of x.jsonl: is not JSON",)
-    said = described(Summary(accounts=ACCOUNTS, domains=1, seconds=2.0, refused=refused))
+    said = describe(RunSummary(accounts=ACCOUNTS, domains=1, seconds=2.0, refused=refused))
     assert "       12 origins" in said
     assert "raw-html/3/1042" in said
     assert "1 not published" in said
@@ -101,12 +101,12 @@ def test_the_summary_accounts_for_every_page() -> None:
 
 
 def test_the_summary_accounts_for_every_item() -> None:
-    """It says what feeds brought, which of them fail, and what was lost on the way."""
+    """It has the feeds' counts, the failing feeds, and the lost items."""
     lost = ("https://a.example/7: not found in its feed",)
-    summary = Summary(
+    summary = RunSummary(
         fetches=FETCHES, accounts=ACCOUNTS, domains=1, seconds=2.0, harvest=HARVEST, lost=lost
     )
-    said = described(summary)
+    said = describe(summary)
     assert "        3 feeds, polled 41 times" in said
     assert "https://a.example/feed: dns: no such [name]" in said
     assert "       12 pages in raw-html" in said
@@ -115,9 +115,9 @@ def test_the_summary_accounts_for_every_item() -> None:
     assert "https://a.example/7: not found in its feed" in said
 
 
-def test_what_has_no_end_is_an_error() -> None:
-    """A page that is missing, a fetch that is, or an item that nobody found; waiting is none."""
-    good = Summary(fetches=FETCHES, accounts=replace(ACCOUNTS, missing=0), domains=1, seconds=1)
+def test_a_missing_outcome_is_an_error() -> None:
+    """A missing page, a missing request or a lost item is an error; a waiting request is none."""
+    good = RunSummary(fetches=FETCHES, accounts=replace(ACCOUNTS, missing=0), domains=1, seconds=1)
     assert not unaccounted(good)
     assert unaccounted(replace(good, accounts=ACCOUNTS))
     assert unaccounted(replace(good, fetches=replace(FETCHES, missing=1)))

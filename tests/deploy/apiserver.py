@@ -25,7 +25,7 @@ from urllib.parse import urlencode
 
 import trustme
 
-from demo.child import Child
+from demo.child import ChildProcess
 from demo.ports import free_port
 
 PATIENCE = 300.0  # seconds for a start; 5 are usual
@@ -135,7 +135,7 @@ def running(etcd: Path, kube_apiserver: Path, directory: Path) -> Iterator[ApiSe
             (kube_apiserver, _apiserver_options(directory, client, server, authority)),
         ):
             command = [str(program), *(f"--{name}={value}" for name, value in options.items())]
-            child = Child(command, directory / f"{program.name}.log")
+            child = ChildProcess(command, directory / f"{program.name}.log")
             ends.callback(child.stop)
             children.append(child)
         _wait(server, children)
@@ -181,7 +181,7 @@ def _apiserver_options(
     }
 
 
-def _wait(server: ApiServer, children: Sequence[Child]) -> None:
+def _wait(server: ApiServer, children: Sequence[ChildProcess]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not _is_ready(server):
         for child in children:

@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from demo.child import Child
+from demo.child import ChildProcess
 from tests.deploy.image import Image
 
 OWNER = 10001
@@ -76,7 +76,7 @@ class Running:
     """The first process of a container."""
 
     def __init__(self, command: Sequence[str], log: Path) -> None:
-        self._child = Child(command, log)
+        self._child = ChildProcess(command, log)
 
     @property
     def pid(self) -> int:

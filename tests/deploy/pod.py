@@ -18,7 +18,7 @@ from tempfile import mkdtemp
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Self
 
-from demo.child import Child
+from demo.child import ChildProcess
 from tests.deploy.pod_files import image_environment, mounts, root, volumes
 from tests.deploy.pod_network import Network
 from tests.deploy.pod_probes import Probes
@@ -52,7 +52,7 @@ class Pod:
         self._log = self._place / "log"
         self._starts = 0
         self._ending = Event()
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
         self._network: Network | None = None
         self._probing: Thread | None = None
 
@@ -171,7 +171,7 @@ class Pod:
         command = [*NAMESPACES, f'{script}\nexec chroot {place / "root"} "$@"', "pod"]
         command += [*self._rights(), *self._environment()]
         command += [*self.container["command"], *self.container["args"]]
-        self._child = network.inside(lambda: Child(command, self._log))
+        self._child = network.inside(lambda: ChildProcess(command, self._log))
 
     def _rights(self) -> list[str]:
         """Return the command that sets the rendered user and groups and drops all capabilities."""

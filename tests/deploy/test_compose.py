@@ -17,7 +17,7 @@ import yaml
 from agents.__main__ import _STAGES
 from agents.commands.topics import apply, check_topics
 from agents.settings.job import PREFIX, Settings
-from demo.child import Child
+from demo.child import ChildProcess
 from demo.kafka import answers
 from demo.kafka_install import install
 from demo.ports import free_ports
@@ -184,7 +184,7 @@ def brokers(tmp_path: Path) -> Iterator[str]:
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     command = install().java("kafka.Kafka", str(places["final"] / "server.properties"))
-    broker = Child(command, tmp_path / "log")
+    broker = ChildProcess(command, tmp_path / "log")
     try:
         at = f"127.0.0.1:{port}"
         wait_until(lambda: answers(at), "Kafka", broker.tail, broker.poll)

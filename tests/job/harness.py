@@ -21,7 +21,7 @@ from agents.commands.audit.command import account
 from agents.commands.audit.ledger import Accounts
 from agents.commands.topics import apply
 from agents.settings.job import Settings
-from demo.child import Child
+from demo.child import ChildProcess
 from demo.ports import free_port
 from tests.job.kafka_records import Read, Sent, committed, ends, publish, read_all, run
 
@@ -72,7 +72,7 @@ class Worker:
         self.session = session or (MISSED if fault else job.settings.session_seconds)
         self.disk = job.directory / name
         self.port = free_port()
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
 
     @property
     def pid(self) -> int:
@@ -93,7 +93,7 @@ class Worker:
             "URLTREE_WEB_PORT": str(self.port),
             "URLTREE_CONTACT": self.name,
         }
-        self._child = Child(
+        self._child = ChildProcess(
             [sys.executable, *program, "worker", self.stage],
             self.job.directory / f"{self.name}.log",
             environment,

@@ -21,7 +21,7 @@ from models import fetch as fetches
 from models import raw_html
 from models.dead_letter import DeadLetter
 from models.feed import Feed
-from models.fetch import Fetch
+from models.fetch import FetchRequest
 from models.headers import ORIGIN, header
 from tests.job.feed_sites import FeedSites
 from tests.job.harness import ROOT, Job, Worker, wait_until
@@ -101,7 +101,7 @@ def publish_pages(job: Job, urls: Mapping[str, int]) -> float:
     now = time.time()
     job.publish(
         (
-            _sent(url, fetches.encode(Fetch(url=url, title=url, attempt=attempt)))
+            _sent(url, fetches.encode(FetchRequest(url=url, title=url, attempt=attempt)))
             for url, attempt in urls.items()
         ),
         "fetches",

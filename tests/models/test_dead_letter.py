@@ -1,4 +1,4 @@
-"""dead-letters: the original comes back exactly, and origins and headers are read safely."""
+"""Records of dead-letters restore the original exactly; origins and headers are read safely."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ records = st.builds(
 
 
 def letter(original: Record, message: str = "url: no host") -> DeadLetter:
-    """A dead letter of some record."""
+    """Return a dead letter of a record."""
     return DeadLetter("raw-html/3/1042", "normalize", "bad-url", message, "raw-html", original)
 
 
 @settings(deadline=None)
 @given(records)
 def test_the_original_comes_back_exactly(original: Record) -> None:
-    """Key, value and headers, nulls included, even where its headers are named like ours."""
+    """Key, value and headers survive, including nulls and headers with our names."""
     written = letter(original).to_record()
     assert DeadLetter.from_record(*written) == letter(original)
 
 
 def test_the_record_is_as_documented() -> None:
-    """The key is the origin, the value the original's, and our headers stand first."""
+    """The key is the origin, the value is the original's, and our headers come first."""
     original = Record(b"\xff", None, (("a", b"1"),))
     assert letter(original).to_record() == Record(
         b"raw-html/3/1042",
@@ -67,7 +67,7 @@ def test_the_schema_names_our_headers_and_every_reason() -> None:
 
 
 def test_a_long_message_is_cut_and_a_lone_surrogate_is_written() -> None:
-    """A message quotes its page, so it may hold anything."""
+    """A message quotes its page, so it may contain any text."""
     written = letter(Record(None, b"", ()), "\ud800" * 5_000).to_record()
     assert DeadLetter.from_record(*written).message == "?" * MAX_MESSAGE
 
@@ -82,8 +82,8 @@ def test_a_long_message_is_cut_and_a_lone_surrogate_is_written() -> None:
         letter(Record(None, None, ())).to_record()._replace(key=None),
     ],
 )
-def test_what_is_no_dead_letter_is_malformed(record: Record) -> None:
-    """Records of others in the topic are told apart."""
+def test_a_record_that_is_not_a_dead_letter_is_malformed(record: Record) -> None:
+    """Records of other programs in the topic are recognised."""
     with pytest.raises(PageError) as error:
         DeadLetter.from_record(*record)
     assert error.value.reason is Reason.MALFORMED
@@ -91,19 +91,19 @@ def test_what_is_no_dead_letter_is_malformed(record: Record) -> None:
 
 @pytest.mark.parametrize("text", ["raw-html/3/1042", "a.b_c-d/0/0"])
 def test_an_origin_is_read_as_it_is_written(text: str) -> None:
-    """The one form in which it travels."""
+    """An origin has only one form."""
     assert str(Origin.parse(text)) == text
 
 
 @pytest.mark.parametrize("text", ["", "raw-html/3", "a/b/1/2", "t/-1/0", "t/01/2", "t/1/2\n"])
-def test_what_is_no_origin_is_refused(text: str) -> None:
-    """A header that a user made up never becomes an offset."""
+def test_text_that_is_not_an_origin_is_refused(text: str) -> None:
+    """A header that a user invents never becomes an offset."""
     with pytest.raises(ValueError, match="topic/partition/offset"):
         Origin.parse(text)
 
 
 def test_the_last_header_of_a_name_counts() -> None:
-    """As in Kafka's own clients; null values and bad bytes do no harm."""
+    """Kafka's own clients do the same; null values and bytes that are not UTF-8 are harmless."""
     found = [("a", b"1"), ("a", b"2\xff"), ("a", None), ("b", None)]
     assert header(found, "a") == "2\ufffd"
     assert header(found, "b") is None
@@ -112,7 +112,7 @@ def test_the_last_header_of_a_name_counts() -> None:
 
 @pytest.mark.parametrize("ids", [None, (), ("0" * 32, "f" * 32)])
 def test_a_command_survives_the_wire(ids: tuple[str, ...] | None) -> None:
-    """No ids are the whole domain; an empty list is nothing."""
+    """Ids that are None mean the whole domain; an empty list means no document."""
     assert Forget.decode(Forget("example.org", ids).encode()) == Forget("example.org", ids)
     assert is_command([(headers.COMMAND, b"forget")])
     assert not is_command([("url", b"u")])
@@ -123,8 +123,8 @@ def test_a_command_survives_the_wire(ids: tuple[str, ...] | None) -> None:
     [None, b"{}", b'{"schema":1}', b'{"schema":1,"domain":7}', b'{"schema":2,"domain":"a"}']
     + [b'{"schema":1,"domain":"a","ids":%s}' % ids for ids in (b'"a"', b"[1]", b'["xyz"]')],
 )
-def test_what_is_no_command_is_malformed(value: bytes | None) -> None:
-    """It becomes a dead letter, and nothing is forgotten."""
+def test_a_record_that_is_not_a_command_is_malformed(value: bytes | None) -> None:
+    """The record becomes a dead letter, and nothing is forgotten."""
     with pytest.raises(PageError) as error:
         Forget.decode(value)
     assert error.value.reason is Reason.MALFORMED

@@ -1,4 +1,4 @@
-"""documents: compact, and checked enough that no record breaks a worker."""
+"""Records of documents: compact, and checked so that no record crashes a worker."""
 
 from __future__ import annotations
 
@@ -86,21 +86,21 @@ DOCUMENT = Document(
 
 
 def changed(**fields: Any) -> bytes:
-    """The record of DOCUMENT with some fields replaced, of whatever type."""
+    """Return the record of DOCUMENT with some fields replaced by values of any type."""
     return orjson.dumps(orjson.loads(encode(DOCUMENT)) | fields)
 
 
 @settings(deadline=None)
 @given(documents)
 def test_a_document_survives_the_wire(document: Document) -> None:
-    """What was encoded is decoded to an equal document, and validates."""
+    """Decoding what was encoded gives an equal document, and the record fits its schema."""
     value = encode(document)
     assert decode(value) == document
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))
 
 
 def test_the_bytes_are_pinned() -> None:
-    """Records of one release are read by the next: this must not change with the schema kept."""
+    """The next release reads the records of this one, so the bytes must not change."""
     assert encode(DOCUMENT) == (
         b'{"schema":1,"id":"0123456789abcdef0123456789abcdef","domain":"example.org",'
         b'"url":"http://example.org/a?utm_source=x","url_key":"https://example.org/a",'
@@ -113,7 +113,7 @@ def test_the_bytes_are_pinned() -> None:
 
 
 def test_the_schema_has_the_fields_of_a_document() -> None:
-    """The schema and the dataclass say the same."""
+    """The schema and the dataclass have the same fields."""
     assert set(SCHEMA["properties"]) == {*FIELDS, "schema"}
     for name, record in (("blocks", TextBlock), ("elements", Element)):
         described = SCHEMA["properties"][name]
@@ -121,7 +121,7 @@ def test_the_schema_has_the_fields_of_a_document() -> None:
 
 
 def test_unknown_fields_are_ignored() -> None:
-    """A newer `normalize` may say more."""
+    """A newer `normalize` may write more fields."""
     assert decode(changed(simhash=7)) == DOCUMENT
 
 
@@ -187,14 +187,14 @@ ELEMENTS = {"tag": ["h1"], "parent": [-1], "tokens": [[]]}
     ],
 )
 def test_a_record_that_is_no_document_is_malformed(fields: dict[str, Any]) -> None:
-    """Whatever is wrong with it, it is a dead letter and never a crash."""
+    """Any fault makes the record a dead letter, and never a crash."""
     with pytest.raises(PageError) as error:
         decode(changed(**fields))
     assert error.value.reason is Reason.MALFORMED
 
 
 def test_an_integer_beyond_64_bits_is_malformed() -> None:
-    """A hash that no array of 64 bits holds."""
+    """A hash fits in 64 bits."""
     value = encode(DOCUMENT).replace(b"18446744073709551615", b"18446744073709551616")
     with pytest.raises(PageError):
         decode(value)
@@ -202,13 +202,13 @@ def test_an_integer_beyond_64_bits_is_malformed() -> None:
 
 @pytest.mark.parametrize("value", [None, b"", b"[]", b"{}", b"\xff", b"[" * 100_000])
 def test_a_value_that_is_no_record_is_malformed(value: bytes | None) -> None:
-    """Nulls and bytes of others are dead letters too."""
+    """Null values and bytes of other programs become dead letters too."""
     with pytest.raises(PageError) as error:
         decode(value)
     assert error.value.reason is Reason.MALFORMED
 
 
 def test_a_page_without_text_is_a_document() -> None:
-    """No blocks and no elements are fine."""
+    """A document may have no blocks and no elements."""
     empty = replace(DOCUMENT, blocks=(), elements=())
     assert decode(encode(empty)) == empty

@@ -1,4 +1,4 @@
-"""feeds: what follows a feed, and what is refused as no such record."""
+"""Records of feeds, and values that are refused."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ feeds = st.builds(
 @settings(deadline=None)
 @given(feeds)
 def test_a_feed_survives_the_wire(feed: Feed) -> None:
-    """What was encoded is decoded to the same feed, and validates."""
+    """Decoding what was encoded gives the same feed, and the record fits its schema."""
     value = feed.encode()
     assert decode(feed.key, value) == feed
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))
 
 
 def test_the_schema_has_every_field_that_is_not_in_the_key() -> None:
-    """No more, no less."""
+    """The schema has neither more nor fewer fields."""
     assert set(SCHEMA["properties"]) == {"schema", *Feed.__slots__} - {"site", "url"}
 
 
 def test_the_bytes_are_pinned() -> None:
-    """Users write these records with programs of their own."""
+    """Users write these records with their own programs."""
     feed = Feed(site="example.org", url="https://example.org/rss", title="News", meta={"a": "b"})
     assert feed.key == KEY
     assert feed.encode() == b'{"schema":1,"title":"News","meta":{"a":"b"}}'
@@ -54,8 +54,8 @@ def test_the_bytes_are_pinned() -> None:
     "fields",
     [{"schema": 2}, {"schema": None}, {"title": 7}, {"meta": ["a"]}, {"meta": {"a": 1}}],
 )
-def test_what_the_schema_refuses_is_malformed(fields: dict[str, Any]) -> None:
-    """Both say so."""
+def test_values_that_the_schema_refuses_are_malformed(fields: dict[str, Any]) -> None:
+    """The reader and the schema refuse the same values."""
     record = {"schema": 1} | fields
     with pytest.raises(PageError) as caught:
         decode(KEY, orjson.dumps(record))
@@ -63,8 +63,8 @@ def test_what_the_schema_refuses_is_malformed(fields: dict[str, Any]) -> None:
     assert not Draft202012Validator(SCHEMA).is_valid(record)
 
 
-def test_too_much_of_the_users_own_is_refused_when_the_feed_is_added() -> None:
-    """Else every page of it would be."""
+def test_too_many_bytes_of_meta_are_refused_when_the_feed_is_added() -> None:
+    """Otherwise every page of the feed would be refused."""
     fits = {"a": "b" * (MAX_META_BYTES - 1)}
     assert decode(KEY, Feed(site="", url="", meta=fits).encode()).meta == fits
     with pytest.raises(PageError):
@@ -73,7 +73,7 @@ def test_too_much_of_the_users_own_is_refused_when_the_feed_is_added() -> None:
 
 @pytest.mark.parametrize("key", [None, b"", b"example.org", b" a", b"a ", b"a b c", b"\xff a"])
 def test_a_key_is_a_site_and_an_address(key: bytes | None) -> None:
-    """Anything else names no feed."""
+    """Any other key is refused."""
     with pytest.raises(PageError) as caught:
         split_key(key)
     assert caught.value.reason is Reason.MALFORMED

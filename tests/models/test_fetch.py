@@ -1,4 +1,4 @@
-"""fetches: what waits to be fetched, and the page that comes of it in its header form."""
+"""Records of fetches, and the fetched page in its form with headers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from models import raw_html
-from models.fetch import Fetch, decode, encode
+from models.fetch import FetchRequest, decode, encode
 from urltree.page import Page, PageError, Reason
 
 SCHEMA = orjson.loads((Path(__file__).parents[2] / "models/schemas/fetches.json").read_bytes())
@@ -21,7 +21,7 @@ URL = "https://example.org/a"
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 some = st.none() | words
 fetches = st.builds(
-    Fetch,
+    FetchRequest,
     url=words,
     redirects=st.lists(words, max_size=5).map(tuple),
     feed=some,
@@ -37,22 +37,22 @@ fetches = st.builds(
 
 @settings(deadline=None)
 @given(fetches)
-def test_a_fetch_survives_the_wire(fetch: Fetch) -> None:
-    """What was encoded is decoded to the same fetch, and validates."""
+def test_a_fetch_survives_the_wire(fetch: FetchRequest) -> None:
+    """Decoding what was encoded gives the same request, and the record fits its schema."""
     value = encode(fetch)
     assert decode(value) == fetch
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))
 
 
 def test_the_schema_has_every_field() -> None:
-    """No more, no less."""
-    assert set(SCHEMA["properties"]) == {"schema", *Fetch.__slots__}
+    """The schema has neither more nor fewer fields."""
+    assert set(SCHEMA["properties"]) == {"schema", *FetchRequest.__slots__}
 
 
-def test_what_is_asked_next_is_where_the_last_redirect_points() -> None:
-    """Without redirects it is the page's own address."""
-    assert Fetch(url=URL).target == URL
-    assert Fetch(url=URL, redirects=("https://b.example/", "https://c.example/")).target == (
+def test_the_target_is_the_last_redirect() -> None:
+    """Without redirects the target is the page's own address."""
+    assert FetchRequest(url=URL).target == URL
+    assert FetchRequest(url=URL, redirects=("https://b.example/", "https://c.example/")).target == (
         "https://c.example/"
     )
 
@@ -72,8 +72,8 @@ def test_what_is_asked_next_is_where_the_last_redirect_points() -> None:
         {"not_before": "now"},
     ],
 )
-def test_what_the_schema_refuses_is_malformed(fields: dict[str, Any]) -> None:
-    """Both say so."""
+def test_values_that_the_schema_refuses_are_malformed(fields: dict[str, Any]) -> None:
+    """The reader and the schema refuse the same values."""
     record = {"schema": 1, "url": URL} | fields
     assert not Draft202012Validator(SCHEMA).is_valid(record)
     with pytest.raises(PageError) as caught:
@@ -82,14 +82,14 @@ def test_what_the_schema_refuses_is_malformed(fields: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("value", [None, b"", b"[]", b"\xff"])
-def test_what_is_no_object_is_malformed(value: bytes | None) -> None:
-    """A dead letter, not a crash."""
+def test_a_value_that_is_not_an_object_is_malformed(value: bytes | None) -> None:
+    """The record becomes a dead letter instead of a crash."""
     with pytest.raises(PageError):
         decode(value)
 
 
 def test_a_page_in_its_header_form_is_read_as_it_was() -> None:
-    """Bytes as they came; every field a header."""
+    """The value has the original bytes, and every field is a header."""
     page = Page(
         url=URL,
         html=b"<p>\xff caf\xe9",
@@ -108,7 +108,7 @@ def test_a_page_in_its_header_form_is_read_as_it_was() -> None:
 
 
 def test_a_field_that_is_not_set_is_no_header() -> None:
-    """And half a character is no reason to fail."""
+    """A lone surrogate in a field causes no error."""
     value, headers = raw_html.to_record(Page(url=URL, html="<p>a", title="\ud800"))
     assert (value, [name for name, _ in headers]) == (b"<p>a", ["schema", "url", "title"])
     assert raw_html.decode(value, headers).title == "?"

@@ -1,4 +1,4 @@
-"""clean-text and duplicates: what users consume."""
+"""Records of clean-text and duplicates, which users consume."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from models import clean_text, duplicate
-from models.duplicate import Duplicate, Urls
+from models.duplicate import DuplicateRecord, Urls
 from urltree.document import FoundMetadata
 from urltree.heuristics.page_kind import PageKind
 from urltree.output.extraction import ExtractedBlock, Extraction
@@ -39,7 +39,7 @@ BLOCKS = (
     ExtractedBlock(0, "Hello", "h1", 1, "content", 1),
     ExtractedBlock(1, "Menu", "li", 0, "boilerplate", reason="link list"),
 )
-DUPLICATE = Duplicate(
+DUPLICATE = DuplicateRecord(
     origin="raw-html/3/1043",
     first_origin="raw-html/3/1042",
     id="0123456789abcdef" * 2,
@@ -49,13 +49,13 @@ DUPLICATE = Duplicate(
 
 
 def with_fields(**fields: Any) -> Extraction:
-    """EXTRACTION with other fields."""
+    """Return EXTRACTION with other fields."""
     values = {name: getattr(EXTRACTION, name) for name in EXTRACTION.__dataclass_fields__}
     return Extraction(**(values | fields))
 
 
 def test_the_bytes_of_clean_text_are_pinned() -> None:
-    """Order and fields are a promise to consumers, and a replay has the same bytes."""
+    """Consumers rely on the order and the fields, and a replay writes the same bytes."""
     assert clean_text.encode(EXTRACTION) == (
         b'{"schema":1,"id":"0123456789abcdef0123456789abcdef","revision":0,'
         b'"domain":"example.org","url":"http://example.org/a",'
@@ -83,13 +83,13 @@ def test_the_bytes_of_clean_text_are_pinned() -> None:
     ],
 )
 def test_clean_text_validates(extraction: Extraction) -> None:
-    """Whatever is set, the record is as the schema says."""
+    """The record fits its schema, whichever fields are set."""
     record = clean_text.decode(clean_text.encode(extraction))
     Draft202012Validator(CLEAN_TEXT).validate(record)
 
 
-def test_blocks_are_objects_without_what_is_not_set() -> None:
-    """A consumer reads them by name."""
+def test_blocks_are_objects_without_unset_fields() -> None:
+    """A consumer reads the fields of a block by name."""
     record = clean_text.decode(clean_text.encode(with_fields(blocks=BLOCKS)))
     assert [set(block) - {"position", "text", "tag", "heading"} for block in record["blocks"]] == [
         {"verdict", "count"},
@@ -98,7 +98,7 @@ def test_blocks_are_objects_without_what_is_not_set() -> None:
 
 
 def test_the_schema_has_the_fields_of_an_extraction() -> None:
-    """All but those that say why there is no clean text."""
+    """The record has all fields except those that explain why there is no clean text."""
     outcome = {"status", "duplicate_of", "duplicate_step", "error", "message"}
     assert set(CLEAN_TEXT["properties"]) == {*clean_text.FIELDS, "schema"}
     assert set(clean_text.FIELDS) == set(Extraction.__dataclass_fields__) - outcome
@@ -107,25 +107,27 @@ def test_the_schema_has_the_fields_of_an_extraction() -> None:
 
 
 def test_a_page_without_clean_text_is_not_written() -> None:
-    """To publish one is a bug of ours."""
+    """Writing such a record would be a bug of ours."""
     with pytest.raises(ValueError, match="status duplicate"):
         clean_text.encode(with_fields(status="duplicate"))
 
 
 @pytest.mark.parametrize("request_url", [None, "http://example.org/a?utm_source=x"])
 def test_a_duplicate_survives_the_wire(request_url: str | None) -> None:
-    """What was encoded is decoded to an equal record, and validates."""
+    """Decoding what was encoded gives an equal record, and the record fits its schema."""
     urls = Urls(request_url, *(DUPLICATE.urls.response, "canonical", "key"))
-    record = Duplicate(DUPLICATE.origin, DUPLICATE.first_origin, DUPLICATE.id, Step.RULE, urls)
+    record = DuplicateRecord(
+        DUPLICATE.origin, DUPLICATE.first_origin, DUPLICATE.id, Step.RULE, urls
+    )
     value = duplicate.encode(record)
     assert duplicate.decode(value) == record
     Draft202012Validator(DUPLICATES).validate(orjson.loads(value))
 
 
 def test_the_schema_has_the_fields_of_a_duplicate() -> None:
-    """The schema and the dataclasses say the same, steps included."""
+    """The schema and the dataclasses have the same fields and steps."""
     fields = DUPLICATES["properties"]
-    assert set(fields) == {*Duplicate.__dataclass_fields__, "schema"}
+    assert set(fields) == {*DuplicateRecord.__dataclass_fields__, "schema"}
     assert set(fields["urls"]["properties"]) == set(Urls.__dataclass_fields__)
     assert fields["step"]["enum"] == list(Step)
 
@@ -141,8 +143,8 @@ def test_the_schema_has_the_fields_of_a_duplicate() -> None:
         orjson.dumps(orjson.loads(duplicate.encode(DUPLICATE)) | {"schema": 2}),
     ],
 )
-def test_what_is_no_duplicate_is_malformed(value: bytes | None) -> None:
-    """An operator's command says so instead of a traceback."""
+def test_a_record_that_is_not_a_duplicate_is_malformed(value: bytes | None) -> None:
+    """An operator's command reports the fault instead of a traceback."""
     with pytest.raises(PageError) as error:
         duplicate.decode(value)
     assert error.value.reason is Reason.MALFORMED

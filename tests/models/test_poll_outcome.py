@@ -1,4 +1,4 @@
-"""poll-outcomes: what a poll has found survives the wire."""
+"""Records of poll-outcomes."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ outcomes = st.builds(
 @settings(deadline=None)
 @given(outcomes)
 def test_an_outcome_survives_the_wire(outcome: PollOutcome) -> None:
-    """What was encoded is decoded to the same outcome, and validates."""
+    """Decoding what was encoded gives the same outcome, and the record fits its schema."""
     value = encode(outcome)
     assert decode(value) == outcome
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))
 
 
 def test_the_schema_has_every_field_result_and_trouble() -> None:
-    """No more, no less."""
+    """The schema has neither more nor fewer values."""
     assert set(SCHEMA["properties"]) == {"schema", *PollOutcome.__slots__}
     assert SCHEMA["properties"]["result"]["enum"] == list(PollResult)
     assert SCHEMA["properties"]["trouble"]["enum"] == list(Trouble)
@@ -79,8 +79,8 @@ def test_the_schema_has_every_field_result_and_trouble() -> None:
         {"items": [["0" * 32, None]]},
     ],
 )
-def test_what_the_schema_refuses_is_malformed(fields: dict[str, Any]) -> None:
-    """Both say so; a poll whose outcome cannot be read is made again."""
+def test_values_that_the_schema_refuses_are_malformed(fields: dict[str, Any]) -> None:
+    """The reader and the schema agree; a poll with an unreadable outcome is repeated."""
     record = RECORD | fields
     assert not Draft202012Validator(SCHEMA).is_valid(record)
     with pytest.raises(PageError) as caught:
@@ -90,7 +90,7 @@ def test_what_the_schema_refuses_is_malformed(fields: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", ["schema", "site", "feed", "sequence", "at", "result"])
 def test_what_every_outcome_has_must_be_there(name: str) -> None:
-    """Without it there is nothing to apply."""
+    """An outcome without one of these fields cannot be applied."""
     record = {key: value for key, value in RECORD.items() if key != name}
     assert decode(orjson.dumps(RECORD)).site == "s"
     with pytest.raises(PageError):

@@ -1,4 +1,4 @@
-"""raw-html: what users publish, in both forms, good and bad."""
+"""Records of raw-html, which users publish in two forms, with and without faults."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ pages = st.builds(
 
 
 def as_headers(page: Page) -> list[tuple[str, bytes]]:
-    """A page's fields in the form whose value is the page."""
+    """Return a page's fields as headers, for the form whose value is the page."""
     headers = [(f"meta.{name}", text.encode()) for name, text in page.meta.items()]
     for name in FIELDS:
         value = getattr(page, name)
@@ -52,7 +52,7 @@ def as_headers(page: Page) -> list[tuple[str, bytes]]:
 @settings(deadline=None)
 @given(pages)
 def test_a_page_survives_the_wire(page: Page) -> None:
-    """What was encoded is decoded to the same page, and validates."""
+    """Decoding what was encoded gives the same page, and the record fits its schema."""
     value = encode(page)
     assert decode(value) == page
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))
@@ -61,7 +61,7 @@ def test_a_page_survives_the_wire(page: Page) -> None:
 @settings(deadline=None)
 @given(pages)
 def test_the_form_with_headers_gives_the_same_page(page: Page) -> None:
-    """The page's bytes as value and its fields as headers are the same page."""
+    """Both forms of a page give the same fields."""
     html = page.html if isinstance(page.html, bytes) else page.html.encode()
     found = decode(html, as_headers(page))
     assert {name: getattr(found, name) for name in FIELDS if name != "html"} == {
@@ -71,19 +71,19 @@ def test_the_form_with_headers_gives_the_same_page(page: Page) -> None:
 
 
 def test_the_schema_has_the_fields_of_a_page() -> None:
-    """Nothing is accepted that is not documented, nothing documented that is not accepted."""
+    """Every accepted field is documented, and every documented field is accepted."""
     assert set(SCHEMA["properties"]) == {*FIELDS, "html_base64", "schema"}
     assert all("description" in field for field in SCHEMA["properties"].values())
 
 
 def test_unknown_fields_and_headers_are_ignored() -> None:
-    """A producer may write more than we read."""
+    """A producer may write more fields than we read."""
     assert decode(b'{"url": "u", "html": "h", "crawler": {"a": 1}}') == Page(url="u", html="h")
     assert decode(b"h", [("url", b"u"), ("traceparent", b"\xff")]) == Page(url="u", html=b"h")
 
 
 def test_headers_of_others_do_not_make_a_record_the_second_form() -> None:
-    """A JSON record with tracing headers, or our own, is still a JSON record."""
+    """A JSON record with tracing headers or with our own headers is still a JSON record."""
     headers = [("traceparent", b"00-1"), ("urltree-origin", b"raw-html/0/1")]
     assert decode(b'{"url": "u", "html": "h"}', headers) == Page(url="u", html="h")
 
@@ -111,7 +111,7 @@ def test_headers_of_others_do_not_make_a_record_the_second_form() -> None:
     ],
 )
 def test_a_value_that_is_no_page_is_malformed(value: bytes | None, words: str) -> None:
-    """Each is the page's fault, says what is wrong, and crashes nothing."""
+    """Each is a fault of the page, has a message that names it, and crashes nothing."""
     with pytest.raises(PageError, match=words) as error:
         decode(value)
     assert error.value.reason is Reason.MALFORMED
@@ -150,12 +150,12 @@ def test_headers_that_are_no_page_are_malformed(
     ],
 )
 def test_lone_surrogates_become_replacement_characters(escaped: str, text: str) -> None:
-    """JSON's grammar allows their escapes; the rest of the page is unharmed."""
+    """JSON's grammar allows their escapes; the rest of the page is unchanged."""
     assert decode(f'{{"url": "u", "html": "{escaped}"}}'.encode()).html == text
 
 
 def test_lone_surrogates_in_a_page_are_written_as_replacement_characters() -> None:
-    """A page read by a lenient reader can be published."""
+    """A page that a lenient reader has read can be published."""
     page = Page(url="u", html="a\ud800b\ud83d\ude00", meta={"k": "\udfff"})
     assert decode(encode(page)) == Page(url="u", html="a\ufffdb\U0001f600", meta={"k": "\ufffd"})
 
@@ -173,7 +173,7 @@ def test_unset_fields_are_not_written() -> None:
 @settings(deadline=None)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | words, st.lists))
 def test_any_json_in_any_field_is_a_page_or_malformed(value: Any) -> None:
-    """No type in any field leads to another error."""
+    """No type in any field causes another error."""
     for name in (*FIELDS, "html_base64", "schema"):
         record = {"url": "u", "html": "h", name: value}
         try:
@@ -181,4 +181,4 @@ def test_any_json_in_any_field_is_a_page_or_malformed(value: Any) -> None:
         except PageError as error:
             assert error.reason is Reason.MALFORMED  # noqa: PT017
         except orjson.JSONEncodeError:
-            pass  # an integer of more than 64 bits, which orjson does not write
+            pass  # an integer of more than 64 bits, which orjson refuses to write

@@ -1,4 +1,4 @@
-"""What a single-page extractor vouches for travels in the record of documents."""
+"""The record of documents carries the blocks that a single-page extractor confirmed."""
 
 from __future__ import annotations
 
@@ -14,16 +14,23 @@ from urltree.page import PageError
 DOCUMENT = of_html(1, "<p>one<p>two<p>three")
 
 
-def test_what_is_vouched_for_comes_back() -> None:
-    """As a digit for each block; where nobody was asked the record has no such field."""
+def test_confirmed_blocks_survive_the_wire() -> None:
+    """The record has a digit for each block; without an extractor it has no such field."""
     asked = replace(DOCUMENT, vouched="101")
     assert documents.decode(documents.encode(asked)) == asked
     assert "vouched" not in orjson.loads(documents.encode(DOCUMENT))
 
 
-@pytest.mark.parametrize("vouched", ["10", "1010", "1x1", [1, 0, 1]])
-def test_what_does_not_fit_the_blocks_is_malformed(vouched: object) -> None:
-    """Too few, too many, no digit, no string."""
+DIGITS = "vouched: should have a digit, 0 or 1, for each of 3 blocks"
+STRING = r"vouched: expected `str \| null`, got `array`"
+
+
+@pytest.mark.parametrize(
+    ("vouched", "message"),
+    [("10", DIGITS), ("1010", DIGITS), ("1x1", DIGITS), ([1, 0, 1], STRING)],
+)
+def test_digits_that_do_not_fit_the_blocks_are_malformed(vouched: object, message: str) -> None:
+    """Too few or too many digits, another character and a list are refused."""
     record = orjson.loads(documents.encode(DOCUMENT)) | {"vouched": vouched}
-    with pytest.raises(PageError, match="vouched: should have a digit for each block"):
+    with pytest.raises(PageError, match=message):
         documents.decode(orjson.dumps(record))

@@ -1,4 +1,4 @@
-"""Corpora on disk, to be converted: what tests of converting share."""
+"""Helpers that write corpora to disk, for the tests of converting."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ shared_only = pytest.mark.skipif(not SHARED.exists(), reason=f"no data at {SHARE
 
 
 def page(name: str, day: int | None = None, host: str = "site.example", **more: Any) -> Any:
-    """A page with gold, as a record, of a day in May or of none."""
+    """Return a record of a page with gold; `day` is a day in May or None."""
     published = f"2013-05-{day:02}T00:00:00Z" if day else None
     url = f"https://{host}/{name}"
     return {"id": name, "url": url, "html": name, "gold": name, "published": published} | more
 
 
 def put(file: Path, *records: dict[str, Any]) -> Path:
-    """Records as JSON Lines, compressed where the name says so."""
+    """Write records as JSON Lines, compressed if the file name says so."""
     pack: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".zst": zstandard.compress}
     file.parent.mkdir(parents=True, exist_ok=True)
     lines = b"".join(orjson.dumps(record) + b"\n" for record in records)
@@ -35,6 +35,6 @@ def put(file: Path, *records: dict[str, Any]) -> Path:
 
 
 def order(workspace: Workspace, corpus: Corpus) -> dict[str, str]:
-    """Ids of each part."""
+    """Return the ids of each part, in order."""
     parts = {part: workspace.pages(corpus.name, part) for part in corpus.parts}
     return {part: " ".join(page.id for page in pages) for part, pages in parts.items()}

@@ -1,4 +1,4 @@
-"""Workspaces with pages, predictions and the scores that follow: what the report is tested on."""
+"""Workspaces with pages, predictions and scores, for the tests of the report."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import orjson
 
-from urltree_evaluation.corpus import Corpus, CorpusPage, Kind
+from urltree_evaluation.corpus import Corpus, CorpusKind, CorpusPage
 from urltree_evaluation.metrics.page_gold import PageGold
-from urltree_evaluation.metrics.page_score import score_of
+from urltree_evaluation.metrics.page_score import score_page
 from urltree_evaluation.prediction import Prediction, Run
 from urltree_evaluation.workspace import Workspace, write_lines
 
@@ -22,17 +22,17 @@ TEXT = "Rain is expected tomorrow.\nTake your umbrella with you when you leave t
 
 
 def whole(page: CorpusPage) -> str:
-    """All of the gold."""
+    """Return all of the gold."""
     return page.gold or " ".join(page.gold_with)
 
 
 def half(page: CorpusPage) -> str:
-    """The first line, and a menu."""
+    """Return the first line, and a menu."""
     return f"{whole(page).partition(chr(10))[0]}\nHome Share"
 
 
 def nothing(_page: CorpusPage) -> None:
-    """An extractor that fails on everything."""
+    """Fail on every page."""
 
 
 EXTRACTORS: Mapping[str, Say] = {"urltree-strict": half, "drop-seen": half, "plain": whole}
@@ -40,7 +40,7 @@ STREAMS = ("urltree-strict", "drop-seen")
 
 
 def pages(domains: int, of_each: int, gold: str = TEXT) -> list[CorpusPage]:
-    """Pages with the same gold but for its last word."""
+    """Return pages whose golds differ only in the last word."""
     return [
         CorpusPage(
             f"{domain}-{number}",
@@ -56,20 +56,20 @@ def pages(domains: int, of_each: int, gold: str = TEXT) -> list[CorpusPage]:
 
 
 def as_segments(given: Iterable[CorpusPage]) -> list[CorpusPage]:
-    """The same pages with segments for gold."""
+    """Return the same pages with segments as gold."""
     return [
         replace(page, gold=None, gold_with=(page.gold or "",), gold_without=("Home",))
         for page in given
     ]
 
 
-def add(  # noqa: PLR0913 - what a corpus is of
+def add(  # noqa: PLR0913 - one parameter for each property of a corpus
     path: Path,
     name: str,
     given: Sequence[CorpusPage],
     extractors: Mapping[str, Say] = EXTRACTORS,
     *,
-    kind: Kind = "pages",
+    kind: CorpusKind = "pages",
     tool: str | None = None,
 ) -> Workspace:
     """Add a scored corpus of one part to the workspace at `path`."""
@@ -84,7 +84,7 @@ def add(  # noqa: PLR0913 - what a corpus is of
         run = Run(extractor, "as it comes", "1.0", extractor in STREAMS, "0", None)
         _write(path / "predictions" / name / extractor / "run.json", run)
         write_lines(made.predictions_file(name, extractor, "all"), said)
-        scores = [score_of(PageGold(page), each) for page, each in zip(given, said, strict=True)]
+        scores = [score_page(PageGold(page), each) for page, each in zip(given, said, strict=True)]
         write_lines(made.scores_file(name, extractor, "all"), scores)
     return made
 

@@ -1,4 +1,4 @@
-"""A workspace with scores that were made up: what statistics are tested on."""
+"""A workspace with invented scores, for the tests of statistics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import get_args
 
 import orjson
 
-from urltree_evaluation.corpus import Corpus, Kind
+from urltree_evaluation.corpus import Corpus, CorpusKind
 from urltree_evaluation.prediction import Run
 from urltree_evaluation.score import PRF, Boundary, Metric, Score, Segments
 from urltree_evaluation.workspace import Workspace, write_lines
@@ -16,7 +16,7 @@ from urltree_evaluation.workspace import Workspace, write_lines
 CORPUS = "made-up"
 
 
-def page(  # noqa: PLR0913 - one parameter a field
+def page(  # noqa: PLR0913 - one parameter for each field
     name: str,
     f1: float | None = None,
     *,
@@ -27,7 +27,7 @@ def page(  # noqa: PLR0913 - one parameter a field
     segments: Segments | None = None,
     is_duplicate: bool = False,
 ) -> Score:
-    """The score of a page named "domain/anything"; "/anything" has no domain."""
+    """Return the score of a page named "domain/anything"; "/anything" has no domain."""
     measured = () if f1 is None else get_args(Metric)
     return Score(
         id=name,
@@ -42,7 +42,7 @@ def page(  # noqa: PLR0913 - one parameter a field
 
 
 def pages(values: Mapping[str, float]) -> list[Score]:
-    """Sampled pages with these F1, by name."""
+    """Return sampled pages with these F1 values, by name."""
     return [page(name, f1) for name, f1 in values.items()]
 
 
@@ -51,10 +51,10 @@ def workspace(
     scores: Mapping[str, Sequence[Score]],
     *,
     streams: Iterable[str] = (),
-    kind: Kind = "pages",
+    kind: CorpusKind = "pages",
     tool: str | None = None,
 ) -> Workspace:
-    """A workspace with one corpus of one part, and these scores of each extractor."""
+    """Write a workspace with one corpus of one part, and these scores of each extractor."""
     made = Workspace(path)
     corpus = Corpus(CORPUS, kind, {"pages": max(map(len, scores.values()))}, "0" * 64, tool)
     _write(path / "corpora" / CORPUS / "corpus.json", corpus)

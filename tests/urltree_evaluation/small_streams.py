@@ -1,4 +1,4 @@
-"""Streams for tests of the gate: two sites, a menu on each page, three pages scored of each."""
+"""Streams for the tests of the gate: two sites with a menu on each page and three scored pages."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import orjson
 import zstandard
 
 SITES = ("one.example", "two.example")
-PAGES = 21  # of which the first, the eleventh and the last are scored
+PAGES = 21  # pages of a stream; the first, the eleventh and the last are scored
 
 
 def two_streams(folder: Path) -> Path:
-    """The folder with a stream of each site."""
+    """Write a stream for each site into the folder."""
     folder.mkdir(exist_ok=True)
     for site in SITES:
         write_stream(folder, site)
@@ -27,7 +27,7 @@ def write_stream(
     stories: str = ascii_lowercase[:PAGES],
     path: str = "{name}",
 ) -> None:
-    """A stream whose pages have a menu, a heading and a story; a story has a letter as its name."""
+    """Write a stream whose pages have a menu, a heading and an article named by a letter."""
     lines = [
         orjson.dumps(
             {

@@ -1,4 +1,4 @@
-"""A work folder with a small corpus, and extractors that were made up for it."""
+"""A work folder with a small corpus, and extractors invented for it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import orjson
 
-from urltree_evaluation.corpus import Corpus, CorpusPage, Kind
-from urltree_evaluation.extractors.registry import Extract, Extractor
+from urltree_evaluation.corpus import Corpus, CorpusKind, CorpusPage
+from urltree_evaluation.extractors.registry import ExtractFunction, RegisteredExtractor
 from urltree_evaluation.prediction import Prediction
-from urltree_evaluation.running.extracting import extract
+from urltree_evaluation.running.extracting import run_extractors
 from urltree_evaluation.workspace import Workspace, write_lines
 
 CORPUS = "made-up"
@@ -18,9 +18,9 @@ PART = "pages.example"
 
 
 def work(
-    folder: Path, pages: int = 6, *, kind: Kind = "stream", without_gold: tuple[int, ...] = ()
+    folder: Path, pages: int = 6, *, kind: CorpusKind = "stream", without_gold: tuple[int, ...] = ()
 ) -> Workspace:
-    """A folder whose corpus has one part: pages "0", "1", …, whose HTML is their id."""
+    """Write a corpus of one part, with pages "0", "1", … whose HTML is their id."""
     workspace = Workspace(folder)
     write_lines(
         workspace.pages_file(CORPUS, PART),
@@ -34,26 +34,30 @@ def work(
     return workspace
 
 
-def single(name: str, function: Callable[[str], object]) -> Extractor:
-    """An extractor that is given a page's HTML: its id."""
+def single(name: str, function: Callable[[str], object]) -> RegisteredExtractor:
+    """Return a single-page extractor that gets a page's HTML, which is its id."""
 
-    def make() -> Extract:
-        return lambda page: function(page.html)  # type: ignore[return-value] # it may misbehave
+    def make() -> ExtractFunction:
+        return lambda page: function(page.html)  # type: ignore[return-value] # it may return anything
 
-    return Extractor(name, "", make, is_stream=False, package=None, module=__name__)
+    return RegisteredExtractor(name, "", make, is_stream=False, package=None, module=__name__)
 
 
-def stream(name: str, make: Callable[[], Extract]) -> Extractor:
-    """One that is given all pages in order."""
-    return Extractor(name, "", make, is_stream=True, package=None, module=__name__)
+def stream(name: str, make: Callable[[], ExtractFunction]) -> RegisteredExtractor:
+    """Return a stream extractor."""
+    return RegisteredExtractor(name, "", make, is_stream=True, package=None, module=__name__)
 
 
 def predicted(
-    workspace: Workspace, extractor: Extractor, *, sample: int | None = None, **limits: float
+    workspace: Workspace,
+    extractor: RegisteredExtractor,
+    *,
+    sample: int | None = None,
+    **limits: float,
 ) -> list[Prediction]:
-    """What an extractor said of all pages of the part; no machine is too slow for its limits."""
+    """Run an extractor, and return its predictions; the limits suit slow machines."""
     options: Mapping[str, float] = {"seconds": 30, "megabytes": 200, **limits}
-    extract(
+    run_extractors(
         workspace,
         {extractor.name: extractor},
         sample=sample,
@@ -70,6 +74,6 @@ class Counting:
         self.seen: list[str] = []
 
     def __call__(self, page: CorpusPage) -> str:
-        """What it was given, this page included."""
+        """Return the ids of all pages so far, including this one."""
         self.seen.append(page.id)
         return " ".join(self.seen)

@@ -1,4 +1,4 @@
-"""The catalogue: what can be had, why the rest cannot, and plugins from files."""
+"""The catalogue: available extractors, reasons for missing ones, and plugins from files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from urltree_evaluation import CorpusPage, DuplicatePage
 from urltree_evaluation.cli.extractors import command
 from urltree_evaluation.extractors import catalogue
 
-FAMILIES = {  # by module, what it has
+FAMILIES = {  # extractors by module
     "all-text": ["all-text"],
     "drop-seen": ["drop-seen"],
     "justext": ["justext"],
@@ -53,29 +53,29 @@ PARAGRAPHS, NEW_LINES = re.findall(r"```python\n(.*?)```", DOCS.read_text("utf-8
 
 
 def test_an_extractor_takes_at_most_twenty_lines() -> None:
-    """The two of the documents, imports included (issue 5, row 8)."""
+    """Both examples of the documentation have at most 20 lines, including imports."""
     assert max(len(code.splitlines()) for code in (PARAGRAPHS, NEW_LINES)) <= 20
 
 
 def plugin(folder: Path, code: str, name: str = "my_tool.py") -> Path:
-    """A file with that code."""
+    """Write a file with this code."""
     file = folder / name
     file.write_text(dedent(code), "utf-8")
     return file
 
 
 def page(html: str) -> CorpusPage:
-    """A page of example.org."""
+    """Return a page of example.org."""
     return CorpusPage("1", "https://example.org/1", "example.org", html)
 
 
 def without(*modules: str) -> str:
-    """What a process says of what is absent, and prints besides, that lacks these modules."""
+    """Return what a process without these modules prints about missing extractors."""
     code = f"""
         import sys
         sys.modules.update(dict.fromkeys({modules!r}))
         from urltree_evaluation.extractors import catalogue
-        found, absent = catalogue.load()
+        found, absent = catalogue.load_extractors()
         print(absent, "urltree-strict" in found)
     """
     command = [sys.executable, "-c", dedent(code)]
@@ -84,8 +84,8 @@ def without(*modules: str) -> str:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_is_there_or_says_why_not(family: str) -> None:
-    """A module's extractors are found under their names, or the module has a reason."""
-    found, absent = catalogue.load()
+    """The extractors of each module are available, or there is a reason why they are not."""
+    found, absent = catalogue.load_extractors()
     if family in absent:
         assert not found.keys() & set(FAMILIES[family])
         assert absent[family]
@@ -94,7 +94,7 @@ def test_every_family_is_there_or_says_why_not(family: str) -> None:
 
 
 def test_a_tool_that_is_not_installed_says_how_to_install_it() -> None:
-    """By the name that pip knows, and the others are still there."""
+    """The reason contains the name to install, and the other extractors are available."""
     said = without("newspaper", "readability", "trafilatura")
     assert "'newspaper4k': 'not installed: pip install newspaper4k'" in said
     assert "'readability-lxml': 'not installed: pip install readability-lxml'" in said
@@ -103,11 +103,11 @@ def test_a_tool_that_is_not_installed_says_how_to_install_it() -> None:
 
 
 def test_a_tool_that_is_broken_says_so_and_the_others_are_there(tmp_path: Path) -> None:
-    """Whatever it raises when it is imported."""
+    """Any exception on import becomes the reason."""
     (tmp_path / "resiliparse.py").write_text("1 / 0")
     code = """
         from urltree_evaluation.extractors import catalogue
-        found, absent = catalogue.load()
+        found, absent = catalogue.load_extractors()
         print(absent["resiliparse"], "urltree-strict" in found)
     """
     command = [sys.executable, "-c", dedent(code)]
@@ -117,15 +117,15 @@ def test_a_tool_that_is_broken_says_so_and_the_others_are_there(tmp_path: Path) 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="magic-html installs on Python 3.12")
 def test_magic_html_says_which_python_it_needs() -> None:
-    """It cannot be installed here by pip."""
+    """Its package cannot be installed on older versions."""
     assert "'magic-html': 'needs Python 3.12'" in without("magic_html")
 
 
 @pytest.mark.parametrize("code", [PARAGRAPHS, NEW_LINES], ids=["single page", "stream"])
 def test_a_stranger_adds_an_extractor_in_twenty_lines(code: str, tmp_path: Path) -> None:
-    """Row 8: one file of at most 20 lines."""
-    builtin, _ = catalogue.load()
-    found, _ = catalogue.load([plugin(tmp_path, code)])
+    """One file of at most 20 lines adds a working extractor."""
+    builtin, _ = catalogue.load_extractors()
+    found, _ = catalogue.load_extractors([plugin(tmp_path, code)])
     (new,) = found.keys() - builtin.keys()
     extract = found[new].make()
     assert extract(page("<p>one</p>\n<p>two</p>")) in {"<p>one</p>\n<p>two</p>", "one\ntwo"}
@@ -133,8 +133,8 @@ def test_a_stranger_adds_an_extractor_in_twenty_lines(code: str, tmp_path: Path)
 
 
 def test_a_stream_of_a_stranger_remembers(tmp_path: Path) -> None:
-    """What is made is one stream: a part's pages go to it in order, and the next part's do not."""
-    new_lines = catalogue.load([plugin(tmp_path, NEW_LINES)])[0]["new-lines"]
+    """Pages of the same part share one instance; the next part gets a new one."""
+    new_lines = catalogue.load_extractors([plugin(tmp_path, NEW_LINES)])[0]["new-lines"]
     assert new_lines.is_stream
     extract, another = new_lines.make(), new_lines.make()
     assert extract(page("menu\nfirst")) == "menu\nfirst"
@@ -145,11 +145,11 @@ def test_a_stream_of_a_stranger_remembers(tmp_path: Path) -> None:
 
 
 def test_a_plugin_is_its_callers_alone(tmp_path: Path) -> None:
-    """Who loads none has none, and it can be loaded again."""
+    """A plugin is only available to the call that loads it, and it can be loaded again."""
     files = [plugin(tmp_path, PARAGRAPHS)]
-    assert "paragraphs" in catalogue.load(files)[0]
-    assert "paragraphs" not in catalogue.load()[0]
-    assert "paragraphs" in catalogue.load(files)[0]
+    assert "paragraphs" in catalogue.load_extractors(files)[0]
+    assert "paragraphs" not in catalogue.load_extractors()[0]
+    assert "paragraphs" in catalogue.load_extractors(files)[0]
 
 
 @pytest.mark.parametrize(
@@ -159,64 +159,100 @@ def test_a_plugin_is_its_callers_alone(tmp_path: Path) -> None:
         pytest.param("import no_such_tool", "No module named 'no_such_tool'", id="lacks its tool"),
         pytest.param("def", "SyntaxError", id="is no Python"),
         pytest.param("raise SystemExit(0)", "SystemExit: 0", id="ends the interpreter"),
-        pytest.param("x = 1", "registers no extractor", id="registers nothing"),
+        pytest.param(
+            "x = 1",
+            "registers no extractor: use urltree_evaluation.single_page",
+            id="registers nothing",
+        ),
         pytest.param(
             PARAGRAPHS.replace('removed"', 'removed", package="no-such"'),
-            "no package no-such is installed",
+            "the package no-such is not installed",
             id="wraps what is not installed",
         ),
-        pytest.param(PARAGRAPHS + PARAGRAPHS, "two extractors are named paragraphs", id="twice"),
+        pytest.param(
+            PARAGRAPHS + PARAGRAPHS, "another extractor already has the name paragraphs", id="twice"
+        ),
         pytest.param(
             PARAGRAPHS.replace('"paragraphs"', '"all-text"'),
-            "two extractors are named all-text",
+            "another extractor already has the name all-text",
             id="takes a name of ours",
         ),
         pytest.param(
-            PARAGRAPHS.replace('"paragraphs"', '"a/b"'), "should be letters", id="names no folder"
+            PARAGRAPHS.replace('"paragraphs"', '"a/b"'),
+            "is not a valid name of an extractor",
+            id="names no folder",
         ),
     ],
 )
 def test_a_plugin_that_cannot_be_used_is_named(code: str, message: str, tmp_path: Path) -> None:
-    """The message has the file and what is wrong, and nothing of it stays."""
+    """The message contains the file and the error, and nothing stays registered."""
     file = plugin(tmp_path, code)
     with pytest.raises(catalogue.PluginError) as error:
-        catalogue.load([file])
+        catalogue.load_extractors([file])
     assert str(file) in str(error.value)
     assert message in str(error.value)
-    assert "paragraphs" not in catalogue.load()[0]
+    assert "paragraphs" not in catalogue.load_extractors()[0]
+
+
+@pytest.mark.parametrize("code", [PARAGRAPHS, NEW_LINES], ids=["single page", "stream"])
+def test_a_plugin_may_import_the_former_name_of_the_package(code: str, tmp_path: Path) -> None:
+    """`urltree.evaluation` still registers extractors, with a warning that names the plugin."""
+    file = plugin(tmp_path, code.replace("urltree_evaluation", "urltree.evaluation"))
+    builtin, _ = catalogue.load_extractors()
+    message = r"urltree\.evaluation is deprecated: import \w+ from urltree_evaluation instead"
+    with pytest.warns(DeprecationWarning, match=message) as warned:
+        found, _ = catalogue.load_extractors([file])
+    assert len(found.keys() - builtin.keys()) == 1
+    assert {warning.filename for warning in warned} == {str(file)}
+
+
+def test_the_command_shows_the_warning_about_the_former_name(tmp_path: Path) -> None:
+    """Python hides DeprecationWarnings by default, but the author of a plugin should see this."""
+    former = PARAGRAPHS.replace("urltree_evaluation", "urltree.evaluation")
+    file = str(plugin(tmp_path, former))
+    code = f"from urltree.cli import main; main(['evaluate', 'extractors', '--plugin', {file!r}])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert "paragraphs" in ran.stdout.split()
+    assert f"{file}:3: DeprecationWarning: urltree.evaluation is deprecated" in ran.stderr
 
 
 def test_two_plugins_do_not_share_a_name(tmp_path: Path) -> None:
-    """The second one is named."""
+    """The error names the second plugin."""
     first = plugin(tmp_path, PARAGRAPHS, "first.py")
     second = plugin(tmp_path, PARAGRAPHS, "second.py")
-    with pytest.raises(catalogue.PluginError, match=r"second\.py: two extractors are named"):
-        catalogue.load([first, second])
+    with pytest.raises(
+        catalogue.PluginError, match=r"second\.py: another extractor already has the name"
+    ):
+        catalogue.load_extractors([first, second])
 
 
 def test_a_file_that_is_no_module_is_refused(tmp_path: Path) -> None:
-    """A plugin's name ends in .py."""
-    with pytest.raises(catalogue.PluginError, match="is no Python file"):
-        catalogue.load([plugin(tmp_path, PARAGRAPHS, "plugin.txt")])
+    """The name of a plugin must end in .py."""
+    with pytest.raises(
+        catalogue.PluginError, match=r"not a Python file: its name must end in \.py"
+    ):
+        catalogue.load_extractors([plugin(tmp_path, PARAGRAPHS, "plugin.txt")])
 
 
 def test_the_version_is_of_package_and_code(tmp_path: Path) -> None:
-    """Code that changes makes another version of the same package; ours has no package."""
-    first = catalogue.load([plugin(tmp_path, PARAGRAPHS)])[0]["paragraphs"]
-    before = catalogue.version(first)
-    changed = catalogue.load([plugin(tmp_path, PARAGRAPHS + "# changed")])[0]["paragraphs"]
-    assert catalogue.version(changed) != before
+    """Changed code changes the version; without a package it is only the hash of the code."""
+    first = catalogue.load_extractors([plugin(tmp_path, PARAGRAPHS)])[0]["paragraphs"]
+    before = catalogue.extractor_version(first)
+    changed = catalogue.load_extractors([plugin(tmp_path, PARAGRAPHS + "# changed")])[0][
+        "paragraphs"
+    ]
+    assert catalogue.extractor_version(changed) != before
     assert "+" not in before
     lxml = PARAGRAPHS.replace("removed", 'removed", package="lxml')
-    wrapped = catalogue.load([plugin(tmp_path, lxml)])[0]["paragraphs"]
-    assert catalogue.version(wrapped).startswith("6.")
+    wrapped = catalogue.load_extractors([plugin(tmp_path, lxml)])[0]["paragraphs"]
+    assert catalogue.extractor_version(wrapped).startswith("6.")
 
 
 @pytest.mark.parametrize(
     "file", ["document.py", "heuristics/evidence/signals.py", "address/data/query_rules.yaml"]
 )
 def test_another_algorithm_is_another_version_of_ours_alone(file: str, tmp_path: Path) -> None:
-    """Whatever may decide text does: no number has to be raised by hand."""
+    """A change of any file of `urltree` changes only the version of our extractors."""
     shutil.copytree(Path(urltree.__file__).parent, tmp_path / "urltree")
     code = f"""
         from dataclasses import replace
@@ -224,11 +260,11 @@ def test_another_algorithm_is_another_version_of_ours_alone(file: str, tmp_path:
         from urltree_evaluation.extractors import catalogue, urltree_
         ours = catalogue.registered["urltree-strict"]
         theirs = replace(ours, package="lxml")
-        before = [catalogue.version(each) for each in (ours, theirs)]
+        before = [catalogue.extractor_version(each) for each in (ours, theirs)]
         with Path("urltree", "{file}").open("a") as out:
             out.write("# changed")
-        catalogue._algorithm.cache_clear()
-        after = [catalogue.version(each) for each in (ours, theirs)]
+        catalogue._hash_algorithm.cache_clear()
+        after = [catalogue.extractor_version(each) for each in (ours, theirs)]
         print(before[0] == after[0], before[1] == after[1])
     """
     command = [sys.executable, "-c", dedent(code)]
@@ -237,29 +273,31 @@ def test_another_algorithm_is_another_version_of_ours_alone(file: str, tmp_path:
 
 
 def test_a_function_of_another_module_is_of_the_plugins_version(tmp_path: Path) -> None:
-    """One that is built into the interpreter has no file of its own."""
+    """The version is the plugin's, because a built-in function has no file."""
     code = "from urltree_evaluation import single_page\nsingle_page('mine', 'none')(print)\n"
     versions = {
-        catalogue.version(catalogue.load([plugin(tmp_path, code + end)])[0]["mine"])
+        catalogue.extractor_version(
+            catalogue.load_extractors([plugin(tmp_path, code + end)])[0]["mine"]
+        )
         for end in ("", "# changed")
     }
     assert len(versions) == 2
 
 
 def test_the_verb_lists_what_is_there_and_what_is_not(tmp_path: Path) -> None:
-    """A line each: name, kind, version, options, or the reason."""
+    """Each line has name, kind, version and options, or the reason why it is not available."""
     code = PARAGRAPHS.replace("all <p>, tags removed", "all [p]")
     said = CliRunner().invoke(command, ["--plugin", str(plugin(tmp_path, code))]).output
     lines = {line.split()[0]: line for line in said.splitlines() if line.strip()}
     assert lines["paragraphs"].split()[1:3] == ["single", "page"]
     assert "all [p]" in lines["paragraphs"]
     assert "stream" in lines["urltree-strict"]
-    _, absent = catalogue.load()
+    _, absent = catalogue.load_extractors()
     assert all(f"absent {absent[name]}" in " ".join(lines[name].split()) for name in absent)
 
 
 def test_the_verb_names_a_plugin_that_cannot_be_used(tmp_path: Path) -> None:
-    """As an error of the command, without a traceback."""
+    """The error is a message without a traceback."""
     result = CliRunner().invoke(command, ["--plugin", str(plugin(tmp_path, "1 / 0"))])
     assert result.exit_code == 1
     assert "my_tool.py: ZeroDivisionError" in result.output

@@ -1,4 +1,4 @@
-"""Convert: the order of pages, their hash, and what is not done twice."""
+"""Converting: the order of pages, their hash, and inputs that have not changed."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ import pytest
 import zstandard
 
 from tests.urltree_evaluation.corpora_on_disk import SHARED, order, page, put, shared_only
-from urltree_evaluation.converting import conversion, convert
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.converting import convert, load_conversion
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.workspace import Workspace
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    """An empty one."""
+    """Return an empty workspace."""
     return Workspace(tmp_path / "work")
 
 
 def test_a_stream_has_a_part_for_each_domain_in_order_of_time(
     tmp_path: Path, workspace: Workspace
 ) -> None:
-    """Two hosts of a domain are one part, and two files; pages of one time keep their order."""
+    """Two hosts of a domain in two files are one part; pages of the same time keep their order."""
     put(tmp_path / "streams/1.jsonl", page("c", 3), page("a", 1), page("b", 2), page("b2", 2))
     put(
         tmp_path / "streams/2.jsonl",
@@ -40,7 +40,7 @@ def test_a_stream_has_a_part_for_each_domain_in_order_of_time(
 
 
 def test_an_undated_page_stays_behind_the_one_before(tmp_path: Path, workspace: Workspace) -> None:
-    """Days and times without offset are UTC; what is no time is none."""
+    """Dates and times without offset are UTC; an invalid time counts as unknown."""
     put(
         tmp_path / "streams/1.jsonl",
         page("first"),
@@ -56,17 +56,17 @@ def test_an_undated_page_stays_behind_the_one_before(tmp_path: Path, workspace: 
 
 
 def test_pages_without_gold_are_streamed(tmp_path: Path, workspace: Workspace) -> None:
-    """Also where no page has any."""
+    """A stream may even have no gold at all."""
     put(tmp_path / "streams/1.jsonl", page("a", gold=None), page("b", gold=None))
     [corpus] = convert([tmp_path / "streams"], workspace)
     assert corpus.parts == {"site.example": 2}
-    assert conversion(workspace, "streams").scored == 0
+    assert load_conversion(workspace, "streams").scored == 0
 
 
 def test_pages_of_no_known_site_are_sites_of_their_own(
     tmp_path: Path, workspace: Workspace
 ) -> None:
-    """Together they would count as one in averages over sites."""
+    """Otherwise they would count as one site in averages over sites."""
     convert(
         [put(tmp_path / "a.jsonl", page("1", url=""), page("2", url="", domain="L"))], workspace
     )
@@ -74,7 +74,7 @@ def test_pages_of_no_known_site_are_sites_of_their_own(
 
 
 def test_the_hash_is_of_the_pages_as_they_are_on_disk(tmp_path: Path, workspace: Workspace) -> None:
-    """Uncompressed, part after part."""
+    """The hash covers the uncompressed lines, part after part."""
     put(tmp_path / "streams/1.jsonl", page("a"), page("b", host="other.example"), page("c"))
     [corpus] = convert([tmp_path / "streams"], workspace)
     lines = b""
@@ -86,7 +86,7 @@ def test_the_hash_is_of_the_pages_as_they_are_on_disk(tmp_path: Path, workspace:
 
 
 def test_what_has_not_changed_is_not_converted_again(tmp_path: Path, workspace: Workspace) -> None:
-    """Another input, option or a part that is lost converts again, to the same bytes."""
+    """A changed input or option, or a lost part, causes a conversion with the same bytes."""
     file = put(tmp_path / "a.jsonl", page("1"), page("2"))
     written = workspace.path / "corpora" / "a" / "corpus.json"
 
@@ -108,7 +108,7 @@ def test_what_has_not_changed_is_not_converted_again(tmp_path: Path, workspace: 
 
 
 def test_a_conversion_that_fails_leaves_no_corpus(tmp_path: Path, workspace: Workspace) -> None:
-    """Nor what was there of another version; corpora before it are there, and no other file."""
+    """No files of the failed corpus remain, also none of an older version; earlier corpora do."""
     good = put(tmp_path / "good.jsonl", page("1"))
     bad = put(tmp_path / "bad.jsonl", page("1"))
     convert([good, bad], workspace)
@@ -127,11 +127,15 @@ def test_a_conversion_that_fails_leaves_no_corpus(tmp_path: Path, workspace: Wor
 @pytest.mark.parametrize(
     ("records", "options", "problem"),
     [
-        ([page("1"), page("1")], {}, r"a\.jsonl: the id '1' is there twice"),
-        ([page("1", gold=None)], {}, r"a\.jsonl: no page has gold, with or without"),
-        ([], {}, r"a\.jsonl: has no page"),
-        ([page("1")], {"name": "a/b"}, "'a/b' cannot name a corpus"),
-        ([page("1")], {"name": ".."}, r"'\.\.' cannot name a corpus"),
+        ([page("1"), page("1")], {}, r"a\.jsonl: two pages have the id '1'"),
+        (
+            [page("1", gold=None)],
+            {},
+            r'a\.jsonl: no page can be scored: none has "gold", "with" or "without"',
+        ),
+        ([], {}, r"a\.jsonl: contains no page"),
+        ([page("1")], {"name": "a/b"}, "'a/b' cannot be the name of a corpus"),
+        ([page("1")], {"name": ".."}, r"'\.\.' cannot be the name of a corpus"),
         ([page("1")], {"form": "thesis"}, r"a\.jsonl/meta\.yaml: Not a directory"),
     ],
 )
@@ -142,21 +146,21 @@ def test_what_is_no_corpus_is_said(
     options: dict[str, Any],
     problem: str,
 ) -> None:
-    """With the file, and what is wrong with it."""
+    """The error contains the file and the reason."""
     with pytest.raises(CorpusError, match=problem):
         convert([put(tmp_path / "a.jsonl", *records)], workspace, **options)
 
 
 def test_an_id_may_not_be_in_two_files_of_a_stream(tmp_path: Path, workspace: Workspace) -> None:
-    """The second file is named."""
+    """The error names the second file."""
     put(tmp_path / "streams/1.jsonl", page("a"))
     put(tmp_path / "streams/2.jsonl", page("a", host="other.example"))
-    with pytest.raises(CorpusError, match=r"2\.jsonl: the id 'a' is there twice"):
+    with pytest.raises(CorpusError, match=r"2\.jsonl: two pages have the id 'a'"):
         convert([tmp_path / "streams"], workspace)
 
 
 def test_memory_does_not_grow_with_the_stream(tmp_path: Path, workspace: Workspace) -> None:
-    """A page is held at a time."""
+    """Only one page is in memory at a time."""
     file = tmp_path / "streams" / "1.jsonl"
     file.parent.mkdir()
     with file.open("wb") as out:
@@ -166,15 +170,15 @@ def test_memory_does_not_grow_with_the_stream(tmp_path: Path, workspace: Workspa
     convert([tmp_path / "streams"], workspace)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert conversion(workspace, "streams").html_bytes == 40_000_000
-    assert peak < 20_000_000  # 15 MB, with twice as many pages too
+    assert load_conversion(workspace, "streams").html_bytes == 40_000_000
+    assert peak < 20_000_000  # measured: 15 MB, also with twice as many pages
 
 
 @shared_only
 def test_records_without_url_are_converted(
     workspace: Workspace, record: Callable[[str], None]
 ) -> None:
-    """273 pages, each under the label that the data gives it."""
+    """Each of the 273 pages gets the label of its record as domain."""
     names = ["mozilla-readability-test-pages", "newspaper-tests"]
     convert([SHARED / "pages" / f"{name}.jsonl.zst" for name in names], workspace)
     pages = [page for name in names for page in workspace.pages(name, "pages")]

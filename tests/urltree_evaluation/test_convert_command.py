@@ -1,4 +1,4 @@
-"""The verb: what it prints, and how it ends. The recipe of the docs is followed to the letter."""
+"""The command `convert`: its output and exit codes, and the examples of the documentation."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ PAGE = '{"url": "https://a.example/", "html": "<p>A", "gold": "A"}\n'
 
 
 def run(*arguments: object) -> Result:
-    """`urltree evaluate convert …`."""
+    """Run `urltree evaluate convert …`."""
     return CliRunner().invoke(evaluate, ["convert", *map(str, arguments)])
 
 
 def test_a_line_for_each_corpus(tmp_path: Path) -> None:
-    """The same when nothing has to be done."""
+    """The output is the same if nothing has to be converted."""
     (tmp_path / "b.jsonl").write_text(PAGE + '{"html": "é"}\n')
     (tmp_path / "streams").mkdir()
     (tmp_path / "streams" / "a.jsonl").write_text(PAGE * 1_000)
@@ -40,7 +40,7 @@ def test_a_line_for_each_corpus(tmp_path: Path) -> None:
 
 
 def test_options_are_heard(tmp_path: Path) -> None:
-    """Name, kind and tool; the form is the one that it would have been."""
+    """Name, kind and tool are used; the given format is the one that would be detected."""
     (tmp_path / "b.jsonl").write_text(PAGE)
     options = ["--name", "mine", "--kind", "stream", "--tool", "x", "--form", "json-lines"]
     result = run(tmp_path / "work", tmp_path, *options)
@@ -55,7 +55,7 @@ def test_options_are_heard(tmp_path: Path) -> None:
         (["bad.jsonl", "bad.jsonl"], 2, "'bad.jsonl' is a file"),
         (["work", "bad.jsonl", "--form", "xml"], 2, "'xml' is not one of"),
         (["work", "bad.jsonl"], 1, "Error: line 1 of "),
-        (["work", "empty"], 1, "holds no corpus of a form that is known"),
+        (["work", "empty"], 1, "contains no corpus in a known format"),
     ],
 )
 def test_wrong_inputs_end_without_a_traceback(
@@ -65,7 +65,7 @@ def test_wrong_inputs_end_without_a_traceback(
     code: int,
     problem: str,
 ) -> None:
-    """2 where the call is wrong, 1 where the corpus is."""
+    """The exit code is 2 for wrong usage and 1 for an invalid corpus."""
     monkeypatch.chdir(tmp_path)
     Path("bad.jsonl").write_text("no JSON")
     Path("empty").mkdir()
@@ -82,7 +82,7 @@ def _recipes() -> list[tuple[str, str]]:
 
 @pytest.mark.skipif(not _recipes(), reason="docs/evaluation.md has no recipe of a corpus yet")
 def test_a_stranger_adds_a_corpus_by_the_docs(tmp_path: Path) -> None:
-    """JSON Lines, a stream, and the layout of the thesis: what is typed, and what is answered."""
+    """The commands of the documentation print the output shown there, for each format."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for command, output in _recipes():
         ran = subprocess.run(
@@ -100,9 +100,12 @@ def test_a_stranger_adds_a_corpus_by_the_docs(tmp_path: Path) -> None:
 def test_another_input_of_the_same_name_replaces_the_corpus_and_this_is_said(
     tmp_path: Path,
 ) -> None:
-    """Whoever meant two corpora sees it, and gives one of them a name."""
+    """The message tells users who meant two corpora to name one of them."""
     for folder, is_said in (("a", False), ("b", True)):
         file = tmp_path / folder / "mine.jsonl"
         file.parent.mkdir()
         file.write_text(PAGE)
-        assert ("mine is converted anew" in run(tmp_path / "work", file).stderr) == is_said
+        assert (
+            "converting mine again: its input or options have changed"
+            in run(tmp_path / "work", file).stderr
+        ) == is_said

@@ -1,4 +1,4 @@
-"""Convert: which input becomes which corpora, of what kind, and by what name."""
+"""Converting: the corpora of each input, with their kind and name."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import orjson
 import pytest
 
 from tests.urltree_evaluation.corpora_on_disk import SHARED, order, page, put, shared_only
-from urltree_evaluation.converting import conversion, convert
-from urltree_evaluation.corpora.corpus_error import CorpusError
-from urltree_evaluation.corpora.sources import find
+from urltree_evaluation.converting import convert, load_conversion
+from urltree_evaluation.corpora.corpus_files import CorpusError
+from urltree_evaluation.corpora.sources import find_corpora
 from urltree_evaluation.workspace import Workspace
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    """An empty one."""
+    """Return an empty workspace."""
     return Workspace(tmp_path / "work")
 
 
 def test_each_file_of_a_folder_is_a_corpus(tmp_path: Path, workspace: Workspace) -> None:
-    """Of pages as they come, in one part, whatever they are compressed by."""
+    """Its pages are one part in their original order, whatever the compression is."""
     put(tmp_path / "in/a.jsonl", page("2", 2), page("1", 1, host="other.example"))
     put(tmp_path / "in/b.c.jsonl.gz", page("3"))
     put(tmp_path / "in/d.jsonl.zst", page("4"), page("5", gold=None))
@@ -36,7 +36,7 @@ def test_each_file_of_a_folder_is_a_corpus(tmp_path: Path, workspace: Workspace)
     ]
     assert order(workspace, corpora[0]) == {"pages": "2 1"}
     assert list(workspace.corpora.values()) == corpora
-    done = conversion(workspace, "d")
+    done = load_conversion(workspace, "d")
     assert (done.scored, done.html_bytes) == (1, 2)
 
 
@@ -54,17 +54,17 @@ def test_each_file_of_a_folder_is_a_corpus(tmp_path: Path, workspace: Workspace)
 def test_a_folder_says_whether_it_is_a_stream(
     tmp_path: Path, name: str, manifest: Any, kind: str
 ) -> None:
-    """By its name or by its manifest; whoever calls knows better."""
+    """Its name or manifest decides, and an explicit kind overrides both."""
     put(tmp_path / name / "site.jsonl", page("a"))
     if manifest is not None:
         (tmp_path / name / "manifest.json").write_bytes(orjson.dumps(manifest))
-    assert [source.kind for source in find(tmp_path / name)] == [kind]
-    assert [source.kind for source in find(tmp_path / name, kind="pages")] == ["pages"]
-    assert [source.kind for source in find(tmp_path / name, kind="stream")] == ["stream"]
+    assert [source.kind for source in find_corpora(tmp_path / name)] == [kind]
+    assert [source.kind for source in find_corpora(tmp_path / name, kind="pages")] == ["pages"]
+    assert [source.kind for source in find_corpora(tmp_path / name, kind="stream")] == ["stream"]
 
 
 def test_folders_of_corpora_are_entered(tmp_path: Path, workspace: Workspace) -> None:
-    """Whatever forms they have; what holds no corpus is passed over."""
+    """All formats are found, and folders without a corpus are skipped."""
     put(tmp_path / "in/streams/1.jsonl", page("a"))
     put(tmp_path / "in/pages/b.jsonl", page("a"))
     for name, text in {
@@ -80,7 +80,7 @@ def test_folders_of_corpora_are_entered(tmp_path: Path, workspace: Workspace) ->
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     corpora = convert([tmp_path / "in"], workspace)
-    forms = {corpus.name: conversion(workspace, corpus.name).form for corpus in corpora}
+    forms = {corpus.name: load_conversion(workspace, corpus.name).form for corpus in corpora}
     assert forms == {
         "b": "json-lines",
         "cleaneval": "cleaneval",
@@ -92,7 +92,7 @@ def test_folders_of_corpora_are_entered(tmp_path: Path, workspace: Workspace) ->
 
 
 def test_gold_of_a_tool_is_marked(tmp_path: Path, workspace: Workspace) -> None:
-    """By those who know the corpus, by its manifest, or because the literature's are known."""
+    """The tool comes from the caller, from the manifest, or from the list of published corpora."""
     known = put(tmp_path / "in/newspaper-tests.jsonl", page("a"))
     other = put(tmp_path / "in/mine.jsonl", page("a"))
     put(tmp_path / "in/none.jsonl", page("a"))
@@ -108,35 +108,37 @@ def test_gold_of_a_tool_is_marked(tmp_path: Path, workspace: Workspace) -> None:
 def test_a_folder_is_named_where_one_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Dots name no corpus."""
+    """The folder's name replaces "." and ".."."""
     put(tmp_path / "streams" / "in" / "1.jsonl", page("a"))
     monkeypatch.chdir(tmp_path / "streams" / "in")
-    names = [[source.name for source in find(Path(path))] for path in (".", "..", "../in/..")]
+    names = [
+        [source.name for source in find_corpora(Path(path))] for path in (".", "..", "../in/..")
+    ]
     assert names == [["1"], ["1"], ["1"]]
     (tmp_path / "streams" / "in").rename(tmp_path / "streams" / "stream")
     monkeypatch.chdir(tmp_path / "streams" / "stream")
-    assert [source.name for source in find(Path())] == ["stream"]
+    assert [source.name for source in find_corpora(Path())] == ["stream"]
 
 
 def test_two_corpora_may_not_have_one_name(tmp_path: Path, workspace: Workspace) -> None:
-    """One would replace the other; one of them can be given a name."""
+    """One would overwrite the other; one of them can be named."""
     files = [put(tmp_path / name / "a.jsonl", page("1")) for name in "xy"]
-    with pytest.raises(CorpusError, match="2 corpora are named a"):
+    with pytest.raises(CorpusError, match="2 corpora have the name a: convert them separately"):
         convert(files, workspace)
-    with pytest.raises(CorpusError, match="'b' cannot name 2 corpora"):
+    with pytest.raises(CorpusError, match="'b' requires exactly one corpus, but INPUTS contain 2"):
         convert(files, workspace, name="b")
     assert [c.name for c in convert(files[:1], workspace, name="b")] == ["b"]
 
 
 def test_nothing_of_a_known_form_is_said(tmp_path: Path, workspace: Workspace) -> None:
-    """A folder without corpora, a path that is not there, and a folder that is not of a form."""
+    """The error covers empty folders, missing paths, and folders of a different format."""
     (tmp_path / "in").mkdir()
     for path, options, problem in [
-        (tmp_path / "in", {}, "in: holds no corpus of a form that is known"),
+        (tmp_path / "in", {}, "in: contains no corpus in a known format"),
         (tmp_path / "none", {}, "none: does not exist"),
-        (tmp_path / "in", {"form": "json-lines"}, "in: holds no .jsonl"),
-        (tmp_path / "in", {"form": "l3s-gn1"}, "in: has no page"),
-        (tmp_path / "in", {"form": "cleaneval"}, "in: has no page"),
+        (tmp_path / "in", {"form": "json-lines"}, "in: contains no .jsonl"),
+        (tmp_path / "in", {"form": "l3s-gn1"}, "in: contains no page"),
+        (tmp_path / "in", {"form": "cleaneval"}, "in: contains no page"),
     ]:
         with pytest.raises(CorpusError, match=problem):
             convert([path], workspace, **options)  # type: ignore[arg-type]
@@ -144,8 +146,8 @@ def test_nothing_of_a_known_form_is_said(tmp_path: Path, workspace: Workspace) -
 
 @shared_only
 def test_the_22_sites_are_one_stream(record: Callable[[str], None]) -> None:
-    """And each benchmark of single pages is a corpus; two have gold of a tool."""
-    *pages, streams = find(SHARED)
+    """Each benchmark of single pages is a corpus, and two of them have gold by a tool."""
+    *pages, streams = find_corpora(SHARED)
     assert (streams.name, streams.kind, len(streams.paths)) == ("streams", "stream", 22)
     tools = {source.name: source.tool for source in pages if source.tool}
     assert tools == {
@@ -159,10 +161,12 @@ def test_the_22_sites_are_one_stream(record: Callable[[str], None]) -> None:
 def test_a_file_whose_name_would_leave_the_folder_asks_for_another(
     name: str, tmp_path: Path
 ) -> None:
-    """A corpus named ".." would be written over all others."""
+    """A corpus named ".." would overwrite all others."""
     file = put(tmp_path / name, page("1"))
     workspace = Workspace(tmp_path / "work")
-    with pytest.raises(CorpusError, match="cannot name a corpus, which is a folder: give another"):
+    with pytest.raises(
+        CorpusError, match=r"cannot be the name of a corpus, .* pass another with --name"
+    ):
         convert([file], workspace)
     assert not workspace.path.exists()
     assert [corpus.name for corpus in convert([file], workspace, name="mine (2)")] == ["mine (2)"]

@@ -1,4 +1,4 @@
-"""CleanEval: its wrapper, its marks, and which files belong together."""
+"""CleanEval: its wrapper, its marks, and how pages and gold are matched."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from urltree_evaluation.corpora.cleaneval import read, remove_marks, unwrap
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.corpus_files import CorpusError
 
 WRAPPED = (
     b'<text id="http://site.example/a?b=1&amp;c=2" title="Fish & "Chips" &amp; caf\xe9"'
@@ -16,13 +16,13 @@ WRAPPED = (
 
 
 def put(file: Path, content: bytes | str) -> None:
-    """Write a file where it belongs."""
+    """Write a file, and create its folders."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def test_the_wrapper_is_taken_off_and_heard() -> None:
-    """Quotes in a title are not escaped there; the encoding counts as if a header said it."""
+    """Quotes in titles are not escaped there; the encoding is used like that of an HTTP header."""
     page = unwrap(WRAPPED)
     assert page.url == "http://site.example/a?b=1&c=2"
     assert page.title == 'Fish & "Chips" & café'
@@ -41,7 +41,7 @@ def test_the_wrapper_is_taken_off_and_heard() -> None:
 def test_parts_of_the_wrapper_may_be_missing(
     opening: bytes, url: str | None, title: str | None
 ) -> None:
-    """As in the sets that were made after CleanEval."""
+    """Later sets in this format lack some attributes."""
     page = unwrap(opening + b"<p>A</text>")
     assert page.text() == "<p>A"
     assert page.url == ("http://site.example/" if url is None else url)
@@ -49,7 +49,7 @@ def test_parts_of_the_wrapper_may_be_missing(
 
 
 def test_a_page_without_wrapper_stays_as_it_is() -> None:
-    """Also where it holds an element of that name."""
+    """It may even contain an element of that name."""
     page = b'<svg><text id="a">A</text></svg>'
     assert unwrap(page).text() == page.decode()
 
@@ -69,7 +69,7 @@ def test_a_page_without_wrapper_stays_as_it_is() -> None:
     ],
 )
 def test_marks_are_removed_from_gold(gold: str, text: str) -> None:
-    """A mark or an empty line begins a block; unmarked gold keeps its lines."""
+    """A mark or an empty line begins a block; gold without marks keeps its lines."""
     assert remove_marks(gold.removeprefix("\ufeff")) == text
 
 
@@ -78,7 +78,7 @@ def test_marks_are_removed_from_gold(gold: str, text: str) -> None:
     [("en_original/7.html", "en_cleaned/7-cleaned.txt"), ("input/7.html", "GoldStandard/7.txt")],
 )
 def test_pages_and_gold_meet_by_their_number(tmp_path: Path, page: str, gold: str) -> None:
-    """In the layout of the development set and of the final one; one without gold has none."""
+    """Both layouts work, and a page without a gold file has no gold."""
     put(tmp_path / page, WRAPPED)
     put(tmp_path / gold, "URL: http://else.example/\n<h>Café")
     put((tmp_path / page).with_name("10.html"), "<p>A")
@@ -95,7 +95,7 @@ def test_pages_and_gold_meet_by_their_number(tmp_path: Path, page: str, gold: st
 
 
 def test_gold_tells_the_address_where_no_wrapper_does(tmp_path: Path) -> None:
-    """Its first line has it."""
+    """The first line of the gold contains the URL."""
     put(tmp_path / "input/a.html", "<p>A")
     put(tmp_path / "GoldStandard/a.txt", "\nURL: http://www.site.example/a\n<p>A")
     [page] = read(tmp_path)
@@ -104,10 +104,13 @@ def test_gold_tells_the_address_where_no_wrapper_does(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("second", "problem"),
-    [("zh_original/7.html", "has the same number"), ("GoldStandard/8.txt", r"8\.html, is missing")],
+    [
+        ("zh_original/7.html", "has the same name or number"),
+        ("GoldStandard/8.txt", r"8\.html, does not exist"),
+    ],
 )
 def test_files_that_cannot_be_matched_are_named(tmp_path: Path, second: str, problem: str) -> None:
-    """Two languages in one folder, or gold without its page."""
+    """Two languages in one folder, or gold without its page, are errors."""
     put(tmp_path / "en_original/7.html", "<p>A")
     put(tmp_path / second, "<p>B")
     with pytest.raises(CorpusError, match=problem) as caught:

@@ -11,7 +11,7 @@ import orjson
 import pytest
 import zstandard
 
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.corpus import CorpusPage
 
@@ -29,14 +29,14 @@ FULL: dict[str, Any] = {
 
 
 def written(folder: Path, *records: dict[str, Any]) -> Path:
-    """Records as a file of JSON Lines."""
+    """Write records as a JSON Lines file."""
     file = folder / "site.jsonl"
     file.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
     return file
 
 
 def test_all_fields_are_read(tmp_path: Path) -> None:
-    """The domain is the registrable one of the URL, whatever the label."""
+    """The domain is that of the URL, even if there is a label."""
     assert list(read(written(tmp_path, FULL))) == [
         CorpusPage(
             id="a1",
@@ -53,7 +53,7 @@ def test_all_fields_are_read(tmp_path: Path) -> None:
 
 
 def test_html_is_enough(tmp_path: Path) -> None:
-    """What is absent, null or empty is not known; a page is named by its file and its number."""
+    """Missing, null and empty fields are unknown; the id is file name and line number."""
     empty = {"html": "", "url": "", "title": "", "published": None, "with": None}
     pages = list(read(written(tmp_path, {"html": "<p>"}, empty)))
     assert pages == [
@@ -65,33 +65,33 @@ def test_html_is_enough(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("url", ["", "hard::file.html", "xhttps://site.example/"])
 def test_a_label_stands_for_the_domain_where_there_is_no_url(tmp_path: Path, url: str) -> None:
-    """What is no URL counts as none: extractors would stumble over it."""
+    """An invalid URL counts as missing, because extractors fail on it."""
     [page] = read(written(tmp_path, FULL | {"url": url}))
     assert (page.url, page.domain) == ("", "a label")
 
 
 def test_an_empty_gold_is_gold(tmp_path: Path) -> None:
-    """It says that nothing should come out."""
+    """It means that no text should be extracted."""
     [page] = read(written(tmp_path, {"html": "<p>", "gold": ""}))
     assert page.gold == ""
     assert page.is_scored
 
 
 def test_a_number_may_be_an_id(tmp_path: Path) -> None:
-    """Also zero."""
+    """Zero is allowed, too."""
     assert [page.id for page in read(written(tmp_path, FULL | {"id": 0}))] == ["0"]
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress, bytes])
 def test_files_may_be_compressed(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
-    """By gzip or zstd, known by what they begin with."""
+    """The first bytes show whether a file is compressed by gzip or zstd."""
     file = written(tmp_path, FULL, FULL)
     file.write_bytes(pack(file.read_bytes()))
     assert [page.id for page in read(file)] == ["a1", "a1"]
 
 
 def test_lone_surrogates_are_replaced(tmp_path: Path) -> None:
-    """JSON can say them and UTF-8 cannot, so no later stage could write them."""
+    """JSON can contain them, but UTF-8 cannot, so later stages could not write them."""
     file = tmp_path / "site.jsonl"
     file.write_bytes(rb'{"html": "a\ud800b", "gold": "\ud83d\ude00", "with": ["\udfff"]}')
     [page] = read(file)
@@ -102,17 +102,17 @@ def test_lone_surrogates_are_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b'{"url": "https://site.example/"}', "page 2 of FILE: html: is missing"),
-        (b'{"html": 1}', "page 2 of FILE: html: should be a string, is int"),
-        (b'{"html": "", "gold": []}', "page 2 of FILE: gold: should be a string, is list"),
-        (b'{"html": "", "with": "a"}', "page 2 of FILE: with: should be a list of strings"),
-        (b'{"html": "", "without": [1]}', "page 2 of FILE: without: should be a list of strings"),
-        (b"[]", "line 2 of FILE: should be an object, is list"),
-        (b'{"html": ', "line 2 of FILE: is not JSON"),
+        (b'{"url": "https://site.example/"}', "page 2 of FILE: html is missing; it is required"),
+        (b'{"html": 1}', "page 2 of FILE: html must be a string, but is of type int"),
+        (b'{"html": "", "gold": []}', "page 2 of FILE: gold must be a string, but is of type list"),
+        (b'{"html": "", "with": "a"}', "page 2 of FILE: with must be a list of strings"),
+        (b'{"html": "", "without": [1]}', "page 2 of FILE: without must be a list of strings"),
+        (b"[]", "line 2 of FILE: should be a JSON object, is list"),
+        (b'{"html": ', "line 2 of FILE: is not valid JSON"),
     ],
 )
 def test_a_line_that_is_no_page_is_named(tmp_path: Path, line: bytes, problem: str) -> None:
-    """With the file, the number and the field."""
+    """The error contains the file, the number and the field."""
     file = written(tmp_path, FULL)
     file.write_bytes(file.read_bytes() + line)
     with pytest.raises(CorpusError) as caught:
@@ -121,7 +121,7 @@ def test_a_line_that_is_no_page_is_named(tmp_path: Path, line: bytes, problem: s
 
 
 def test_a_file_that_is_cut_short_is_named(tmp_path: Path) -> None:
-    """What was read before it is not taken for the whole."""
+    """The pages before the cut are not treated as the whole file."""
     file = written(tmp_path, FULL, FULL)
     file.write_bytes(gzip.compress(file.read_bytes())[:-9])
     with pytest.raises(CorpusError, match=r"site\.jsonl: "):

@@ -1,4 +1,4 @@
-"""L3S-GN1: what its spans mark."""
+"""L3S-GN1: the gold that its spans mark."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.corpora.l3s_gn1 import annotated_gold, read
 
 ANNOTATED = """
@@ -25,7 +25,7 @@ ANNOTATED = """
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A set of one page."""
+    """Write a corpus of one page."""
     for name, html in (("original", "<p>page"), ("annotated", ANNOTATED)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "1-a.html").write_text(html)
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_gold_is_headline_and_full_text() -> None:
-    """A line for each block, in the page's order; the innermost span decides."""
+    """There is one line for each block in the page's order; the innermost span decides."""
     gold = annotated_gold(ANNOTATED, "page")
     assert gold.headline == "The headline"
     assert gold.text.splitlines() == [
@@ -47,7 +47,7 @@ def test_gold_is_headline_and_full_text() -> None:
 
 
 def test_spans_around_runs_of_text_part_no_lines() -> None:
-    """Annotators marked what stands between two tags; a headline is a line of its own."""
+    """Annotators marked the text between two tags; a headline is a line of its own."""
     runs = """<p><span class="x-nc-sel1">A</span> <span class="x-nc-sel2">b</span>
         <a><span class="x-nc-sel2">c</span></a><span class="x-nc-sel2">, d</span>"""
     assert annotated_gold(runs, "page") == ("A\nb c, d", "A")
@@ -55,12 +55,12 @@ def test_spans_around_runs_of_text_part_no_lines() -> None:
 
 @pytest.mark.parametrize("html", ["", "<p>A", '<span class="x-nc-sel5">A</span>'])
 def test_a_page_in_which_nothing_is_marked_has_empty_gold(html: str) -> None:
-    """It is gold: nothing should come out."""
+    """Empty gold means that no text should be extracted."""
     assert annotated_gold(html, "page") == ("", None)
 
 
 def test_the_three_files_of_a_page_meet_by_its_id(folder: Path) -> None:
-    """The page is the original one, the headline is its title."""
+    """The page is the original one, and its title is the headline."""
     (folder / "original" / "2-b.html").write_bytes(b"<meta charset=iso-8859-2><p>\xb3\xf3d\xbc")
     first, second = read(folder)
     assert (first.id, first.url, first.domain) == (
@@ -76,13 +76,15 @@ def test_the_three_files_of_a_page_meet_by_its_id(folder: Path) -> None:
 
 
 def test_addresses_may_be_missing(folder: Path) -> None:
-    """Where the file that has them is absent."""
+    """The file of URLs is optional."""
     (folder / "url-mapping.txt").unlink()
     assert [page.url for page in read(folder)] == [""]
 
 
 def test_gold_without_its_page_is_named(folder: Path) -> None:
-    """It would be passed over in silence."""
+    """Otherwise it would be ignored silently."""
     (folder / "original" / "1-a.html").unlink()
-    with pytest.raises(CorpusError, match=r"annotated/1-a\.html: its page, .* is missing"):
+    with pytest.raises(
+        CorpusError, match=r"annotated/1-a\.html: the original of this page, .* does not exist"
+    ):
         list(read(folder))

@@ -1,4 +1,4 @@
-"""The thesis' layout: raw, clean, meta.yaml."""
+"""The layout of the thesis: raw, clean and meta.yaml."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.corpora.thesis import read
 from urltree_evaluation.corpus import CorpusPage
 
@@ -34,7 +34,7 @@ L3S_GN1 = """
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The files that the tables above speak of."""
+    """Write the files that the tables above refer to."""
     for name, content in {
         "raw/763.html": b"<html>caf\xe9 \x93quoted\x94 \x81",
         "clean/763.txt": "URL: http://www.site.example/763\n<h>Café".encode(),
@@ -47,13 +47,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def pages(folder: Path, meta: str) -> list[CorpusPage]:
-    """The pages of a folder with this meta.yaml."""
+    """Return the pages of a folder with this meta.yaml."""
     (folder / "meta.yaml").write_text(meta)
     return list(read(folder))
 
 
 def test_cleaneval_is_read_as_the_thesis_kept_it(folder: Path) -> None:
-    """Its URL stands in `meta` as `id`; the gold keeps CleanEval's marks."""
+    """The URL is the `id` in `meta`, and the gold has CleanEval's marks."""
     (folder / "raw/763.html").write_bytes(b"<html>caf\xe9 \x93quoted\x94")
     assert pages(folder, CLEANEVAL) == [
         CorpusPage(
@@ -68,23 +68,23 @@ def test_cleaneval_is_read_as_the_thesis_kept_it(folder: Path) -> None:
 
 
 def test_l3s_gn1_is_read_as_the_thesis_kept_it(folder: Path) -> None:
-    """Gold that is a page has L3S-GN1's spans."""
+    """Gold in HTML has L3S-GN1's spans."""
     assert pages(folder, L3S_GN1) == [CorpusPage("4a3c", "", "", "<html>łódź", gold="łódź")]
 
 
 def test_a_byte_without_meaning_to_browsers_has_that_of_the_label(folder: Path) -> None:
-    """`iso8859-1` is windows-1252 unless a byte is none of it."""
+    """`iso8859-1` is windows-1252 unless a byte is undefined there."""
     [page] = pages(folder, CLEANEVAL)
     assert page.html == "<html>café \x93quoted\x94 \x81"
 
 
 def test_raw_is_enough(folder: Path) -> None:
-    """The id is the file's name, the encoding is found out, and there is no gold."""
+    """The id is the name of the file, the encoding is detected, and there is no gold."""
     assert pages(folder, "- {raw: 4a3c.html}") == [CorpusPage("4a3c", "", "", "<html>łódź")]
 
 
 def test_the_entry_itself_may_say_what_meta_says(folder: Path) -> None:
-    """Numbers and dates are texts that YAML has understood."""
+    """Numbers and dates that YAML has parsed are converted to text."""
     meta = (
         "- {raw: 4a3c.html, id: 17, url: 'http://a.example/', title: 1984, published: 2012-09-01}"
     )
@@ -98,7 +98,7 @@ def test_the_entry_itself_may_say_what_meta_says(folder: Path) -> None:
 
 
 def test_the_wrapper_of_cleaneval_may_be_left_on(folder: Path) -> None:
-    """The stated encoding stands above the wrapper's."""
+    """The stated encoding overrides that of the wrapper."""
     wrapped = '<text id="http://site.example/9" title="Żółw" encoding="utf-8"><p>łódź</text>'
     (folder / "raw/9.html").write_bytes(wrapped.encode("iso-8859-2"))
     [page] = pages(folder, "- {raw: 9.html, raw_encoding: iso-8859-2, meta: {title: A}}")
@@ -106,7 +106,7 @@ def test_the_wrapper_of_cleaneval_may_be_left_on(folder: Path) -> None:
 
 
 def test_tags_of_python_2_are_understood(folder: Path) -> None:
-    """The thesis' own scripts wrote its tables."""
+    """The thesis' own scripts wrote such tables."""
     [page] = pages(folder, "- {raw: !!python/str '4a3c.html', title: !!python/unicode 'A'}")
     assert page.title == "A"
 
@@ -116,21 +116,30 @@ def test_tags_of_python_2_are_understood(folder: Path) -> None:
     [
         ("- {id: a, raw: none.html}", r"entry 1, id a: .*raw/none\.html: No such file"),
         ("- {raw: 763.html, clean: none.txt}", r"entry 1, id 763: .*clean/none\.txt: No such"),
-        ("- {raw: 763.html}\n- {id: a}", r"entry 2: raw: is missing"),
-        ("- {raw: 763.html, raw_encoding: utf-8}", r"raw/763\.html: is not utf-8: .*position 9"),
-        ("- {raw: 763.html, raw_encoding: utf-9}", r"763\.html: no encoding is named 'utf-9'"),
-        ("- {raw: 763.html, clean: 763.txt, clean_encoding: ascii-7}", r"763\.txt: no encoding"),
-        ("- {raw: [a]}", r"entry 1: raw: should be a text, is list"),
-        ("- {raw: 763.html, meta: []}\n- {raw: 4a3c.html, meta: [a]}", r"entry 2: meta: should be"),
-        ("- a", r"entry 1: should be a mapping, is str"),
-        ("raw: a", r"meta\.yaml: should be a list of pages, is dict"),
-        ("", r"meta\.yaml: should be a list of pages, is NoneType"),
-        ("- {raw: a", r"meta\.yaml: is not YAML: .*line 1"),
-        ("- {raw: a, published: 2013-02-30}", r"meta\.yaml: is not YAML: day is out of range"),
-        ("- !!python/object:os.system {}", r"meta\.yaml: is not YAML"),
+        ("- {raw: 763.html}\n- {id: a}", r"entry 2: raw is missing; it is required"),
+        (
+            "- {raw: 763.html, raw_encoding: utf-8}",
+            r"raw/763\.html: cannot be decoded as utf-8: .*position 9",
+        ),
+        ("- {raw: 763.html, raw_encoding: utf-9}", r"763\.html: unknown encoding 'utf-9'"),
+        (
+            "- {raw: 763.html, clean: 763.txt, clean_encoding: ascii-7}",
+            r"763\.txt: unknown encoding",
+        ),
+        ("- {raw: [a]}", r"entry 1: raw must be a text, but is of type list"),
+        (
+            "- {raw: 763.html, meta: []}\n- {raw: 4a3c.html, meta: [a]}",
+            r"entry 2: meta must be a mapping",
+        ),
+        ("- a", r"entry 1: must be a mapping, but is of type str"),
+        ("raw: a", r"meta\.yaml: must be a list of pages, but is of type dict"),
+        ("", r"meta\.yaml: must be a list of pages, but is of type NoneType"),
+        ("- {raw: a", r"meta\.yaml: not valid YAML: .*line 1"),
+        ("- {raw: a, published: 2013-02-30}", r"meta\.yaml: not valid YAML: day is out of range"),
+        ("- !!python/object:os.system {}", r"meta\.yaml: not valid YAML"),
     ],
 )
 def test_what_is_wrong_is_said(folder: Path, meta: str, problem: str) -> None:
-    """With the file, the entry and its id."""
+    """The error contains the file, the entry and its id."""
     with pytest.raises(CorpusError, match=f"(?s){problem}"):
         pages(folder, meta)

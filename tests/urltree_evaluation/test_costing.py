@@ -1,4 +1,4 @@
-"""Cost: ratios of sums over the same documents; what fails is left out and said."""
+"""Cost: ratios of sums over the same documents; failures are left out and listed."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from tests.urltree_evaluation.streamed import (
     work,
 )
 from urltree_evaluation.corpus import CorpusPage
-from urltree_evaluation.costs.cost import Cost, Document, LeftOut, load
-from urltree_evaluation.costs.costing import cost, summary
-from urltree_evaluation.costs.measuring import PARSE, Key
+from urltree_evaluation.costs.cost import Cost, CostlyDocument, LeftOut, load_cost
+from urltree_evaluation.costs.costing import measure_costs, summarise_costs
+from urltree_evaluation.costs.measuring import PARSE, Trial
 from urltree_evaluation.workspace import WorkspaceError
 
 SIZES = {("c", "1"): 100, ("c", "2"): 200, ("d", "1"): 400}
 
 
-def measured(extractor: str, **seconds: list[float]) -> dict[Key, list[float]]:
-    """Seconds of passes, by corpus and id: c1 is document "1" of corpus "c"."""
-    return {Key(name[0], name[1], extractor): passes for name, passes in seconds.items()}
+def measured(extractor: str, **seconds: list[float]) -> dict[Trial, list[float]]:
+    """Return seconds of passes by trial; c1 is document "1" of corpus "c"."""
+    return {Trial(name[0], name[1], extractor): passes for name, passes in seconds.items()}
 
 
 PARSES = measured(PARSE.name, c1=[1, 1, 9], c2=[2, 2, 2], d1=[4, 3, 5])
@@ -36,40 +36,40 @@ PARSES = measured(PARSE.name, c1=[1, 1, 9], c2=[2, 2, 2], d1=[4, 3, 5])
 
 def test_a_ratio_is_of_sums_over_the_documents_of_both() -> None:
     """Each document counts with the median of its passes."""
-    found = summary(PARSES | measured("x", c1=[7, 2, 3], d1=[8, 8, 8]), SIZES, {}, {"x": 5})
+    found = summarise_costs(PARSES | measured("x", c1=[7, 2, 3], d1=[8, 8, 8]), SIZES, {}, {"x": 5})
     assert (found.documents, found.bytes, found.seconds) == (3, 700, 7)
     x = found.extractors["x"]
     assert (x.ratio, x.seconds, x.documents, x.bytes) == (11 / 5, 11, 2, 500)
     assert x.quartiles == (2.25, 2.5, 2.75)
-    assert x.worst == (Document("c", "1", 3), Document("d", "1", 2))
+    assert x.worst == (CostlyDocument("c", "1", 3), CostlyDocument("d", "1", 2))
     assert x.peak_memory == 5
 
 
 def test_a_document_that_failed_in_one_pass_counts_in_none() -> None:
-    """It is said which, and why; an extractor that failed everywhere has no cost."""
-    left_out = {Key("c", "1", "x"): "time", Key("c", "2", "y"): "exception"}
+    """It is listed with the reason; an extractor that failed everywhere has no cost."""
+    left_out = {Trial("c", "1", "x"): "time", Trial("c", "2", "y"): "exception"}
     seconds = PARSES | measured("x", c1=[9], c2=[4]) | measured("y", c2=[1])
-    found = summary(seconds, SIZES, left_out, {"x": None, "y": None}).extractors
+    found = summarise_costs(seconds, SIZES, left_out, {"x": None, "y": None}).extractors
     assert list(found) == ["x"]
     assert (found["x"].ratio, found["x"].left_out) == (2, (LeftOut("c", "1", "time"),))
 
 
 def test_a_document_whose_bare_parse_fails_counts_nowhere() -> None:
-    """There is nothing to compare with."""
+    """There is nothing to divide by."""
     seconds = measured(PARSE.name, c1=[1]) | measured("x", c1=[2], c2=[100])
-    found = summary(seconds, SIZES, {Key("c", "2", PARSE.name): "exception"}, {"x": None})
+    found = summarise_costs(seconds, SIZES, {Trial("c", "2", PARSE.name): "exception"}, {"x": None})
     assert (found.documents, found.extractors["x"].ratio) == (1, 2)
 
 
 def busy(seconds: float) -> None:
-    """Takes CPU."""
+    """Use CPU time."""
     begun = time.process_time()
     while time.process_time() - begun < seconds:
         pass
 
 
 def fails_on(bad: str) -> None:
-    """What becomes of page "1", "2" and "3"."""
+    """Fail in a different way on pages "1", "2" and "3"."""
     if bad == "1":
         raise ValueError
     if bad == "2":
@@ -79,11 +79,11 @@ def fails_on(bad: str) -> None:
 
 
 def test_extractors_are_measured_side_by_side(tmp_path: Path) -> None:
-    """One that fails, ends the process or hangs costs the others nothing."""
+    """An extractor that fails, ends the process or hangs does not affect the others."""
     workspace = work(tmp_path, 5)
     quick, slow = single("quick", lambda _: busy(0.001)), single("slow", lambda _: busy(0.02))
     extractors = {each.name: each for each in (quick, single("bad", fails_on), slow)}
-    found = cost(workspace, extractors, seconds=1)
+    found = measure_costs(workspace, extractors, seconds=1)
     assert {name: each.documents for name, each in found.extractors.items()} == {
         "quick": 5,
         "bad": 2,
@@ -95,11 +95,11 @@ def test_extractors_are_measured_side_by_side(tmp_path: Path) -> None:
         ("2", "crash"),
         ("3", "time"),
     ]
-    assert found == load(tmp_path)
+    assert found == load_cost(tmp_path)
 
 
 def test_a_stream_extractor_begins_anew_with_each_pass(tmp_path: Path) -> None:
-    """It is given the documents in order, and those of single pages not at all."""
+    """It gets the documents of streams in order, and none of single pages."""
     log = tmp_path / "log"
 
     class Noted(Counting):
@@ -109,14 +109,16 @@ def test_a_stream_extractor_begins_anew_with_each_pass(tmp_path: Path) -> None:
                 out.write(f"{text}\n")
             return text
 
-    cost(work(tmp_path / "a", 30), {"noted": stream("noted", Noted)}, of_stream=3, passes=2)
+    measure_costs(
+        work(tmp_path / "a", 30), {"noted": stream("noted", Noted)}, of_stream=3, passes=2
+    )
     assert log.read_text().splitlines() == ["0", "0 10", "0 10 20"] * 2
     pages = work(tmp_path / "b", 3, kind="pages")
-    assert cost(pages, {"noted": stream("noted", Noted)}).extractors == {}
+    assert measure_costs(pages, {"noted": stream("noted", Noted)}).extractors == {}
 
 
 def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
-    """Until documents, passes or extractors are others, or the file is gone."""
+    """Changed documents, passes or extractors, or a deleted file, cause a new measurement."""
     calls = tmp_path / "calls"
 
     def note(_html: str) -> None:
@@ -124,34 +126,36 @@ def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
             out.write("x")
 
     workspace = work(tmp_path, 5)
-    before = cost(workspace, {"note": single("note", note)}, of_stream=1, passes=1)
-    assert cost(workspace, {"note": single("note", note)}, of_stream=1, passes=1) == before
+    before = measure_costs(workspace, {"note": single("note", note)}, of_stream=1, passes=1)
+    assert measure_costs(workspace, {"note": single("note", note)}, of_stream=1, passes=1) == before
     assert calls.read_text() == "x"
-    cost(workspace, {"note": single("note", note)}, of_stream=2, passes=1)
+    measure_costs(workspace, {"note": single("note", note)}, of_stream=2, passes=1)
     assert calls.read_text() == "xxx"
 
 
 def test_peak_memory_is_of_an_extraction_that_came_later_too(tmp_path: Path) -> None:
-    """Whoever measures first and extracts then is not left without it; CPU stays."""
+    """Peak memory is updated, and CPU time is kept."""
     workspace, same = work(tmp_path, 2), single("same", str)
-    before = cost(workspace, {"same": same}, passes=1).extractors["same"]
+    before = measure_costs(workspace, {"same": same}, passes=1).extractors["same"]
     assert before.peak_memory is None
     predicted(workspace, same)
-    after = cost(workspace, {"same": same}, passes=1).extractors["same"]
+    after = measure_costs(workspace, {"same": same}, passes=1).extractors["same"]
     assert after.peak_memory is not None
     assert (after.seconds, after.ratio) == (before.seconds, before.ratio)
 
 
 def test_a_corpus_that_cannot_be_read_is_no_cost(tmp_path: Path) -> None:
-    """It is said, without a traceback."""
+    """The error is a message."""
     workspace = work(tmp_path)
     workspace.pages_file(CORPUS, PART).write_bytes(b"no zstd")
-    with pytest.raises(WorkspaceError, match="no document can be measured"):
-        cost(workspace, {"same": single("same", str)})
+    with pytest.raises(
+        WorkspaceError, match="cannot measure cost: the process fails before it calls an extractor"
+    ):
+        measure_costs(workspace, {"same": single("same", str)})
 
 
 def test_peak_memory_and_what_is_deadly_are_known_from_extraction(tmp_path: Path) -> None:
-    """The rises of a part's pages add up; what a process died of is not tried again."""
+    """The increases of a part's pages add up; documents that killed a process are skipped."""
     tried = tmp_path / "tried"
 
     def grow(html: str) -> None:
@@ -164,13 +168,13 @@ def test_peak_memory_and_what_is_deadly_are_known_from_extraction(tmp_path: Path
     growing = single("growing", grow)
     workspace = work(tmp_path, 4)
     predicted(workspace, growing, seconds=30)
-    found = cost(workspace, {"growing": growing}).extractors["growing"]
+    found = measure_costs(workspace, {"growing": growing}).extractors["growing"]
     assert found.peak_memory == pytest.approx(60 << 20, rel=0.2)
     assert found.left_out == (LeftOut(CORPUS, "1", "crash"),)
     assert tried.read_text() == "1"
 
 
 def test_where_nothing_was_measured_there_is_no_cost(tmp_path: Path) -> None:
-    """A report has none then."""
-    nothing: Cost | None = load(tmp_path)
+    """Without the file, there is no cost in the report."""
+    nothing: Cost | None = load_cost(tmp_path)
     assert nothing is None

@@ -1,4 +1,4 @@
-"""Extraction: who is given which pages, what is kept, and what is made anew."""
+"""Extraction: the pages of each extractor, and predictions that are kept or made again."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tests.urltree_evaluation.streamed import (
     stream,
     work,
 )
-from urltree_evaluation.extractors.registry import Extractor
+from urltree_evaluation.extractors.registry import RegisteredExtractor
 from urltree_evaluation.progress import Progress
-from urltree_evaluation.running.extracting import extract
+from urltree_evaluation.running.extracting import run_extractors
 from urltree_evaluation.workspace import Workspace, WorkspaceError
 
 same = single("same", str)
@@ -27,7 +27,7 @@ counting = stream("counting", Counting)
 
 
 def files(workspace: Workspace) -> dict[str, int]:
-    """Every predictions file, with what changes when it is written again."""
+    """Return every predictions file with a value that changes when it is written again."""
     found = workspace.path.glob("predictions/**/*.zst")
     return {str(file.relative_to(workspace.path)): file.stat().st_mtime_ns for file in found}
 
@@ -35,7 +35,7 @@ def files(workspace: Workspace) -> dict[str, int]:
 def test_a_single_page_extractor_is_given_the_evenly_spaced_pages_of_a_stream(
     tmp_path: Path,
 ) -> None:
-    """Each has its place in the domain, from 1."""
+    """Each page has its number in the domain, from 1."""
     outcomes = predicted(work(tmp_path, 10), same, sample=4)
     assert [each.text for each in outcomes] == ["0", "2", "5", "7"]
     assert [each.number for each in outcomes] == [1, 3, 6, 8]
@@ -43,7 +43,7 @@ def test_a_single_page_extractor_is_given_the_evenly_spaced_pages_of_a_stream(
 
 
 def test_a_stream_extractor_is_given_all_pages_in_order(tmp_path: Path) -> None:
-    """The evenly spaced ones are marked: rankings are of them."""
+    """The evenly spaced pages are marked, because rankings use them."""
     outcomes = predicted(work(tmp_path, 10), counting, sample=4)
     assert [each.number for each in outcomes] == list(range(1, 11))
     assert outcomes[9].text == "0 1 2 3 4 5 6 7 8 9"
@@ -51,14 +51,16 @@ def test_a_stream_extractor_is_given_all_pages_in_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("extractor", [same, counting])
-def test_a_corpus_of_single_pages_is_given_whole(extractor: Extractor, tmp_path: Path) -> None:
-    """Whatever the sample is."""
+def test_a_corpus_of_single_pages_is_given_whole(
+    extractor: RegisteredExtractor, tmp_path: Path
+) -> None:
+    """The sample has no effect."""
     outcomes = predicted(work(tmp_path, 10, kind="pages"), extractor, sample=4)
     assert [each.id for each in outcomes if each.is_sampled] == list("0123456789")
 
 
 def test_pages_without_gold_are_learned_from_and_have_no_outcome(tmp_path: Path) -> None:
-    """A single-page extractor is not given them at all."""
+    """Single-page extractors do not get them."""
     workspace = work(tmp_path, without_gold=(0, 3))
     assert [each.text for each in predicted(workspace, counting)] == [
         "0 1",
@@ -70,13 +72,13 @@ def test_pages_without_gold_are_learned_from_and_have_no_outcome(tmp_path: Path)
 
 
 def test_what_is_there_is_kept(tmp_path: Path) -> None:
-    """A second run runs nothing; a file that is missing is made alone."""
+    """A second run does nothing; only a missing file is made again."""
     workspace = work(tmp_path)
-    assert extract(workspace, {"same": same, "counting": counting}) == 2
+    assert run_extractors(workspace, {"same": same, "counting": counting}) == 2
     before = files(workspace)
-    assert extract(workspace, {"same": same, "counting": counting}) == 0
+    assert run_extractors(workspace, {"same": same, "counting": counting}) == 0
     workspace.predictions_file(CORPUS, "same", PART).unlink()
-    assert extract(workspace, {"same": same, "counting": counting}) == 1
+    assert run_extractors(workspace, {"same": same, "counting": counting}) == 1
     after = files(workspace)
     assert before.keys() == after.keys()
     assert [name for name in before if before[name] != after[name]] == [
@@ -85,40 +87,40 @@ def test_what_is_there_is_kept(tmp_path: Path) -> None:
 
 
 class Said(Progress):
-    """Keeps what is said."""
+    """Progress that stores messages."""
 
     def __init__(self) -> None:
         super().__init__()
         self.lines: list[str] = []
 
     def say(self, message: str) -> None:
-        """A line that stays."""
+        """Store the message."""
         self.lines.append(message)
 
 
 def another_sample(workspace: Workspace, said: Said) -> int:
-    """More pages."""
-    return extract(workspace, {"same": same}, sample=3, progress=said)
+    """Use a larger sample."""
+    return run_extractors(workspace, {"same": same}, sample=3, progress=said)
 
 
 def another_corpus(workspace: Workspace, said: Said) -> int:
-    """The same name, other pages."""
-    return extract(work(workspace.path, 7), {"same": same}, sample=2, progress=said)
+    """Use other pages in a corpus of the same name."""
+    return run_extractors(work(workspace.path, 7), {"same": same}, sample=2, progress=said)
 
 
 def another_options(workspace: Workspace, said: Said) -> int:
-    """The same name, told something else."""
+    """Use other options of an extractor of the same name."""
     told = replace(same, options="tables off")
-    return extract(workspace, {"same": told}, sample=2, progress=said)
+    return run_extractors(workspace, {"same": told}, sample=2, progress=said)
 
 
 @pytest.mark.parametrize("change", [another_sample, another_corpus, another_options])
 def test_what_is_stale_is_made_anew_and_this_is_said(
     change: Callable[[Workspace, Said], int], tmp_path: Path
 ) -> None:
-    """Scores of it go too; what others predicted stays."""
+    """Their scores are deleted, too; predictions of other extractors are kept."""
     workspace, said = work(tmp_path), Said()
-    extract(workspace, {"same": same, "counting": counting}, sample=2)
+    run_extractors(workspace, {"same": same, "counting": counting}, sample=2)
     scores = workspace.scores_file(CORPUS, "same", PART)
     scores.parent.mkdir(parents=True)
     scores.touch()
@@ -127,35 +129,39 @@ def test_what_is_stale_is_made_anew_and_this_is_said(
     after = files(workspace)
     assert [name.split("/")[2] for name in before if before[name] != after[name]] == ["same"]
     assert not scores.exists()
-    what = change.__name__.replace("_", " ")
-    assert said.lines == [f"same on {CORPUS} is stale: {what}"]
+    what = change.__name__.removeprefix("another_")
+    assert said.lines == [f"deleting predictions of same on {CORPUS}: {what} changed"]
 
 
 def test_a_corpus_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
-    """Nothing is run."""
-    with pytest.raises(WorkspaceError, match="no corpus nowhere; there are made-up"):
-        extract(work(tmp_path), {"same": same}, corpora=["nowhere"])
+    """The error lists the available corpora, and nothing is run."""
+    with pytest.raises(WorkspaceError, match=r"There is no corpus nowhere\. Available: made-up"):
+        run_extractors(work(tmp_path), {"same": same}, corpora=["nowhere"])
 
 
 def test_several_processes_write_what_one_does(tmp_path: Path) -> None:
-    """Parts and extractors side by side are strangers to each other."""
+    """Parts and extractors that run at the same time do not affect each other."""
     extractors = {
         f"{kind.name}-{n}": replace(kind, name=f"{kind.name}-{n}")
         for kind in (same, counting)
         for n in range(4)
     }
     one, four = work(tmp_path / "1"), work(tmp_path / "4")
-    extract(one, extractors, processes=1)
-    extract(four, extractors, processes=4)
+    run_extractors(one, extractors, processes=1)
+    run_extractors(four, extractors, processes=4)
     for name in extractors:
         texts = [[each.text for each in w.predictions(CORPUS, name, PART)] for w in (one, four)]
         assert texts[0] == texts[1] != []
 
 
 def test_progress_counts_every_outcome(tmp_path: Path) -> None:
-    """And what was there before is not expected."""
+    """Predictions that already exist are not expected."""
     progress = Progress()
-    extract(work(tmp_path), {"same": same, "counting": counting}, sample=2, progress=progress)
+    run_extractors(
+        work(tmp_path), {"same": same, "counting": counting}, sample=2, progress=progress
+    )
     assert (progress.documents, progress.total) == (8, 8)
-    extract(work(tmp_path), {"same": same, "counting": counting}, sample=2, progress=progress)
+    run_extractors(
+        work(tmp_path), {"same": same, "counting": counting}, sample=2, progress=progress
+    )
     assert (progress.documents, progress.total) == (0, 0)

@@ -1,4 +1,4 @@
-"""An extraction that is interrupted: nothing is left behind, and it goes on where it was."""
+"""An interrupted extraction leaves no process behind, and the next run continues it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ import os, sys, time
 from pathlib import Path
 from tests.urltree_evaluation.streamed import single
 from urltree_evaluation.cli import options
-from urltree_evaluation.running.extracting import extract
-from urltree_evaluation.progress import shown
+from urltree_evaluation.running.extracting import run_extractors
+from urltree_evaluation.progress import show_progress
 from urltree_evaluation.workspace import Workspace
 
 here = Path(sys.argv[1])
@@ -38,13 +38,13 @@ def slow(html):
     return html
 
 extractors = {"quick": single("quick", str), "slow": single("slow", slow)}
-with options.ending_well(), shown("extract") as progress:
-    extract(Workspace(here / "work"), extractors, processes=2, progress=progress)
+with options.errors_as_messages(), show_progress("extract") as progress:
+    run_extractors(Workspace(here / "work"), extractors, processes=2, progress=progress)
 """
 
 
 def started(folder: Path) -> subprocess.Popen[str]:
-    """An extraction as the verb runs it, in a process group of its own, as a shell starts it."""
+    """Start an extraction in its own process group, as a shell does."""
     return subprocess.Popen(
         [sys.executable, "-c", RUN, str(folder)],
         cwd=ROOT,
@@ -55,7 +55,7 @@ def started(folder: Path) -> subprocess.Popen[str]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for it; five minutes are for ever."""
+    """Wait for a condition, for at most five minutes."""
     end = time.monotonic() + 300
     while not condition():
         assert time.monotonic() < end, "it did not come"
@@ -63,7 +63,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def is_alive(number: int) -> bool:
-    """Whether a process runs; in a container nobody may have buried it."""
+    """Return whether a process runs; a zombie, as in containers, counts as ended."""
     with suppress(psutil.NoSuchProcess):
         return bool(psutil.Process(number).status() != psutil.STATUS_ZOMBIE)
     return False
@@ -72,7 +72,7 @@ def is_alive(number: int) -> bool:
 @pytest.mark.parametrize(
     ("end", "code", "message"),
     [
-        (signal.SIGINT, 130, "interrupted: the same command goes on where this one was"),
+        (signal.SIGINT, 130, "interrupted: run the same command again to continue"),
         (signal.SIGTERM, -signal.SIGTERM, ""),
         (signal.SIGKILL, -signal.SIGKILL, ""),
     ],
@@ -80,7 +80,7 @@ def is_alive(number: int) -> bool:
 def test_an_interrupted_run_leaves_no_process_and_goes_on(
     end: signal.Signals, code: int, message: str, tmp_path: Path
 ) -> None:
-    """Even while a page hangs; what was whole is kept, what was begun is made anew."""
+    """Even if a page hangs, complete files are kept and incomplete ones are made again."""
     workspace = work(tmp_path / "work")
     quick, slow = (workspace.predictions_file(CORPUS, name, PART) for name in ("quick", "slow"))
     process = started(tmp_path)
@@ -111,20 +111,20 @@ from pathlib import Path
 import psutil
 from tests.urltree_evaluation.streamed import single
 from urltree_evaluation.cli import options
-from urltree_evaluation.running.extracting import extract
+from urltree_evaluation.running.extracting import run_extractors
 
 noise = single("noise", lambda _: os.urandom(100_000).hex())
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 try:
-    with options.writing(Path(sys.argv[1])) as workspace:
-        extract(workspace, {n: replace(noise, name=n) for n in ("a", "b")}, processes=2)
+    with options.locked_workspace(Path(sys.argv[1])) as workspace:
+        run_extractors(workspace, {n: replace(noise, name=n) for n in ("a", "b")}, processes=2)
 finally:
     print(psutil.Process().children(), [str(f) for f in workspace.path.rglob("*.zst.*")])
 """
 
 
 def test_a_full_disk_ends_all_processes_and_leaves_no_file(tmp_path: Path) -> None:
-    """Here a limit on the size of files stands for it."""
+    """A limit on the size of files simulates the full disk."""
     work(tmp_path)
     command = [sys.executable, "-c", FULL, str(tmp_path)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, text=True)

@@ -1,4 +1,4 @@
-"""An extractor that hangs, leaks or crashes on a page: it is counted, and the run goes on."""
+"""An extractor that hangs, leaks memory or crashes: the page is counted, and the run continues."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from urltree_evaluation.extractors.registry import DuplicatePage
 from urltree_evaluation.prediction import Failure
 from urltree_evaluation.running.part_run import DEATHS
 
-BAD = "2"  # the id of the page that it does not bear
-SECONDS = 1.0  # of CPU, a thousand times what a page takes here; four times as many asleep
+BAD = "2"  # id of the page on which the extractor misbehaves
+SECONDS = 1.0  # limit of CPU time, a thousand times what a page takes here
 
 
 def sleeps() -> None:
-    """Takes no CPU."""
+    """Sleep without using CPU time."""
     while True:
         time.sleep(60)
 
 
 def loops() -> None:
-    """Takes CPU, in Python."""
+    """Use CPU time in Python."""
     while True:
         pass
 
 
 def backtracks() -> None:
-    """Takes CPU in C and never gives the interpreter back."""
+    """Use CPU time in C without releasing the interpreter."""
     re.match(r"(a+)+$", "a" * 60 + "b")
 
 
 def swallows_everything() -> None:
-    """Cannot be ended by an exception."""
+    """Catch every exception."""
     while True:
         try:
             time.sleep(60)
@@ -54,88 +54,88 @@ def swallows_everything() -> None:
 
 
 def ignores_signals() -> None:
-    """Cannot be asked to end."""
+    """Ignore every signal that can be ignored."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
     sleeps()
 
 
 def hoards() -> None:
-    """Allocates little by little."""
+    """Allocate memory in small steps."""
     kept = []
     while True:
         kept.append(bytearray(1 << 22))
 
 
 def wants_too_much() -> None:
-    """Allocates at once."""
+    """Allocate too much memory at once."""
     bytearray(1 << 40)
 
 
 def exits() -> None:
-    """Ends the interpreter."""
+    """End the process."""
     os._exit(0)
 
 
 def aborts() -> None:
-    """Ends as C code does that has noticed a fault."""
+    """Abort, like C code that has detected an error."""
     os.abort()
 
 
 def segfaults() -> None:
-    """Reads where nothing is."""
+    """Read from an invalid address."""
     ctypes.string_at(0)
 
 
 def calls_exit() -> None:
-    """Asks the interpreter to end."""
+    """Raise SystemExit."""
     sys.exit(0)
 
 
 def raises() -> None:
-    """Has a bug."""
+    """Raise an exception."""
     raise ValueError("has\na bug")
 
 
 def interrupts() -> None:
-    """Raises what is no Exception."""
+    """Raise an exception that is not derived from Exception."""
     raise KeyboardInterrupt
 
 
 def recurses() -> None:
-    """Has no end."""
+    """Recurse without end."""
     recurses()
 
 
 def returns_a_number() -> int:
-    """Says what is no text."""
+    """Return a number instead of text."""
     return 3
 
 
 def returns_bytes() -> bytes:
-    """Says what is no text, but looks like it."""
+    """Return bytes instead of text."""
     return b"text"
 
 
 def asks_the_web() -> None:
-    """Wants more than the page."""
+    """Connect to an IP address."""
     with socket.socket() as plain:
         plain.connect(("127.0.0.1", 9))
 
 
 def asks_the_web_by_name() -> None:
-    """Wants more than the page, from a host."""
+    """Connect to a host by name."""
     urllib.request.urlopen("http://localhost:9/")
 
 
 CAUSES: list[tuple[Callable[[], object], Failure, str]] = [
-    (sleeps, "time", "more than 4 s asleep"),
-    (loops, "time", "more than 1 s of CPU"),
-    (backtracks, "time", "more than 1 s of CPU"),
-    (swallows_everything, "time", "more than 4 s asleep"),
-    (ignores_signals, "time", "more than 4 s asleep"),
-    (hoards, "memory", "more than 200 MB"),
-    (wants_too_much, "memory", "more than 200 MB"),
+    (sleeps, "time", "slept for more than 4 s"),
+    (loops, "time", "used more than 1 s of CPU"),
+    (backtracks, "time", "used more than 1 s of CPU"),
+    (swallows_everything, "time", "slept for more than 4 s"),
+    (ignores_signals, "time", "slept for more than 4 s"),
+    (hoards, "memory", "used more than 200 MB"),
+    (wants_too_much, "memory", "used more than 200 MB"),
     (exits, "crash", "exit code 0"),
     (aborts, "crash", "SIGABRT"),
     (segfaults, "crash", "SIGSEGV"),
@@ -143,10 +143,14 @@ CAUSES: list[tuple[Callable[[], object], Failure, str]] = [
     (raises, "exception", "ValueError: has a bug"),
     (interrupts, "exception", "KeyboardInterrupt:"),
     (recurses, "exception", "RecursionError: maximum recursion depth exceeded"),
-    (returns_a_number, "exception", "TypeError: returned int, not text"),
-    (returns_bytes, "exception", "TypeError: returned bytes, not text"),
-    (asks_the_web, "exception", "OSError: extractors that are measured have no network"),
-    (asks_the_web_by_name, "exception", "URLError: <urlopen error extractors that are measured"),
+    (returns_a_number, "exception", "TypeError: returned a value of type int instead of str"),
+    (returns_bytes, "exception", "TypeError: returned a value of type bytes instead of str"),
+    (
+        asks_the_web,
+        "exception",
+        "OSError: network access is disabled while extractors are measured",
+    ),
+    (asks_the_web_by_name, "exception", "URLError: <urlopen error network access is disabled"),
 ]
 
 
@@ -154,9 +158,9 @@ CAUSES: list[tuple[Callable[[], object], Failure, str]] = [
 def test_a_page_that_an_extractor_does_not_bear_is_counted_and_the_run_goes_on(
     misbehave: Callable[[], object], failure: Failure, message: str, tmp_path: Path
 ) -> None:
-    """Its cause is known, and the pages before and after it have their text."""
+    """The cause is recorded, and the pages before and after it have their text."""
     bad = single("bad", lambda html: misbehave() if html == BAD else f"text {html}")
-    seconds = SECONDS if failure == "time" else 30  # whoever waits for one limit meets no other
+    seconds = SECONDS if failure == "time" else 30  # high enough that only one limit applies
     outcomes = predicted(work(tmp_path), bad, seconds=seconds)
     assert [each.id for each in outcomes] == list("012345")
     assert {each.id: each.failure for each in outcomes if each.failure} == {BAD: failure}
@@ -170,7 +174,7 @@ def test_a_page_that_an_extractor_does_not_bear_is_counted_and_the_run_goes_on(
 def test_a_stream_goes_on_as_if_the_page_had_not_been(
     misbehave: Callable[[], None], tmp_path: Path
 ) -> None:
-    """A process made anew learns the earlier pages again, and not the one that was its end."""
+    """The new process learns all earlier pages again, except the one that killed the old one."""
 
     class Bad(Counting):
         def __call__(self, page: CorpusPage) -> str:
@@ -183,7 +187,7 @@ def test_a_stream_goes_on_as_if_the_page_had_not_been(
 
 
 def test_a_page_without_gold_may_be_the_end_of_a_process(tmp_path: Path) -> None:
-    """It has no outcome that could fail: it is passed over."""
+    """It has no prediction that could fail, so it is skipped."""
 
     class Bad(Counting):
         def __call__(self, page: CorpusPage) -> str:
@@ -196,11 +200,11 @@ def test_a_page_without_gold_may_be_the_end_of_a_process(tmp_path: Path) -> None
 
 
 def test_an_extractor_that_bears_no_page_ends_all_the_same(tmp_path: Path) -> None:
-    """After so many deaths the rest of the part has failed, without being run."""
+    """After a fixed number of failures, the remaining pages fail without being run."""
     outcomes = predicted(work(tmp_path, DEATHS + 5), single("bad", lambda _: exits()))
     assert [each.failure for each in outcomes] == ["crash"] * (DEATHS + 5)
     assert [each.message for each in outcomes][-6:] == ["exit code 0"] + [
-        f"not run: {DEATHS} processes ended; exit code 0"
+        f"not run: {DEATHS} processes failed before; exit code 0"
     ] * 5
 
 
@@ -208,7 +212,7 @@ def test_an_extractor_that_bears_no_page_ends_all_the_same(tmp_path: Path) -> No
 def test_an_extractor_that_cannot_be_made_fails_on_every_page(
     misbehave: Callable[[], None], failure: Failure, tmp_path: Path
 ) -> None:
-    """Making it is watched as a page is."""
+    """The limits apply to its creation, too."""
 
     class Bad(Counting):
         def __init__(self) -> None:
@@ -222,7 +226,7 @@ def test_an_extractor_that_cannot_be_made_fails_on_every_page(
 def test_a_thread_that_never_gives_the_interpreter_back_costs_a_page_at_most(
     tmp_path: Path,
 ) -> None:
-    """Nobody waits for ever for a page that was not begun, nor for what comes after the last."""
+    """No wait is endless, neither before the first page nor after the last one."""
 
     def start(html: str) -> str:
         if html in {BAD, "5"}:
@@ -238,7 +242,7 @@ def test_a_thread_that_never_gives_the_interpreter_back_costs_a_page_at_most(
 def test_what_an_extractor_prints_goes_nowhere(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """However much it is, and whichever way it goes."""
+    """All ways of output are discarded, and their amount does not matter."""
 
     def shout(html: str) -> str:
         sys.stdout.write("x" * 1_000_000)
@@ -252,7 +256,7 @@ def test_what_an_extractor_prints_goes_nowhere(
 
 
 def test_what_is_no_text_in_json_is_made_so(tmp_path: Path) -> None:
-    """Lone surrogates become question marks; no text is an empty one."""
+    """Lone surrogates become question marks, and None becomes an empty text."""
     said = {"0": None, "1": "a\ud800b\n\x00c", "2": ""}
     outcomes = predicted(work(tmp_path, 3), single("odd", said.get))
     assert [each.text for each in outcomes] == ["", "a?b\n\x00c", ""]
@@ -260,7 +264,7 @@ def test_what_is_no_text_in_json_is_made_so(tmp_path: Path) -> None:
 
 
 def test_a_duplicate_is_told_from_a_failure(tmp_path: Path) -> None:
-    """The message is the step that found it."""
+    """Its message is the step that detected it."""
 
     class Seen(Counting):
         def __call__(self, page: CorpusPage) -> str:
@@ -273,7 +277,7 @@ def test_a_duplicate_is_told_from_a_failure(tmp_path: Path) -> None:
 
 
 def test_what_a_page_took_is_known(tmp_path: Path) -> None:
-    """CPU of the page, sleep not counted, and the rise of the peak; also where it was stopped."""
+    """CPU time excludes sleep; memory is the increase of the peak, also for a killed process."""
 
     def work_hard(html: str) -> str:
         if html == "1":
@@ -290,14 +294,14 @@ def test_what_a_page_took_is_known(tmp_path: Path) -> None:
     hard = single("hard", work_hard)
     idle, busy, large, stopped, *_ = predicted(work(tmp_path), hard, seconds=SECONDS)
     assert busy.cpu >= 0.1 > idle.cpu
-    # the kernel counts pages by processor, and adds them up now and then
+    # the kernel counts pages for each CPU, and adds the counts up from time to time
     assert 70 << 20 > large.memory > 40 << 20 > idle.memory
     assert stopped.cpu > SECONDS
 
 
 def test_no_process_is_left(tmp_path: Path) -> None:
-    """Neither of an extractor that was killed, nor of what it started."""
-    command = ["sleep", f"600.{os.getpid()}"]  # nobody else's
+    """Neither a killed extractor nor its child processes remain."""
+    command = ["sleep", f"600.{os.getpid()}"]  # unique to this test
 
     def start(html: str) -> str:
         os.system(f"{' '.join(command)} &")  # noqa: S605
@@ -305,10 +309,10 @@ def test_no_process_is_left(tmp_path: Path) -> None:
             sleeps()
         return html
 
-    before = psutil.Process().children(recursive=True)  # other tests' Kafka, and pools' trackers
+    before = psutil.Process().children(recursive=True)  # processes of other tests
     predicted(work(tmp_path), single("bad", start), seconds=SECONDS)
     assert set(psutil.Process().children(recursive=True)) <= set(before)
-    deadline = time.monotonic() + 300  # to be killed takes a moment
+    deadline = time.monotonic() + 300  # killing takes a moment
     while [one for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"] == command]:
         assert time.monotonic() < deadline, "it goes on"
         time.sleep(0.05)

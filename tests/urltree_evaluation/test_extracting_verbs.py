@@ -1,4 +1,4 @@
-"""`urltree evaluate extract` and `cost`: options, what is said, and exit codes."""
+"""The commands `extract` and `cost`: options, output and exit codes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from tests.urltree_evaluation.streamed import CORPUS, PART, work
 from urltree.cli import main
-from urltree_evaluation.costs.cost import load
+from urltree_evaluation.costs.cost import load_cost
 
 PLUGIN = """
 from urltree_evaluation import single_page
@@ -22,7 +22,7 @@ def mine(html, url):
 
 
 def run(verb: str, folder: Path, *options: str) -> Result:
-    """The verb, with an extractor of our own."""
+    """Run the command with a plugin."""
     plugin = folder / "plugin.py"
     plugin.write_text(PLUGIN)
     return CliRunner().invoke(
@@ -31,7 +31,7 @@ def run(verb: str, folder: Path, *options: str) -> Result:
 
 
 def test_a_plugin_is_run_by_its_name(tmp_path: Path) -> None:
-    """And nothing else is, where one is named."""
+    """Only the named extractor is run."""
     workspace = work(tmp_path / "work")
     result = run("extract", tmp_path, "--extractor=mine", "--sample=2", "--processes=2")
     assert (result.exit_code, result.stdout) == (0, "")
@@ -41,7 +41,7 @@ def test_a_plugin_is_run_by_its_name(tmp_path: Path) -> None:
 
 
 def test_cost_says_what_it_wrote(tmp_path: Path) -> None:
-    """A line an extractor, the cheapest first."""
+    """There is one line for each extractor, the cheapest first."""
     work(tmp_path / "work")
     result = run("cost", tmp_path, "--extractor=mine", "--extractor=all-text", "--passes=1")
     assert result.exit_code == 0
@@ -50,7 +50,7 @@ def test_cost_says_what_it_wrote(tmp_path: Path) -> None:
         "mine",
         "all-text",
     ]
-    found = load(tmp_path / "work")
+    found = load_cost(tmp_path / "work")
     assert found is not None
     assert found.extractors.keys() == {"mine", "all-text"}
 
@@ -59,14 +59,14 @@ def test_cost_says_what_it_wrote(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("--extractor=nobody", "Error: no extractor nobody; there are all-text,"),
-        ("--corpus=nowhere", "Error: no corpus nowhere; there are made-up"),
+        ("--extractor=nobody", "Error: There is no extractor 'nobody'. Available: all-text,"),
+        ("--corpus=nowhere", "Error: There is no corpus nowhere. Available: made-up."),
     ],
 )
 def test_what_is_not_there_is_said_with_what_is(
     verb: str, option: str, message: str, tmp_path: Path
 ) -> None:
-    """One line and no traceback."""
+    """The error lists available names, without a traceback."""
     work(tmp_path / "work")
     result = run(verb, tmp_path, option)
     assert result.exit_code == 1
@@ -74,14 +74,14 @@ def test_what_is_not_there_is_said_with_what_is(
 
 
 def test_a_folder_without_corpus_says_which_verb_makes_one(tmp_path: Path) -> None:
-    """It may not even be there."""
+    """The folder need not exist."""
     result = run("extract", tmp_path, "--extractor=mine")
     assert result.exit_code == 1
-    assert "has no corpus: urltree evaluate convert makes one" in result.stderr
+    assert "has no corpus: run `urltree evaluate convert` first" in result.stderr
 
 
 def test_all_stages_follow_each_other(tmp_path: Path) -> None:
-    """From JSON Lines to the report, each with its heading; again, nothing is extracted anew."""
+    """Each stage prints its heading; a second run extracts nothing again."""
     file = tmp_path / "input.jsonl"
     records = [
         {

@@ -1,4 +1,4 @@
-"""Every extractor: what it says of plain pages and hostile ones, and what learners remember."""
+"""Every extractor on normal and hostile pages, and the memory of stream extractors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from urltree.page import PageError, Reason
 from urltree_evaluation import CorpusPage, DuplicatePage
 from urltree_evaluation.extractors import catalogue
 from urltree_evaluation.extractors.html_text import html_text
-from urltree_evaluation.extractors.registry import Extract
+from urltree_evaluation.extractors.registry import ExtractFunction
 
 SINGLE = [
     "all-text",
@@ -45,7 +45,7 @@ OURS = [
 ]
 
 WORDS = ("river", "stone", "window", "morning", "letter", "garden", "winter", "bridge", "silver")
-LENGTH = 12  # words: more than 200 characters, from which on jusText believes a paragraph
+LENGTH = 12  # words of a paragraph; jusText accepts paragraphs of more than 200 characters
 MENU = "<nav><ul><li><a href='/'>Home</a><li><a href='/news'>News</a></ul></nav>"
 COMMENTS = """<div id="comments" class="comments"><h3>Comments</h3>
 <div class="comment"><p>Somebody answered this with a remark of no value.</p></div></div>
@@ -53,13 +53,13 @@ COMMENTS = """<div id="comments" class="comments"><h3>Comments</h3>
 
 
 def paragraph(number: int) -> str:
-    """A sentence of the page's own, long enough for every tool to call it content."""
+    """Return a unique sentence that is long enough for every tool to call it content."""
     chosen = Random(number).choices(WORDS, k=LENGTH)
     return f"The {' and the '.join(chosen)} were there, and in the year {1500 + number} so was he."
 
 
 def article(number: int = 0, *, extra: str = "") -> str:
-    """A page with a menu, an article of six paragraphs and a table, and comments."""
+    """Return a page with a menu, an article of six paragraphs with a table, and comments."""
     body = "".join(f"<p>{paragraph(6 * number + each)}</p>" for each in range(6))
     table = f"<table><tr><td>cell</td><td>{number}</td></tr></table>"
     return (
@@ -69,14 +69,14 @@ def article(number: int = 0, *, extra: str = "") -> str:
 
 
 def page(html: str, number: int = 0, published: str | None = None) -> CorpusPage:
-    """A page of example.org."""
+    """Return a page of example.org."""
     url = f"https://example.org/articles/{number}"
     return CorpusPage(str(number), url, "example.org", html, published)
 
 
-def made(name: str) -> Extract:
-    """A new extractor of that name; the test is skipped where it is absent."""
-    found, absent = catalogue.load()
+def made(name: str) -> ExtractFunction:
+    """Return a new extractor of that name, or skip the test if it is not available."""
+    found, absent = catalogue.load_extractors()
     if name not in found:
         pytest.skip(f"{name}: {absent}")
     return found[name].make()
@@ -84,7 +84,7 @@ def made(name: str) -> Extract:
 
 @pytest.mark.parametrize("name", SINGLE + STREAM + OURS)
 def test_the_article_is_found(name: str) -> None:
-    """Every paragraph comes out as plain text, each on a line of its own, in order."""
+    """Every paragraph is returned as plain text on a line of its own, in order."""
     lines = (made(name)(page(article())) or "").splitlines()
     found = [line.strip() for line in lines if " year " in line]
     assert found == [paragraph(number) for number in range(6)]
@@ -93,7 +93,7 @@ def test_the_article_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["trafilatura", "trafilatura-fast", "resiliparse", "magic-html"])
 def test_comments_are_off_and_tables_on(name: str) -> None:
-    """In tools that have a choice."""
+    """This holds for tools that have these options."""
     text = made(name)(page(article())) or ""
     assert "cell" in text
     assert "Somebody answered" not in text
@@ -103,22 +103,22 @@ def test_comments_are_off_and_tables_on(name: str) -> None:
 @pytest.mark.parametrize("name", SINGLE + STREAM)
 @pytest.mark.parametrize("html", ["<html><body></body></html>", "<p> </p>"], ids=["body", "p"])
 def test_where_nothing_is_found_nothing_is_said(name: str, html: str) -> None:
-    """No text, or an exception, which the run records."""
+    """The result is no text, or an exception, which the run records."""
     extract, text = made(name), None
-    with suppress(Exception):  # each tool has its own
+    with suppress(Exception):  # each tool raises its own exceptions
         text = extract(page(html))
     assert not (text or "").strip()
 
 
 @pytest.mark.parametrize("name", SINGLE + STREAM + OURS)
 def test_a_page_without_url_is_as_good(name: str) -> None:
-    """Some corpora have none."""
+    """Some corpora have no URLs."""
     text = made(name)(CorpusPage("1", "", "", article()))
     assert paragraph(3) in (text or "")
 
 
 def test_no_extractor_reaches_out_of_its_process() -> None:
-    """No request, process, file outside the temporary folder, or word on the terminal."""
+    """There is no request, process or output, and no file outside the temporary folder."""
     script = Path(__file__).with_name("watched_extractors.py")
     command = [sys.executable, "-B", str(script)]
     run = subprocess.run(command, capture_output=True, check=True, text=True)
@@ -126,19 +126,19 @@ def test_no_extractor_reaches_out_of_its_process() -> None:
 
 
 def test_loading_leaves_logging_alone() -> None:
-    """Tools that set it up for the whole process are kept from it."""
-    catalogue.load()
+    """Tools that would configure logging for the whole process are prevented from it."""
+    catalogue.load_extractors()
     assert logging.root.level == logging.WARNING
     assert not [each for each in logging.root.handlers if type(each) is logging.StreamHandler]
 
 
 def test_html_becomes_text_block_by_block() -> None:
-    """One line a block; what is inline stays in its line."""
+    """Each block is one line; inline elements do not break lines."""
     assert html_text("<div>a <b>b</b><p>c<br>d</p></div><script>e</script>") == "a b\nc\nd"
 
 
 def test_what_a_domain_had_is_dropped() -> None:
-    """Blocks of earlier pages of the same domain go; a page's own repetition and others' stay."""
+    """Blocks of earlier pages of the domain are dropped, but not those of other domains."""
     extract = made("drop-seen")
     assert extract(page("<p>menu<p>one<p>one")) == "menu\none\none"
     assert extract(page("<p>menu<p>two")) == "two"
@@ -147,7 +147,7 @@ def test_what_a_domain_had_is_dropped() -> None:
 
 
 def test_trafilatura_remembers_for_a_part_alone() -> None:
-    """A long paragraph on every page goes once it was there often; the next part starts anew."""
+    """A long paragraph on every page is dropped after some pages; the next part starts again."""
     notice = "This notice stands on every page of the site, whatever the page is about, and " * 3
     extract = made("trafilatura-deduplicate")
     texts = [extract(page(article(n, extra=f"<p>{notice}</p>"), n)) or "" for n in range(8)]
@@ -160,7 +160,7 @@ def test_trafilatura_remembers_for_a_part_alone() -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_ours_say_what_the_library_says(name: str) -> None:
-    """Page by page, with the library's own eviction."""
+    """The texts are equal page by page, with the library's own eviction."""
     extract, heuristic = made(name), name.removeprefix("urltree-")
     times = [f"2020-01-{day:02}" for day in range(1, 31)]
     with Extractor(heuristic=heuristic) as library:
@@ -171,7 +171,7 @@ def test_ours_say_what_the_library_says(name: str) -> None:
 
 
 def test_ours_learn_a_site() -> None:
-    """The menu goes once the site is known; what it says of a page depends on those before it."""
+    """The menu is dropped once the site is known, so the result depends on earlier pages."""
     extract = made("urltree-strict")
     texts = [extract(page(article(number), number)) or "" for number in range(20)]
     assert "Home" in texts[0]
@@ -180,7 +180,7 @@ def test_ours_learn_a_site() -> None:
 
 
 def test_ours_say_that_a_page_was_seen_before() -> None:
-    """With the step that found it, for the counts."""
+    """The message is the step that detected it."""
     extract = made("urltree-strict")
     extract(page(article()))
     with pytest.raises(DuplicatePage, match="url"):
@@ -188,7 +188,7 @@ def test_ours_say_that_a_page_was_seen_before() -> None:
 
 
 def test_ours_fail_on_a_page_at_fault() -> None:
-    """With the library's reason."""
+    """The message is the library's reason."""
     with pytest.raises(PageError) as error:
         made("urltree-strict")(page(""))
     assert error.value.reason is Reason.EMPTY
@@ -199,5 +199,5 @@ def test_ours_fail_on_a_page_at_fault() -> None:
     ["2020-02-03T04:05:06Z", "2020-02-03T04:05:06+02:00", "2020-02-03 04:05", "2020-02-03", "soon"],
 )
 def test_ours_take_any_time_of_publication(published: str) -> None:
-    """A corpus' ISO 8601 may lack hours or offset, which the library asks for."""
+    """ISO 8601 times of a corpus may lack time or offset, which the library requires."""
     assert made("urltree-strict")(page(article(), published=published))

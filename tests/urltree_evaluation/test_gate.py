@@ -1,4 +1,4 @@
-"""The gate on two small sites: it holds, it falls, and no floor is lowered without a reason."""
+"""The gate on two small sites: it passes, it fails, and a floor is only lowered with a reason."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Gate = Callable[..., Result]
 
 @pytest.fixture
 def streams(tmp_path: Path) -> Path:
-    """A folder with two streams."""
+    """Write a folder with two streams."""
     return two_streams(tmp_path / "streams")
 
 
 @pytest.fixture
 def floors(tmp_path: Path) -> Path:
-    """The file of floors; `raised` writes it."""
+    """Return the path of the file of floors, which `raised` writes."""
     return tmp_path / "floors.yaml"
 
 
 @pytest.fixture
 def gate(streams: Path, floors: Path) -> Gate:
-    """Calls the verb on the two streams with some options."""
+    """Return a function that runs the command on the two streams with some options."""
 
     def run(*options: str) -> Result:
         fixed = [str(streams), "--floors", str(floors), "--processes", "1"]
@@ -43,13 +43,13 @@ def gate(streams: Path, floors: Path) -> Gate:
 
 @pytest.fixture
 def raised(gate: Gate) -> Gate:
-    """The same, after floors were written at what the streams have."""
+    """Return the same function after floors were written at the measured values."""
     assert gate("--raise").exit_code == 0
     return gate
 
 
 def set_floor(file: Path, figure: str, floor: float, site_floor: float = 0.0) -> None:
-    """Say that `strict` was at that floor once, and on the first site at that F1."""
+    """Set a floor of `strict`, and its earlier value on the first site."""
     said = yaml.safe_load(file.read_text())
     said["floors"]["strict"][figure] = floor
     said["sites"]["strict"][SITES[0]][figure] = site_floor
@@ -57,7 +57,7 @@ def set_floor(file: Path, figure: str, floor: float, site_floor: float = 0.0) ->
 
 
 def test_each_heuristic_has_a_floor_for_each_figure(raised: Gate, floors: Path) -> None:
-    """As it is and with title, plain and masked; and a figure for each site."""
+    """There are floors without and with title, unmasked and masked, and values of each site."""
     found = Floors.read(floors)
     assert list(found.floors) == list(found.sites) == list(NAMES)
     for name in NAMES:
@@ -68,10 +68,10 @@ def test_each_heuristic_has_a_floor_for_each_figure(raised: Gate, floors: Path) 
 
 
 def test_the_gate_holds_where_all_is_as_it_was(raised: Gate) -> None:
-    """And says each figure beside its floor, and the difference that masking makes."""
+    """The output has each value beside its floor, and the difference by masking."""
     result = raised()
     assert result.exit_code == 0
-    assert "the gate holds" in result.output
+    assert "passed: no value is below its floor" in result.output
     assert "  strict                    0.9855   0.9855   0.9855   0.9855   +0.000000" in (
         result.output
     )
@@ -81,18 +81,21 @@ def test_the_gate_holds_where_all_is_as_it_was(raised: Gate) -> None:
 def test_a_fall_of_the_last_digit_fails_and_says_where(
     raised: Gate, floors: Path, figure: str
 ) -> None:
-    """Of any figure, by how much, and on which sites, without those that did not fall."""
+    """This holds for any value; the output lists the sites on which it fell, and no others."""
     now = Floors.read(floors).floors["strict"][figure]
     set_floor(floors, figure, now + 0.0001, site_floor=1.0)
     result = raised()
     assert result.exit_code == 1
-    assert f"fell: strict, {figure}: {now:.4f}, floor {now + 0.0001:.4f} (-0.0001)" in result.output
+    assert (
+        f"below its floor: strict, {figure}: {now:.4f}, floor {now + 0.0001:.4f} (-0.0001)"
+        in result.output
+    )
     assert f"  {SITES[0]:<30} {now:.4f}, was 1.0000 ({now - 1:+.4f})" in result.output
     assert f"  {SITES[1]}" not in result.output
 
 
 def test_raising_writes_better_figures(raised: Gate, floors: Path) -> None:
-    """What was below is at what was measured."""
+    """Lower floors are raised to the measured values."""
     before = floors.read_text()
     set_floor(floors, "words", 0.5)
     assert raised("--raise").exit_code == 0
@@ -100,13 +103,13 @@ def test_raising_writes_better_figures(raised: Gate, floors: Path) -> None:
 
 
 def test_raising_never_lowers(raised: Gate, floors: Path) -> None:
-    """One figure that fell keeps all as they are, also those that rose."""
+    """If one value is below its floor, all floors stay, also those that could be raised."""
     set_floor(floors, "words", 0.5)
     set_floor(floors, "masked words", 0.999)
     before = floors.read_text()
     result = raised("--raise")
     assert result.exit_code == 1
-    assert "fell: strict, masked words" in result.output
+    assert "below its floor: strict, masked words" in result.output
     assert floors.read_text() == before
 
 
@@ -116,7 +119,7 @@ def test_raising_never_lowers(raised: Gate, floors: Path) -> None:
 def test_nothing_is_lowered_without_flag_and_reason(
     raised: Gate, floors: Path, options: list[str]
 ) -> None:
-    """Neither is enough."""
+    """One of the two options is not enough."""
     set_floor(floors, "words", 0.999)
     before = floors.read_text()
     assert raised(*options).exit_code == 2
@@ -124,7 +127,7 @@ def test_nothing_is_lowered_without_flag_and_reason(
 
 
 def test_what_was_lowered_is_kept_with_its_reason(raised: Gate, floors: Path) -> None:
-    """The log says which floor, from where to where; then the gate holds, and the log stays."""
+    """The log contains the floor and both values; then the gate passes, and the log is kept."""
     set_floor(floors, "words", 0.999)
     assert raised("--lower", "--reason", "The tokenizer keeps tables.").exit_code == 0
     log = [
@@ -143,7 +146,7 @@ def test_what_was_lowered_is_kept_with_its_reason(raised: Gate, floors: Path) ->
 def test_floors_of_another_corpus_are_never_compared(
     raised: Gate, floors: Path, streams: Path
 ) -> None:
-    """Both hashes are said; to begin anew is to lower."""
+    """The error contains both hashes; replacing the floors requires --lower."""
     old, before = Streams.of(streams).corpus, floors.read_text()
     write_stream(streams, "three.example", menu="Other")
     new = Streams.of(streams).corpus
@@ -165,38 +168,38 @@ def test_floors_of_another_corpus_are_never_compared(
 def test_a_heuristic_without_floor_does_not_pass(
     raised: Gate, floors: Path, figures: tuple[str, ...]
 ) -> None:
-    """Of any figure, until --raise gives it one."""
+    """It fails until --raise writes the floor."""
     said = yaml.safe_load(floors.read_text())
     for figure in figures:
         del said["floors"]["strict-at-domain"][figure]
     floors.write_text(yaml.safe_dump(said))
     result = raised()
     assert result.exit_code == 1
-    assert "no floor, --raise writes one: strict-at-domain" in result.output
+    assert "no floor for strict-at-domain: pass --raise to write one" in result.output
     assert raised("--raise").exit_code == 0
     assert raised().exit_code == 0
 
 
 def test_a_heuristic_that_is_gone_has_fallen(raised: Gate, floors: Path) -> None:
-    """Its floors do not vanish with it."""
+    """Its floors remain."""
     said = yaml.safe_load(floors.read_text())
     said["floors"]["better"] = said["floors"]["strict"]
     floors.write_text(yaml.safe_dump(said))
-    assert "fell: better, words: 0.0000, floor 0.9855" in raised("--raise").output
+    assert "below its floor: better, words: 0.0000, floor 0.9855" in raised("--raise").output
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", "floors: {}", "{"])
 def test_without_floors_nothing_is_measured(gate: Gate, floors: Path, text: str | None) -> None:
-    """No file, or one that holds something else, is no gate that holds."""
+    """A missing or invalid file is an error."""
     if text is not None:
         floors.write_text(text)
     result = gate()
     assert result.exit_code == 2
-    assert "holds no floors" in result.output
+    assert "cannot read floors" in result.output
 
 
 def test_a_folder_without_streams_is_said(tmp_path: Path) -> None:
-    """And is no gate that holds."""
+    """This is an error."""
     result = CliRunner().invoke(command, [str(tmp_path)])
     assert result.exit_code == 2
-    assert "has no stream" in result.output
+    assert "contains no stream" in result.output

@@ -1,4 +1,4 @@
-"""What the gate measures: every 10th page, as it is and masked, on a corpus known by its pages."""
+"""The values of the gate: every 10th page, unmasked and masked, and the hash of the corpus."""
 
 from __future__ import annotations
 
@@ -10,48 +10,48 @@ import zstandard
 
 from tests.urltree_evaluation.small_streams import SITES, two_streams, write_stream
 from urltree.heuristics.registry import DEFAULT
-from urltree_evaluation.gate.floors import FIGURES, Floors, Measured, rounded_down
-from urltree_evaluation.gate.measuring import Streams, measure
+from urltree_evaluation.gate.floors import FIGURES, Floors, GateFigures, round_down
+from urltree_evaluation.gate.measuring import Streams, measure_heuristics
 
 
 @pytest.fixture
 def streams(tmp_path: Path) -> Path:
-    """A folder with two streams."""
+    """Write a folder with two streams."""
     return two_streams(tmp_path / "streams")
 
 
 def test_figures_are_means_of_sites_of_pages_that_learned_from_all_before(streams: Path) -> None:
-    """The menu is left out from the second page on; the first page keeps it."""
-    measured = measure(Streams.of(streams))
-    first = 2 * 11 / (11 + 12)  # eleven words of gold, and the menu before them
+    """The menu is dropped from the second page on; the first page keeps it."""
+    measured = measure_heuristics(Streams.of(streams))
+    first = 2 * 11 / (11 + 12)  # F1 of eleven words of gold after the menu of one word
     assert measured.macro()["strict"]["words"] == pytest.approx((first + 1 + 1) / 3)
 
 
 def test_masking_changes_nothing_for_heuristics_of_repetition(streams: Path) -> None:
-    """They know neither hosts nor titles nor class tokens."""
-    measured = measure(Streams.of(streams)).macro()
-    del measured[DEFAULT]  # which knows names
+    """They use neither hosts nor titles nor class names."""
+    measured = measure_heuristics(Streams.of(streams)).macro()
+    del measured[DEFAULT]  # uses names, so masking changes it
     for figures in measured.values():
         assert figures["masked words"] == figures["words"]
         assert figures["masked words+title"] == figures["words+title"]
 
 
 def test_what_was_written_for_one_host_falls_when_it_is_masked(tmp_path: Path) -> None:
-    """The paper's query rule for that host knows stories told twice, under its own name alone."""
+    """The paper's query rule for that host detects duplicates only under the host's real name."""
     told_twice = ascii_lowercase[:10] * 2 + "k"
     write_stream(tmp_path, "abcnews.go.com", stories=told_twice, path="?id={name}&at={number}")
-    figures = measure(Streams.of(tmp_path)).macro()["strict"]
+    figures = measure_heuristics(Streams.of(tmp_path)).macro()["strict"]
     assert figures["masked words"] < figures["words"] - 0.3
 
 
 def test_processes_find_the_same(streams: Path) -> None:
-    """In whichever order they end."""
+    """The order in which they end does not matter."""
     found = Streams.of(streams)
-    assert measure(found, processes=2) == measure(found, processes=1)
+    assert measure_heuristics(found, processes=2) == measure_heuristics(found, processes=1)
 
 
 def test_the_corpus_is_known_by_its_pages(streams: Path) -> None:
-    """Not by how they are compressed."""
+    """The hash does not depend on the compression."""
     before = Streams.of(streams).corpus
     file = streams / f"{SITES[0]}.jsonl.zst"
     packed = file.read_bytes()
@@ -65,8 +65,8 @@ def test_the_corpus_is_known_by_its_pages(streams: Path) -> None:
     ("figure", "floor"), [(0.86207, 0.862), (0.8620, 0.862), (0.86199999, 0.8619), (1.0, 1.0)]
 )
 def test_floors_have_four_digits_rounded_down(figure: float, floor: float) -> None:
-    """So that the same figure is never below its own floor."""
-    assert rounded_down(figure) == floor
+    """So the same value is never below its own floor."""
+    assert round_down(figure) == floor
     sites = {"strict": {"one.example": dict.fromkeys(FIGURES, figure)}}
-    measured = Measured("corpus", 1, sites)
+    measured = GateFigures("corpus", 1, sites)
     assert Floors.of(measured).falls(measured) == []

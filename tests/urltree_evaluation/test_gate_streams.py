@@ -1,4 +1,4 @@
-"""The gate itself: our heuristics on the streams, held to the floors that are committed."""
+"""The gate itself: our heuristics on the streams, compared with the committed floors."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from urltree_evaluation.cli.gate import command
 from urltree_evaluation.gate.floors import FIGURES, SHIPPED, Floors
 
 STREAMS = Path(__file__).parents[3] / "shared" / "data" / "streams"
-METRICS = ("words ", "words+title ")  # begin a table: plain, floor, masked, floor, difference
+METRICS = ("words ", "words+title ")  # first words of the two tables
 
 
 def test_each_heuristic_has_a_shipped_floor() -> None:
-    """For each figure; where one was lowered, there is a reason."""
+    """Every value has a floor, and every lowered floor has a reason."""
     floors = Floors.read(SHIPPED)
     assert list(floors.floors) == list(NAMES)
     assert all(tuple(figures) == FIGURES for figures in floors.floors.values())
@@ -25,7 +25,7 @@ def test_each_heuristic_has_a_shipped_floor() -> None:
 
 
 def test_the_gate_holds(record: Record) -> None:
-    """On every 10th page of all streams, plain and masked: about two minutes of CPU."""
+    """It measures every 10th page of all streams, unmasked and masked: two minutes of CPU time."""
     if not STREAMS.is_dir():
         pytest.skip(f"no pages at {STREAMS}")
     result = CliRunner().invoke(command, [str(STREAMS)])

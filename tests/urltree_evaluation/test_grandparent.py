@@ -16,12 +16,12 @@ LONG = (
 
 
 def paragraphs(*names: str) -> str:
-    """A <p> of 34 words for each name, which it begins with."""
+    """Return a <p> of 34 words for each name, which is its first word."""
     return "".join(f"<p>{name} {LONG}{LONG}</p>" for name in names)
 
 
 def kept(html: str, ancestor: int | None) -> list[str]:
-    """The first word of each block that is kept."""
+    """Return the first word of each block that is kept."""
     text = extract(html, "", ancestor=ancestor)
     return [line.split()[0] for line in (text or "").splitlines()]
 
@@ -36,10 +36,10 @@ TEASERS = f"""
 @pytest.mark.parametrize(
     ("ancestor", "expected"),
     [
-        (None, ["one", "two", "three", "teaser"]),  # no filter: what Boilerpipe selects
-        (1, ["one", "two"]),  # of one <div>
-        (2, ["one", "two", "three"]),  # of the <article>
-        (3, ["one", "two", "three", "teaser"]),  # of the <body>
+        (None, ["one", "two", "three", "teaser"]),  # no filter
+        (1, ["one", "two"]),  # the group of one <div>
+        (2, ["one", "two", "three"]),  # the group of the <article>
+        (3, ["one", "two", "three", "teaser"]),  # the group of the <body>
     ],
 )
 def test_the_group_with_most_text_is_kept(ancestor: int | None, expected: list[str]) -> None:
@@ -48,20 +48,20 @@ def test_the_group_with_most_text_is_kept(ancestor: int | None, expected: list[s
 
 
 def test_every_element_counts_as_an_ancestor() -> None:
-    """A <blockquote> is no paragraph, and is the parent of one."""
+    """A <blockquote> is not a paragraph, but it can be the parent of one."""
     html = f"<body><div><blockquote>{paragraphs('quote')}</blockquote>{paragraphs('own', 'text')}"
     assert kept(html, 1) == ["own", "text"]
     assert kept(html, 4) == ["quote", "own", "text"]
 
 
 def test_html_stands_for_ancestors_that_are_not_there() -> None:
-    """Where paths are short, the groups meet at <html>."""
+    """If there are fewer than n ancestors, <html> is the ancestor."""
     html = f"<body>{paragraphs('one')}<div>{paragraphs('two')}</div></body>"
     assert kept(html, 5) == ["one", "two"]
 
 
 def test_a_paragraph_is_the_innermost_element_that_is_one() -> None:
-    """Text in inline elements belongs to the <p> around them, and lines are not cut by them."""
+    """Text in inline elements belongs to the <p> around them, and inline elements break no line."""
     html = (
         f"<body><div><p><span><b>one</b> {LONG}</span> {LONG}</p>{paragraphs('two')}</div></body>"
     )
@@ -75,13 +75,13 @@ def test_text_beside_paragraphs_is_a_paragraph_of_their_parent() -> None:
 
 
 def test_equal_groups_leave_the_first() -> None:
-    """Of as many characters each."""
+    """Of groups with the same number of characters, the first is kept."""
     html = f"<body><div>{paragraphs('same')}</div><div>{paragraphs('else')}</div></body>"
     assert kept(html, 1) == ["same"]
 
 
 def test_what_boilerpipe_discards_stays_discarded() -> None:
-    """The filter recovers nothing (paper, section 7), though it stood in the group."""
+    """The filter recovers nothing (paper, section 7), even in the kept group."""
     links = "<p><a href=/>Home</a></p>" * 3
     html = f"<body><div>{paragraphs('one', 'two')}{links}</div></body>"
     assert kept(html, 1) == ["one", "two"]
@@ -89,12 +89,12 @@ def test_what_boilerpipe_discards_stays_discarded() -> None:
 
 @pytest.mark.parametrize("html", ["", " ", "<", "<!-- -->", "\0", "<html>", "<br>", "<p>short</p>"])
 def test_nothing_selected_is_no_text(html: str) -> None:
-    """Neither an exception nor a group."""
+    """There is neither an exception nor a group."""
     assert extract(html, "", ancestor=2) == ""
 
 
 def test_without_a_second_group_the_filter_changes_nothing() -> None:
-    """On markup without faults the selection is boilerpy3's own, block for block."""
+    """On valid markup the selection equals boilerpy3's own, block for block."""
     html = f"""<html><head><title>The one - Site</title></head><body><article>
         <h1>The one</h1>{paragraphs("one", "two")}<p>Comments</p>{paragraphs("three")}
         </article></body></html>"""
@@ -102,7 +102,7 @@ def test_without_a_second_group_the_filter_changes_nothing() -> None:
 
 
 def test_a_block_of_many_pieces_loses_nothing() -> None:
-    """It is cut where adding to it would take too long; its parts have one paragraph."""
+    """It is split when adding text would take too long, and its parts keep their paragraph."""
     words = MAX_BLOCK // 4
     html = f"<body><p>{'<b>word</b> ' * words}</p></body>"
     assert len((extract(html, "", ancestor=2) or "").split()) == words
@@ -121,7 +121,7 @@ HOSTILE = {
 @pytest.mark.parametrize("html", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.filterwarnings("ignore")
 def test_hostile_pages_end(html: str) -> None:
-    """Deep, long and broken markup gives text, without recursion."""
+    """Deep, long and broken markup returns text, without recursion."""
     assert isinstance(extract(html, "", ancestor=5), str)
 
 
@@ -136,14 +136,14 @@ PIECES = st.one_of(
 @settings(max_examples=100, deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join), st.integers(1, 5))
 def test_no_markup_raises(html: str, ancestor: int) -> None:
-    """Whatever opens and closes where; what is kept is said in the page."""
+    """The order of tags does not matter, and kept text is text of the page."""
     text = extract(html, "", ancestor=ancestor)
     assert text is not None
     assert len(text) <= len(html)
 
 
 def test_five_ancestors_are_registered() -> None:
-    """2 is the published one, the others are table 2's; beside them the selection unfiltered."""
+    """The published value is n = 2; table 2 has the others, and one variant has no filter."""
     assert "boilerpipe-unfiltered" in registered
     names = [name for name in registered if name.startswith("boilerpipe-grandparent-")]
     assert sorted(names) == [f"boilerpipe-grandparent-{n}" for n in range(1, 6)]

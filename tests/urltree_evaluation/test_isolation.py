@@ -1,4 +1,4 @@
-"""A child process that may fail: it says lines, and is known by how it ends."""
+"""A child process that may fail: its lines, and how it ended."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from urltree_evaluation.running.isolation import Child, Say
+from urltree_evaluation.running.isolation import Child, SendLine
 from urltree_evaluation.running.watching import Limits, Watched
 
 MEMORY = 1 << 30
 
 
 def said(child: Child) -> list[bytes]:
-    """All that a child says."""
+    """Return all lines of a child."""
     lines = []
     while not child.is_over:
         lines += child.lines()
@@ -26,22 +26,22 @@ def said(child: Child) -> list[bytes]:
     return lines
 
 
-def nothing(_say: Say) -> None:
-    """Ends at once."""
+def nothing(_say: SendLine) -> None:
+    """End immediately."""
 
 
-def raises(_say: Say) -> None:
-    """Has a bug."""
+def raises(_say: SendLine) -> None:
+    """Raise an exception."""
     raise ValueError
 
 
-def exits(_say: Say) -> None:
-    """Ends in the middle."""
+def exits(_say: SendLine) -> None:
+    """End the process with a code."""
     os._exit(7)
 
 
-def kills_itself(_say: Say) -> None:
-    """Ends by a signal."""
+def kills_itself(_say: SendLine) -> None:
+    """End the process by a signal."""
     os.kill(os.getpid(), signal.SIGUSR1)
 
 
@@ -54,18 +54,18 @@ def kills_itself(_say: Say) -> None:
         (kills_itself, "SIGUSR1"),
     ],
 )
-def test_how_a_child_ended_is_known(work: Callable[[Say], None], ending: str) -> None:
-    """Its code or its signal, as often as one asks."""
+def test_how_a_child_ended_is_known(work: Callable[[SendLine], None], ending: str) -> None:
+    """`end` returns the exit code or signal, also when it is called again."""
     child = Child(work, MEMORY)
     assert said(child) == []
     assert [child.end(), child.end()] == [ending] * 2
 
 
 def test_lines_come_whole_and_in_order() -> None:
-    """However long they are: more than a pipe holds, and none at all."""
+    """Lines may be longer than a pipe's buffer, or empty."""
     lines = [b"x" * size for size in (0, 1, 70_000, 3_000_000, 0, 5)]
 
-    def say_all(say: Say) -> None:
+    def say_all(say: SendLine) -> None:
         for line in lines:
             say(line)
 
@@ -75,7 +75,7 @@ def test_lines_come_whole_and_in_order() -> None:
 
 
 def test_nobody_waits_for_a_child_that_says_nothing() -> None:
-    """It is asked what it said, and has said nothing."""
+    """`lines` returns immediately."""
     child = Child(lambda _: time.sleep(60), MEMORY)
     assert child.lines() == []
     assert not child.is_over
@@ -83,14 +83,14 @@ def test_nobody_waits_for_a_child_that_says_nothing() -> None:
 
 
 def test_a_child_that_was_ended_is_gone() -> None:
-    """With what it started, and without a zombie."""
+    """Its own child processes end, too, and no zombie remains."""
 
-    def start_another(say: Say) -> None:
+    def start_another(say: SendLine) -> None:
         other = os.fork() or time.sleep(60)
         say(b"%d" % other)
         time.sleep(60)
 
-    before = psutil.Process().children()  # other tests' pools leave a tracker
+    before = psutil.Process().children()  # processes of other tests
     child = Child(start_another, MEMORY)
     while not (lines := child.lines()):
         time.sleep(0.001)
@@ -103,7 +103,7 @@ def test_a_child_that_was_ended_is_gone() -> None:
 
 
 def test_what_a_child_does_to_its_interpreter_stays_there() -> None:
-    """The parent goes on with its own streams, signals, limits and sockets."""
+    """The parent's streams, signals, limits and sockets are unchanged."""
     before = (signal.getsignal(signal.SIGINT), os.getpgid(0), os.fstat(1).st_ino)
     child = Child(nothing, MEMORY)
     said(child)
@@ -113,11 +113,11 @@ def test_what_a_child_does_to_its_interpreter_stays_there() -> None:
 
 
 def test_who_looks_late_blames_nobody_for_it() -> None:
-    """A machine that stood still did not see what the child did meanwhile."""
+    """If the machine was suspended, the time does not count as sleep of the child."""
     watched = Watched(lambda _: time.sleep(60), Limits(seconds=0.3, megabytes=1000))
-    time.sleep(1.5)  # longer than it may sleep
+    time.sleep(1.5)  # longer than the limit of sleep
     assert watched.death() is None
     while not (death := watched.death()):
         time.sleep(0.01)
-    assert death.message == "more than 1.2 s asleep"
+    assert death.message == "slept for more than 1.2 s"
     watched.end()

@@ -1,4 +1,4 @@
-"""Without the extra `evaluation`: what is missing is said, and plain extraction is as before."""
+"""Without the extra `evaluation`, the error names the missing package, and `extract` works."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EXTRA = ("cydifflib", "jinja2", "matplotlib", "numpy", "psutil", "rapidfuzz", "r
 
 
 def urltree(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process that lacks the extra; it says on stderr what it imported."""
+    """Run the command in a process without the extra; stderr lists the imported modules."""
     code = f"""
         import sys
         sys.modules.update(dict.fromkeys({EXTRA!r}))
@@ -29,15 +29,15 @@ def urltree(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["extract", "--help"], ["all", "w", "i"]])
 def test_the_missing_extra_is_named(arguments: list[str]) -> None:
-    """As wrong usage, with what to install."""
+    """The error is a usage error with the command to install it."""
     ran = urltree("evaluate", *arguments)
     assert ran.returncode == 2
-    assert "Error: rich is missing: pip install 'urltree[evaluation]'\n" in ran.stderr
+    assert "Error: rich is not installed. Run: pip install 'urltree[evaluation]'\n" in ran.stderr
     assert "Traceback" not in ran.stderr
 
 
 def test_plain_extraction_needs_nothing_of_it() -> None:
-    """Nor does it import any module of the evaluation."""
+    """No module of the evaluation is imported."""
     ran = urltree("extract", "--url", "https://site.example/1")
     assert ran.returncode == 0
     assert '"text":"Text"' in ran.stdout

@@ -1,4 +1,4 @@
-"""The masked variant of a site: other names, the same text and structure."""
+"""The masked variant of a site: other names, but the same text and structure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.gate.masking import Masking
 
 STREAMS = Path(__file__).parents[3] / "shared" / "data" / "streams"
-FIRST, EVERY = 201, 100  # pages of each stream
+FIRST, EVERY = 201, 100  # every 100th of the first 201 pages of each stream
 
 PAGE = """<!DOCTYPE html><html class=no-js><head>
 <title>A story < another | The site</title>
@@ -39,22 +39,22 @@ PAGE = """<!DOCTYPE html><html class=no-js><head>
 
 @pytest.fixture
 def masking() -> Masking:
-    """Of the page's site."""
+    """Return the masking of the page's site."""
     return Masking("site.co.uk")
 
 
 def texts(page: TokenizedPage) -> list[str]:
-    """Of all blocks."""
+    """Return the text of all blocks."""
     return [block.text for block in page.blocks]
 
 
 def shape(page: TokenizedPage) -> list[tuple[str, int, int]]:
-    """Each element's tag, parent and number of tokens."""
+    """Return tag, parent and number of class names of each element."""
     return [(element.tag, element.parent, len(element.tokens)) for element in page.elements]
 
 
 def test_text_and_structure_stay(masking: Masking) -> None:
-    """Blocks say the same, in the same elements, which have as many tokens."""
+    """Blocks have the same text in the same elements with the same number of class names."""
     plain, masked = tokenize(PAGE), tokenize(masking.html(PAGE))
     assert len(plain.blocks) == 3
     assert texts(masked) == texts(plain)
@@ -62,7 +62,7 @@ def test_text_and_structure_stay(masking: Masking) -> None:
 
 
 def test_tokens_are_renamed_wherever_they_stand(masking: Masking) -> None:
-    """Class tokens and ids of every element, quoted or not, by the same names."""
+    """Class names and ids of every element, quoted or not, are renamed in the same way."""
     plain, masked = tokenize(PAGE), tokenize(masking.html(PAGE))
     for before, after in zip(plain.elements, masked.elements, strict=True):
         bare = [(token[:1] == "#", token.removeprefix("#")) for token in before.tokens]
@@ -71,7 +71,7 @@ def test_tokens_are_renamed_wherever_they_stand(masking: Masking) -> None:
 
 
 def test_titles_are_gone(masking: Masking) -> None:
-    """From <title>, from metadata of any vocabulary, from JSON-LD; the site's name is none."""
+    """They are removed from <title>, metadata and JSON-LD; the name of the site stays."""
     masked = masking.html(PAGE)
     assert tokenize(masked).title is None
     assert "A story" not in masked
@@ -80,7 +80,7 @@ def test_titles_are_gone(masking: Masking) -> None:
 
 
 def test_hosts_of_the_site_have_other_names(masking: Masking) -> None:
-    """In attributes, also percent-encoded, and in scripts; not in text, and not of other sites."""
+    """Hosts are renamed in attributes, also percent-encoded, and in scripts, but not in text."""
     masked = masking.html(PAGE)
     assert masked.count("site.co.uk") == 3
     assert "See site.co.uk" in masked
@@ -93,7 +93,7 @@ def test_hosts_of_the_site_have_other_names(masking: Masking) -> None:
 
 @pytest.mark.parametrize("host", ["", "www.", "blog.", "www.blog.", "user.blog."])
 def test_a_renamed_host_has_as_many_labels_below_one_domain(masking: Masking, host: str) -> None:
-    """So a branch is as deep as it was; `www` stays, for it is no part of a branch."""
+    """So a branch keeps its depth; `www` stays, because it is not a part of a branch."""
     renamed = masking.url(f"https://{host}site.co.uk/2020/a?b=1").split("/")
     labels, domain = renamed[2].removesuffix(masking.masked_domain), masking.masked_domain
     assert [*renamed[:2], *renamed[3:]] == ["https:", "", "2020", "a?b=1"]
@@ -103,7 +103,7 @@ def test_a_renamed_host_has_as_many_labels_below_one_domain(masking: Masking, ho
 
 
 def test_no_two_tokens_become_one_and_none_stays(masking: Masking) -> None:
-    """Of all words of three letters, under each of some sites."""
+    """This is tested for all words of three letters on some sites."""
     tokens = ["".join(letters) for letters in product(ascii_lowercase, repeat=3)]
     for each in (masking, Masking("other.example")):
         masked = [each.token(token) for token in tokens]
@@ -112,7 +112,7 @@ def test_no_two_tokens_become_one_and_none_stays(masking: Masking) -> None:
 
 
 def test_a_token_keeps_its_shape(masking: Masking) -> None:
-    """Capitals, digits and what is no ASCII letter stay where they are."""
+    """Capitals, digits and characters that are not ASCII letters keep their position."""
     masked = masking.token("Nav-2_überX:a&amp;b")
     assert [c if not c.isascii() or not c.isalpha() else "aA"[c.isupper()] for c in masked] == list(
         "Aaa-2_üaaaA:a&aaa;a"
@@ -122,12 +122,12 @@ def test_a_token_keeps_its_shape(masking: Masking) -> None:
 
 @pytest.mark.parametrize("token", ["post-12", "20200101", "css-1q2w3e", "x" * 41])
 def test_what_the_tokenizer_drops_stays(masking: Masking, token: str) -> None:
-    """No heuristic sees it."""
+    """No heuristic sees these names."""
     assert masking.token(token) == token
 
 
 def test_no_token_becomes_one_that_the_tokenizer_drops() -> None:
-    """`ab-2` would be dropped as soon as it became `id-2`: some site would have it so."""
+    """`ab-2` must not become `id-2`, which the tokenizer drops, on any site."""
     tokens = [f"{a}{b}-2" for a, b in product(ascii_lowercase, repeat=2) if a + b != "id"]
     for site in ("a.example", "b.example", "c.example"):
         masked = [Masking(site).token(token) for token in tokens]
@@ -136,14 +136,14 @@ def test_no_token_becomes_one_that_the_tokenizer_drops() -> None:
 
 
 def test_a_name_depends_on_the_site_alone() -> None:
-    """The same on each page and in each process, another on another site."""
+    """It is the same on each page and in each process, and differs on another site."""
     assert Masking("a.example").token("sidebar") == Masking("a.example").token("sidebar")
     assert Masking("a.example").token("sidebar") != Masking("b.example").token("sidebar")
     assert Masking("a.example").masked_domain != Masking("b.example").masked_domain
 
 
 def test_what_was_tuned_to_a_class_finds_nothing(masking: Masking) -> None:
-    """A rule that names a token of the site: the gate is to show it."""
+    """The gate detects a rule that uses a class name of the site."""
 
     def in_menu(page: TokenizedPage) -> list[str]:
         return [b.text for b in page.blocks if "menu" in page.elements[b.element].tokens]
@@ -153,7 +153,7 @@ def test_what_was_tuned_to_a_class_finds_nothing(masking: Masking) -> None:
 
 
 def test_text_and_structure_of_real_pages_stay(record: Record) -> None:
-    """Of three pages of each stream, a hundred apart; titles go."""
+    """This is tested on three pages of each stream; titles are removed."""
     if not STREAMS.is_dir():
         pytest.skip(f"no pages at {STREAMS}")
     pages = 0

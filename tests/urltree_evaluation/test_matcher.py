@@ -1,4 +1,4 @@
-"""The thesis' matcher is difflib's, whatever compiled code runs it (issue 5, row 5)."""
+"""The compiled matcher gives the same result as difflib, which the thesis uses."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from hypothesis import strategies as st
 from urltree.html.tokenizer import tokenize
 from urltree_evaluation.metrics import matcher
 from urltree_evaluation.metrics.overlap import NOTHING
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.workspace import read_lines
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 DOCUMENTS = 500
 OF_A_FILE = 19
 
-# a few words fill most of it, and it is long enough for autojunk: 200 words and 1 percent
+# few words make up most of the text, and it is long enough for autojunk: 200 words and 1 percent
 long_texts = st.lists(
     st.one_of(st.sampled_from(["the", "a", "of"]), st.integers(0, 60).map(str)), max_size=400
 )
 
 
 def transcribed(gold: list[str], prediction: list[str]) -> tuple[float, float]:
-    """Precision and recall as figure 4.4 of the thesis has them, by plain difflib."""
+    """Return precision and recall as in figure 4.4 of the thesis, by plain difflib."""
     plain = difflib.SequenceMatcher()
     plain.set_seqs(gold, prediction)
     common = sum(block.size for block in plain.get_matching_blocks()[:-1])
@@ -36,25 +36,25 @@ def transcribed(gold: list[str], prediction: list[str]) -> tuple[float, float]:
 
 
 def documents() -> Iterator[tuple[list[str], list[str]]]:
-    """Words of the gold and of all text, of the first pages of each file."""
+    """Yield the words of gold and of all text, for the first pages of each file."""
     for file in sorted(DATA.glob("*/*.jsonl.zst")):
         full = (record for record in read_lines(file) if record["gold"])
         for record in islice(full, OF_A_FILE):
             text = "\n".join(block.text for block in tokenize(record["html"]).blocks)
-            pair = words(record["gold"]), words(text)
+            pair = split_words(record["gold"]), split_words(text)
             if all(pair):
                 yield pair
 
 
 def test_it_equals_a_transcription_on_real_pages(record: Callable[[str], None]) -> None:
-    """Row 5: no difference on 500 documents."""
+    """There is no difference on 500 documents."""
     if not DATA.exists():
         pytest.skip(f"no pages with gold at {DATA}")
     pairs = list(islice(documents(), DOCUMENTS))
     differences = sum(matcher.compare(*pair)[:2] != transcribed(*pair) for pair in pairs)
     longest = max(len(gold) * len(text) for gold, text in pairs)
     record(
-        f"issue 5, row 5: the thesis' matcher differs from plain difflib on {differences} of "
+        f"evaluation: the thesis' matcher differs from plain difflib on {differences} of "
         f"{len(pairs)} documents, of up to {longest:,} pairs of words"
     )
     assert (len(pairs), differences) == (DOCUMENTS, 0)
@@ -63,18 +63,18 @@ def test_it_equals_a_transcription_on_real_pages(record: Callable[[str], None]) 
 @given(long_texts.filter(bool), long_texts.filter(bool))
 @settings(deadline=None)
 def test_it_equals_a_transcription_on_any_words(gold: list[str], prediction: list[str]) -> None:
-    """Also where no pages are at hand."""
+    """This test needs no pages."""
     assert matcher.compare(gold, prediction)[:2] == transcribed(gold, prediction)
 
 
 def test_words_that_fill_a_long_prediction_do_not_begin_a_match() -> None:
-    """Autojunk is on, as the thesis left it: a true subsequence would have all of them."""
+    """Autojunk is on, as in the thesis; a longest common subsequence would include all words."""
     assert matcher.compare(["x"] + ["the"] * 250, ["y"] + ["the"] * 250) == NOTHING
     assert matcher.compare(["x"] + ["the"] * 150, ["y"] + ["the"] * 150).f1 > 0.99
 
 
 def test_gold_comes_first() -> None:
-    """Autojunk looks at the second sequence alone, so their order changes the result."""
+    """Autojunk only applies to the second sequence, so the order changes the result."""
     short, long = ["x"] + ["the"] * 150, ["y"] + ["the"] * 250
     assert matcher.compare(long, short).precision > 0.99
     assert matcher.compare(short, long) == NOTHING

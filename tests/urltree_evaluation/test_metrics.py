@@ -1,4 +1,4 @@
-"""Metrics: small cases by hand, and each against a stupid model of itself."""
+"""Metrics: small cases by hand, and comparisons with a simple model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from urltree_evaluation.metrics import bag, characters, matcher, segments, sequences
 from urltree_evaluation.metrics.overlap import overlap
 from urltree_evaluation.metrics.shingles import compare as compare_shingles
-from urltree_evaluation.metrics.shingles import shingles
+from urltree_evaluation.metrics.shingles import count_shingles
 from urltree_evaluation.score import PRF, Segments
 
 SENTENCE = ["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog"]
@@ -19,7 +19,7 @@ some_words = st.lists(st.sampled_from("abcde"), max_size=30)
 
 
 def model_of_lcs(first: list[str], second: list[str]) -> int:
-    """The textbook's table of the longest common subsequence."""
+    """Return the length of the longest common subsequence by the textbook's table."""
     row = [0] * (len(second) + 1)
     for a in first:
         before = row
@@ -48,14 +48,14 @@ def test_precision_is_of_what_was_said_and_recall_of_the_gold() -> None:
 def test_what_the_thesis_leaves_undefined_is_one_or_zero(
     gold: int, prediction: int, expected: float
 ) -> None:
-    """Both empty is 1, the others are 0 (issue 5)."""
+    """Two empty texts give 1, other undefined cases give 0."""
     assert overlap(0, gold, prediction) == PRF(expected, expected, expected)
 
 
 @given(some_words, some_words)
 @settings(deadline=None)
 def test_sequences_are_compared_by_the_textbook(gold: list[str], prediction: list[str]) -> None:
-    """The true longest common subsequence, not an estimate."""
+    """The result is the exact longest common subsequence, not an estimate."""
     common = model_of_lcs(gold, prediction)
     assert sequences.compare(gold, prediction) == overlap(common, len(gold), len(prediction))
 
@@ -63,14 +63,14 @@ def test_sequences_are_compared_by_the_textbook(gold: list[str], prediction: lis
 @given(some_words, some_words)
 @settings(deadline=None)
 def test_the_stricter_a_metric_the_lower_it_is(gold: list[str], prediction: list[str]) -> None:
-    """Matching blocks are a common subsequence, and a common subsequence is in both bags."""
+    """Matching blocks are a common subsequence, and both bags contain a common subsequence."""
     blocks = matcher.compare(gold, prediction).f1
     sequence = sequences.compare(gold, prediction).f1
     assert blocks <= sequence <= bag.compare(Counter(gold), Counter(prediction)).f1
 
 
 def test_order_matters_to_sequences_and_not_to_bags() -> None:
-    """The thesis' reason for sequences."""
+    """This is the thesis' reason for sequences."""
     backwards = SENTENCE[::-1]
     assert sequences.compare(SENTENCE, backwards).f1 < 0.5
     assert bag.compare(Counter(SENTENCE), Counter(backwards)) == PRF(1.0, 1.0, 1.0)
@@ -84,7 +84,7 @@ def test_a_word_that_is_said_twice_counts_once_where_the_gold_has_it_once() -> N
 @given(st.text("ab ", max_size=30), st.text("ab ", max_size=30))
 @settings(deadline=None)
 def test_characters_are_compared_by_the_textbook(gold: str, prediction: str) -> None:
-    """As words are."""
+    """The result is the exact longest common subsequence, as for words."""
     common = model_of_lcs(list(gold), list(prediction))
     assert characters.compare(gold, prediction) == overlap(common, len(gold), len(prediction))
 
@@ -106,13 +106,13 @@ def test_characters_of_huge_texts_are_compared_in_runs() -> None:
     ],
 )
 def test_shingles_are_runs_of_four_words(text: str, expected: list[tuple[str, ...]]) -> None:
-    """As scrapinghub's evaluation takes them."""
-    assert shingles(text) == Counter(expected)
+    """They are the same as in scrapinghub's evaluation."""
+    assert count_shingles(text) == Counter(expected)
 
 
 def test_shingles_count_as_often_as_they_occur() -> None:
-    """Of five shingles that were said, three are four of the gold's."""
-    gold, prediction = shingles("a a a a a a a"), shingles("a a a a a a b b")
+    """Three of the five predicted shingles are among the gold's four."""
+    gold, prediction = count_shingles("a a a a a a a"), count_shingles("a a a a a a b b")
     assert compare_shingles(gold, prediction) == overlap(3, 4, 5)
 
 
@@ -126,5 +126,5 @@ def test_a_segment_is_found_whatever_white_space_is_in_it() -> None:
 
 
 def test_an_empty_text_misses_every_segment_and_keeps_none() -> None:
-    """So a failure is counted."""
+    """A failure is counted in this way."""
     assert segments.compare(["a", "b"], ["c"], "") == Segments(0, 2, 0, 1)

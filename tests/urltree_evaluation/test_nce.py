@@ -1,4 +1,4 @@
-"""NCE, phase by phase on small pages, with constants of the tests' own."""
+"""NCE, phase by phase on small pages, with constants chosen for the tests."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from urltree_evaluation.extractors.nce import CONSTANTS, Constants, extract, news
-from urltree_evaluation.extractors.nce.comments import without_comments
-from urltree_evaluation.extractors.nce.page import page_tree
-from urltree_evaluation.extractors.nce.separator import body, separator
-from urltree_evaluation.extractors.nce.title import title
+from urltree_evaluation.extractors.nce import CONSTANTS, Constants, extract, extract_news
+from urltree_evaluation.extractors.nce.comments import remove_comments
+from urltree_evaluation.extractors.nce.page import parse_page
+from urltree_evaluation.extractors.nce.separator import find_body, find_separator
+from urltree_evaluation.extractors.nce.title import find_title
 
 LONG = "A first long text of the kind that bodies of news are made of."
 CONSTANTS_HERE = Constants(
@@ -29,27 +29,27 @@ CONSTANTS_HERE = Constants(
 
 
 def body_text(html: str, **constants: float) -> str:
-    """What phase 1 keeps."""
-    tree = page_tree(html)
+    """Return the text that phase 1 keeps."""
+    tree = parse_page(html)
     changed = replace(CONSTANTS_HERE, **constants)  # type: ignore[arg-type]
-    return tree.text(body(tree, changed))
+    return tree.text(find_body(tree, changed))
 
 
 def separator_class(html: str) -> str:
-    """Class of the separator node, or its tag where it has none."""
-    tree = page_tree(html)
-    node = separator(tree, CONSTANTS_HERE)
+    """Return the class of the separator node, or its tag if it has none."""
+    tree = parse_page(html)
+    node = find_separator(tree, CONSTANTS_HERE)
     assert node is not None
     return tree.attributes.get(node, {}).get("class", tree.tags[node])
 
 
 def story(name: str = "story") -> str:
-    """An element whose class is the name, long enough to be a separator."""
+    """Return an element that is long enough to be a separator; its class is its name."""
     return f"<div class={name}><p>{LONG}</p><p>{LONG}</p><p>{LONG}</p></div>"
 
 
 def side(count: int) -> str:
-    """So many elements with text and without links."""
+    """Return a number of elements with text and without links."""
     return f"<div><p>{LONG}</p></div>" * count
 
 
@@ -60,8 +60,8 @@ LINKS = f"<div><p><a href=/>{LONG}</a></p></div>"
 
 
 def test_a_subtree_is_a_range_of_ids() -> None:
-    """The picture in page.py."""
-    tree = page_tree("<div>One <a>two</a></div>")
+    """The result is the drawing in page.py."""
+    tree = parse_page("<div>One <a>two</a></div>")
     div = tree.tags.index("div")
     assert tree.tags[div:] == ["div", "", "a", ""]
     assert [end - div for end in tree.ends[div:]] == [4, 2, 4, 4]
@@ -71,9 +71,9 @@ def test_a_subtree_is_a_range_of_ids() -> None:
 
 
 def test_lines_are_blocks_and_words_stay_whole() -> None:
-    """Inline elements leave no trace; what is not shown is no text."""
+    """Inline elements do not split words or lines, and text that is not displayed is ignored."""
     html = "<p>un<b>broken</b> <i>line</i><br>next<script>var x</script><p>third <!-- x -->one"
-    tree = page_tree(html)
+    tree = parse_page(html)
     assert tree.text([(0, len(tree.tags))]) == "unbroken line\nnext\nthird one"
 
 
@@ -81,64 +81,64 @@ def test_lines_are_blocks_and_words_stay_whole() -> None:
 
 
 def test_the_closest_ancestor_that_fits_is_the_separator() -> None:
-    """With one notable sibling it fits."""
+    """A separator may have one notable sibling."""
     assert separator_class(f"<body>{story()}{side(1)}") == "story"
 
 
 def test_two_notable_siblings_are_too_many() -> None:
-    """The search goes on to the parent."""
+    """The search continues with the parent."""
     assert separator_class(f"<body><div class=page>{story()}{side(2)}</div>") == "page"
 
 
 def test_a_sibling_of_links_is_not_notable() -> None:
-    """However much text its links have."""
+    """The amount of text in its links does not matter."""
     assert separator_class(f"<body><div class=page>{story()}{LINKS * 5}</div>") == "story"
 
 
 def test_a_paragraph_separates_nothing() -> None:
-    """Its parent does, be it as long as it may."""
+    """The parent of a long paragraph is the separator."""
     assert separator_class(f"<body><div class=story><p class=long>{LONG * 5}</p></div>") == "story"
 
 
 def test_an_ancestor_of_little_text_is_passed_over() -> None:
-    """A teaser before the story is where the search begins, not where it ends."""
+    """A teaser before the article is the start of the search, not its end."""
     html = f"<body><div class=page><div class=teaser>{LONG}</div>{story()}</div>"
     assert separator_class(html) == "page"
 
 
 def test_short_leaves_are_passed_over() -> None:
-    """And so are those in <head>."""
+    """Texts in <head> are skipped, too."""
     html = f"<head><title>{LONG}</title></head><body><div>By Ann, in Rome</div>{story()}"
     assert separator_class(html) == "story"
 
 
 def test_children_that_are_links_are_dropped() -> None:
-    """The forest of the separator's children, without link lists."""
+    """The body consists of the separator's children without lists of links."""
     html = f"<body><div>{LINKS}<p>{LONG}</p><p>{LONG} <a>more</a></p><ul><li><a>tag</a></ul></div>"
     assert body_text(html, separator=100) == f"{LONG}\n{LONG} more"
 
 
 @pytest.mark.parametrize("html", [f"<p>{LONG}</p>", "<p>Short</p>" * 100])
 def test_without_separator_the_whole_page_is_kept(html: str) -> None:
-    """Too little text for a separator, or no leaf that is long."""
-    tree = page_tree(html)
-    assert body(tree, CONSTANTS_HERE) == [(0, len(tree.tags))]
+    """This happens if there is too little text, or no long leaf."""
+    tree = parse_page(html)
+    assert find_body(tree, CONSTANTS_HERE) == [(0, len(tree.tags))]
 
 
 # --- phase 2: comments --------------------------------------------------------------------------
 
 
 def comments(*dates: str, between: str = "") -> str:
-    """Comments with a head each."""
+    """Return comments with one head each."""
     heads = (f"<div><b>Name</b> <i>{date}</i></div><p>Said.</p>{between}" for date in dates)
     return "".join(heads)
 
 
 def without(html: str) -> str:
-    """What phase 2 leaves of a whole page."""
-    tree = page_tree(f"<body>{story()}{html}</body>")
+    """Return the text that phase 2 keeps of a whole page."""
+    tree = parse_page(f"<body>{story()}{html}</body>")
     whole = [(0, len(tree.tags))]
-    return tree.text(without_comments(tree, whole, CONSTANTS_HERE)).removeprefix(
+    return tree.text(remove_comments(tree, whole, CONSTANTS_HERE)).removeprefix(
         "\n".join([LONG] * 3)
     )
 
@@ -147,27 +147,27 @@ MAY = [f"May {day}, 2012 at {day}:04 pm" for day in (3, 9, 11)]
 
 
 def test_three_heads_mark_where_comments_begin() -> None:
-    """From the first on all is gone, the name beside its date too."""
+    """Everything from the first head on is cut, including the name beside its date."""
     assert without(comments(*MAY) + "<p>Imprint</p>") == ""
 
 
 def test_two_heads_mark_nothing() -> None:
-    """The paper says so of itself."""
+    """The paper states this limit."""
     assert without(comments(*MAY[:2])) != ""
 
 
 def test_heads_far_apart_mark_nothing() -> None:
-    """They are no region."""
+    """They are not one region."""
     assert without(comments(*MAY, between="<b>x</b>" * 20)) != ""
 
 
 def test_heads_unlike_each_other_mark_nothing() -> None:
-    """Dates in three forms are not one template's."""
+    """Dates in three formats do not come from one template."""
     assert without(comments("May 3, 2012", "2012-05-04", "5/5/2012")) != ""
 
 
 def test_permalinks_are_heads() -> None:
-    """Links to a number of at least three digits within a page; footnotes have fewer."""
+    """They link to a number of at least three digits; numbers of footnotes are shorter."""
     linked = "".join(f"<p><a href='/a#comment-{n}'>#</a> said</p>" for n in (8123, 8124, 8200))
     footnotes = "".join(f"<p><a href='#fn{n}'>[{n}]</a> note</p>" for n in (1, 2, 3))
     assert without(linked) == ""
@@ -176,25 +176,25 @@ def test_permalinks_are_heads() -> None:
 
 @pytest.mark.parametrize("link", ["it", "<a href=/>it</a>"])
 def test_a_date_in_a_long_block_is_no_head(link: str) -> None:
-    """It is the story's, be the text around it cut short by a link or not."""
+    """It belongs to the article, even if a link divides the text around it."""
     assert without(f"<p>On May 3, 2012 at 5:04 pm {link} was. {LONG}</p>" * 3) != ""
 
 
 def test_comments_without_a_body_before_are_kept() -> None:
-    """Assumption 2: they come after it."""
-    tree = page_tree(f"<body>{comments(*MAY)}{story()}")
+    """Assumption 2 of the paper: comments come after the body."""
+    tree = parse_page(f"<body>{comments(*MAY)}{story()}")
     whole = [(0, len(tree.tags))]
-    assert without_comments(tree, whole, CONSTANTS_HERE) == whole
+    assert remove_comments(tree, whole, CONSTANTS_HERE) == whole
 
 
 # --- phase 3: the title -------------------------------------------------------------------------
 
 
 def title_of(before: str) -> str:
-    """What phase 3 finds before a story."""
-    tree = page_tree(f"{before}{story()}")
+    """Return the title that phase 3 finds before an article."""
+    tree = parse_page(f"{before}{story()}")
     node = next(node for node, found in tree.attributes.items() if found.get("class") == "story")
-    return tree.text(title(tree, [(node, tree.ends[node])], CONSTANTS_HERE))
+    return tree.text(find_title(tree, [(node, tree.ends[node])], CONSTANTS_HERE))
 
 
 @pytest.mark.parametrize(
@@ -203,30 +203,32 @@ def title_of(before: str) -> str:
         ("<title>News</title>", "News"),  # always a candidate
         ("<title>News</title><h1>A long text of news</h1>", "A long text of news"),  # the longest
         ("<h1>Long news text</h1>", ""),  # three words
-        ("<h1>A wholly other headline stands here</h1>", ""),  # which the body has not
-        (f"<h1>{LONG}</h1>", ""),  # more words than a title has
+        ("<h1>A wholly other headline stands here</h1>", ""),  # words that are not in the body
+        (f"<h1>{LONG}</h1>", ""),  # more words than a title may have
         ("<h1>A <i>long</i> text</h1><h2>of the news</h2>", ""),  # two nodes
     ],
 )
 def test_the_title_is_the_longest_candidate(before: str, expected: str) -> None:
-    """<title>, or few words that the body has."""
+    """Candidates are <title>, and short texts whose words are in the body."""
     assert title_of(before) == expected
 
 
 def test_the_title_stands_before_the_body() -> None:
-    """All three phases together."""
+    """This uses all three phases."""
     html = f"""<title>A long text of news</title><body><ul><li><a href=/>Home</a></ul>
         {story()}{comments(*MAY)}{LINKS}"""
-    assert news(page_tree(html), CONSTANTS_HERE) == "\n".join(["A long text of news", *[LONG] * 3])
+    assert extract_news(parse_page(html), CONSTANTS_HERE) == "\n".join(
+        ["A long text of news", *[LONG] * 3]
+    )
 
 
 # --- any page -----------------------------------------------------------------------------------
 
 
 def test_the_constants_are_of_a_corpus_that_is_named() -> None:
-    """And are used by the registered extractor."""
+    """The registered extractor uses these constants."""
     html = f"<title>A title</title><body>{story()}"
-    assert extract(html, "") == news(page_tree(html), CONSTANTS)
+    assert extract(html, "") == extract_news(parse_page(html), CONSTANTS)
 
 
 HOSTILE = {
@@ -243,7 +245,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("html", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_pages_end(html: str) -> None:
-    """Deep, long and broken markup gives text, without recursion."""
+    """Deep, long and broken markup returns text, without recursion."""
     assert isinstance(extract(html, ""), str)
 
 
@@ -258,5 +260,5 @@ PIECES = st.one_of(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_no_markup_raises(html: str) -> None:
-    """Whatever opens and closes where."""
+    """The order of tags does not matter."""
     assert isinstance(extract(html, ""), str)

@@ -1,4 +1,4 @@
-"""Work over several processes: whoever is killed, nobody stays and nothing hangs."""
+"""The pool of processes: if a process is killed, no process remains and nothing hangs."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from pathlib import Path
 import psutil
 import pytest
 
-from urltree_evaluation.pool import PoolError, each_done
+from urltree_evaluation.pool import PoolError, map_unordered
 
 ROOT = Path(__file__).parents[2]
 CODE = """
 import sys
 from pathlib import Path
 from tests.urltree_evaluation.test_pool import work_for_ever
-from urltree_evaluation.pool import each_done
-list(each_done(work_for_ever, [Path(name) for name in sys.argv[1:]], 2))
+from urltree_evaluation.pool import map_unordered
+list(map_unordered(work_for_ever, [Path(name) for name in sys.argv[1:]], 2))
 """
 
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_each_item_has_its_result(processes: int) -> None:
-    """In whichever order."""
-    assert sorted(each_done(sqrt, [1, 4, 9], processes)) == [1, 2, 3]
+    """The order of the results does not matter."""
+    assert sorted(map_unordered(sqrt, [1, 4, 9], processes)) == [1, 2, 3]
 
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_an_error_of_the_work_is_raised_as_it_is(processes: int) -> None:
-    """Whose fault it is does not change on the way."""
+    """The exception has the same type as in the process."""
     with pytest.raises(ValueError, match="math domain"):
-        list(each_done(sqrt, [1, -1], processes))
+        list(map_unordered(sqrt, [1, -1], processes))
 
 
 def test_a_process_that_is_killed_is_an_error_that_says_so() -> None:
-    """The others are not waited for."""
+    """The pool does not wait for other processes."""
     with pytest.raises(PoolError, match="killed"):
-        list(each_done(os._exit, [9, 9], 2))
+        list(map_unordered(os._exit, [9, 9], 2))
 
 
 def work_for_ever(file: Path) -> None:
-    """Say that it has begun, by a file."""
+    """Create a file to signal the start, then sleep."""
     file.touch()
     while True:
         time.sleep(60)
@@ -54,12 +54,12 @@ def work_for_ever(file: Path) -> None:
 
 @pytest.mark.parametrize("has_begun", [False, True], ids=["starting", "begun"])
 def test_processes_end_with_the_one_that_was_killed(has_begun: bool, tmp_path: Path) -> None:
-    """A kill -9 of a command leaves none of its processes behind."""
+    """After `kill -9` of a command, none of its processes remains."""
     files = [tmp_path / name for name in "ab"]
     command = [sys.executable, "-c", CODE, *map(str, files)]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as parent:
         process = psutil.Process(parent.pid)
-        until(lambda: len(process.children()) == 3)  # two, and a tracker
+        until(lambda: len(process.children()) == 3)  # two workers and a resource tracker
         until(lambda: not has_begun or all(file.exists() for file in files))
         children = process.children(recursive=True)
         parent.kill()
@@ -67,7 +67,7 @@ def test_processes_end_with_the_one_that_was_killed(has_begun: bool, tmp_path: P
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for it; five minutes are for ever."""
+    """Wait for a condition, for at most five minutes."""
     end = time.monotonic() + 300
     while not condition():
         assert time.monotonic() < end, "it did not come"
@@ -75,7 +75,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """Whether it runs; in a container nobody may have buried it."""
+    """Return whether a process runs; a zombie, as in containers, counts as ended."""
     with suppress(psutil.NoSuchProcess):
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     return False

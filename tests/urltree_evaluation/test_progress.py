@@ -1,4 +1,4 @@
-"""Progress: how far work is, on a line; what is said stays."""
+"""Progress: the line that shows it, and messages that stay."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import pty
 from contextlib import suppress
 from io import StringIO
 
-from urltree_evaluation.progress import Progress, shown
+from urltree_evaluation.progress import Progress, show_progress
 
 
 def test_a_line_says_how_far_it_is_and_what_runs() -> None:
-    """Time left is said once there is a rate, and while anything is left."""
+    """The remaining time is shown once there is a rate, and while documents remain."""
     progress = Progress("extract")
     progress.expect(2_000)
     assert progress.line() == "extract: 0 of 2,000 documents, 0.0 a second"
@@ -25,9 +25,9 @@ def test_a_line_says_how_far_it_is_and_what_runs() -> None:
 
 
 def test_a_file_gets_lines_that_stay() -> None:
-    """Not one for each document; the last says how far it came, however it ended."""
+    """There is no line for each document; the last line has the final counts, also after Ctrl-C."""
     out = StringIO()
-    with suppress(KeyboardInterrupt), shown("score", out) as progress:
+    with suppress(KeyboardInterrupt), show_progress("score", out) as progress:
         progress.expect(50)
         progress.say("stale: x [made anew]")
         for _ in range(40):
@@ -36,20 +36,20 @@ def test_a_file_gets_lines_that_stay() -> None:
     first, *others, last = out.getvalue().splitlines()
     assert first == "score: stale: x [made anew]"
     assert last.startswith("score: 40 of 50 documents, ")
-    assert len(others) < 10  # one each ten seconds, and a machine may stand still
+    assert len(others) < 10  # one every ten seconds; the machine may be suspended
 
 
 def test_a_terminal_gets_one_line_that_moves() -> None:
-    """What is said stands above it, as it is."""
+    """Messages are printed above it, unchanged."""
     reading, writing = pty.openpty()
-    with os.fdopen(writing, "w") as out, shown("cost", out) as progress:
+    with os.fdopen(writing, "w") as out, show_progress("cost", out) as progress:
         progress.expect(3)
         progress.say("left out: x [time]")
         progress.advance(3)
     said = b""
-    with suppress(OSError):  # a terminal that was closed says so once all is read
-        while piece := os.read(reading, 1 << 16):
-            said += piece
+    with suppress(OSError):  # reading a closed terminal fails after the last byte
+        while chunk := os.read(reading, 1 << 16):
+            said += chunk
     os.close(reading)
     lines = said.decode()
     assert "cost: left out: x [time]\r\n" in lines

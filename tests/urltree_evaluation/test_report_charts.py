@@ -1,4 +1,4 @@
-"""Charts: what every one of them has, whatever the names on it."""
+"""Properties of every chart, with hostile names."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from lxml import etree
 from matplotlib.figure import Figure
 
 from urltree_evaluation.report.charts import boxes, cost, histograms, learning, ranking
-from urltree_evaluation.report.charts.labels import apart
+from urltree_evaluation.report.charts.labels import place_labels
 from urltree_evaluation.report.drawing import svg
-from urltree_evaluation.report.look import Sort
+from urltree_evaluation.report.groups import Group
 
 HOSTILE = "</svg><img src=x onerror=alert(1)>$x$]]>\u202e\x00\ud800&"
-SORTS: dict[str, Sort] = {"urltree-strict": "ours", "drop-seen": "stream", HOSTILE: "single page"}
+SORTS: dict[str, Group] = {"urltree-strict": "ours", "drop-seen": "stream", HOSTILE: "single page"}
 F1 = np.array([[1.0, 0.5, 0.7], [0.9, 0.8, 0.85]])
 
 
 def _ranking() -> Figure:
-    return ranking.ranking([ranking.Dot(n, s, 0.9, 0.8, 0.95) for n, s in SORTS.items()], "F1")
+    return ranking.ranking_chart(
+        [ranking.Dot(n, s, 0.9, 0.8, 0.95) for n, s in SORTS.items()], "F1"
+    )
 
 
 def _histograms() -> Figure:
@@ -38,19 +40,19 @@ def _boxes_by_extractor() -> Figure:
 
 
 def _learning() -> Figure:
-    return learning.learning(_lines(), "F1")
+    return learning.learning_chart(_lines(), "F1")
 
 
 def _learning_by_domain() -> Figure:
-    return learning.learning_by_domain({"a.example": _lines(), HOSTILE: _lines()}, "F1")
+    return learning.learning_chart_by_domain({"a.example": _lines(), HOSTILE: _lines()}, "F1")
 
 
 def _cost() -> Figure:
-    return cost.cost([cost.Spot(n, s, 2.0, 0.9) for n, s in SORTS.items()], "F1")
+    return cost.cost_chart([cost.Spot(n, s, 2.0, 0.9) for n, s in SORTS.items()], "F1")
 
 
-def _lines() -> list[learning.Line]:
-    return [learning.Line(n, s, [1, 2, 9], [0.5, 0.6, 0.9]) for n, s in SORTS.items()]
+def _lines() -> list[learning.PlottedCurve]:
+    return [learning.PlottedCurve(n, s, [1, 2, 9], [0.5, 0.6, 0.9]) for n, s in SORTS.items()]
 
 
 CHARTS = [
@@ -62,7 +64,7 @@ charts = pytest.mark.parametrize("draw", CHARTS, ids=lambda draw: draw.__name__)
 
 @charts
 def test_a_chart_says_what_its_axes_are(draw: Callable[[], Figure]) -> None:
-    """One label at least for each direction; small multiples share theirs."""
+    """Each direction has at least one label; small multiples share theirs."""
     figure = draw()
     across = [figure.get_supxlabel(), *(axes.get_xlabel() for axes in figure.axes)]
     up = [figure.get_supylabel(), *(axes.get_ylabel() for axes in figure.axes)]
@@ -72,7 +74,7 @@ def test_a_chart_says_what_its_axes_are(draw: Callable[[], Figure]) -> None:
 
 @charts
 def test_a_chart_is_inline_svg_that_reaches_nothing_outside(draw: Callable[[], Figure]) -> None:
-    """Hostile names are text in it; ids begin with its name; every reference finds its id."""
+    """Hostile names are text, ids begin with the chart's name, and every reference has its id."""
     drawn = svg(draw(), "corpus_chart", f"chart of {HOSTILE}")
     root = etree.fromstring(drawn)
     assert {etree.QName(element).localname for element in root.iter()} <= {
@@ -88,15 +90,15 @@ def test_a_chart_is_inline_svg_that_reaches_nothing_outside(draw: Callable[[], F
 
 
 def test_the_same_chart_is_the_same_text() -> None:
-    """No date, no chance: a report can be compared with another."""
+    """There is no date and nothing random, so reports can be compared."""
     assert svg(_learning(), "a", "b") == svg(_learning(), "a", "b")
 
 
 def test_labels_cover_neither_points_nor_each_other() -> None:
-    """Thirty points in a small room, four of them on one place."""
+    """There are thirty points in a small area, four of them at the same position."""
     chance = np.random.default_rng(1)
     points = np.concatenate([chance.uniform((20, 20), (560, 340), (26, 2)), [[300, 150]] * 4])
-    places = apart(points, [(60.0, 9.5)] * 30, (0, 0, 620, 360))
+    places = place_labels(points, [(60.0, 9.5)] * 30, (0, 0, 620, 360))
     lefts = points[:, 0] + [place.left(60) for place in places]
     middles = points[:, 1] + [place.dy for place in places]
     for i in range(30):

@@ -1,4 +1,4 @@
-"""The report's page: it needs nothing but itself, and nothing in it acts."""
+"""The page of the report is self-contained, and nothing in it is active."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from urltree.html.parser import MAX_TAGS
 from urltree_evaluation.cli.report import command
 from urltree_evaluation.corpus import CorpusPage
 from urltree_evaluation.extractors.nce.constants import EXPLORATION
-from urltree_evaluation.report import report
+from urltree_evaluation.report import write_report
 from urltree_evaluation.workspace import Workspace, WorkspaceError
 
 HOSTILE = (
@@ -39,7 +39,7 @@ REFERENCES = ("src", "href", "action", "data", "poster", "srcset", "background",
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of a stream, single pages, segments, a tool's gold and hostile pages, costed."""
+    """Write a report of a stream, single pages, segments, gold by a tool and hostile pages."""
     path = tmp_path_factory.mktemp("report")
     add(path, "stream", pages(3, 12), kind="stream")
     add(path, "classical", pages(4, 1), EXTRACTORS | {"failing": nothing})
@@ -53,12 +53,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }  # fmt: skip
     cost = {"documents": 4, "bytes": 10, "seconds": 1.0, "extractors": {"plain": one}}
     (path / "cost.json").write_bytes(orjson.dumps(cost))
-    return report(Workspace(path)).parent
+    return write_report(Workspace(path)).parent
 
 
 @pytest.fixture(scope="module")
 def page(folder: Path) -> html.HtmlElement:
-    """The page, parsed as browsers do."""
+    """Return the page, parsed as HTML."""
     return html.document_fromstring((folder / "index.html").read_bytes().decode())
 
 
@@ -74,7 +74,7 @@ def _hostile_extractors() -> Mapping[str, Say]:
 
 
 def test_the_page_refers_to_nothing_but_itself(page: html.HtmlElement) -> None:
-    """No script, and no address but its own anchors and the empty icon."""
+    """It has no script, and no links except its own anchors and the empty icon."""
     found = {
         (element.tag, str(value))
         for element in page.iter("*")
@@ -91,13 +91,13 @@ def test_the_page_refers_to_nothing_but_itself(page: html.HtmlElement) -> None:
 
 
 def test_the_page_forbids_what_it_does_not_need(page: html.HtmlElement) -> None:
-    """Whatever were to slip through could neither run nor load."""
+    """The content security policy blocks scripts and requests, even if escaping failed."""
     (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
     assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def test_no_element_of_the_page_acts(page: html.HtmlElement) -> None:
-    """What pages, titles, domains and extractors' names hold is text."""
+    """Content of pages, titles, domains and extractors' names is text."""
     attributes = [key for element in page.iter("*") for key in element.attrib]
     assert not [key for key in attributes if str(key).startswith("on")]
     text = page.text_content()
@@ -109,7 +109,7 @@ def test_no_element_of_the_page_acts(page: html.HtmlElement) -> None:
 
 
 def test_every_link_leads_to_one_place(page: html.HtmlElement) -> None:
-    """Ids are unique, also those within charts."""
+    """Ids are unique, also those in charts."""
     ids = [str(element.get("id")) for element in page.iter("*") if element.get("id")]
     assert len(ids) == len(set(ids))
     links = {str(link)[1:] for link in page.xpath("//a/@href")}
@@ -117,7 +117,7 @@ def test_every_link_leads_to_one_place(page: html.HtmlElement) -> None:
 
 
 def test_gold_that_a_tool_made_stands_apart_and_is_marked(page: html.HtmlElement) -> None:
-    """After all others, below a heading of its own."""
+    """These corpora come last, below a separate heading."""
     headings = [heading.text_content() for heading in page.iter("h2")]
     apart = headings.index("Corpora whose gold a tool made")
     assert headings[apart + 1].startswith("by-a-tool")
@@ -144,13 +144,13 @@ def test_gold_that_a_tool_made_stands_apart_and_is_marked(page: html.HtmlElement
 def test_a_corpus_has_what_can_be_said_of_it(
     page: html.HtmlElement, corpus: str, headings: list[str]
 ) -> None:
-    """Pages of one domain each have no boxes by domain; segments have no histograms."""
+    """With one page for each domain there are no boxes by domain; segments have no histograms."""
     (section,) = page.xpath(f"//section[h2/@id='{corpus}']")
     assert [heading.text_content() for heading in section.findall("h3")] == headings
 
 
 def test_an_extractor_that_failed_on_everything_is_in_every_table(page: html.HtmlElement) -> None:
-    """With 0 in the ranking, each failure counted, and what it said to one."""
+    """It has 0 in the ranking, its failures are counted, and a message is shown."""
     (section,) = page.xpath("//section[h2/@id='classical']")
     rows = [
         [cell.text_content() for cell in row]
@@ -162,7 +162,7 @@ def test_an_extractor_that_failed_on_everything_is_in_every_table(page: html.Htm
 
 
 def test_differences_are_shown_side_by_side(page: html.HtmlElement) -> None:
-    """Gold with what is missing, result with what is too much, and the page."""
+    """Gold has missing words marked, the result has extra words marked, and the page is shown."""
     (section,) = page.xpath("//section[h2/@id='classical']")
     missing = {mark.text_content() for mark in section.xpath(".//div[@class='text']/del")}
     extra = {mark.text_content() for mark in section.xpath(".//div[@class='text']/ins")}
@@ -171,7 +171,7 @@ def test_differences_are_shown_side_by_side(page: html.HtmlElement) -> None:
 
 
 def test_tables_are_written_as_markdown_and_csv_too(folder: Path) -> None:
-    """One file to be read, one for each table to be computed with."""
+    """There is one Markdown file to read, and a CSV file for each table."""
     names = {file.name for file in folder.iterdir()}
     assert {"report.md", "stream-ranking.csv", "stream-milestones.csv", "segments-segments.csv",
             "cost.csv", "index.html"} <= names  # fmt: skip
@@ -186,18 +186,18 @@ def test_tables_are_written_as_markdown_and_csv_too(folder: Path) -> None:
 
 
 def test_no_table_of_an_earlier_report_stays(tmp_path: Path) -> None:
-    """Of a corpus that is gone, it would be taken for new."""
-    folder = report(add(tmp_path, "single", pages(1, 1), {"plain": half})).parent
+    """Otherwise a table of a deleted corpus would seem to be new."""
+    folder = write_report(add(tmp_path, "single", pages(1, 1), {"plain": half})).parent
     before = {file.name for file in folder.iterdir()}
     (folder / "gone-ranking.csv").write_text("extractor,F1\n")
-    report(Workspace(tmp_path))
+    write_report(Workspace(tmp_path))
     assert {file.name for file in folder.iterdir()} == before
 
 
 def test_the_same_scores_make_the_same_page(tmp_path: Path) -> None:
-    """In another folder, at another time."""
+    """The folder and the time do not matter."""
     made = [
-        report(
+        write_report(
             add(tmp_path / name, "single", pages(2, 1), {"plain": whole, "urltree-strict": half})
         )
         for name in ("first", "second")
@@ -206,20 +206,20 @@ def test_the_same_scores_make_the_same_page(tmp_path: Path) -> None:
 
 
 def test_a_report_of_one_document_without_costs_can_be_made(tmp_path: Path) -> None:
-    """The command says where the page is."""
+    """The command prints the path of the page."""
     add(tmp_path, "single", pages(1, 1), {"plain": whole})
     result = CliRunner().invoke(command, [str(tmp_path)])
     assert result.output.strip().endswith("index.html")
     made = html.document_fromstring((tmp_path / "report" / "index.html").read_bytes().decode())
     assert "Quality against cost" not in made.text_content()
-    assert "No document is below 1." in made.text_content()
+    assert "Every document has a score of 1." in made.text_content()
 
 
 def test_an_extractor_is_not_scored_where_its_constants_were_chosen(tmp_path: Path) -> None:
-    """It is in no table, chart or file, and one sentence says why."""
-    made = report(add(tmp_path, EXPLORATION, pages(1, 2), {"nce": whole, "plain": half}))
+    """It is in no table, chart or file, and one sentence gives the reason."""
+    made = write_report(add(tmp_path, EXPLORATION, pages(1, 2), {"nce": whole, "plain": half}))
     text = html.document_fromstring(made.read_bytes().decode()).text_content()
-    assert "Not scored, for constants were chosen on this corpus: nce." in text
+    assert "Left out because their constants were chosen on this corpus: nce." in text
     assert len(re.findall(r"\bnce\b", text)) == 1
     assert "plain" in text
     files = [file.read_text() for file in made.parent.iterdir() if file.suffix != ".html"]
@@ -228,14 +228,14 @@ def test_an_extractor_is_not_scored_where_its_constants_were_chosen(tmp_path: Pa
 
 
 def test_a_page_that_our_parser_refuses_is_shown_with_the_reason(tmp_path: Path) -> None:
-    """It may well be among the worst."""
+    """Such a page may be among the worst documents."""
     given = [replace(page, html="<p>" * (MAX_TAGS + 1)) for page in pages(1, 1)]
-    made = report(add(tmp_path, "large", given, {"plain": half}))
+    made = write_report(add(tmp_path, "large", given, {"plain": half}))
     assert f"tags, more than {MAX_TAGS}" in made.read_text()
 
 
 def test_without_scores_the_report_says_which_verb_makes_them(tmp_path: Path) -> None:
-    """A corpus alone is not enough."""
+    """A corpus without scores is not enough."""
     add(tmp_path, "bare", pages(1, 1), {})
     with pytest.raises(WorkspaceError, match="urltree evaluate score"):
-        report(Workspace(tmp_path))
+        write_report(Workspace(tmp_path))

@@ -1,4 +1,4 @@
-"""Scoring: one page's metrics and boundary cases, then files from files."""
+"""Scoring: metrics and boundary cases of one page, then the files of scores."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from urltree.cli import main
 from urltree_evaluation.corpus import Corpus, CorpusPage
 from urltree_evaluation.metrics.overlap import ALL, NOTHING
 from urltree_evaluation.metrics.page_gold import PageGold
-from urltree_evaluation.metrics.page_score import score_of
+from urltree_evaluation.metrics.page_score import score_page
 from urltree_evaluation.prediction import Failure, Prediction, Run
 from urltree_evaluation.progress import Progress
 from urltree_evaluation.score import Boundary, Segments
-from urltree_evaluation.scoring import score
+from urltree_evaluation.scoring import score_predictions
 from urltree_evaluation.workspace import Workspace, WorkspaceError, write_lines
 
 GOLD = "A Title\nand the text below it."
 
 
 def page(name: str = "1", gold: str | None = GOLD, title: str | None = "A title!") -> CorpusPage:
-    """A page whose gold begins with its title, unless another is given."""
+    """Return a page whose gold begins with its title, unless another gold is given."""
     return CorpusPage(name, "", "example.org", "<p>", title=title, gold=gold)
 
 
 def said(
     text: str, failure: Failure | None = None, name: str = "1", *, is_sampled: bool = True
 ) -> Prediction:
-    """What some extractor said of it."""
+    """Return a prediction with this text."""
     return Prediction(name, 1, is_sampled, text, failure)
 
 
 def test_the_gold_itself_is_worth_one_in_every_metric() -> None:
-    """A sampled page has all of them."""
-    found = score_of(PageGold(page()), said(GOLD))
+    """A sampled page has all metrics."""
+    found = score_page(PageGold(page()), said(GOLD))
     assert set(found.metrics) == {
         "words",
         "words+title",
@@ -53,8 +53,8 @@ def test_the_gold_itself_is_worth_one_in_every_metric() -> None:
 
 
 def test_a_page_that_is_not_sampled_has_the_words_alone() -> None:
-    """Learning curves need no more, and streams are long."""
-    found = score_of(PageGold(page()), said(GOLD, is_sampled=False))
+    """Learning curves need no other metrics, and streams are long."""
+    found = score_page(PageGold(page()), said(GOLD, is_sampled=False))
     assert list(found.metrics) == ["words", "words+title"]
 
 
@@ -67,8 +67,8 @@ def test_a_page_that_is_not_sampled_has_the_words_alone() -> None:
     ],
 )
 def test_the_title_goes_before_what_does_not_begin_with_it(text: str, *, is_helped: bool) -> None:
-    """Gold begins with the title, and some tools give it apart (issue 5)."""
-    metrics = score_of(PageGold(page()), said(text)).metrics
+    """Gold begins with the title, and some tools return the title separately."""
+    metrics = score_page(PageGold(page()), said(text)).metrics
     assert (metrics["words+title"].f1 > metrics["words"].f1) == is_helped
     if is_helped:
         assert metrics["words+title"] == ALL
@@ -76,8 +76,8 @@ def test_the_title_goes_before_what_does_not_begin_with_it(text: str, *, is_help
 
 @pytest.mark.parametrize("title", [None, "", "…"])
 def test_without_a_title_both_are_the_same(title: str | None) -> None:
-    """Most classical corpora have none."""
-    metrics = score_of(PageGold(page(title=title)), said("and the text")).metrics
+    """Most published corpora have no titles."""
+    metrics = score_page(PageGold(page(title=title)), said("and the text")).metrics
     assert metrics["words+title"] == metrics["words"]
 
 
@@ -97,37 +97,37 @@ def test_without_a_title_both_are_the_same(title: str | None) -> None:
 def test_boundary_cases_are_told_by_kind(
     gold: str, text: str, failure: Failure | None, case: Boundary
 ) -> None:
-    """In the headline both empty is 1, the others are 0: also a failure on an empty gold."""
-    found = score_of(PageGold(page(gold=gold)), said(text, failure))
+    """In the headline "both empty" is 1 and all others are 0, also a failure on an empty gold."""
+    found = score_page(PageGold(page(gold=gold)), said(text, failure))
     assert found.boundary == case
     assert found.metrics["words"] == (ALL if case == "both empty" else NOTHING)
 
 
 def test_a_duplicate_is_not_scored() -> None:
-    """Its text was said under another id."""
-    found = score_of(PageGold(page()), said("", "duplicate"))
+    """Its text was returned under another id."""
+    found = score_page(PageGold(page()), said("", "duplicate"))
     assert found.is_duplicate
     assert (found.metrics, found.segments, found.boundary) == ({}, None, None)
 
 
 def test_gold_of_segments_has_counts_alone() -> None:
-    """There is no full text to compare with, but what failed or is empty is told."""
+    """There is no full text to compare with, but failures and empty results are recorded."""
     segmented = CorpusPage("1", "", "", "", gold_with=("Body text",), gold_without=("Menu",))
-    found = score_of(PageGold(segmented), said("Menu Body\ntext"))
+    found = score_page(PageGold(segmented), said("Menu Body\ntext"))
     assert (found.segments, found.metrics, found.boundary) == (Segments(1, 0, 1, 0), {}, None)
-    failed = score_of(PageGold(segmented), said("", "time"))
+    failed = score_page(PageGold(segmented), said("", "time"))
     assert (failed.segments, failed.boundary) == (Segments(0, 1, 0, 1), "time")
-    assert score_of(PageGold(segmented), said("")).boundary == "empty result"
+    assert score_page(PageGold(segmented), said("")).boundary == "empty result"
 
 
 def test_a_page_without_gold_has_no_figures() -> None:
-    """Pages of a stream that are learned from alone."""
-    found = score_of(PageGold(page(gold=None)), said(""))
+    """Such pages of a stream are only learned from."""
+    found = score_page(PageGold(page(gold=None)), said(""))
     assert (found.metrics, found.segments, found.boundary) == ({}, None, None)
 
 
 def workspace(folder: Path, predictions: Mapping[str, Sequence[Prediction]]) -> Workspace:
-    """One corpus of three pages in two parts, and what each extractor said of the parts."""
+    """Write a corpus of three pages in two parts, with predictions of each extractor."""
     made = Workspace(folder)
     parts = {"one.example": [page("1"), page("2")], "two.example": [page("3")]}
     for part, pages in parts.items():
@@ -149,84 +149,84 @@ THREE = [said(GOLD, name="1"), said("", name="2"), said(GOLD, name="3")]
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_files_of_scores_come_from_files_of_predictions(tmp_path: Path, processes: int) -> None:
-    """In the order of the predictions, whatever process wrote them."""
+    """Scores are in the order of the predictions, with any number of processes."""
     made = workspace(tmp_path, {"perfect": THREE, "silent": [said("", name="3")]})
     progress = Progress()
-    score(made, processes=processes, progress=progress)
+    score_predictions(made, processes=processes, progress=progress)
     assert [found.metrics["words"].f1 for found in made.scores("tiny", "perfect")] == [1, 0, 1]
     assert [found.id for found in made.scores("tiny", "silent")] == ["3"]
     assert progress.documents == progress.total == 6
 
 
 def test_what_is_scored_is_kept_until_its_predictions_change(tmp_path: Path) -> None:
-    """A run that was interrupted goes on with what is missing."""
+    """An interrupted run continues with the missing files."""
     made = workspace(tmp_path, {"perfect": THREE})
-    assert score(made) > 0
-    assert score(made) == 0
+    assert score_predictions(made) > 0
+    assert score_predictions(made) == 0
     one = made.predictions_file("tiny", "perfect", "one.example")
     write_lines(one, [said("a title", name="1"), said("", name="2")])
-    os.utime(one, ns=(4 * 10**18, 4 * 10**18))  # newer than any clock that gave the scores theirs
+    os.utime(one, ns=(4 * 10**18, 4 * 10**18))  # later than the time of the scores
     kept = made.scores_file("tiny", "perfect", "two.example")
     before = kept.stat().st_mtime_ns
-    score(made)
+    score_predictions(made)
     assert kept.stat().st_mtime_ns == before
     assert next(made.scores("tiny", "perfect")).metrics["words"].f1 < 1
 
 
 def test_scores_whose_predictions_are_gone_go_too(tmp_path: Path) -> None:
-    """Figures never stand beside predictions that they are not of."""
+    """Scores without predictions are deleted."""
     made = workspace(tmp_path, {"perfect": THREE})
-    score(made)
+    score_predictions(made)
     made.predictions_file("tiny", "perfect", "one.example").unlink()
-    score(made)
+    score_predictions(made)
     assert [found.id for found in made.scores("tiny", "perfect")] == ["3"]
 
 
 def test_predictions_of_another_corpus_are_not_scored(tmp_path: Path) -> None:
-    """The corpus was converted anew, and one extractor was not run again: old scores go too."""
+    """After a new conversion, scores of an extractor that was not run again are deleted."""
     made = workspace(tmp_path, {"kept": THREE, "old": THREE})
-    score(made)
+    score_predictions(made)
     old = Run("old", "", "1", is_stream=False, corpus_sha256="1" * 64, sample=None)
     (tmp_path / "predictions/tiny/old/run.json").write_bytes(orjson.dumps(old))
-    score(made)
+    score_predictions(made)
     assert list(made.scores("tiny", "old")) == []
     assert len(list(made.scores("tiny", "kept"))) == 3
 
 
 def test_scores_by_other_metrics_are_made_anew(tmp_path: Path) -> None:
-    """Figures of two versions never stand in one table; what was being written is gone."""
+    """One table never contains scores by two versions; temporary files are deleted."""
     made = workspace(tmp_path, {"perfect": THREE})
-    score(made)
+    score_predictions(made)
     unfinished = made.scores_file("tiny", "perfect", "one.example").with_name(".one.example.1")
     unfinished.touch()
-    assert score(made) == 0
+    assert score_predictions(made) == 0
     assert not unfinished.exists()
     (tmp_path / "scores" / ".metrics").write_text("of another version")
-    assert score(made) == 3
+    assert score_predictions(made) == 3
 
 
 def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
-    """The second is refused at once, and the first is not disturbed."""
+    """The second run fails immediately, and the first one is not affected."""
     made = workspace(tmp_path, {"perfect": THREE})
     command = ["evaluate", "score", str(tmp_path), "--processes", "1"]
     with made.locked():
         ran = CliRunner().invoke(main, command)
     assert ran.exit_code == 1
-    assert f"Error: {tmp_path}: another run is writing here" in ran.stderr
+    assert f"Error: {tmp_path}: another run is writing to this folder: wait" in ran.stderr
     assert CliRunner().invoke(main, command).exit_code == 0
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    """No traceback: it is the disk's fault, or somebody's."""
+    """The error is a message with the path of the file."""
     made = workspace(tmp_path, {"perfect": THREE})
     file = made.predictions_file("tiny", "perfect", "two.example")
     file.write_bytes(b"no zstd")
     with pytest.raises(WorkspaceError, match=r"two\.example\.jsonl\.zst is damaged"):
-        score(made)
+        score_predictions(made)
 
 
 def test_the_verb_scores_and_says_how_many(tmp_path: Path) -> None:
-    """Progress goes to stderr."""
+    """Progress is written to stderr."""
     made = workspace(tmp_path, {"perfect": THREE})
     ran = CliRunner().invoke(main, ["evaluate", "score", str(tmp_path), "--processes", "1"])
     assert ran.exit_code == 0, ran.output
@@ -235,8 +235,8 @@ def test_the_verb_scores_and_says_how_many(tmp_path: Path) -> None:
 
 
 def test_the_verb_names_the_verb_that_comes_before(tmp_path: Path) -> None:
-    """Whoever begins in the middle is told."""
+    """The error names the command to run first."""
     workspace(tmp_path, {})
     ran = CliRunner().invoke(main, ["evaluate", "score", str(tmp_path)])
     assert ran.exit_code == 1
-    assert "has no predictions: urltree evaluate extract makes them" in ran.stderr
+    assert "has no predictions: run `urltree evaluate extract` first" in ran.stderr

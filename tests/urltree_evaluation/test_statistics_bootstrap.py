@@ -1,4 +1,4 @@
-"""The bootstrap, beside one in plain Python that draws domains and pages one by one."""
+"""The bootstrap, compared with one in plain Python that draws domains and pages one by one."""
 
 from __future__ import annotations
 
@@ -12,27 +12,29 @@ import pytest
 
 from tests.urltree_evaluation.scored import CORPUS, page, pages, workspace
 from urltree_evaluation.statistics.bootstrap import (
-    Figure,
-    differences,
-    draw,
-    figures,
-    micro_figures,
-    pairs,
-    success_figures,
+    Estimate,
+    differences_to,
+    draw_resamples,
+    macro_estimates,
+    micro_estimates,
+    pairwise_differences,
+    success_estimates,
 )
-from urltree_evaluation.statistics.table import Table, load
+from urltree_evaluation.statistics.table import ScoreTable, load_table
 
 X = {"a/1": 0.1, "a/2": 0.9, "a/3": 0.5, "b/1": 0.3, "c/1": 0.8, "c/2": 0.6, "d/1": 1.0}
 Y = {name: value * 0.5 for name, value in X.items()}
 
 
-def table(path: Path, **scores: dict[str, float]) -> Table:
-    """F1 of these pages by these extractors."""
-    return load(workspace(path, {name: pages(given) for name, given in scores.items()}), CORPUS)
+def table(path: Path, **scores: dict[str, float]) -> ScoreTable:
+    """Return a table with F1 of these pages by these extractors."""
+    return load_table(
+        workspace(path, {name: pages(given) for name, given in scores.items()}), CORPUS
+    )
 
 
 def drawn_one_by_one(values: dict[str, float], resamples: int) -> tuple[list[float], list[float]]:
-    """Macro and micro of each resample: domains, then their pages, all with replacement."""
+    """Return macro and micro of each resample by drawing domains, then their pages."""
     sites: dict[str, list[float]] = {}
     for name, value in values.items():
         sites.setdefault(name[0], []).append(value)
@@ -46,31 +48,31 @@ def drawn_one_by_one(values: dict[str, float], resamples: int) -> tuple[list[flo
 
 
 def middle(samples: list[float]) -> list[float]:
-    """Where 95 % of the samples lie."""
+    """Return the interval that contains 95 % of the samples."""
     return [quantiles(samples, n=40)[at] for at in (0, -1)]
 
 
 def test_intervals_are_those_of_drawing_one_by_one(tmp_path: Path) -> None:
-    """Counts of draws say the same as the draws; the rest is chance, smaller than .01 here."""
+    """Drawing counts equals drawing pages; random differences are smaller than .01 here."""
     macro, micro = drawn_one_by_one(X, 20_000)
     made = table(tmp_path, x=X)
-    of_macro = figures(made, resamples=20_000)["x"]
-    of_micro = micro_figures(made, resamples=20_000)["x"]
+    of_macro = macro_estimates(made, resamples=20_000)["x"]
+    of_micro = micro_estimates(made, resamples=20_000)["x"]
     assert [of_macro.low, of_macro.high] == pytest.approx(middle(macro), abs=0.01)
     assert [of_micro.low, of_micro.high] == pytest.approx(middle(micro), abs=0.01)
 
 
 def test_figures_are_the_tables_and_not_the_resamples_mean(tmp_path: Path) -> None:
-    """The bootstrap says how far to trust a figure, it does not change it."""
+    """The bootstrap adds an interval and does not change the value."""
     made = table(tmp_path, x=X, y=Y)
-    assert {name: figure.value for name, figure in figures(made).items()} == made.macro()
-    assert {name: figure.value for name, figure in micro_figures(made).items()} == made.micro()
+    assert {name: figure.value for name, figure in macro_estimates(made).items()} == made.macro()
+    assert {name: figure.value for name, figure in micro_estimates(made).items()} == made.micro()
 
 
 def test_as_many_pages_are_drawn_of_a_domain_as_it_has_each_time(tmp_path: Path) -> None:
-    """And as many domains as there are."""
+    """The number of drawn domains is the number of domains."""
     made = table(tmp_path, x=X)
-    for resample in draw(made, resamples=50):
+    for resample in draw_resamples(made, resamples=50):
         of_domain = Counter[str]()
         for domain, times in zip(made.domains, resample.tolist(), strict=True):
             of_domain[domain] += times
@@ -80,53 +82,53 @@ def test_as_many_pages_are_drawn_of_a_domain_as_it_has_each_time(tmp_path: Path)
 
 
 def test_equal_extractors_differ_by_nothing_in_every_resample(tmp_path: Path) -> None:
-    """All extractors have the same resamples: differences are paired."""
+    """All extractors have the same resamples, so differences are paired."""
     made = table(tmp_path, x=X, y=X)
-    assert differences(made, to="x") == {"y": Figure(0, 0, 0)}
+    assert differences_to(made, to="x") == {"y": Estimate(0, 0, 0)}
 
 
 def test_a_constant_gap_has_no_uncertainty_however_wide_the_figures_are(tmp_path: Path) -> None:
-    """Pairing takes out what all pages have in common."""
+    """Pairing removes the variation that both extractors share."""
     lower = {name: value - 0.05 for name, value in X.items()}
     made = table(tmp_path, x=X, y=lower)
-    assert figures(made)["x"].half_width > 0.1
-    assert differences(made)["y"] == pytest.approx((-0.05, -0.05, -0.05))
+    assert macro_estimates(made)["x"].half_width > 0.1
+    assert differences_to(made)["y"] == pytest.approx((-0.05, -0.05, -0.05))
 
 
 def test_differences_are_to_the_best_where_none_is_named(tmp_path: Path) -> None:
-    """Everyone else is below it."""
-    gaps = differences(table(tmp_path, y=Y, x=X))
+    """All others are below it."""
+    gaps = differences_to(table(tmp_path, y=Y, x=X))
     assert list(gaps) == ["y"]
     assert gaps["y"].value == pytest.approx(-fmean([0.5, 0.3, 0.7, 1.0]) / 2)
     assert gaps["y"].high < 0
 
 
 def test_pairs_are_all_differences_the_better_one_first(tmp_path: Path) -> None:
-    """Each is what `differences` gives to the one from the other."""
+    """Each value equals that of `differences_to`."""
     z = {name: 1 - value for name, value in X.items()}
     made = table(tmp_path, y=Y, x=X, z=z)
-    found = pairs(made)
+    found = pairwise_differences(made)
     assert list(found) == [("x", "z"), ("x", "y"), ("z", "y")]
-    assert found["z", "y"] == pytest.approx(differences(made, to="y")["z"])
+    assert found["z", "y"] == pytest.approx(differences_to(made, to="y")["z"])
 
 
 def test_the_same_seed_gives_the_same_figures(tmp_path: Path) -> None:
-    """A report made twice is the same."""
+    """A report is reproducible."""
     made = table(tmp_path, x=X)
-    assert figures(made, seed=7) == figures(made, seed=7)
-    assert figures(made, seed=7) != figures(made, seed=8)
+    assert macro_estimates(made, seed=7) == macro_estimates(made, seed=7)
+    assert macro_estimates(made, seed=7) != macro_estimates(made, seed=8)
 
 
 def test_successes_are_resampled_without_the_boundary_cases(tmp_path: Path) -> None:
-    """Where all successes are alike nothing is uncertain, whatever failed."""
+    """If all successes are equal, the interval has no width, whatever failed."""
     scores = [page(f"{n}/1", 0.7) for n in range(9)] + [page("z/1", 0.0, boundary="memory")]
-    made = load(workspace(tmp_path, {"x": scores}), CORPUS)
-    assert success_figures(made)["x"] == pytest.approx((0.7, 0.7, 0.7))
-    assert figures(made)["x"].low < 0.6
+    made = load_table(workspace(tmp_path, {"x": scores}), CORPUS)
+    assert success_estimates(made)["x"] == pytest.approx((0.7, 0.7, 0.7))
+    assert macro_estimates(made)["x"].low < 0.6
 
 
 def test_a_table_without_pages_has_figures_that_are_no_numbers(tmp_path: Path) -> None:
-    """And none of it is an error."""
-    made = load(workspace(tmp_path, {"x": [page("a/1")]}), CORPUS)
-    for each in (figures, micro_figures, success_figures):
+    """This is not an error."""
+    made = load_table(workspace(tmp_path, {"x": [page("a/1")]}), CORPUS)
+    for each in (macro_estimates, micro_estimates, success_estimates):
         assert np.isnan(each(made)["x"]).all()

@@ -11,9 +11,9 @@ import pytest
 
 from tests.urltree_evaluation.scored import CORPUS, page, pages, workspace
 from urltree_evaluation.score import Segments
-from urltree_evaluation.statistics.bootstrap import Figure
+from urltree_evaluation.statistics.bootstrap import Estimate
 from urltree_evaluation.statistics.corpus_tables import corpus_tables
-from urltree_evaluation.statistics.grid import Grid, text
+from urltree_evaluation.statistics.grid import Grid, cell_text
 from urltree_evaluation.statistics.ranking import ranking
 from urltree_evaluation.workspace import Workspace
 
@@ -21,20 +21,20 @@ GRID = Grid(
     "quality",
     ("extractor", "F1", "documents", "p"),
     [
-        ("better", Figure(0.9634, 0.95, 0.98), 1234, None),
-        ("wor|se", Figure(0.9, 0.88, 0.91), 7, 0.0001),
+        ("better", Estimate(0.9634, 0.95, 0.98), 1234, None),
+        ("wor|se", Estimate(0.9, 0.88, 0.91), 7, 0.0001),
     ],
     frozenset({"F1"}),
 )
 
 
 def tables(work: Workspace) -> dict[str, Grid]:
-    """Of the corpus that was made up."""
+    """Return the tables of an invented corpus."""
     return corpus_tables(work, ranking(work, CORPUS))
 
 
 def test_markdown_is_aligned_and_its_best_is_bold() -> None:
-    """It is read as it is, too; a bar in a name does not end its cell."""
+    """The source is readable, too; "|" in a name does not end its cell."""
     assert GRID.markdown() == dedent(
         """\
         | extractor |             F1 | documents |        p |
@@ -46,7 +46,7 @@ def test_markdown_is_aligned_and_its_best_is_bold() -> None:
 
 
 def test_csv_has_plain_numbers_and_intervals_of_their_own() -> None:
-    """It is computed with."""
+    """Programs can compute with these columns."""
     assert GRID.csv() == dedent(
         """\
         extractor,F1,F1 low,F1 high,documents,p
@@ -57,7 +57,7 @@ def test_csv_has_plain_numbers_and_intervals_of_their_own() -> None:
 
 
 def test_text_of_strangers_does_not_act() -> None:
-    """No image or link in Markdown, no formula in a spreadsheet; a negative number stays one."""
+    """There is no image or link in Markdown and no formula in CSV; negative numbers are kept."""
     grid = Grid(
         "domains",
         ("extractor", "@x"),
@@ -71,7 +71,7 @@ def test_text_of_strangers_does_not_act() -> None:
 
 
 def test_the_best_of_each_row_may_be_bold_instead() -> None:
-    """Where the columns are extractors."""
+    """This is for tables with extractors as columns."""
     grid = Grid(
         "domains",
         ("domain", "x", "y"),
@@ -87,7 +87,7 @@ def test_the_best_of_each_row_may_be_bold_instead() -> None:
 
 
 def test_numbers_are_written_as_in_a_paper() -> None:
-    """Three decimals, no zero before them; what is not known is empty."""
+    """They have three decimals without a leading zero; unknown values are empty."""
     cells = [
         1.0,
         0.0,
@@ -95,17 +95,17 @@ def test_numbers_are_written_as_in_a_paper() -> None:
         -0.0001,
         0.0001,
         np.nan,
-        Figure(np.nan, np.nan, np.nan),
+        Estimate(np.nan, np.nan, np.nan),
         None,
         12345,
     ]
-    assert list(map(text, cells)) == [
+    assert list(map(cell_text, cells)) == [
         "1.000", ".000", "-.004", ".000", "<.001", "", "", "", "12,345",
     ]  # fmt: skip
 
 
 def test_a_corpus_of_pages_has_these_tables(tmp_path: Path) -> None:
-    """Those that there is nothing for are left out; each is whole in both forms."""
+    """Tables without data are omitted; the others are complete in both formats."""
     work = workspace(tmp_path, {"x": pages({"a/1": 0.5, "b/1": 0.7}), "y": pages({"a/1": 0.6})})
     grids = tables(work)
     assert list(grids) == ["ranking", "metrics", "boundaries", "pairs", "domains", "extractors"]
@@ -126,7 +126,7 @@ def test_a_corpus_of_segments_has_no_table_of_words(tmp_path: Path) -> None:
 
 
 def test_a_stream_has_tables_of_its_own(tmp_path: Path) -> None:
-    """Of the stream extractors on all pages."""
+    """They contain stream extractors on all pages."""
     stream = [page(f"a/{n}", 0.1 * n, number=n, is_sampled=n % 2 == 0) for n in range(1, 8)]
     scores = {"single": [each for each in stream if each.is_sampled], "stream": stream}
     work = workspace(tmp_path, scores, streams=["stream"], kind="stream")
@@ -138,7 +138,7 @@ def test_a_stream_has_tables_of_its_own(tmp_path: Path) -> None:
 
 
 def test_every_table_says_whose_output_its_gold_is(tmp_path: Path) -> None:
-    """Each may be read alone."""
+    """A table may be read on its own."""
     scores = {"x": pages({"a/1": 0.5}), "y": pages({"a/1": 0.6})}
     work = workspace(tmp_path, scores, kind="stream", streams=["x"], tool="readability.js")
     found = tables(work)
@@ -149,18 +149,18 @@ def test_every_table_says_whose_output_its_gold_is(tmp_path: Path) -> None:
 
 
 def test_a_domain_with_many_pages_has_intervals_of_its_own(tmp_path: Path) -> None:
-    """Of its pages alone; one page would seem certain."""
+    """The interval uses its pages only; with one page it would have no width."""
     x = {f"a/{n}": 0.5 + n % 2 / 10 for n in range(10)} | {"b/1": 0.3}
     y = {name: value - 0.1 for name, value in x.items()}
     many, one = tables(workspace(tmp_path, {"x": pages(x), "y": pages(y)}))["domains"].rows
     assert many[:3] == ["a", 10, "x"]
-    assert many[3] == pytest.approx(Figure(0.1, 0.1, 0.1))
-    assert many[4] == Figure(pytest.approx(0.55), pytest.approx(0.52), pytest.approx(0.58))
+    assert many[3] == pytest.approx(Estimate(0.1, 0.1, 0.1))
+    assert many[4] == Estimate(pytest.approx(0.55), pytest.approx(0.52), pytest.approx(0.58))
     assert one == ["b", 1, "x", pytest.approx(0.1), 0.3, pytest.approx(0.2)]
 
 
 def test_a_stream_without_stream_extractors_has_no_table_of_whole_streams(tmp_path: Path) -> None:
-    """Single-page extractors were given samples."""
+    """Single-page extractors only get samples."""
     work = workspace(tmp_path, {"x": pages({"a/1": 0.5, "a/2": 0.6})}, kind="stream")
     grids = tables(work)
     assert "ranking" in grids

@@ -10,18 +10,18 @@ import pytest
 from tests.urltree_evaluation.scored import CORPUS, page, workspace
 from urltree_evaluation.prediction import Prediction
 from urltree_evaluation.score import Score
-from urltree_evaluation.statistics.curves import after, curves, mean_curve, milestones
-from urltree_evaluation.statistics.duplicates import duplicates
-from urltree_evaluation.statistics.table import Table, whole_stream
+from urltree_evaluation.statistics.curves import average_after, curves, mean_curve, milestones
+from urltree_evaluation.statistics.stream_tables import count_duplicates
+from urltree_evaluation.statistics.table import ScoreTable, whole_stream
 from urltree_evaluation.workspace import write_lines
 
-# F1 by document number: of one domain all documents, of the other some were not scored
+# F1 by document number; one domain has scores of all documents, the other lacks some
 A = {1: 0.0, 2: 0.5, 3: 1.0, 4: 0.9, 5: 0.6}
 B = {2: 0.4, 10: 0.8}
 
 
-def stream(path: Path, **domains: dict[int, float]) -> Table:
-    """One extractor's F1 by document number in these domains."""
+def stream(path: Path, **domains: dict[int, float]) -> ScoreTable:
+    """Write a workspace with one extractor's F1 by document number in these domains."""
     scores = [
         page(f"{domain}/{number}", f1, number=number)
         for domain, given in domains.items()
@@ -32,7 +32,7 @@ def stream(path: Path, **domains: dict[int, float]) -> Table:
 
 
 def test_a_curve_is_the_mean_of_all_documents_until_each(tmp_path: Path) -> None:
-    """The paper's cumulative moving average (section 5.2, formula 4), by number in the domain."""
+    """It is the paper's cumulative moving average (section 5.2, formula 4)."""
     found = curves(stream(tmp_path, a=A, b=B), "x")
     assert found["a"].numbers.tolist() == [1, 2, 3, 4, 5]
     assert found["a"].values.tolist() == pytest.approx([0, 0.25, 0.5, 0.6, 0.6])
@@ -41,22 +41,22 @@ def test_a_curve_is_the_mean_of_all_documents_until_each(tmp_path: Path) -> None
 
 
 def test_documents_that_are_not_scored_are_counted(tmp_path: Path) -> None:
-    """The extractor learned from them; the average stays until the next that is scored."""
+    """The extractor learned from them; the average is unchanged until the next scored document."""
     curve = curves(stream(tmp_path, b=B), "x")["b"]
-    assert [after(curve, number) for number in (2, 5, 9)] == [0.4] * 3
-    assert after(curve, 10) == pytest.approx(0.6)
+    assert [average_after(curve, number) for number in (2, 5, 9)] == [0.4] * 3
+    assert average_after(curve, 10) == pytest.approx(0.6)
 
 
 @pytest.mark.parametrize("number", [1, 11])
 def test_a_domain_says_nothing_before_its_first_and_after_its_last(
     tmp_path: Path, number: int
 ) -> None:
-    """After 500 documents there is no domain of 60."""
-    assert np.isnan(after(curves(stream(tmp_path, b=B), "x")["b"], number))
+    """A domain of 60 documents has no value after 500."""
+    assert np.isnan(average_after(curves(stream(tmp_path, b=B), "x")["b"], number))
 
 
 def test_the_mean_curve_is_of_the_domains_that_have_as_many(tmp_path: Path) -> None:
-    """And says how many they are."""
+    """The curve contains their number."""
     mean = mean_curve(curves(stream(tmp_path, a=A, b=B), "x"))
     assert mean.numbers.tolist() == list(range(1, 11))
     assert mean.domains.tolist() == [1, 2, 2, 2, 2, 1, 1, 1, 1, 1]
@@ -65,14 +65,14 @@ def test_the_mean_curve_is_of_the_domains_that_have_as_many(tmp_path: Path) -> N
 
 
 def test_a_stream_without_scores_has_no_curve(tmp_path: Path) -> None:
-    """And that is no error."""
+    """This is not an error."""
     table = stream(tmp_path, a={})
     assert mean_curve(curves(table, "x")).numbers.tolist() == []
     assert milestones(table) == []
 
 
 def test_milestones_are_means_over_the_domains_that_have_as_many(tmp_path: Path) -> None:
-    """Of all documents until then, and of the second half of them."""
+    """One mean is over all documents so far, the other over the second half of them."""
     first, fifth, tenth = milestones(stream(tmp_path, a=A, b=B))
     numbers = [(each.number, each.domains) for each in (first, fifth, tenth)]
     assert numbers == [(1, 1), (5, 2), (10, 1)]
@@ -85,7 +85,7 @@ def test_milestones_are_means_over_the_domains_that_have_as_many(tmp_path: Path)
 
 
 def test_duplicates_are_counted_by_the_step_that_found_them(tmp_path: Path) -> None:
-    """The most frequent first; an extractor that found none is not there."""
+    """The most frequent step is first; extractors without duplicates are omitted."""
     steps = {"a/1": "", "a/2": "path", "a/3": "query", "a/4": "query"}
     found: list[Score] = [
         page(n, None if s else 0.5, is_duplicate=bool(s)) for n, s in steps.items()
@@ -99,6 +99,6 @@ def test_duplicates_are_counted_by_the_step_that_found_them(tmp_path: Path) -> N
         for name, step in steps.items()
     ]
     write_lines(work.predictions_file(CORPUS, "finds", "pages"), predictions)
-    counted = duplicates(work, CORPUS)
+    counted = count_duplicates(work, CORPUS)
     assert counted == {"finds": {"query": 2, "path": 1}}
     assert list(counted["finds"]) == ["query", "path"]

@@ -1,4 +1,4 @@
-"""The ranking of a corpus: all that a table in a paper says."""
+"""The ranking of a corpus, with all values that a table in a paper needs."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ import pytest
 
 from tests.urltree_evaluation.scored import CORPUS, page, pages, workspace
 from urltree_evaluation.score import Segments
-from urltree_evaluation.statistics.boundaries import boundaries
 from urltree_evaluation.statistics.ranking import ranking
-from urltree_evaluation.statistics.sign_test import SignTest, sign_test, two_sided
-from urltree_evaluation.statistics.table import load
-from urltree_evaluation.statistics.winners import Winner, winners
+from urltree_evaluation.statistics.shared_pages import count_boundary_cases
+from urltree_evaluation.statistics.table import load_table
+from urltree_evaluation.statistics.winners import SignTest, Winner, sign_test, two_sided, winners
 
 GOOD = {"a/1": 0.9, "a/2": 0.7, "b/1": 0.6, "c/1": 0.5}
 BAD = {"a/1": 0.4, "a/2": 0.4, "b/1": 0.6, "c/1": 0.1}
 
 
 def test_extractors_are_ranked_by_macro_f1_of_words(tmp_path: Path) -> None:
-    """Whatever they are called."""
+    """Their names do not matter."""
     found = ranking(workspace(tmp_path, {"a": pages(BAD), "z": pages(GOOD)}), CORPUS)
     assert [row.name for row in found.rows] == ["z", "a"]
     assert [row.headline.value for row in found.rows] == pytest.approx([1.9 / 3, 1.1 / 3])
@@ -27,7 +26,7 @@ def test_extractors_are_ranked_by_macro_f1_of_words(tmp_path: Path) -> None:
 
 
 def test_all_but_the_best_are_compared_with_it(tmp_path: Path) -> None:
-    """By their difference, and over domains."""
+    """There is a paired difference and a sign test over domains."""
     found = ranking(workspace(tmp_path, {"a": pages(BAD), "z": pages(GOOD)}), CORPUS)
     best, other = (row.text for row in found.rows)
     assert best is not None
@@ -39,13 +38,13 @@ def test_all_but_the_best_are_compared_with_it(tmp_path: Path) -> None:
 
 
 def test_a_row_says_what_was_run(tmp_path: Path) -> None:
-    """Options and version make a figure repeatable."""
+    """Options and version make a result reproducible."""
     (row,) = ranking(workspace(tmp_path, {"x": pages(GOOD)}, streams=["x"]), CORPUS).rows
     assert (row.options, row.version, row.is_stream) == ("as it comes", "1.0", True)
 
 
 def test_boundary_cases_are_counted_by_kind(tmp_path: Path) -> None:
-    """Those that are left are successes."""
+    """All other pages are successes."""
     scores = [
         page("a/1", 0.9),
         page("a/2", 0.0, boundary="time"),
@@ -59,11 +58,11 @@ def test_boundary_cases_are_counted_by_kind(tmp_path: Path) -> None:
         "both empty": 1,
     }
     assert row.successes == 1
-    assert boundaries(load(work, CORPUS)) == {"x": row.boundaries}
+    assert count_boundary_cases(load_table(work, CORPUS)) == {"x": row.boundaries}
 
 
 def test_a_corpus_of_segments_is_ranked_by_their_f1(tmp_path: Path) -> None:
-    """Counts are summed over pages before anything is divided, as trafilatura's evaluation does."""
+    """Counts are summed over pages before the division, as in trafilatura's evaluation."""
     scores = {
         "x": [
             page("a/1", segments=Segments(1, 1, 0, 2)),
@@ -86,13 +85,13 @@ def test_a_corpus_of_segments_is_ranked_by_their_f1(tmp_path: Path) -> None:
 
 
 def test_gold_that_a_tool_made_is_marked(tmp_path: Path) -> None:
-    """It is shown apart: that tool would win."""
+    """It is shown separately, because this tool would win."""
     found = ranking(workspace(tmp_path, {"x": pages(GOOD)}, tool="readability.js"), CORPUS)
     assert found.tool == "readability.js"
 
 
 def test_extractors_that_were_not_scored_to_the_end_are_named(tmp_path: Path) -> None:
-    """And are not ranked."""
+    """They are not ranked."""
     work = workspace(tmp_path, {"x": pages(GOOD), "y": pages(BAD)})
     work.scores_file(CORPUS, "y", "pages").unlink()
     found = ranking(work, CORPUS)
@@ -100,8 +99,8 @@ def test_extractors_that_were_not_scored_to_the_end_are_named(tmp_path: Path) ->
 
 
 def test_who_wins_where(tmp_path: Path) -> None:
-    """Each domain has its best, or several that are equal, and how far the next is."""
-    table = load(workspace(tmp_path, {"x": pages(GOOD), "y": pages(BAD)}), CORPUS)
+    """Each domain has its best extractor, or several equal ones, and the lead."""
+    table = load_table(workspace(tmp_path, {"x": pages(GOOD), "y": pages(BAD)}), CORPUS)
     a, b, c = winners(table)
     assert a == Winner("a", 2, ("x",), pytest.approx(0.8), pytest.approx(0.4))
     assert b == Winner("b", 1, ("x", "y"), 0.6, 0.0)
@@ -121,13 +120,13 @@ def test_who_wins_where(tmp_path: Path) -> None:
     ],
 )
 def test_p_is_the_exact_binomial(wins: int, losses: int, p: float) -> None:
-    """Two-sided: twice the smaller tail, at most 1."""
+    """It is two-sided: twice the smaller tail, but at most 1."""
     assert two_sided(wins, losses) == pytest.approx(p, abs=1e-6)
 
 
 def test_ties_say_nothing(tmp_path: Path) -> None:
-    """They are counted, and left out of the probability."""
+    """They are counted, but they do not affect p."""
     x = {f"{n}/1": 0.5 for n in range(20)}
     y = x | {f"{n}/1": 0.4 for n in range(5)}
-    table = load(workspace(tmp_path, {"x": pages(x), "y": pages(y)}), CORPUS)
+    table = load_table(workspace(tmp_path, {"x": pages(x), "y": pages(y)}), CORPUS)
     assert sign_test(table, "x", "y") == SignTest(5, 15, 0, 2 / 32)

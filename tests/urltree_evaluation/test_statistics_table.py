@@ -1,4 +1,4 @@
-"""Tables: which pages count, and what is averaged over what."""
+"""Tables: the pages that count, and how they are averaged."""
 
 from __future__ import annotations
 
@@ -8,62 +8,62 @@ import numpy as np
 import pytest
 
 from tests.urltree_evaluation.scored import CORPUS, page, pages, workspace
-from urltree_evaluation.statistics.table import load, whole_stream
+from urltree_evaluation.statistics.table import load_table, whole_stream
 
 
 def test_macro_is_the_mean_over_domains_of_the_mean_over_their_pages(tmp_path: Path) -> None:
-    """A site with many pages weighs as one with a single page; in micro each page does."""
+    """In macro each site has the same weight, in micro each page has."""
     work = workspace(tmp_path, {"x": pages({"a/1": 0.4, "a/2": 0.6, "a/3": 0.8, "b/1": 0.2})})
-    table = load(work, CORPUS)
+    table = load_table(work, CORPUS)
     assert table.macro() == pytest.approx({"x": (0.6 + 0.2) / 2})
     assert table.micro() == pytest.approx({"x": 2.0 / 4})
 
 
 def test_only_pages_that_every_extractor_was_given_count(tmp_path: Path) -> None:
-    """Else an extractor that was spared the hard ones would win."""
+    """Otherwise an extractor that did not get the difficult pages would win."""
     scores = {"x": pages({"a/1": 0.4, "a/2": 0.6}), "y": pages({"a/3": 0.1, "a/2": 0.8})}
-    table = load(workspace(tmp_path, scores), CORPUS)
+    table = load_table(workspace(tmp_path, scores), CORPUS)
     assert table.ids == ("a/2",)
     assert table.macro() == {"x": 0.6, "y": 0.8}
 
 
 def test_a_table_of_one_extractor_has_all_its_pages(tmp_path: Path) -> None:
-    """What others were given does not matter where they are not in the table."""
+    """Pages of extractors that are not in the table do not matter."""
     scores = {"x": pages({"a/1": 0.4, "a/2": 0.6}), "y": pages({"a/2": 0.8})}
-    table = load(workspace(tmp_path, scores), CORPUS, extractors=["x"])
+    table = load_table(workspace(tmp_path, scores), CORPUS, extractors=["x"])
     assert table.ids == ("a/1", "a/2")
 
 
 def test_a_duplicate_to_one_extractor_counts_for_none(tmp_path: Path) -> None:
-    """It has no text there to be compared."""
+    """One extractor has no text to compare there."""
     scores = {
         "x": pages({"a/1": 0.4, "a/2": 0.6}),
         "y": [page("a/1", is_duplicate=True), page("a/2", 0.7)],
     }
-    assert load(workspace(tmp_path, scores), CORPUS).ids == ("a/2",)
+    assert load_table(workspace(tmp_path, scores), CORPUS).ids == ("a/2",)
 
 
 def test_a_page_that_an_extractor_failed_on_is_0_in_its_mean(tmp_path: Path) -> None:
-    """And is left out of its column of successes alone."""
+    """It is only excluded from this extractor's mean of successes."""
     scores = {
         "x": [page("a/1", 0.8), page("a/2", 0.0, boundary="time")],
         "y": pages({"a/1": 0.5, "a/2": 0.7}),
     }
-    table = load(workspace(tmp_path, scores), CORPUS)
+    table = load_table(workspace(tmp_path, scores), CORPUS)
     assert table.macro() == pytest.approx({"x": 0.4, "y": 0.6})
     assert table.successes() == pytest.approx({"x": 0.8, "y": 0.6})
 
 
 def test_successes_are_not_a_number_where_there_are_none(tmp_path: Path) -> None:
-    """Not 0: nothing was measured."""
+    """The mean is NaN instead of 0, because nothing was measured."""
     scores = {"x": [page("a/1", 0.0, boundary="crash")]}
-    assert np.isnan(load(workspace(tmp_path, scores), CORPUS).successes()["x"])
+    assert np.isnan(load_table(workspace(tmp_path, scores), CORPUS).successes()["x"])
 
 
 def test_pages_without_domain_are_domains_of_their_own(tmp_path: Path) -> None:
-    """Classical corpora have about one page of each site."""
+    """Published corpora have about one page of each site."""
     work = workspace(tmp_path, {"x": pages({"/1": 0.2, "/2": 0.4, "a/1": 0.6, "a/2": 1.0})})
-    table = load(work, CORPUS)
+    table = load_table(work, CORPUS)
     assert table.domain_names == ("/1", "/2", "a")
     assert table.macro() == pytest.approx({"x": (0.2 + 0.4 + 0.8) / 3})
 
@@ -71,20 +71,20 @@ def test_pages_without_domain_are_domains_of_their_own(tmp_path: Path) -> None:
 def test_pages_without_full_gold_are_in_no_row(tmp_path: Path) -> None:
     """They have no metrics."""
     work = workspace(tmp_path, {"x": [page("a/1"), page("a/2", 0.5)]})
-    assert load(work, CORPUS).ids == ("a/2",)
+    assert load_table(work, CORPUS).ids == ("a/2",)
 
 
 def test_precision_has_a_table_as_f1_has(tmp_path: Path) -> None:
-    """The same pages, another number."""
+    """It has the same pages with other numbers."""
     work = workspace(tmp_path, {"x": [page("a/1", 0.5, precision=0.9)]})
-    assert load(work, CORPUS, of="precision").macro() == {"x": 0.9}
+    assert load_table(work, CORPUS, of="precision").macro() == {"x": 0.9}
 
 
 def test_an_extractor_without_scores_of_the_whole_corpus_is_left_out(tmp_path: Path) -> None:
-    """It would take most pages from all others."""
+    """Otherwise most pages would not be shared."""
     work = workspace(tmp_path, {"x": pages({"a/1": 0.5}), "y": pages({"a/1": 0.6})})
     work.scores_file(CORPUS, "y", "pages").unlink()
-    assert load(work, CORPUS).names == ("x",)
+    assert load_table(work, CORPUS).names == ("x",)
 
 
 def test_a_whole_stream_has_stream_extractors_on_all_pages(tmp_path: Path) -> None:
@@ -94,19 +94,19 @@ def test_a_whole_stream_has_stream_extractors_on_all_pages(tmp_path: Path) -> No
         "stream": [page("a/1", 0.4), page("a/2", 0.8, is_sampled=False)],
     }
     work = workspace(tmp_path, scores, streams=["stream"], kind="stream")
-    assert load(work, CORPUS).macro() == {"single": 0.9, "stream": 0.4}
+    assert load_table(work, CORPUS).macro() == {"single": 0.9, "stream": 0.4}
     assert whole_stream(work, CORPUS).macro() == pytest.approx({"stream": 0.6})
 
 
 def test_scores_that_were_written_anew_are_read_anew(tmp_path: Path) -> None:
-    """Scores are kept in memory only as long as their file stays as it was."""
-    assert load(workspace(tmp_path, {"x": pages({"a/1": 0.5})}), CORPUS).macro() == {"x": 0.5}
+    """Scores are cached until their file changes."""
+    assert load_table(workspace(tmp_path, {"x": pages({"a/1": 0.5})}), CORPUS).macro() == {"x": 0.5}
     more = pages({"a/1": 0.6, "b/1": 0.8})
-    assert load(workspace(tmp_path, {"x": more}), CORPUS).macro() == pytest.approx({"x": 0.7})
+    assert load_table(workspace(tmp_path, {"x": more}), CORPUS).macro() == pytest.approx({"x": 0.7})
 
 
 def test_a_table_without_pages_has_no_figures(tmp_path: Path) -> None:
     """A corpus of segments has no F1 of words."""
-    table = load(workspace(tmp_path, {"x": [page("a/1")]}), CORPUS)
+    table = load_table(workspace(tmp_path, {"x": [page("a/1")]}), CORPUS)
     assert len(table) == 0
     assert np.isnan(table.macro()["x"])

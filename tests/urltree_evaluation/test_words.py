@@ -1,4 +1,4 @@
-"""What a word is, in any language."""
+"""The definition of a word, in any language."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,8 @@ from urltree_evaluation.metrics.words import words
     ],
 )
 def test_words_are_what_white_space_parts(text: str, expected: list[str]) -> None:
-    """Categories P, S and C are white space too (issue 5)."""
-    assert words(text) == expected
+    """Characters of the categories P, S and C count as white space."""
+    assert split_words(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -39,19 +39,19 @@ def test_words_are_what_white_space_parts(text: str, expected: list[str]) -> Non
     ],
 )
 def test_the_variant_of_the_thesis_has_ascii_alone(text: str, expected: list[str]) -> None:
-    """Algorithm 3 of the thesis removes what is not ASCII."""
-    assert words(text, ascii_only=True) == expected
+    """Algorithm 3 of the thesis removes characters that are not ASCII."""
+    assert split_words(text, ascii_only=True) == expected
 
 
 @given(st.text(st.characters(max_codepoint=127)))
 @settings(deadline=None)
 def test_both_variants_are_the_same_on_ascii(text: str) -> None:
-    """They differ in characters beyond it only."""
-    assert words(text) == words(text, ascii_only=True)
+    """They only differ in other characters."""
+    assert split_words(text) == split_words(text, ascii_only=True)
 
 
 @given(st.text(), st.text())
 @settings(deadline=None)
 def test_lines_can_be_split_apart(first: str, second: str) -> None:
-    """The words of two lines are those of each: blocks joined by newlines share no word."""
-    assert words(f"{first}\n{second}") == words(first) + words(second)
+    """The words of two lines are the words of each: no word spans a newline."""
+    assert split_words(f"{first}\n{second}") == split_words(first) + split_words(second)

@@ -1,6 +1,6 @@
-"""Runs all extractors on pages that invite to the network; prints what reached out of the process.
+"""Run all extractors on pages that invite requests, and print what left the process.
 
-Run as a script: an audit hook stays until the process ends.
+This is a script, because an audit hook stays until the process ends.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REACHED: list[str] = []
 
 
 def notice(event: str, arguments: tuple[Any, ...]) -> None:
-    """An audit hook: requests, processes, and files written outside the temporary folder."""
+    """Record requests, processes, and files written outside the temporary folder (audit hook)."""
     if event in {"socket.connect", "socket.getaddrinfo", "socket.sendto", "subprocess.Popen"}:
         REACHED.append(f"{event} {arguments[1:]}")
     is_written = (
@@ -46,20 +46,20 @@ def _is_temporary(path: object) -> bool:
 
 
 def main() -> None:
-    """Run everything, then say what was noticed, a line each."""
+    """Run all extractors, then print each recorded event on a line."""
     sys.addaudithook(notice)
-    from urltree_evaluation import CorpusPage  # noqa: PLC0415 - watched from here on
+    from urltree_evaluation import CorpusPage  # noqa: PLC0415 - imports are watched, too
     from urltree_evaluation.extractors import catalogue  # noqa: PLC0415
 
-    found, _ = catalogue.load()
+    found, _ = catalogue.load_extractors()
     for extractor in found.values():
         extract = extractor.make()
         for number, html in enumerate([*PAGES.values(), *BROKEN]):
             url = f"https://site.example/{number}"
             for each in (CorpusPage(url, url, "site.example", html), CorpusPage("", "", "", html)):
-                with suppress(Exception):  # a broken page may fail
+                with suppress(Exception):  # extractors may raise for a broken page
                     extract(each)
-    print("\n".join(REACHED), end="")  # noqa: T201 - what the test reads
+    print("\n".join(REACHED), end="")  # noqa: T201 - the test reads it
 
 
 if __name__ == "__main__":

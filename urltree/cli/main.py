@@ -117,7 +117,7 @@ def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
     try:
         for name in inputs:
             if name != STDIN and not Path(name).exists():
-                raise InputError(f"{name}: this file or folder does not exist")  # noqa: TRY301
+                raise InputError(f"{name}: no such file or folder")  # noqa: TRY301
         pages = reader.read(inputs)
         # The second pass reads no page, so it can be interrupted at any time.
         held = nullcontext(pages) if options["two_pass"] else interruption.between(pages)

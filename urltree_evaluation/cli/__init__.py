@@ -1,4 +1,4 @@
-"""`urltree evaluate`: one module a verb, imported when it is called."""
+"""The command `urltree evaluate`. Each subcommand is a module that is imported when it runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ _VERBS = ("all", "convert", "extractors", "extract", "score", "cost", "report", 
 
 
 class _Verbs(click.Group):
-    """Knows its verbs by name alone: plain `urltree extract` needs none of their packages."""
+    """A command group that imports a subcommand only when it is needed.
+
+    The plain command `urltree extract` therefore works without the packages of the evaluation.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(_VERBS)
@@ -22,11 +25,14 @@ class _Verbs(click.Group):
             module = import_module(f"urltree_evaluation.cli.{cmd_name}")
         except ModuleNotFoundError as error:
             package = str(error.name).partition(".")[0]
-            ctx.fail(f"{package} is missing: pip install 'urltree[evaluation]'")
+            ctx.fail(f"{package} is not installed. Run: pip install 'urltree[evaluation]'")
         command: click.Command = module.command
         return command
 
 
 @click.group(cls=_Verbs)
 def evaluate() -> None:
-    """Measure extractors on pages with gold: all does convert, extract, score, cost and report."""
+    """Measure text extractors on web pages whose correct text is known.
+
+    `all` runs convert, extract, score, cost and report in this order.
+    """

@@ -1,4 +1,4 @@
-"""`urltree evaluate all`: every stage after the other."""
+"""The command `urltree evaluate all`: run every stage, one after the other."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from urltree_evaluation.cli import evaluate, options
 
 @click.command()
 @click.pass_context
-@options.work
+@options.work_argument
 @click.argument("inputs", type=click.Path(path_type=Path, exists=True), nargs=-1, required=True)
-@options.selection
-@options.sample
-@options.processes
-def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+@options.selection_options
+@options.sample_option
+@options.processes_option
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     context: click.Context,
     work: Path,
     inputs: tuple[Path, ...],
@@ -26,9 +26,11 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     sample: int,
     processes: int,
 ) -> None:
-    """Convert INPUTS, extract, score, measure cost and report, in the folder WORK.
+    """Run all stages on INPUTS: convert, extract, score, cost and report.
 
-    Interrupted, it goes on where it was. Other options: the stages one by one.
+    Each INPUT is a file or folder with pages, as for `convert`. All results are written to the
+    folder WORK. If a run is interrupted, the same command continues it. To use an option of a
+    single stage, run the stages one by one.
     """
     selection: dict[str, object] = {"names": names, "plugins": plugins, "corpora": corpora}
     stages: dict[str, dict[str, object]] = {
@@ -42,6 +44,6 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
         click.echo(f"\n{number} of {len(stages)}: {verb}", err=True)
         stage = evaluate.get_command(context, verb)
         if stage is None:
-            raise click.UsageError(f"there is no {verb}")
-        with options.ending_well():
+            raise click.UsageError(f"There is no subcommand {verb}.")
+        with options.errors_as_messages():
             context.invoke(stage, work=work, **given)

@@ -1,4 +1,4 @@
-"""`urltree evaluate convert`: corpora in the forms of the literature into a work folder."""
+"""The command `urltree evaluate convert`: read corpora of any known format into a work folder."""
 
 from __future__ import annotations
 
@@ -8,35 +8,51 @@ from typing import get_args
 import click
 
 from urltree_evaluation.cli import options
-from urltree_evaluation.converting import conversion, convert
+from urltree_evaluation.converting import convert, load_conversion
 from urltree_evaluation.corpora.sources import Form
-from urltree_evaluation.corpus import Corpus, Kind
-from urltree_evaluation.progress import shown
+from urltree_evaluation.corpus import Corpus, CorpusKind
+from urltree_evaluation.progress import show_progress
 from urltree_evaluation.workspace import Workspace
 
 
 @click.command()
-@options.work
+@options.work_argument
 @click.argument("inputs", type=click.Path(path_type=Path, exists=True), nargs=-1, required=True)
-@click.option("--form", type=click.Choice(get_args(Form)), help="What INPUTS are; else found out.")
-@click.option("--kind", type=click.Choice(get_args(Kind)), help="Of the corpora; else found out.")
-@click.option("--name", help="Of the one corpus; else its file's.")
-@click.option("--tool", help="Whose output the gold is: such corpora are ranked apart.")
-def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+@click.option(
+    "--form",
+    type=click.Choice(get_args(Form)),
+    help="Format of all INPUTS. By default it is detected for each input.",
+)
+@click.option(
+    "--kind",
+    type=click.Choice(get_args(CorpusKind)),
+    help="Kind of all corpora: single pages, or a stream of pages in the order of time. By default"
+    " it is detected.",
+)
+@click.option(
+    "--name",
+    help="Name of the corpus, if INPUTS contain exactly one. By default, the name of its file or"
+    " folder.",
+)
+@click.option(
+    "--tool",
+    help="Name of the program that produced the gold text. Such corpora are reported separately.",
+)
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     work: Path,
     inputs: tuple[Path, ...],
     form: Form | None,
-    kind: Kind | None,
+    kind: CorpusKind | None,
     name: str | None,
     tool: str | None,
 ) -> None:
-    """Read the corpora of INPUTS into the folder WORK.
+    """Convert the corpora in INPUTS to the format of the evaluation, in the folder WORK.
 
-    INPUTS are files of JSON Lines, folders of them, folders in the thesis' layout, CleanEval and
-    L3S-GN1. What has not changed since it was converted is not converted again.
+    INPUTS are JSON Lines files, folders of such files, or folders in the layout of Kovačič's
+    thesis, CleanEval or L3S-GN1. A corpus whose files have not changed is not converted again.
     """
     workspace = Workspace(work)
-    with options.ending_well(), workspace.locked(), shown("convert") as progress:
+    with options.errors_as_messages(), workspace.locked(), show_progress("convert") as progress:
         corpora = convert(
             inputs, workspace, form=form, kind=kind, name=name, tool=tool, progress=progress
         )
@@ -45,7 +61,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _line(corpus: Corpus, workspace: Workspace) -> str:
-    done = conversion(workspace, corpus.name)
+    done = load_conversion(workspace, corpus.name)
     pages, parts = sum(corpus.parts.values()), len(corpus.parts)
     tool = f", gold of {corpus.tool}" if corpus.tool else ""
     return (

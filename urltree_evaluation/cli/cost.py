@@ -1,4 +1,4 @@
-"""`urltree evaluate cost`: CPU of extractors side by side, and their memory."""
+"""The command `urltree evaluate cost`: measure CPU time and memory of extractors."""
 
 from __future__ import annotations
 
@@ -7,19 +7,27 @@ from pathlib import Path
 import click
 
 from urltree_evaluation.cli import options
-from urltree_evaluation.costs.costing import OF_PAGES, OF_STREAM, PASSES, cost
-from urltree_evaluation.progress import shown
+from urltree_evaluation.costs.costing import OF_PAGES, OF_STREAM, PASSES, measure_costs
+from urltree_evaluation.progress import show_progress
 
 _MIB = 1 << 20
 
 
 @click.command()
-@options.work
-@options.selection
-@options.number("--of-stream", OF_STREAM, "Documents of each part of a stream.")
-@options.number("--of-pages", OF_PAGES, "Documents of each corpus of single pages.")
-@options.number("--passes", PASSES, "Over all documents; each counts with its median.")
-def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+@options.work_argument
+@options.selection_options
+@options.positive_number(
+    "--of-stream", OF_STREAM, "Number of documents to measure in each part of a stream."
+)
+@options.positive_number(
+    "--of-pages", OF_PAGES, "Number of documents to measure in each corpus of single pages."
+)
+@options.positive_number(
+    "--passes",
+    PASSES,
+    "How often each document is measured. The median of the measurements is used.",
+)
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     work: Path,
     names: tuple[str, ...],
     plugins: tuple[Path, ...],
@@ -28,15 +36,16 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     of_pages: int,
     passes: int,
 ) -> None:
-    """Measure what extractors cost on a few documents of the folder WORK.
+    """Measure the CPU time and memory of extractors on a few documents of the folder WORK.
 
-    One process gives each document to all of them in turn; CPU is the ratio to a bare parse of the
-    same. Peak memory is of the extractions that there are.
+    One process gives each document to all extractors in turn. CPU time is reported as a multiple of
+    the time that lxml needs to parse the same documents. Peak memory comes from the files of
+    `extract`.
     """
-    with options.writing(work) as workspace:
-        extractors = options.chosen(names, plugins)
-        with shown("cost") as progress:
-            found = cost(
+    with options.locked_workspace(work) as workspace:
+        extractors = options.chosen_extractors(names, plugins)
+        with show_progress("cost") as progress:
+            found = measure_costs(
                 workspace,
                 extractors,
                 corpora=corpora,
@@ -47,8 +56,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
             )
     click.echo(f"a bare parse of {found.documents:,} documents: {found.seconds:.2f} s of CPU")
     for name, each in sorted(found.extractors.items(), key=lambda pair: pair[1].ratio):
-        memory = "" if each.peak_memory is None else f", {each.peak_memory / _MIB:,.0f} MiB"
-        left_out = f", left out {len(each.left_out):,}" if each.left_out else ""
-        click.echo(f"{name}: {each.ratio:.1f} times{memory}{left_out}")
+        memory = (
+            "" if each.peak_memory is None else f", peak memory {each.peak_memory / _MIB:,.0f} MiB"
+        )
+        left_out = f", documents left out {len(each.left_out):,}" if each.left_out else ""
+        click.echo(f"{name}: {each.ratio:.1f} times the bare parse{memory}{left_out}")
     for name in sorted(extractors.keys() - found.extractors.keys()):
-        click.echo(f"{name}: not measured, for it failed on all documents, or there is no stream")
+        click.echo(f"{name}: not measured: it failed on all documents, or WORK has no stream")

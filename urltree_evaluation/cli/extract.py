@@ -1,4 +1,4 @@
-"""`urltree evaluate extract`: extractors on corpora, in processes that may fail."""
+"""The command `urltree evaluate extract`: run extractors on the pages of corpora."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from pathlib import Path
 import click
 
 from urltree_evaluation.cli import options
-from urltree_evaluation.progress import shown
-from urltree_evaluation.running.extracting import extract
+from urltree_evaluation.progress import show_progress
+from urltree_evaluation.running.extracting import run_extractors
 from urltree_evaluation.running.watching import MEGABYTES, SECONDS
 
 
 @click.command()
-@options.work
-@options.selection
-@options.sample
-@options.processes
+@options.work_argument
+@options.selection_options
+@options.sample_option
+@options.processes_option
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=SECONDS,
     show_default=True,
-    help="CPU that a page may take; it may sleep four times as many.",
+    help="Limit of CPU time for a page, in seconds. A page may also sleep for four times as long.",
 )
-@options.number(
+@options.positive_number(
     "--megabytes",
     MEGABYTES,
-    "Memory that an extractor may take above what its process began with.",
+    "Limit of memory, in megabytes, in addition to the memory that the process starts with.",
 )
-def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     work: Path,
     names: tuple[str, ...],
     plugins: tuple[Path, ...],
@@ -39,15 +39,16 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     seconds: float,
     megabytes: int,
 ) -> None:
-    """Run extractors on the corpora in the folder WORK.
+    """Run extractors on the corpora in the folder WORK and store the text that they return.
 
-    A page that takes too long or too much memory, or that crashes its process, is counted, and
-    the run goes on. What is there is kept, unless corpus, version, options or sample changed.
+    A page that takes too much time or memory, or that crashes the process, is counted as a failure,
+    and the run continues. Existing results are kept unless the corpus, or the extractor's version,
+    options or sample changed.
     """
-    with options.writing(work) as workspace:
-        extractors = options.chosen(names, plugins)
-        with shown("extract") as progress:
-            extract(
+    with options.locked_workspace(work) as workspace:
+        extractors = options.chosen_extractors(names, plugins)
+        with show_progress("extract") as progress:
+            run_extractors(
                 workspace,
                 extractors,
                 corpora=corpora,

@@ -1,9 +1,11 @@
-"""`urltree evaluate gate`: our heuristics stay as good as they were, and how it ends.
+"""The command `urltree evaluate gate`: fail if the quality of our heuristics has fallen.
 
-0    no figure is below its floor
-1    one fell, or a heuristic has no floor; nothing is written
-2    usage, no streams, no floors, or floors of another corpus
-130  Ctrl-C; nothing is written
+Exit codes:
+
+    0    no F1 value is below its floor
+    1    a value is below its floor, or a heuristic has no floor; nothing is written
+    2    wrong usage, no streams, no floors, or the floors belong to another corpus
+    130  interrupted by Ctrl-C; nothing is written
 """
 
 from __future__ import annotations
@@ -15,33 +17,55 @@ from pathlib import Path
 import click
 
 from urltree.page import PageError
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.gate.floors import (
     FIGURES,
     SHIPPED,
     Floors,
     FloorsError,
-    Measured,
-    rounded_down,
+    GateFigures,
+    round_down,
 )
-from urltree_evaluation.gate.measuring import EVERY, Streams, measure
+from urltree_evaluation.gate.measuring import EVERY, Streams, measure_heuristics
 from urltree_evaluation.pool import PoolError
-from urltree_evaluation.progress import shown
+from urltree_evaluation.progress import show_progress
 
 _STREAMS = Path("../shared/data/streams")
 _FELL = 1
-_INTERRUPTED = 130  # 128 + SIGINT, as shells count
+_INTERRUPTED = 130  # 128 + SIGINT, like shells
 _METRICS = [name for name in FIGURES if not name.startswith("masked")]
 
 
 @click.command()
 @click.argument("streams", type=click.Path(path_type=Path), default=_STREAMS)
-@click.option("--floors", "file", type=click.Path(path_type=Path), help="Instead of the shipped.")
-@click.option("--raise", "raise_", is_flag=True, help="Write better figures as floors.")
-@click.option("--lower", is_flag=True, help="Write worse figures, too; needs --reason.")
-@click.option("--reason", help="Why a floor may be lower; it is kept with the floors.")
-@click.option("--processes", type=click.IntRange(1, 256), default=2, show_default=True)
-def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+@click.option(
+    "--floors",
+    "file",
+    type=click.Path(path_type=Path),
+    help="YAML file with the floors. By default, the file that is shipped with the package.",
+)
+@click.option(
+    "--raise",
+    "raise_",
+    is_flag=True,
+    help="Raise the floors to the measured values, if none of them is below its floor.",
+)
+@click.option(
+    "--lower",
+    is_flag=True,
+    help="Set the floors to the measured values, also where they are lower. Requires --reason.",
+)
+@click.option(
+    "--reason", help="Why the floors may be lowered. The text is stored in the file of the floors."
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 256),
+    default=2,
+    show_default=True,
+    help="Number of processes. Each of them measures one stream at a time.",
+)
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     streams: Path,
     file: Path | None,
     raise_: bool,
@@ -49,21 +73,22 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
     reason: str | None,
     processes: int,
 ) -> None:
-    """Hold our heuristics to the F1 that they reached on STREAMS, a folder of .jsonl.zst.
+    """Compare the F1 of our heuristics on STREAMS with the stored minimum values ("floors").
 
-    Every 10th page is scored, as it is and masked: hosts renamed, titles removed, class tokens
-    permuted. What falls by that was tuned to those sites.
+    STREAMS is a folder of DOMAIN.jsonl.zst files. Every 10th page is scored twice: unchanged, and
+    masked. A masked page has other host names, no title, and other class names and ids. If a
+    heuristic is worse on masked pages, then it was tuned to the names that these sites use.
     """
     if lower != bool(reason and reason.strip()):
-        raise click.UsageError("--lower needs --reason, and --reason needs --lower")
+        raise click.UsageError("--lower and --reason require each other: pass both or neither.")
     if lower and raise_:
-        raise click.UsageError("--lower raises, too: give one of them")
+        raise click.UsageError("--lower includes --raise: pass only one of them.")
     file = file or SHIPPED
     try:
         found = Streams.of(streams)
         floors = _floors(file, found.corpus, may_begin=raise_, may_change=lower)
-        with shown("gate") as progress:
-            measured = measure(found, processes, progress)
+        with show_progress("gate") as progress:
+            measured = measure_heuristics(found, processes, progress)
     except (CorpusError, FloorsError, PageError) as error:
         raise click.UsageError(str(error)) from None
     except PoolError as error:
@@ -77,22 +102,23 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _floors(file: Path, corpus: str, *, may_begin: bool, may_change: bool) -> Floors | None:
-    """The floors of a file; None where there is no file, and it is to be written."""
+    """Return the floors of a file, or None if there is no file yet and one may be written."""
     if not file.exists() and may_begin:
         return None
     floors = Floors.read(file)
     if floors.corpus != corpus and not may_change:
         raise FloorsError(
-            f"the floors hold for another corpus\n  floors   {floors.corpus} ({file})\n"
-            f"  streams  {corpus}\n--lower --reason TEXT begins anew with these streams"
+            f"the floors belong to another corpus\n  floors   {floors.corpus} ({file})\n"
+            f"  streams  {corpus}\nTo replace them by floors of these streams, pass"
+            " --lower --reason TEXT."
         )
     return floors
 
 
 def _decide(
-    floors: Floors, measured: Measured, file: Path, *, raise_: bool, reason: str | None
+    floors: Floors, measured: GateFigures, file: Path, *, raise_: bool, reason: str | None
 ) -> int:
-    """Say what fell, write what is to be written; returns the exit code."""
+    """Print the values that fell, write the floors if asked to, and return the exit code."""
     if floors.corpus == measured.corpus:
         for line in _falls(floors, measured):
             click.echo(line)
@@ -102,25 +128,29 @@ def _decide(
         new.write(file)
         click.echo(f"floors written, {len(new.lowered) - len(floors.lowered)} lowered: {file}")
     elif fell:
-        click.echo("floors stay: --lower --reason TEXT lowers them" if raise_ else "the gate fell")
+        click.echo(
+            "floors not written: to lower them, pass --lower --reason TEXT"
+            if raise_
+            else "failed: values are below their floors"
+        )
         return _FELL
     elif raise_:
         floors.raised(measured).write(file)
         click.echo(f"floors written: {file}")
     elif missing := floors.without_floor(measured):
-        click.echo(f"no floor, --raise writes one: {', '.join(missing)}")
+        click.echo(f"no floor for {', '.join(missing)}: pass --raise to write one")
         return _FELL
     else:
-        click.echo("the gate holds")
+        click.echo("passed: no value is below its floor")
     return 0
 
 
-def _table(floors: Floors, measured: Measured) -> Iterator[str]:
-    """Figures as they are and masked beside their floors, by metric and heuristic."""
+def _table(floors: Floors, measured: GateFigures) -> Iterator[str]:
+    """Yield the lines of a table: each F1 value, unchanged and masked, beside its floor."""
     sites = len({site for found in measured.sites.values() for site in found})
     yield f"macro F1 of {sites} sites, every {EVERY}th page, {measured.pages:,} scored"
     if floors.corpus != measured.corpus:
-        yield "another corpus: the floors are shown, and mean nothing here"
+        yield "the floors belong to another corpus: do not compare them with these values"
     for metric in _METRICS:
         yield ""
         yield f"{metric:<25}{'plain':>9}{'floor':>9}{'masked':>9}{'floor':>9}{'difference':>12}"
@@ -129,19 +159,19 @@ def _table(floors: Floors, measured: Measured) -> Iterator[str]:
             masked = f"masked {metric}"
             difference = figures[masked] - figures[metric]
             yield (
-                f"  {name:<23}{rounded_down(figures[metric]):9.4f}{_number(floor.get(metric))}"
-                f"{rounded_down(figures[masked]):9.4f}{_number(floor.get(masked))}"
+                f"  {name:<23}{round_down(figures[metric]):9.4f}{_number(floor.get(metric))}"
+                f"{round_down(figures[masked]):9.4f}{_number(floor.get(masked))}"
                 f"{difference:+12.6f}"
             )
     yield ""
 
 
-def _falls(floors: Floors, measured: Measured) -> Iterator[str]:
-    """What fell, by how much, and on which sites."""
+def _falls(floors: Floors, measured: GateFigures) -> Iterator[str]:
+    """Yield a line for each value below its floor, and for each site on which it fell."""
     for fall in floors.falls(measured):
         change = _change(fall.floor, fall.now)
         what = f"{fall.heuristic}, {fall.figure}"
-        yield f"fell: {what}: {fall.now:.4f}, floor {fall.floor:.4f}{change}"
+        yield f"below its floor: {what}: {fall.now:.4f}, floor {fall.floor:.4f}{change}"
         for site, before, now in floors.site_falls(measured, fall):
             yield f"  {site:<30} {now:.4f}, was {before:.4f}{_change(before, now)}"
 

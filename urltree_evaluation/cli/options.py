@@ -1,9 +1,11 @@
-"""What the verbs share: their options, and how they end.
+"""Options and error handling that the subcommands share.
 
-0    done
-1    the folder, a corpus, an extractor or a plugin cannot be used, or another run writes there
-2    usage
-130  Ctrl-C; the same command goes on where it was
+Exit codes:
+
+    0    done
+    1    the folder, a corpus, an extractor or a plugin cannot be used, or another run is active
+    2    wrong usage
+    130  interrupted by Ctrl-C; the same command continues the work
 """
 
 from __future__ import annotations
@@ -17,104 +19,107 @@ from typing import Any, TypeVar
 
 import click
 
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.extractors import catalogue
-from urltree_evaluation.extractors.registry import Extractor
+from urltree_evaluation.extractors.registry import RegisteredExtractor
 from urltree_evaluation.pool import PoolError
 from urltree_evaluation.running.extracting import SAMPLE
 from urltree_evaluation.workspace import Workspace, WorkspaceError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_INTERRUPTED = 130  # 128 + SIGINT, as shells count
+_INTERRUPTED = 130  # 128 + SIGINT, like shells
 
-work = click.argument("work", type=click.Path(path_type=Path, file_okay=False))
-processes = click.option(
+work_argument = click.argument("work", type=click.Path(path_type=Path, file_okay=False))
+processes_option = click.option(
     "--processes",
     type=click.IntRange(min=1),
     default=os.cpu_count() or 1,
-    show_default="one a core",
-    help="How many run at the same time.",
+    show_default="number of cores",
+    help="Number of processes that run at the same time.",
 )
 
 
-def number(flag: str, default: int, text: str) -> Callable[[_F], _F]:
-    """An option that is a number from 1 on."""
+def positive_number(flag: str, default: int, text: str) -> Callable[[_F], _F]:
+    """Return an option whose value is an integer of at least 1."""
     return click.option(
         flag, type=click.IntRange(min=1), default=default, show_default=True, help=text
     )
 
 
-sample = number(
+sample_option = positive_number(
     "--sample",
     SAMPLE,
-    "Evenly spaced pages of each part of a stream that all extractors are given.",
+    "Number of evenly spaced pages of each part of a stream that all extractors are compared on.",
 )
 
-plugins = click.option(
+plugins_option = click.option(
     "--plugin",
     "plugins",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A Python file with extractors of your own; may be repeated.",
+    help="Python file that registers your own extractors. Can be repeated.",
 )
-corpora = click.option(
+corpora_option = click.option(
     "--corpus",
     "corpora",
     multiple=True,
     metavar="NAME",
-    help="Of WORK; may be repeated. All, where none is named.",
+    help="Name of a corpus in WORK. Can be repeated. By default, all corpora.",
 )
 _names = click.option(
     "--extractor",
     "names",
     multiple=True,
     metavar="NAME",
-    help="As `extractors` lists them; may be repeated. All, where none is named.",
+    help="Name of an extractor, see `urltree evaluate extractors`. Can be repeated. By default,"
+    " all.",
 )
 
 
-def selection(command: _F) -> _F:
-    """Which extractors, on which corpora."""
-    return _names(plugins(corpora(command)))
+def selection_options(command: _F) -> _F:
+    """Add the options that select extractors and corpora."""
+    return _names(plugins_option(corpora_option(command)))
 
 
-def chosen(names: Sequence[str], plugins: Sequence[Path]) -> Mapping[str, Extractor]:
-    """The extractors of these names; all that can be had, where none is named.
+def chosen_extractors(
+    names: Sequence[str], plugins: Sequence[Path]
+) -> Mapping[str, RegisteredExtractor]:
+    """Return the extractors with these names, or all available ones if no name is given.
 
     Raises:
-        click.ClickException: there is none of that name; why, where it is known.
+        click.ClickException: there is no extractor of one of these names.
     """
-    found, absent = catalogue.load(plugins)
+    found, absent = catalogue.load_extractors(plugins)
     unknown = [name for name in names if name not in found]
     if unknown:
-        why = "; ".join(f"{module} is {reason}" for module, reason in absent.items())
-        there_are = f"there are {', '.join(found)}"
+        why = "; ".join(f"{module} ({reason})" for module, reason in absent.items())
         raise click.ClickException(
-            f"no extractor {unknown[0]}; {there_are}" + f"; {why}" * bool(why)
+            f"There is no extractor {unknown[0]!r}. Available: {', '.join(found)}."
+            + f" Not available: {why}." * bool(why)
         )
     if not names:
         for module, reason in absent.items():
-            click.echo(f"without {module}: {reason}", err=True)
+            click.echo(f"skipping {module}: {reason}", err=True)
     return {name: found[name] for name in names or found}
 
 
 @contextmanager
-def writing(work: Path) -> Iterator[Workspace]:
-    """The folder, which nobody else writes to meanwhile; ends as `ending_well`."""
+def locked_workspace(work: Path) -> Iterator[Workspace]:
+    """Lock the work folder against other runs, and report errors as `errors_as_messages` does."""
     workspace = Workspace(work)
-    with ending_well():
-        workspace.named(())  # without a corpus nothing is made, no folder either
+    with errors_as_messages():
+        workspace.named(())  # fail before a folder or lock file is created
         with workspace.locked():
             yield workspace
 
 
 @contextmanager
-def ending_well() -> Iterator[None]:
-    """Say what is wrong, or how to go on, instead of a traceback."""
+def errors_as_messages() -> Iterator[None]:
+    """Print known errors as messages without a traceback, and handle Ctrl-C."""
     try:
         yield
     except (CorpusError, WorkspaceError, PoolError, catalogue.PluginError, OSError) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
-        click.echo("interrupted: the same command goes on where this one was", err=True)
+        click.echo("interrupted: run the same command again to continue", err=True)
         sys.exit(_INTERRUPTED)

@@ -1,4 +1,4 @@
-"""`urltree evaluate score`: predictions held against gold."""
+"""The command `urltree evaluate score`: compare the extracted text with the gold text."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from pathlib import Path
 import click
 
 from urltree_evaluation.cli import options
-from urltree_evaluation.progress import shown
-from urltree_evaluation.scoring import score
+from urltree_evaluation.progress import show_progress
+from urltree_evaluation.scoring import score_predictions
 
 
 @click.command()
-@options.work
-@options.corpora
-@options.processes
+@options.work_argument
+@options.corpora_option
+@options.processes_option
 def command(work: Path, corpora: tuple[str, ...], processes: int) -> None:
-    """Score the predictions in the folder WORK by every metric.
+    """Compute all metrics for the extracted text in the folder WORK.
 
-    What has been scored since it was extracted is kept; an interrupted run goes on where it was.
+    Scores that are newer than the extracted text are kept. An interrupted run can be continued by
+    running the same command again.
     """
-    with options.writing(work) as workspace, shown("score") as progress:
-        score(workspace, corpora=corpora, processes=processes, progress=progress)
+    with options.locked_workspace(work) as workspace, show_progress("score") as progress:
+        score_predictions(workspace, corpora=corpora, processes=processes, progress=progress)

@@ -1,1 +1,1 @@
-"""Readers of corpora in the forms that the literature left: each gives CorpusPages."""
+"""Readers for the formats of published corpora; each one yields CorpusPages."""

@@ -1,4 +1,4 @@
-"""The address of a page and its domain: what figures are averaged over and resampled by."""
+"""The URL of a page and its domain. Averages and resamples are made by domain."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _scheme = cache(KeyScheme)
 
 
 class Address(NamedTuple):
-    """Where a page is from.
+    """The URL and the domain of a page.
 
     Attributes:
-        url: as given; "" where it is none, for extractors would stumble: trafilatura's evaluation
-            has 36 such as "hard::file.html".
-        domain: the registrable domain of the URL; without URL the corpus' own label.
+        url: URL as the corpus gives it; "" if it is not a valid URL, because some extractors fail
+            on invalid ones. trafilatura's evaluation has 36, such as "hard::file.html".
+        domain: registrable domain of the URL; without a URL, the label that the corpus gives.
     """
 
     url: str
     domain: str
 
 
-def address(url: str | None, label: str | None = None) -> Address:
-    """The address that a corpus gives a page."""
+def page_address(url: str | None, label: str | None = None) -> Address:
+    """Return the URL and domain of a page from what its corpus gives."""
     try:
         return Address(url or "", _scheme().domain(url or ""))
     except PageError:

@@ -1,15 +1,15 @@
-"""CleanEval, 2007, and what was made after it: pages in a wrapper, gold with marks.
+"""Reader for CleanEval (2007) and later corpora in its format.
 
     en_original/763.html       <text id="URL" title="…" encoding="iso-8859-1"> page </text>
-    en_cleaned/763-cleaned.txt  URL: …      at the top of some
+    en_cleaned/763-cleaned.txt  URL: …      at the top of some files
                                 <h>Heading
                                 <p>Paragraph, whose lines may be
                                 broken
                                 <l>List item
 
-The final set calls its folders `input` and `GoldStandard`, and the gold 763.txt. Names need be no
-numbers. A page without gold is not scored; gold without page is an error. `stripped` folders hold
-what annotators began with: passed over.
+The final set names its folders `input` and `GoldStandard`, and its gold files 763.txt. File names
+need not be numbers. A page without gold is not scored; gold without a page is an error. Folders
+with "stripped" in their name contain the text that annotators started from, and are skipped.
 
 Source: Baroni, Chantree, Kilgarriff, Sharoff, "CleanEval: a competition for cleaning web pages",
 LREC 2008, and its annotation guidelines; Kovačič, section 4.2.
@@ -24,9 +24,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from urltree.html.encoding import decode_html, scrub
-from urltree_evaluation.corpora.address import address
-from urltree_evaluation.corpora.corpus_error import CorpusError
-from urltree_evaluation.corpora.corpus_files import read_bytes
+from urltree_evaluation.corpora.address import page_address
+from urltree_evaluation.corpora.corpus_files import CorpusError, read_bytes
 from urltree_evaluation.corpus import CorpusPage
 
 _WRAPPER = re.compile(
@@ -41,7 +40,7 @@ _CLEANED = "-cleaned"
 
 
 class Unwrapped(NamedTuple):
-    """A page out of CleanEval's wrapper, and what that said."""
+    """A page without CleanEval's wrapper, and the wrapper's attributes."""
 
     html: bytes
     url: str = ""
@@ -49,12 +48,12 @@ class Unwrapped(NamedTuple):
     encoding: str | None = None
 
     def text(self) -> str:
-        """The page, decoded as pages from the web are, the encoding as if a header said it."""
+        """Decode the page like a page from the web, with the stated encoding as its HTTP header."""
         return scrub(decode_html(self.html, _header(self.encoding)))
 
 
 def unwrap(page: bytes) -> Unwrapped:
-    """A page out of its wrapper; one without stays as it is."""
+    """Remove CleanEval's wrapper from a page; a page without one is returned unchanged."""
     wrapper = _WRAPPER.match(page)
     if wrapper is None:
         return Unwrapped(page)
@@ -73,7 +72,10 @@ def _header(encoding: str | None) -> str | None:
 
 
 def remove_marks(gold: str) -> str:
-    """Gold without URL line and marks, a line for each block; unmarked gold keeps its lines."""
+    """Return gold without URL line and marks, one line for each block.
+
+    Gold without marks keeps its lines.
+    """
     url_line = _URL_LINE.match(gold)
     text = gold[url_line.end() :] if url_line else gold
     if _MARK.search(text):
@@ -84,17 +86,17 @@ def remove_marks(gold: str) -> str:
 
 
 def read(folder: Path) -> Iterator[CorpusPage]:
-    """The pages below a folder, by their numbers. Raises CorpusError."""
-    pages, gold = _by_name(folder, ".html"), _by_name(folder, ".txt")
+    """Yield the pages below a folder, ordered by number. Raises CorpusError."""
+    pages, gold = _files_by_name(folder, ".html"), _files_by_name(folder, ".txt")
     for name in gold:
         if name not in pages:
-            raise CorpusError(f"{gold[name]}: its page, {name}.html, is missing")
+            raise CorpusError(f"{gold[name]}: the page of this gold, {name}.html, does not exist")
     for name in sorted(pages, key=_number):
         yield _page(name, pages[name], gold.get(name))
 
 
-def _by_name(folder: Path, suffix: str) -> dict[str, Path]:
-    """Files of a kind by number or name; nothing stripped, and no notes beside the folders."""
+def _files_by_name(folder: Path, suffix: str) -> dict[str, Path]:
+    """Return files with a suffix by number or name, without stripped files and notes."""
     files: dict[str, Path] = {}
     for file in sorted(folder.rglob("*" + suffix)):
         name = file.stem.removesuffix(_CLEANED)
@@ -102,7 +104,10 @@ def _by_name(folder: Path, suffix: str) -> dict[str, Path]:
         if "stripped" in file.parent.name or is_note:
             continue
         if name in files:
-            raise CorpusError(f"{file}: {files[name]} has the same number; convert them apart")
+            raise CorpusError(
+                f"{file}: {files[name]} has the same name or number: convert their folders"
+                " separately"
+            )
         files[name] = file
     return files
 
@@ -115,7 +120,7 @@ def _page(name: str, file: Path, gold_file: Path | None) -> CorpusPage:
     page = unwrap(read_bytes(file))
     gold = scrub(decode_html(read_bytes(gold_file))) if gold_file else None
     said = _URL_LINE.match(gold) if gold else None
-    url, domain = address(page.url or (said[1] if said else None))
+    url, domain = page_address(page.url or (said[1] if said else None))
     return CorpusPage(
         id=name,
         url=url,

@@ -1,4 +1,4 @@
-"""Files of a corpus: read and decoded, or an error that names them."""
+"""Read and decode files of a corpus, with errors that name the file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from pathlib import Path
 import webencodings
 
 from urltree.html.encoding import scrub
-from urltree_evaluation.corpora.corpus_error import CorpusError
+
+
+class CorpusError(Exception):
+    """An error in a corpus; the message names the file and the page or line."""
 
 
 def read_bytes(file: Path) -> bytes:
-    """All bytes of a file. Raises CorpusError."""
+    """Return the content of a file. Raises CorpusError."""
     try:
         return file.read_bytes()
     except OSError as error:
@@ -21,19 +24,19 @@ def read_bytes(file: Path) -> bytes:
 
 
 def read_text(file: Path, encoding: str) -> str:
-    """The text of a file in the encoding that the corpus states, whole or not at all.
+    """Decode a file in the encoding that the corpus states; invalid bytes are an error.
 
-    A label means what it means to browsers, else what it means to Python: `iso-8859-1` is
-    windows-1252, and itself where a byte has no meaning in that.
+    An encoding label has its meaning in browsers first, then its meaning in Python: `iso-8859-1` is
+    decoded as windows-1252, or as ISO 8859-1 if a byte is undefined there.
 
     Raises:
-        CorpusError: the file cannot be read, the label is unknown, or a byte is none of its.
+        CorpusError: the file cannot be read, the label is unknown, or a byte is invalid.
     """
-    return decoded(read_bytes(file), encoding, str(file))
+    return decode_strictly(read_bytes(file), encoding, str(file))
 
 
-def decoded(data: bytes, encoding: str, where: str) -> str:
-    """Bytes in a stated encoding as text, without byte order mark. Raises CorpusError."""
+def decode_strictly(data: bytes, encoding: str, where: str) -> str:
+    """Decode bytes in a stated encoding, without a byte order mark. Raises CorpusError."""
     problem: Exception | None = None
     for codec in _codecs(encoding):
         try:
@@ -41,8 +44,8 @@ def decoded(data: bytes, encoding: str, where: str) -> str:
         except UnicodeError as error:
             problem = problem or error
     if problem is None:
-        raise CorpusError(f"{where}: no encoding is named {encoding!r}")
-    raise CorpusError(f"{where}: is not {encoding}: {problem}")
+        raise CorpusError(f"{where}: unknown encoding {encoding!r}")
+    raise CorpusError(f"{where}: cannot be decoded as {encoding}: {problem}")
 
 
 def _codecs(label: str) -> list[codecs.CodecInfo]:

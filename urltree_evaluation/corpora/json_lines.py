@@ -1,11 +1,11 @@
-r"""Corpora as JSON Lines, one page a line; also compressed by gzip or zstd.
+r"""Reader for JSON Lines, one page a line, optionally compressed by gzip or zstd.
 
     {"url": "https://site.example/a", "title": "A", "html": "<html>…", "gold": "A\nText …"}
     {"url": "", "domain": "site", "html": "<html>…", "with": ["must be"], "without": ["must not"]}
 
-`html` alone is required. Without `id` a page is named by its file and its number there: "site/17".
-Where a text is not known it is null, empty or absent; an empty `gold` is gold: nothing should come
-out.
+Only `html` is required. A page without `id` gets its file name and line number as id: "site/17".
+An unknown text is null, empty or absent. For `gold` only null and absent mean unknown: an empty
+`gold` means that no text should be extracted.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from urltree.html.encoding import scrub
 from urltree.page import PageError
 from urltree.reading.json_lines import read_json_lines
 from urltree.reading.stream import InputError, open_decompressed
-from urltree_evaluation.corpora.address import address
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.address import page_address
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.corpus import CorpusPage
 
 _NAME = re.compile(r"(?P<stem>.+)\.(?:jsonl|ndjson)(?:\.(?:gz|zst))?", re.IGNORECASE)
 
 
 def stem(file: Path) -> str | None:
-    """Name of a file without its suffixes; None where they are not those of JSON Lines."""
+    """Return the name of a file without its suffixes, or None if it is not a JSON Lines file."""
     match = _NAME.fullmatch(file.name)
     return match["stem"] if match else None
 
 
 def read(file: Path) -> Iterator[CorpusPage]:
-    """The pages of a file, in order, one at a time.
+    """Yield the pages of a file, in order.
 
     Raises:
-        CorpusError: the file cannot be read, or a line is no page.
+        CorpusError: the file cannot be read, or a line is not a page.
     """
     try:
         with open_decompressed(str(file)) as stream:
             for number, record in enumerate(read_json_lines(stream, str(file)), start=1):
                 if isinstance(record, PageError):
                     raise CorpusError(record.message)
-                assert isinstance(record, Mapping)  # noqa: S101 - the reader's promise
+                assert isinstance(record, Mapping)  # noqa: S101 - the reader yields nothing else
                 yield _page(record, number, file)
     except InputError as error:
         raise CorpusError(str(error)) from error
@@ -53,9 +53,9 @@ def _page(record: Mapping[str, Any], number: int, file: Path) -> CorpusPage:
     fields = _Fields(record, f"page {number} of {file}")
     html = fields.text("html")
     if html is None:
-        raise CorpusError(f"{fields.where}: html: is missing")
+        raise CorpusError(f"{fields.where}: html is missing; it is required")
     own = record.get("id")
-    url, domain = address(fields.text("url"), fields.text("domain"))
+    url, domain = page_address(fields.text("url"), fields.text("domain"))
     return CorpusPage(
         id=str(own) if isinstance(own, int) else fields.text("id") or f"{stem(file)}/{number}",
         url=url,
@@ -70,7 +70,7 @@ def _page(record: Mapping[str, Any], number: int, file: Path) -> CorpusPage:
 
 
 class _Fields:
-    """A record's texts, checked; lone surrogates become U+FFFD, for they cannot be written."""
+    """Checked access to the texts of a record; lone surrogates become U+FFFD, as UTF-8 has none."""
 
     def __init__(self, record: Mapping[str, Any], where: str) -> None:
         self._record = record
@@ -80,10 +80,12 @@ class _Fields:
         value = self._record.get(name)
         if value is None or isinstance(value, str):
             return value and scrub(value)
-        raise CorpusError(f"{self.where}: {name}: should be a string, is {type(value).__name__}")
+        raise CorpusError(
+            f"{self.where}: {name} must be a string, but is of type {type(value).__name__}"
+        )
 
     def texts(self, name: str) -> tuple[str, ...]:
         values = self._record.get(name)
         if not isinstance(values, list | None) or not all(isinstance(v, str) for v in values or ()):
-            raise CorpusError(f"{self.where}: {name}: should be a list of strings")
+            raise CorpusError(f"{self.where}: {name} must be a list of strings")
         return tuple(scrub(value) for value in values or ())

@@ -1,15 +1,15 @@
-"""L3S-GN1: 621 news pages, and the same with spans around what is content.
+"""Reader for L3S-GN1: 621 news pages, and the same pages with content marked by spans.
 
     original/ID.html     the page
     annotated/ID.html    <span class="x-nc-sel1">Headline</span> <span class="x-nc-sel2">Text …
-    url-mapping.txt      <urn:uuid:ID> URL        a line a page
+    url-mapping.txt      <urn:uuid:ID> URL        one line a page
 
-Its classes: 0 not content, 1 headline, 2 full text, 3 supplemental, 4 related content, 5 comments.
-Gold is 1 and 2, in the page's order, a line for each block. Spans stand in spans: the innermost
-decides, so that comments inside a full text are none of it.
+Its classes are 0 not content, 1 headline, 2 full text, 3 supplemental, 4 related content and
+5 comments. Gold is the text of classes 1 and 2 in the order of the page, one line for each block.
+Spans may be nested: the innermost one counts, so comments inside a full text are not gold.
 
 Source: Kohlschütter, Fankhauser, Nejdl, "Boilerplate detection using shallow text features", WSDM
-2010, and the data's own README; Kovačič, section 4.2, takes the same two classes.
+2010, and the README of the data. Kovačič, section 4.2, uses the same two classes.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from urltree.html.elements import DROPPED, INLINE
 from urltree.html.encoding import decode_html, scrub
 from urltree.html.parser import parse_html
 from urltree.page import PageError
-from urltree_evaluation.corpora.address import address
-from urltree_evaluation.corpora.corpus_error import CorpusError
-from urltree_evaluation.corpora.corpus_files import read_bytes
+from urltree_evaluation.corpora.address import page_address
+from urltree_evaluation.corpora.corpus_files import CorpusError, read_bytes
 from urltree_evaluation.corpus import CorpusPage
 
 _CLASS = re.compile(r"(?:^|\s)x-nc-sel(\d)(?:\s|$)")
@@ -36,11 +35,11 @@ _NOT_CONTENT = 0
 
 
 class AnnotatedGold(NamedTuple):
-    """What annotators marked in a page.
+    """The gold that annotators marked in a page.
 
     Attributes:
-        text: headline and full text, a line for each block.
-        headline: its first line, where one is marked.
+        text: headline and full text, one line for each block.
+        headline: first line of the headline, if one is marked.
     """
 
     text: str
@@ -48,7 +47,11 @@ class AnnotatedGold(NamedTuple):
 
 
 def annotated_gold(html: str, where: str) -> AnnotatedGold:
-    """Headline and full text of an annotated page. Raises CorpusError: too much markup."""
+    """Return headline and full text of an annotated page.
+
+    Raises:
+        CorpusError: the markup is too large.
+    """
     try:
         lines: list[tuple[int, str]] = parse_html(html.replace("\0", "").encode(), _Target())
     except PageError as error:
@@ -58,29 +61,31 @@ def annotated_gold(html: str, where: str) -> AnnotatedGold:
 
 
 def read(folder: Path) -> Iterator[CorpusPage]:
-    """The pages of the folder, by their ids. Raises CorpusError."""
+    """Yield the pages of the folder, ordered by id. Raises CorpusError."""
     originals, annotated = folder / "original", folder / "annotated"
-    urls = _urls(folder / "url-mapping.txt")
+    urls = _read_urls(folder / "url-mapping.txt")
     for file in sorted(annotated.glob("*.html")):
         if not (originals / file.name).exists():
-            raise CorpusError(f"{file}: its page, {originals / file.name}, is missing")
+            raise CorpusError(
+                f"{file}: the original of this page, {originals / file.name}, does not exist"
+            )
     for file in sorted(originals.glob("*.html")):
         yield _page(file, annotated / file.name, urls.get(file.stem))
 
 
 def _page(file: Path, annotated: Path, url: str | None) -> CorpusPage:
-    page = CorpusPage(file.stem, *address(url), _decoded(file))
+    page = CorpusPage(file.stem, *page_address(url), _read_decoded(file))
     if not annotated.exists():
         return page
-    gold, title = annotated_gold(_decoded(annotated), str(annotated))
+    gold, title = annotated_gold(_read_decoded(annotated), str(annotated))
     return replace(page, title=title, gold=gold)
 
 
-def _decoded(file: Path) -> str:
+def _read_decoded(file: Path) -> str:
     return scrub(decode_html(read_bytes(file)))
 
 
-def _urls(file: Path) -> dict[str, str]:
+def _read_urls(file: Path) -> dict[str, str]:
     if not file.exists():
         return {}
     lines = read_bytes(file).decode("utf-8", "replace").splitlines()
@@ -89,10 +94,10 @@ def _urls(file: Path) -> dict[str, str]:
 
 
 class _Target:
-    """What lxml calls while it parses; the result is (class, text) of each line that is gold."""
+    """Handler of parser events; `close` returns class and text of each line of gold."""
 
     def __init__(self) -> None:
-        self._classes = [_NOT_CONTENT]  # of the open elements, the innermost last
+        self._classes = [_NOT_CONTENT]  # class of each open element, the innermost last
         self._lines: list[tuple[int, str]] = []
         self._line: list[str] = []
         self._line_class = _NOT_CONTENT
@@ -112,7 +117,7 @@ class _Target:
     def data(self, text: str) -> None:
         here = self._classes[-1]
         if here not in {_HEADLINE, _FULL_TEXT}:
-            self._line.append(" ")  # spans mark runs of text: what stands between parts words
+            self._line.append(" ")  # text between two spans separates words
             return
         if here != self._line_class:
             self._end_line()

@@ -1,7 +1,7 @@
-"""Pages by part, in the order of time, without holding them: they wait on disk.
+"""Sort the pages of a corpus by part and time on disk, without keeping them in memory.
 
-pages ──▶ spool: a line each ──▶ part by part, in order
-          (offset, length, part and time of each are held)
+pages ──▶ temporary file, one line each ──▶ part by part, in order
+          (memory: offset, length, part and time of each line)
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple, Self
 import orjson
 
 from urltree.page import microseconds
-from urltree_evaluation.corpus import CorpusPage, Kind
+from urltree_evaluation.corpus import CorpusKind, CorpusPage
 
 _UNSAFE = re.compile(r"[^\w.-]+")
 _LONG_AGO = -(1 << 63)
@@ -30,15 +30,15 @@ class _Line(NamedTuple):
     length: int
 
 
-class Spool:
-    """The pages of one corpus while it is converted.
+class PageSorter:
+    """A sorter for the pages of one corpus while it is converted.
 
-    In a stream an undated page stays behind the one that it followed in its file, and pages of one
-    time stay in their order. Elsewhere all pages are one part, as they came, and one of no known
-    domain is its own: together they would count as one site.
+    In a stream, a page without a date keeps its place behind the page before it, and pages with the
+    same time keep their order. Single pages are one part in their original order; a page without a
+    known domain gets its id as domain, so that such pages do not count as one site.
     """
 
-    def __init__(self, kind: Kind, folder: Path) -> None:
+    def __init__(self, kind: CorpusKind, folder: Path) -> None:
         self._kind = kind
         self._file = TemporaryFile(dir=folder)  # noqa: SIM115 - closed by __exit__
         self._lines: defaultdict[str, list[_Line]] = defaultdict(list)
@@ -56,7 +56,7 @@ class Spool:
         self._file.close()
 
     def add(self, page: CorpusPage) -> bool:
-        """Keep a page, unless its id was there before."""
+        """Store a page and return True, or return False if a page with this id was added before."""
         if page.id in self._ids:
             return False
         self._ids.add(page.id)
@@ -70,11 +70,11 @@ class Spool:
         return True
 
     def parts(self) -> dict[str, int]:
-        """Pages in each part, by name, sorted."""
+        """Return the number of pages of each part, sorted by the part's name."""
         return {part: len(lines) for part, lines in sorted(self._lines.items())}
 
     def read(self, part: str) -> Iterator[bytes]:
-        """The pages of a part, in order, each a line of JSON that ends in a newline."""
+        """Yield the pages of a part in order, each as a line of JSON with a newline."""
         lines = self._lines[part]
         for line in sorted(lines, key=lambda line: line.time) if self._kind == "stream" else lines:
             self._file.seek(line.offset)
@@ -87,7 +87,12 @@ class Spool:
 
 
 def _time(published: str | None, before: int) -> int:
-    """Microseconds; a day alone, or a time without offset, is taken as UTC."""
+    """Return a time in microseconds; a date, or a time without offset, is in UTC.
+
+    Args:
+        published: time in ISO 8601, if known.
+        before: result if the time is unknown or invalid.
+    """
     for rest in ("", "Z", "T00:00Z") if published else ():
         try:
             return microseconds(f"{published}{rest}")

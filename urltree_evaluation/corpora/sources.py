@@ -1,13 +1,13 @@
-"""What an input is: its form, and the corpora that it holds.
+"""Detect the format of an input and the corpora in it.
 
-pages.jsonl.zst                         a corpus of pages
-folder with *.jsonl*                    one of pages for each file
-  whose manifest.json has "domains",      one stream of them all
-  or whose name is "streams"
+pages.jsonl.zst                         one corpus of single pages
+folder with *.jsonl*                    one corpus of single pages for each file
+  and manifest.json has "domains",        one stream of all files
+  or its name is "streams"
 folder with meta.yaml                   the thesis' layout
 folder with original/ and annotated/    L3S-GN1
 folder with N-cleaned.txt below it      CleanEval
-folder of folders                       what those are
+folder of folders                       the corpora of all of them
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any, Literal
 import orjson
 
 from urltree_evaluation.corpora import cleaneval, json_lines, l3s_gn1, thesis
-from urltree_evaluation.corpora.corpus_error import CorpusError
-from urltree_evaluation.corpus import CorpusPage, Kind
+from urltree_evaluation.corpora.corpus_files import CorpusError
+from urltree_evaluation.corpus import CorpusKind, CorpusPage
 
 Form = Literal["json-lines", "thesis", "cleaneval", "l3s-gn1"]
 
@@ -32,55 +32,61 @@ _READERS: dict[Form, Callable[[Path], Iterator[CorpusPage]]] = {
     "l3s-gn1": l3s_gn1.read,
 }
 
-# Gold that is a tool's own output, of the corpora as the literature names them (issue 5).
+# Published corpora whose gold is the output of a program. Figures on them measure similarity to
+# that program, so they are reported separately.
 _TOOLS = {"mozilla-readability-test-pages": "readability.js", "newspaper-tests": "newspaper"}
 
 
 @dataclass(frozen=True, slots=True)
 class SourceCorpus:
-    """A corpus before it is read.
+    """A corpus that has not been read yet.
 
     Attributes:
-        paths: the files of JSON Lines; else the one folder.
-        tool: whose output its gold is, where that is known.
+        name: name of the corpus.
+        form: format of its files.
+        kind: single pages or a stream.
+        paths: the JSON Lines files, or the folder in any other format.
+        tool: program that produced the gold, if known.
     """
 
     name: str
     form: Form
-    kind: Kind
+    kind: CorpusKind
     paths: tuple[Path, ...]
     tool: str | None = None
 
     def pages(self, path: Path) -> Iterator[CorpusPage]:
-        """The pages of one of the paths, one at a time. Raises CorpusError."""
+        """Yield the pages of one of the paths. Raises CorpusError."""
         return _READERS[self.form](path)
 
     def files(self) -> list[Path]:
-        """All files, sorted."""
+        """Return all files, sorted."""
         return sorted(
             file for path in self.paths for file in (path, *path.rglob("*")) if file.is_file()
         )
 
 
-def find(path: Path, form: Form | None = None, kind: Kind | None = None) -> list[SourceCorpus]:
-    """The corpora of an input.
+def find_corpora(
+    path: Path, form: Form | None = None, kind: CorpusKind | None = None
+) -> list[SourceCorpus]:
+    """Return the corpora of an input.
 
     Args:
         path: a file or a folder.
-        form: what it is; found out where None.
-        kind: what its corpora are; found out where None.
+        form: format of the input; None detects it.
+        kind: kind of its corpora; None detects it.
 
     Raises:
-        CorpusError: it is none of these.
+        CorpusError: the format is unknown.
     """
     if not path.exists():
         raise CorpusError(f"{path}: does not exist")
-    path = path if path.name.strip(".") else path.resolve()  # "." and ".." name no corpus
+    path = path if path.name.strip(".") else path.resolve()  # "." and ".." have no usable name
     form = form or _form(path)
     if form is None:
-        return _below(path, kind)
+        return _find_below(path, kind)
     if form == "json-lines":
-        return _of_json_lines(path, kind)
+        return _find_json_lines(path, kind)
     return [SourceCorpus(path.name, form, kind or "pages", (path,))]
 
 
@@ -96,25 +102,27 @@ def _form(path: Path) -> Form | None:
     return None
 
 
-def _below(folder: Path, kind: Kind | None) -> list[SourceCorpus]:
+def _find_below(folder: Path, kind: CorpusKind | None) -> list[SourceCorpus]:
     folders = sorted(each for each in folder.iterdir() if each.is_dir())
-    found = [corpus for each in folders if _form(each) for corpus in find(each, None, kind)]
+    found = [corpus for each in folders if _form(each) for corpus in find_corpora(each, None, kind)]
     if not found:
-        raise CorpusError(f"{folder}: holds no corpus of a form that is known")
+        raise CorpusError(
+            f"{folder}: contains no corpus in a known format: see the table in docs/evaluation.md"
+        )
     return found
 
 
-def _of_json_lines(path: Path, kind: Kind | None) -> list[SourceCorpus]:
+def _find_json_lines(path: Path, kind: CorpusKind | None) -> list[SourceCorpus]:
     files = _json_lines_in(path) if path.is_dir() else [path]
     if not files:
-        raise CorpusError(f"{path}: holds no .jsonl, .jsonl.gz or .jsonl.zst")
+        raise CorpusError(f"{path}: contains no .jsonl, .jsonl.gz or .jsonl.zst file")
     manifest = _manifest(path if path.is_dir() else path.parent)
     if path.is_dir() and (kind or _kind(path, manifest)) == "stream":
         return [SourceCorpus(path.name, "json-lines", "stream", tuple(files))]
-    return [_alone(file, kind or "pages", manifest) for file in files]
+    return [_single_file_corpus(file, kind or "pages", manifest) for file in files]
 
 
-def _alone(file: Path, kind: Kind, manifest: dict[str, Any]) -> SourceCorpus:
+def _single_file_corpus(file: Path, kind: CorpusKind, manifest: dict[str, Any]) -> SourceCorpus:
     name = json_lines.stem(file) or file.name
     entry = manifest.get(name)
     tool = entry.get("tool") if isinstance(entry, dict) else None
@@ -125,7 +133,7 @@ def _json_lines_in(folder: Path) -> list[Path]:
     return sorted(file for file in folder.iterdir() if file.is_file() and json_lines.stem(file))
 
 
-def _kind(folder: Path, manifest: dict[str, Any]) -> Kind:
+def _kind(folder: Path, manifest: dict[str, Any]) -> CorpusKind:
     return "stream" if "domains" in manifest or folder.name in {"stream", "streams"} else "pages"
 
 
@@ -134,5 +142,5 @@ def _manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest = orjson.loads(file.read_bytes()) if file.exists() else {}
     except orjson.JSONDecodeError as error:
-        raise CorpusError(f"{file}: is not JSON: {error}") from error
+        raise CorpusError(f"{file}: not valid JSON: {error}") from error
     return manifest if isinstance(manifest, dict) else {}

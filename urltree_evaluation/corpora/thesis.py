@@ -1,4 +1,4 @@
-"""The thesis' layout: pages, gold, and a table that says what belongs together.
+"""Reader for the layout of Kovačič's thesis: pages, gold, and a table that connects them.
 
     meta.yaml            - id: '763'
                            raw: 763.html
@@ -6,13 +6,14 @@
                            clean: 763.txt
                            clean_encoding: utf-8
                            meta: {title: "A title", id: "http://site.example/763"}
-    raw/763.html         the page, also in CleanEval's wrapper
-    clean/763.txt        its gold: plain, or with CleanEval's marks; an .html has L3S-GN1's spans
+    raw/763.html         the page, possibly in CleanEval's wrapper
+    clean/763.txt        its gold: plain, or with CleanEval's marks; .html has L3S-GN1's spans
 
-`raw` alone is required. An `id` that is missing is the name of the raw file; a `clean` that is
-missing or null is a page without gold. `meta` is free; of it, as of the entry, we read `url` (or
-an `id` that is a URL, as CleanEval's was kept), `title`, `published` and `domain`, a label.
-A raw file whose encoding is not stated is decoded as pages from the web are, a clean one is UTF-8.
+Only `raw` is required. A missing `id` becomes the name of the raw file. A page whose `clean` is
+missing or null has no gold. `meta` may contain anything. From `meta` and from the entry itself we
+read `url` (or an `id` that is a URL, as in the thesis' copy of CleanEval), `title`, `published` and
+`domain`, a label. A raw file without a stated encoding is decoded like a page from the web, a clean
+file as UTF-8.
 
 Source: Kovačič, "Evaluating web content extraction algorithms", section 4.2.
 """
@@ -27,10 +28,14 @@ from typing import Any
 import yaml
 
 from urltree.html.encoding import scrub
-from urltree_evaluation.corpora.address import address
+from urltree_evaluation.corpora.address import page_address
 from urltree_evaluation.corpora.cleaneval import remove_marks, unwrap
-from urltree_evaluation.corpora.corpus_error import CorpusError
-from urltree_evaluation.corpora.corpus_files import decoded, read_bytes, read_text
+from urltree_evaluation.corpora.corpus_files import (
+    CorpusError,
+    decode_strictly,
+    read_bytes,
+    read_text,
+)
 from urltree_evaluation.corpora.l3s_gn1 import annotated_gold
 from urltree_evaluation.corpus import CorpusPage
 
@@ -38,7 +43,7 @@ _ANNOTATED = {".html", ".htm"}
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads what Python 2 wrote too: its texts have a tag."""
+    """A YAML loader that also reads files by Python 2, which have tags on their texts."""
 
 
 def _scalar(loader: _Loader, node: yaml.ScalarNode) -> str:
@@ -50,22 +55,24 @@ for _tag in ("unicode", "str"):
 
 
 def read(folder: Path) -> Iterator[CorpusPage]:
-    """The pages of the folder, in the order of meta.yaml. Raises CorpusError."""
+    """Yield the pages of the folder, in the order of meta.yaml. Raises CorpusError."""
     file = folder / "meta.yaml"
     for number, entry in enumerate(_entries(file), start=1):
         where = f"{file}: entry {number}"
         if not isinstance(entry, Mapping):
-            raise CorpusError(f"{where}: should be a mapping, is {type(entry).__name__}")
+            raise CorpusError(f"{where}: must be a mapping, but is of type {type(entry).__name__}")
         yield _page(entry, where, folder)
 
 
 def _entries(file: Path) -> list[Any]:
     try:
-        entries = yaml.load(read_text(file, "utf-8"), _Loader)  # noqa: S506 - a safe one
-    except (yaml.YAMLError, ValueError) as error:  # a ValueError is a date that there is not
-        raise CorpusError(f"{file}: is not YAML: {error}") from error
+        entries = yaml.load(read_text(file, "utf-8"), _Loader)  # noqa: S506 - derived from SafeLoader
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: an impossible date
+        raise CorpusError(f"{file}: not valid YAML: {error}") from error
     if not isinstance(entries, list):
-        raise CorpusError(f"{file}: should be a list of pages, is {type(entries).__name__}")
+        raise CorpusError(
+            f"{file}: must be a list of pages, but is of type {type(entries).__name__}"
+        )
     return entries
 
 
@@ -73,14 +80,14 @@ def _page(fields: Mapping[Any, Any], where: str, folder: Path) -> CorpusPage:
     entry = _Entry(fields, where)
     raw = entry.text("raw")
     if raw is None:
-        raise CorpusError(f"{where}: raw: is missing")
+        raise CorpusError(f"{where}: raw is missing; it is required")
     identifier = entry.text("id") or Path(raw).stem
     try:
-        html, url, title = _unwrapped(folder / "raw" / raw, entry.text("raw_encoding"))
-        gold = _gold(folder / "clean", entry.text("clean"), entry.text("clean_encoding"))
+        html, url, title = _read_page(folder / "raw" / raw, entry.text("raw_encoding"))
+        gold = _read_gold(folder / "clean", entry.text("clean"), entry.text("clean_encoding"))
     except CorpusError as error:
         raise CorpusError(f"{where}, id {identifier}: {error}") from error
-    url, domain = address(entry.url() or url, entry.known("domain"))
+    url, domain = page_address(entry.url() or url, entry.known("domain"))
     return CorpusPage(
         id=identifier,
         url=url,
@@ -92,14 +99,14 @@ def _page(fields: Mapping[Any, Any], where: str, folder: Path) -> CorpusPage:
     )
 
 
-def _unwrapped(file: Path, encoding: str | None) -> tuple[str, str, str | None]:
-    """A page, with the URL and the title that CleanEval's wrapper gives it."""
+def _read_page(file: Path, encoding: str | None) -> tuple[str, str, str | None]:
+    """Return a page's HTML, and the URL and title of its CleanEval wrapper."""
     page = unwrap(read_bytes(file))
-    html = decoded(page.html, encoding, str(file)) if encoding else page.text()
+    html = decode_strictly(page.html, encoding, str(file)) if encoding else page.text()
     return html, page.url, page.title
 
 
-def _gold(folder: Path, name: str | None, encoding: str | None) -> str | None:
+def _read_gold(folder: Path, name: str | None, encoding: str | None) -> str | None:
     if name is None:
         return None
     file = folder / name
@@ -110,29 +117,31 @@ def _gold(folder: Path, name: str | None, encoding: str | None) -> str | None:
 
 
 class _Entry:
-    """An entry of meta.yaml; its texts are checked."""
+    """Checked access to the texts of an entry of meta.yaml."""
 
     def __init__(self, entry: Mapping[Any, Any], where: str) -> None:
         meta = entry.get("meta") or {}
         if not isinstance(meta, Mapping):
-            raise CorpusError(f"{where}: meta: should be a mapping, is {type(meta).__name__}")
+            raise CorpusError(
+                f"{where}: meta must be a mapping, but is of type {type(meta).__name__}"
+            )
         self._entry, self._meta, self._where = entry, meta, where
 
     def text(self, name: str, *, is_meta: bool = False) -> str | None:
-        """A field; numbers and dates are texts that YAML has understood."""
+        """Return a field as text; numbers and dates that YAML has parsed are converted."""
         value = (self._meta if is_meta else self._entry).get(name)
         if isinstance(value, date):
             return value.isoformat()
         if isinstance(value, str | int | None) and not isinstance(value, bool):
             return None if value in {None, ""} else scrub(str(value))
         kind = type(value).__name__
-        raise CorpusError(f"{self._where}: {name}: should be a text, is {kind}")
+        raise CorpusError(f"{self._where}: {name} must be a text, but is of type {kind}")
 
     def known(self, name: str) -> str | None:
-        """A field of the entry, or of its `meta`."""
+        """Return a field of the entry, or of its `meta`."""
         return self.text(name) or self.text(name, is_meta=True)
 
     def url(self) -> str | None:
-        """The address of the page."""
+        """Return the URL of the page."""
         identifier = self.text("id", is_meta=True) or ""
         return self.known("url") or (identifier if "://" in identifier else None)

@@ -1,1 +1,1 @@
-"""What extractors cost: CPU as a ratio to a bare parse, document by document, and peak memory."""
+"""The cost of extractors: CPU time as a multiple of a bare parse, and peak memory."""

@@ -1,6 +1,6 @@
-"""What extractors cost, as kept on disk.
+"""The cost of extractors, as stored on disk.
 
-WORK/cost.json    Cost
+WORK/cost.json    a Cost
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ FILE = "cost.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """One that an extractor took long for.
+class CostlyDocument:
+    """A document that took an extractor long.
 
     Attributes:
-        ratio: of its CPU to a bare parse of it.
+        corpus: name of its corpus.
+        id: id of its page.
+        ratio: CPU time of the extractor divided by that of a bare parse of the document.
     """
 
     corpus: str
@@ -29,9 +31,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """One that an extractor was not measured on.
+    """A document on which an extractor was not measured.
 
     Attributes:
+        corpus: name of its corpus.
+        id: id of its page.
         why: exception, time, memory or crash.
     """
 
@@ -42,17 +46,19 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class ExtractorCost:
-    """Of one extractor.
+    """The cost of one extractor.
 
     Attributes:
-        ratio: CPU of all its documents by CPU of bare parses of the same.
-        seconds: of CPU, for all its documents once.
-        documents: that it was measured on; a stream extractor on those of streams alone.
-        bytes: of their HTML in UTF-8.
-        quartiles: of the documents' ratios: first, median, third.
-        worst: by ratio, the worst first.
-        left_out: failed here, or in extract by time, memory or crash.
-        peak_memory: bytes above idle, the most of all parts in extract; None where it was not run.
+        ratio: CPU time for all its documents divided by that of bare parses of the same documents.
+        seconds: CPU time for one pass over its documents, in seconds.
+        documents: number of documents it was measured on; stream extractors are measured on streams
+            only.
+        bytes: size of these documents' HTML in UTF-8.
+        quartiles: first quartile, median and third quartile of the documents' ratios.
+        worst: documents with the highest ratios, highest first.
+        left_out: documents that failed here, or failed in extract by time, memory or crash.
+        peak_memory: highest memory of any part in extract, in bytes above the start; None if it was
+            not run.
     """
 
     ratio: float
@@ -60,21 +66,21 @@ class ExtractorCost:
     documents: int
     bytes: int
     quartiles: tuple[float, float, float]
-    worst: tuple[Document, ...]
+    worst: tuple[CostlyDocument, ...]
     left_out: tuple[LeftOut, ...]
     peak_memory: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Of all extractors.
+    """The cost of all extractors.
 
     Attributes:
-        documents: that were given.
-        bytes: of their HTML in UTF-8.
-        seconds: of CPU, for a bare parse of each.
-        extractors: by name; one that failed on all its documents is not among them.
-        basis: hash of what was measured: corpora, documents, extractors and their versions.
+        documents: number of documents that were measured.
+        bytes: size of their HTML in UTF-8.
+        seconds: CPU time of a bare parse of each of them, in seconds.
+        extractors: cost by name; an extractor that failed on all its documents is missing.
+        basis: hash of everything that was measured: corpora, documents, extractors and versions.
     """
 
     documents: int
@@ -84,18 +90,18 @@ class Cost:
     basis: str = ""
 
 
-def load(work: Path) -> Cost | None:
-    """What the verb cost measured in a work folder; None where it did not."""
+def load_cost(work: Path) -> Cost | None:
+    """Read the costs in a work folder, or return None if they were not measured."""
     file = work / FILE
     if not file.exists():
         return None
     fields = orjson.loads(file.read_bytes())
-    of_each = {name: _of_one(each) for name, each in fields.pop("extractors").items()}
+    of_each = {name: _parse_extractor_cost(each) for name, each in fields.pop("extractors").items()}
     return Cost(**fields, extractors=of_each)
 
 
-def _of_one(fields: dict[str, Any]) -> ExtractorCost:
+def _parse_extractor_cost(fields: dict[str, Any]) -> ExtractorCost:
     quartiles = tuple(fields.pop("quartiles"))
-    worst = tuple(Document(**each) for each in fields.pop("worst"))
+    worst = tuple(CostlyDocument(**each) for each in fields.pop("worst"))
     left_out = tuple(LeftOut(**each) for each in fields.pop("left_out"))
     return ExtractorCost(**fields, quartiles=quartiles, worst=worst, left_out=left_out)

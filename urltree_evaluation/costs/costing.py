@@ -1,10 +1,11 @@
-"""What extractors cost: CPU as a ratio to a bare parse of the same documents, and peak memory.
+"""Measure the cost of extractors: CPU time as a multiple of a bare parse, and peak memory.
 
-    a few documents ──▶ measuring.py, in a process that may fail ──▶ seconds ──┐
-    predictions/ ──▶ peak memory, and what hung or crashed: left out ──────────┴──▶ cost.json
+    a few documents ──▶ measuring.py, in a child process ──▶ seconds ──────────┐
+    predictions/ ──▶ peak memory, and documents to leave out (hung, crashed) ──┴──▶ cost.json
 
-A ratio is of sums: CPU of all documents that an extractor was measured on, by CPU of bare parses of
-the same documents. A document counts with the median of its passes.
+A ratio is a quotient of sums: the CPU time for all documents that an extractor was measured on,
+divided by the CPU time of bare parses of the same documents. Of the passes over a document the
+median counts.
 """
 
 from __future__ import annotations
@@ -19,26 +20,33 @@ import numpy as np
 import orjson
 import xxhash
 
-from urltree_evaluation.costs.cost import FILE, Cost, Document, ExtractorCost, LeftOut, load
+from urltree_evaluation.costs.cost import (
+    FILE,
+    Cost,
+    CostlyDocument,
+    ExtractorCost,
+    LeftOut,
+    load_cost,
+)
 from urltree_evaluation.costs.measure_run import MeasureRun
-from urltree_evaluation.costs.measuring import PARSE, DocumentId, Documents, Key
-from urltree_evaluation.extractors.catalogue import version
-from urltree_evaluation.extractors.registry import Extractor
+from urltree_evaluation.costs.measuring import PARSE, DocumentId, Documents, Trial
+from urltree_evaluation.extractors.catalogue import extractor_version
+from urltree_evaluation.extractors.registry import RegisteredExtractor
 from urltree_evaluation.progress import Progress
 from urltree_evaluation.running.watching import MEGABYTES, SECONDS, Limits
 from urltree_evaluation.workspace import Workspace, appearing
 
 PASSES = 3
 OF_STREAM = 5  # documents of each part of a stream
-OF_PAGES = 10  # of each corpus of single pages
+OF_PAGES = 10  # documents of each corpus of single pages
 
 _WORST = 10
 _DEADLY = ("time", "memory", "crash")
 
 
-def cost(  # noqa: PLR0913 - the options of the verb
+def measure_costs(  # noqa: PLR0913 - one parameter for each option of the command
     workspace: Workspace,
-    extractors: Mapping[str, Extractor],
+    extractors: Mapping[str, RegisteredExtractor],
     *,
     corpora: Sequence[str] = (),
     of_stream: int = OF_STREAM,
@@ -48,30 +56,30 @@ def cost(  # noqa: PLR0913 - the options of the verb
     megabytes: int = MEGABYTES,
     progress: Progress | None = None,
 ) -> Cost:
-    """Measure extractors side by side, and write cost.json, unless it is of the same.
+    """Measure extractors side by side and write cost.json, unless the existing file is up to date.
 
     Args:
-        workspace: with corpora, and predictions for peak memory.
-        extractors: by name.
-        corpora: of these names; all, where there is none.
-        of_stream: evenly spaced documents of each part of a stream.
-        of_pages: of each corpus of single pages.
-        passes: over all documents.
-        seconds: limit of each document, as in extract; beyond it the document is left out.
-        megabytes: alike.
+        workspace: a work folder with corpora, and with predictions for peak memory.
+        extractors: the extractors to measure, by name.
+        corpora: names of corpora; empty selects all.
+        of_stream: number of evenly spaced documents of each part of a stream.
+        of_pages: number of evenly spaced documents of each corpus of single pages.
+        passes: number of passes over all documents.
+        seconds: limit of CPU time for a document, as in extract; if exceeded, it is left out.
+        megabytes: limit of memory for a document, as in extract; if exceeded, it is left out.
         progress: counts documents.
 
     Raises:
-        WorkspaceError: there is no corpus of that name, or it cannot be read.
+        WorkspaceError: a corpus does not exist or cannot be read.
     """
     progress = progress or Progress()
     documents = Documents(workspace, tuple(workspace.named(corpora)), of_stream, of_pages)
-    basis = _basis(documents, extractors.values(), passes)
-    peaks, left_out = _of_extraction(documents, extractors)
-    before = load(workspace.path)
+    basis = _hash_basis(documents, extractors.values(), passes)
+    peaks, left_out = _read_extraction(documents, extractors)
+    before = load_cost(workspace.path)
     if before is not None and before.basis == basis:
-        progress.say(f"{FILE} is of the same: kept; without it, cost is measured again")
-        return _written(workspace, _with_peaks(before, peaks))
+        progress.say(f"{FILE} is up to date and is kept; delete it to measure again")
+        return _write(workspace, _update_peaks(before, peaks))
     progress.expect(passes * len(documents))
     side_by_side = {PARSE.name: PARSE, **extractors}
     limits = Limits(seconds, megabytes)
@@ -81,23 +89,23 @@ def cost(  # noqa: PLR0913 - the options of the verb
             progress.advance(measuring.step())
     finally:
         measuring.stop()
-    found = summary(measuring.seconds, measuring.sizes, left_out, peaks)
-    return _written(workspace, replace(found, basis=basis))
+    found = summarise_costs(measuring.seconds, measuring.sizes, left_out, peaks)
+    return _write(workspace, replace(found, basis=basis))
 
 
-def summary(
-    seconds: Mapping[Key, Sequence[float]],
+def summarise_costs(
+    seconds: Mapping[Trial, Sequence[float]],
     sizes: Mapping[DocumentId, int],
-    left_out: Mapping[Key, str],
+    left_out: Mapping[Trial, str],
     peaks: Mapping[str, int | None],
 ) -> Cost:
-    """The cost of all that was measured; a document whose bare parse failed counts nowhere.
+    """Compute the cost from all measurements; documents whose bare parse failed are ignored.
 
     Args:
-        seconds: of CPU, of each pass.
-        sizes: bytes of each document, by corpus and id.
-        left_out: why a document does not count for an extractor.
-        peaks: bytes of peak memory by extractor, None where it is not known.
+        seconds: CPU time of each pass, by document and extractor.
+        sizes: size of each document in bytes, by corpus and id.
+        left_out: why a document is ignored for an extractor.
+        peaks: peak memory of each extractor in bytes; None if unknown.
     """
     taken: dict[str, dict[DocumentId, float]] = defaultdict(dict)
     for key, passes in seconds.items():
@@ -112,14 +120,14 @@ def summary(
         bytes=sum(map(sizes.__getitem__, bare)),
         seconds=sum(bare.values()),
         extractors={
-            name: _of_one(taken[name], bare, sizes, failed[name], peak)
+            name: _cost_of_one(taken[name], bare, sizes, failed[name], peak)
             for name, peak in peaks.items()
             if taken[name].keys() & bare.keys()
         },
     )
 
 
-def _of_one(
+def _cost_of_one(
     taken: Mapping[DocumentId, float],
     bare: Mapping[DocumentId, float],
     sizes: Mapping[DocumentId, int],
@@ -136,44 +144,47 @@ def _of_one(
         documents=len(both),
         bytes=sum(sizes[document] for document in both),
         quartiles=(float(first), float(middle), float(third)),
-        worst=tuple(Document(*document, ratios[document]) for document in worst),
+        worst=tuple(CostlyDocument(*document, ratios[document]) for document in worst),
         left_out=tuple(left_out),
         peak_memory=peak_memory,
     )
 
 
-def _with_peaks(found: Cost, peaks: Mapping[str, int | None]) -> Cost:
-    """Peak memory is of extractions, which may have come after it was measured."""
+def _update_peaks(found: Cost, peaks: Mapping[str, int | None]) -> Cost:
+    """Update peak memory, because extractions may have been added since the measurement."""
     each = found.extractors.items()
     return replace(
         found, extractors={name: replace(one, peak_memory=peaks[name]) for name, one in each}
     )
 
 
-def _written(workspace: Workspace, found: Cost) -> Cost:
+def _write(workspace: Workspace, found: Cost) -> Cost:
     with appearing(workspace.path / FILE) as out:
         out.write(orjson.dumps(found, option=orjson.OPT_INDENT_2))
     return found
 
 
-def _basis(documents: Documents, extractors: Iterable[Extractor], passes: int) -> str:
+def _hash_basis(
+    documents: Documents, extractors: Iterable[RegisteredExtractor], passes: int
+) -> str:
     corpora = [(corpus.name, corpus.sha256) for corpus in documents.corpora]
-    versions = [(each.name, each.options, version(each)) for each in extractors]
+    versions = [(each.name, each.options, extractor_version(each)) for each in extractors]
     what = (corpora, documents.of_stream, documents.of_pages, versions, passes)
     return xxhash.xxh3_128_hexdigest(repr(what).encode())
 
 
-def _of_extraction(
+def _read_extraction(
     documents: Documents, extractors: Iterable[str]
-) -> tuple[dict[str, int | None], dict[Key, str]]:
-    """What extract knows already, by one reading of all predictions that there are.
+) -> tuple[dict[str, int | None], dict[Trial, str]]:
+    """Read what extract has measured, in one pass over all predictions.
 
     Returns:
-        Peak memory of each extractor, bytes above idle: the rises of a part's pages add up to its
-        peak, the most of all parts. And what a process was ended for: it would end this one.
+        The peak memory of each extractor in bytes above the start: the increases of a part's pages
+        add up to its peak, and the highest part counts. And the documents that killed a process,
+        with the reason, because they would kill the measuring process, too.
     """
     peaks: dict[str, int | None] = dict.fromkeys(extractors)
-    deadly: dict[Key, str] = {}
+    deadly: dict[Trial, str] = {}
     workspace = documents.workspace
     for corpus in documents.corpora:
         for name, part in product(peaks, corpus.parts):
@@ -182,6 +193,6 @@ def _of_extraction(
                 for each in workspace.predictions(corpus.name, name, part):
                     rise += each.memory
                     if each.failure in _DEADLY:
-                        deadly[Key(corpus.name, each.id, name)] = each.failure
+                        deadly[Trial(corpus.name, each.id, name)] = each.failure
                 peaks[name] = max(rise, peaks[name] or 0)
     return peaks, deadly

@@ -1,10 +1,10 @@
-"""CPU of extractors side by side: each document is given to all, one after the other.
+"""Measure the CPU time of extractors side by side: each document is given to all of them in turn.
 
     pass 1: document 1: parse, A, B, C    document 2: A, B, C, parse    …
     pass 2: the same, with new extractors
 
-What the machine does meanwhile slows all alike, so that their ratios stay. All documents lie
-between two passes, so that what an extractor keeps of a page does not help it with that page.
+Other work on the machine slows all of them equally, so their ratios are stable. All documents are
+processed between two passes over the same one, so caches of an extractor do not help it.
 """
 
 from __future__ import annotations
@@ -19,17 +19,21 @@ from typing import NamedTuple
 import orjson
 from lxml import html as lxml_html
 
-from urltree_evaluation.corpus import Corpus, CorpusPage, evenly
-from urltree_evaluation.extractors.registry import DuplicatePage, Extract, Extractor
+from urltree_evaluation.corpus import Corpus, CorpusPage, evenly_spaced
+from urltree_evaluation.extractors.registry import (
+    DuplicatePage,
+    ExtractFunction,
+    RegisteredExtractor,
+)
 from urltree_evaluation.running.calling import END
-from urltree_evaluation.running.isolation import Say
+from urltree_evaluation.running.isolation import SendLine
 from urltree_evaluation.running.watching import OUT_OF_MEMORY
 from urltree_evaluation.workspace import Workspace
 
-DocumentId = tuple[str, str]  # corpus, and id in it
+DocumentId = tuple[str, str]  # name of the corpus, and id of the page
 
 
-class Key(NamedTuple):
+class Trial(NamedTuple):
     """One document given to one extractor."""
 
     corpus: str
@@ -39,11 +43,13 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Which documents are measured: evenly spaced ones.
+    """The evenly spaced documents to measure.
 
     Attributes:
-        of_stream: so many of each part of a stream.
-        of_pages: so many of each corpus of single pages.
+        workspace: the work folder.
+        corpora: the corpora to take documents from.
+        of_stream: number of documents of each part of a stream.
+        of_pages: number of documents of each corpus of single pages.
     """
 
     workspace: Workspace
@@ -52,15 +58,15 @@ class Documents:
     of_pages: int
 
     def parts(self) -> Iterator[tuple[Corpus, Iterator[CorpusPage]]]:
-        """Documents of one part after the other."""
+        """Yield the documents of each part."""
         for corpus in self.corpora:
             for part, pages in corpus.parts.items():
-                only = frozenset(evenly(pages, self._wanted(corpus)))
+                only = frozenset(evenly_spaced(pages, self._wanted(corpus)))
                 numbered = self.workspace.numbered_pages(corpus.name, part, only)
                 yield corpus, (page for _, page in numbered)
 
     def __len__(self) -> int:
-        """Documents of all parts."""
+        """Return the number of documents of all parts."""
         return sum(
             min(pages, self._wanted(corpus))
             for corpus in self.corpora
@@ -71,68 +77,73 @@ class Documents:
         return self.of_stream if corpus.kind == "stream" else self.of_pages
 
 
-def parsed(page: CorpusPage) -> None:
-    """A bare parse: the least that an extractor does."""
+def parse_only(page: CorpusPage) -> None:
+    """Parse a page and do nothing else: the minimum work of an extractor."""
     parser = lxml_html.HTMLParser(encoding="utf-8")
     lxml_html.document_fromstring(page.html.encode(errors="replace"), parser)
 
 
-PARSE = Extractor(
-    "bare parse", "lxml.html", lambda: parsed, is_stream=False, package=None, module=__name__
+PARSE = RegisteredExtractor(
+    "bare parse", "lxml.html", lambda: parse_only, is_stream=False, package=None, module=__name__
 )
 
 
-def measure(  # noqa: PLR0913, PLR0917 - one parameter a decision
-    say: Say,
+def measure_cpu(  # noqa: PLR0913, PLR0917 - each parameter is a separate choice
+    send: SendLine,
     documents: Documents,
-    extractors: Mapping[str, Extractor],
+    extractors: Mapping[str, RegisteredExtractor],
     passes: int,
     first: int,
-    left_out: Collection[Key],
+    left_out: Collection[Trial],
 ) -> None:
-    """Say what begins, [turn, corpus, id, extractor, bytes], and what it took: [seconds or null].
+    """Send [visit, corpus, id, extractor, bytes] before each call, and [seconds or null] after it.
 
     Args:
-        say: a line for the parent.
-        documents: to be measured.
-        extractors: by name; those of streams are given documents of streams alone.
-        passes: over all documents.
-        first: turn to begin with; a turn is a document of a pass, from 0.
-        left_out: what is not called.
+        send: sends a line to the parent.
+        documents: documents to measure.
+        extractors: extractors by name; stream extractors get documents of streams only.
+        passes: number of passes over all documents.
+        first: visit to start with; a visit is one document in one pass, from 0.
+        left_out: trials to skip.
     """
-    turns = count()
+    visits = count()
     for _ in range(passes):
         for corpus, pages in documents.parts():
             called = [x for x in extractors.values() if corpus.kind == "stream" or not x.is_stream]
-            made: dict[str, Extract] = {}
+            made: dict[str, ExtractFunction] = {}
             gc.collect()
-            gc.freeze()  # so that to collect before each call takes no time
-            for page, turn in zip(pages, turns, strict=False):
-                for each in _in_turn(called, turn) if turn >= first else ():
-                    if (key := Key(corpus.name, page.id, each.name)) not in left_out:
-                        say(orjson.dumps([turn, *key, len(page.html.encode(errors="replace"))]))
-                        say(_timed(made, each, page))
-    say(END)
+            gc.freeze()  # makes the collection before each call fast
+            for page, visit in zip(pages, visits, strict=False):
+                for each in _rotate(called, visit) if visit >= first else ():
+                    if (key := Trial(corpus.name, page.id, each.name)) not in left_out:
+                        send(orjson.dumps([visit, *key, len(page.html.encode(errors="replace"))]))
+                        send(_time_call(made, each, page))
+    send(END)
 
 
-def _in_turn(called: list[Extractor], turn: int) -> list[Extractor]:
-    """Another is first each time, so that none always follows the same."""
-    first = turn % max(len(called), 1)
+def _rotate(called: list[RegisteredExtractor], visit: int) -> list[RegisteredExtractor]:
+    """Rotate the order of extractors, so that none of them always follows the same one."""
+    first = visit % max(len(called), 1)
     return called[first:] + called[:first]
 
 
-def _timed(made: dict[str, Extract], extractor: Extractor, page: CorpusPage) -> bytes:
-    """Seconds of CPU as the line to say, without those of making it; null where it fails."""
+def _time_call(
+    made: dict[str, ExtractFunction], extractor: RegisteredExtractor, page: CorpusPage
+) -> bytes:
+    """Return the CPU time of a call as a line to send; null if it failed.
+
+    The time to create the extractor is not included.
+    """
     try:
         if extractor.name not in made:
             made[extractor.name] = extractor.make()
-        gc.collect()  # what others left is not its own
+        gc.collect()  # garbage of other extractors must not count
         begun = time.process_time()
         made[extractor.name](page)
     except MemoryError:
         return OUT_OF_MEMORY
     except DuplicatePage:
         pass
-    except BaseException:  # noqa: BLE001 - whatever a stranger's code raises
+    except BaseException:  # noqa: BLE001 - third-party code may raise anything
         return orjson.dumps([None])
     return orjson.dumps([time.process_time() - begun])

@@ -1,1 +1,1 @@
-"""Extractors to be measured: one module a tool. See registry.py for how to add one."""
+"""The extractors to measure, one module for each tool. registry.py explains how to add one."""

@@ -1,4 +1,4 @@
-"""All text of a page: what an extractor has to beat."""
+"""All text of a page: the baseline for every extractor."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from urltree_evaluation.extractors.registry import single_page
 
 
 @single_page("all-text", "every block of our tokenizer", package="urltree")
-def extract(html: str, url: str) -> str:  # noqa: ARG001 - what every extractor is given
-    """Nothing is left out."""
+def extract(html: str, url: str) -> str:  # noqa: ARG001 - the signature of all extractors
+    """Return the text of every block."""
     return html_text(html)

@@ -1,4 +1,4 @@
-"""Boilerpipe with the grandparent filter: of what Boilerpipe selects, one branch of the page.
+"""Boilerpipe with the grandparent filter, which keeps one branch of Boilerpipe's selection.
 
     <article>                   n = 2                                     selected by Boilerpipe
       <div><p>a long first paragraph</p>      its 2nd ancestor: article       ✓
@@ -9,20 +9,22 @@
 
 Source: Viveros-Jiménez, Sanchez-Perez et al., "Improving the Boilerpipe Algorithm for Boilerplate
 Removal in News Articles Using HTML Tree Structure", Computación y Sistemas 22(2), 2018, section 4.
-Published is n = 2; table 2 has 1 to 5.
+The published value is n = 2; table 2 has 1 to 5.
 
-What the paper leaves open, and what is done here:
-- Which Boilerpipe: `ArticleExtractor`, the one for news, which the paper is about.
-- Ancestors are all elements of the DOM ("HTML tree"), not paragraphs alone; where there are fewer
-  than n, <html> stands for the n-th.
-- Text beside paragraphs in one <div> counts as a paragraph of that <div>: Boilerpipe selects text,
-  and none may be lost on the way.
-- Text is counted in characters, as the paper's own measure; of equal groups the first is kept.
-- boilerpy3 reads tags as they are written. Here it reads what libxml2 makes of them, as the
-  original reads NekoHTML's repaired tree: there is no ancestor without a tree. So <br/> ends a
-  block as <br> does, which boilerpy3 passes over, and end tags of nothing raise no error. That
-  alone, without the filter, is F1 .848 for .859 on streams and .766 for .725 on newspaper-tests:
-  `boilerpipe-unfiltered` is what the filter is to be compared with.
+Choices where the paper leaves a question open:
+- The variant of Boilerpipe is `ArticleExtractor`, the one for news, because the paper is about
+news.
+- Ancestors are all elements of the DOM ("HTML tree"), not only paragraphs. If a paragraph has fewer
+  than n ancestors, <html> is used as the n-th.
+- Text beside paragraphs in a <div> counts as a paragraph of that <div>: Boilerpipe selects text,
+  and the filter must not lose any of it.
+- Text is counted in characters, the unit of the paper's own metric. Of equal groups the first is
+  kept.
+- boilerpy3 reads tags as they are written. Here it receives the tree that libxml2 repairs, as the
+  original receives NekoHTML's repaired tree, because ancestors require a tree. Therefore <br/> ends
+  a block like <br>, which boilerpy3 ignores, and unmatched end tags raise no error. This difference
+  alone, without the filter, changes F1 from .859 to .848 on streams and from .725 to .766 on
+  newspaper-tests. Compare the filter with `boilerpipe-unfiltered`.
 """
 
 from __future__ import annotations
@@ -35,30 +37,30 @@ from boilerpy3.document import TextBlock, TextDocument
 from boilerpy3.extractors import ArticleExtractor
 from boilerpy3.parser import BoilerpipeBaseParser
 
-from urltree_evaluation.extractors.html_events import feed
+from urltree_evaluation.extractors.html_events import feed_events
 from urltree_evaluation.extractors.registry import single_page
 
 PARAGRAPHS = frozenset(
     {"div", "table", "ul", "ol", "p", "section", "article", "header", "body"}
     | {f"h{level}" for level in range(1, 7)}
 )
-MAX_BLOCK = 20_000  # characters: boilerpy3 copies a block with every piece of text that is added
+MAX_BLOCK = 20_000  # characters; boilerpy3 copies the whole block each time that it adds text
 
 _BOILERPIPE = ArticleExtractor()
 
 
 def extract(html: str, _url: str, *, ancestor: int | None) -> str | None:
-    """The text of the largest group of paragraphs that Boilerpipe selects.
+    """Return the text of the largest group of paragraphs that Boilerpipe selects.
 
     Args:
         html: a page.
-        ancestor: n; paragraphs with the same n-th ancestor are a group. None keeps all.
+        ancestor: n; paragraphs with the same n-th ancestor are one group. None keeps all groups.
 
     Raises:
         PageError: `too-large`, for markup that cannot be parsed in bounded time.
     """
     page = _Page()
-    feed(html, page)
+    feed_events(html, page)
     blocks = page.selected()
     if ancestor is None:
         return "\n".join(block.text for block in blocks)
@@ -85,30 +87,31 @@ for n in range(1, 6):
 
 
 class _Block(TextBlock):  # type: ignore[misc]
-    """A block as boilerpy3's parser makes it, and the paragraph that it stands in.
+    """A block of boilerpy3's parser with the paragraph that contains it.
 
-    No block holds text of two paragraphs: a paragraph's tags end blocks. Filters fuse blocks;
-    `contained_text_elements`, which they unite, holds the blocks' numbers.
+    A block never contains text of two paragraphs, because the tags of paragraphs end blocks.
+    Filters merge blocks; `contained_text_elements` of a merged block contains the numbers of its
+    blocks.
     """
 
     text: str
     paragraph: int
 
     def merge_next(self, next_text_block: TextBlock) -> None:
-        """Fuse; texts are not joined, which takes time quadratic in the number of blocks."""
+        """Merge without joining the texts, which would take quadratic time."""
         text, self.text = self.text, ""
         super().merge_next(next_text_block)
         self.text = text
 
 
 class _Page(BoilerpipeBaseParser):  # type: ignore[misc]
-    """What the markup's events call: hands them to boilerpy3, and keeps the tree of elements.
+    """Handler of parser events that passes them to boilerpy3 and records the tree of elements.
 
     Attributes:
-        _parents: of each element; -1 of <html>.
+        _parents: parent of each element; -1 for <html>.
         _path: the open elements.
-        _paragraphs: of each of them, the innermost paragraph around it or itself.
-        _paragraph: of the text that came last.
+        _paragraphs: for each open element, the innermost paragraph that contains it or is it.
+        _paragraph: paragraph of the latest text.
     """
 
     def __init__(self) -> None:
@@ -133,21 +136,21 @@ class _Page(BoilerpipeBaseParser):  # type: ignore[misc]
 
     def data(self, text: str) -> None:
         self.flush |= len(self.text_buffer) > MAX_BLOCK
-        self.characters(text)  # the block before ends here, not with its tag
+        self.characters(text)  # boilerpy3 ends the previous block here, not at its end tag
         self._paragraph = self._paragraphs[-1]
 
     def close(self) -> None:
         self.end_document()
 
     def add_text_block(self, block: TextBlock) -> None:
-        """Called by boilerpy3 for each block that ended."""
+        """Store a block; boilerpy3 calls this for each block that has ended."""
         block.__class__ = _Block
         block.paragraph = self._paragraph
         block.contained_text_elements = {len(self.text_blocks)}
         self.text_blocks.append(block)
 
     def selected(self) -> list[_Block]:
-        """The blocks of the page that Boilerpipe takes for content, unfused."""
+        """Return the blocks that Boilerpipe classifies as content, before they were merged."""
         document = TextDocument(list(self.text_blocks), self.title)
         _BOILERPIPE.filter.process(document)
         content = (block for block in document.text_blocks if block.is_content)
@@ -155,7 +158,7 @@ class _Page(BoilerpipeBaseParser):  # type: ignore[misc]
         return [self.text_blocks[number] for number in numbers]
 
     def ancestor(self, element: int, n: int) -> int:
-        """The n-th ancestor, 1 is the parent; the outermost element where there are fewer."""
+        """Return the n-th ancestor (1 is the parent), or the outermost element."""
         for _ in range(n):
             element = max(self._parents[element], 0)
         return element

@@ -1,4 +1,4 @@
-"""boilerpy3: Boilerpipe in Python, in all its variants."""
+"""boilerpy3: a Python version of Boilerpipe, with all its variants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from boilerpy3 import extractors
 
 from urltree_evaluation.extractors.registry import single_page
 
-# what it logs is also raised
+# errors are raised as well as logged
 logging.getLogger("boilerpy3").addHandler(logging.NullHandler())
 
 _OPTIONS = "defaults; no option for comments and tables"

@@ -1,8 +1,10 @@
-"""All extractors that can be had here, why others cannot, and of which version each is."""
+"""Load all extractors that are available, with their versions and the reasons for missing ones."""
 
 from __future__ import annotations
 
+import re
 import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -17,12 +19,12 @@ import xxhash
 import urltree
 from urltree.html import blocks, elements, encoding, parser, tokenizer
 from urltree_evaluation.extractors import html_events, html_text
-from urltree_evaluation.extractors.registry import Extractor, registered
+from urltree_evaluation.extractors.registry import RegisteredExtractor, registered
 
 _PACKAGE = __name__.rpartition(".")[0]
-# what several wrappers stand on
+# modules that several extractors use
 _SHARED = (html_events, html_text, tokenizer, blocks, elements, parser, encoding)
-_DISTRIBUTIONS = {  # where the name to install is not the name to import
+_DISTRIBUTIONS = {  # packages whose name on PyPI differs from the name to import
     "magic_html": "magic-html",
     "newspaper": "newspaper4k",
     "readability": "readability-lxml",
@@ -33,14 +35,16 @@ class PluginError(Exception):
     """A plugin cannot be used; the message names its file."""
 
 
-def load(plugins: Sequence[Path] = ()) -> tuple[dict[str, Extractor], dict[str, str]]:
-    """All extractors by name, and the modules that have none, with the reason.
+def load_extractors(
+    plugins: Sequence[Path] = (),
+) -> tuple[dict[str, RegisteredExtractor], dict[str, str]]:
+    """Return all extractors by name, and the reason for each module that has none.
 
     Args:
-        plugins: Python files with extractors of your own; see registry.py.
+        plugins: Python files that register extractors; see registry.py.
 
     Raises:
-        PluginError: a plugin raises, registers nothing, or uses a name that is taken.
+        PluginError: a plugin raises, registers nothing, or uses a name that exists already.
     """
     known, absent = _built_in()
     found = dict(known)
@@ -48,37 +52,39 @@ def load(plugins: Sequence[Path] = ()) -> tuple[dict[str, Extractor], dict[str, 
         new = _from_plugin(file)
         taken = sorted(found.keys() & new.keys())
         if taken:
-            raise PluginError(f"{file}: two extractors are named {', '.join(taken)}")
+            raise PluginError(
+                f"{file}: another extractor already has the name {', '.join(taken)}: choose another"
+            )
         found |= new
     return found, dict(absent)
 
 
-def version(extractor: Extractor) -> str:
-    """Of its package, and of the code around it, as VERSION+HASH.
+def extractor_version(extractor: RegisteredExtractor) -> str:
+    """Return the version of the extractor's package and a hash of our code, as VERSION+HASH.
 
-    The hash is of the module that wraps it and of what it stands on, ours of the whole algorithm:
-    where it is the same, so is the text.
+    The hash covers the module that calls the package and the modules that it uses; for our own
+    extractors it covers the whole package `urltree`. Equal versions produce equal text.
     """
     code = xxhash.xxh3_64(_source(_file(sys.modules[extractor.module])))
-    code.update(_algorithm() if extractor.package == "urltree" else _shared())
+    code.update(_hash_algorithm() if extractor.package == "urltree" else _hash_shared())
     digest = code.hexdigest()[:8]
     return f"{metadata.version(extractor.package)}+{digest}" if extractor.package else digest
 
 
 @cache
-def _shared() -> bytes:
-    """The tokenizer's code, and the parser's version."""
+def _hash_shared() -> bytes:
+    """Hash the code of our tokenizer and the version of the parser."""
     return _hash([*map(_file, _SHARED)], "lxml")
 
 
 @cache
-def _algorithm() -> bytes:
-    """Hash every file of the package `urltree`, so that no module that decides text is left out."""
+def _hash_algorithm() -> bytes:
+    """Hash every file of the package `urltree`, because any of them may change the text."""
     package = _file(urltree).parent
     files = [
         file for file in package.rglob("*") if file.is_file() and "__pycache__" not in file.parts
     ]
-    return _hash(files, "lxml", "publicsuffixlist") + _shared()
+    return _hash(files, "lxml", "publicsuffixlist") + _hash_shared()
 
 
 def _hash(files: Iterable[Path], *packages: str) -> bytes:
@@ -93,23 +99,23 @@ def _file(module: ModuleType) -> Path:
 
 
 def _source(file: Path) -> bytes:
-    """Of a module; of a package all that lies in it, constants too."""
+    """Read the source of a module, or all files of a package, which may include constants."""
     files = sorted(file.parent.glob("*.*")) if file.name == "__init__.py" else [file]
     return b"".join(each.read_bytes() for each in files)
 
 
 @cache
-def _built_in() -> tuple[dict[str, Extractor], dict[str, str]]:
+def _built_in() -> tuple[dict[str, RegisteredExtractor], dict[str, str]]:
     absent = {}
     for module in iter_modules([str(Path(__file__).parent)]):
         try:
             import_module(f"{_PACKAGE}.{module.name}")
-        except Exception as error:  # noqa: BLE001 - a tool that is broken is as one that is absent
-            absent[module.name.rstrip("_").replace("_", "-")] = _why(error)
+        except Exception as error:  # noqa: BLE001 - a broken tool is treated like a missing one
+            absent[module.name.rstrip("_").replace("_", "-")] = _explain(error)
     return dict(sorted(registered.items())), absent
 
 
-def _why(error: Exception) -> str:
+def _explain(error: Exception) -> str:
     if not isinstance(error, ImportError):
         return f"broken: {type(error).__name__}: {error}"
     if not isinstance(error, ModuleNotFoundError) or error.name is None:
@@ -118,24 +124,29 @@ def _why(error: Exception) -> str:
     return f"not installed: pip install {_DISTRIBUTIONS.get(package, package)}"
 
 
-def _from_plugin(file: Path) -> dict[str, Extractor]:
-    """Run a plugin; what it registers is its caller's alone."""
+def _from_plugin(file: Path) -> dict[str, RegisteredExtractor]:
+    """Run a plugin and return its extractors; the global registry is left unchanged."""
     name = f"plugin_{file.stem}_{xxhash.xxh3_64_hexdigest(bytes(file.resolve()))[:8]}"
     spec = spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise PluginError(f"{file}: is no Python file")
+        raise PluginError(f"{file}: not a Python file: its name must end in .py")
     before = set(registered)
     module = sys.modules[name] = module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        with warnings.catch_warnings():
+            # Python hides these warnings by default; the author of the plugin should see them
+            warnings.filterwarnings("default", category=DeprecationWarning, module=re.escape(name))
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise PluginError(f"{file}: {type(error).__name__}: {error}") from error
     finally:
         new = {key: registered.pop(key) for key in sorted(registered.keys() - before)}
     if not new:
-        raise PluginError(f"{file}: registers no extractor; see urltree_evaluation.single_page")
+        raise PluginError(
+            f"{file}: registers no extractor: use urltree_evaluation.single_page or stream"
+        )
     for package in sorted({each.package for each in new.values() if each.package}):
         if not any(metadata.distributions(name=package)):
-            raise PluginError(f"{file}: no package {package} is installed")
-    # its version is of its own file, also where it registers a function of another module
+            raise PluginError(f"{file}: the package {package} is not installed")
+    # the version is that of the plugin's file, even if it registers a function of another module
     return {key: replace(each, module=name) for key, each in new.items()}

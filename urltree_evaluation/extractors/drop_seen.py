@@ -1,24 +1,24 @@
-"""Blocks seen before on a site, dropped: what repetition alone gives, without a tree."""
+"""A baseline for repetition without a URL tree: drop blocks that the site has shown before."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 
 from urltree_evaluation.corpus import CorpusPage
-from urltree_evaluation.extractors.html_text import texts
+from urltree_evaluation.extractors.html_text import block_texts
 from urltree_evaluation.extractors.registry import stream
 
 
 @stream("drop-seen", "blocks whose text an earlier page of the domain had, dropped", "urltree")
 class DropSeen:
-    """Remembers the text of every block, by domain."""
+    """An extractor that remembers the text of every block, by domain."""
 
     def __init__(self) -> None:
         self._seen: defaultdict[str, set[str]] = defaultdict(set)
 
     def __call__(self, page: CorpusPage) -> str:
-        """The blocks that are new."""
-        seen, blocks = self._seen[page.domain], texts(page.html)
+        """Return the blocks that are new on this domain."""
+        seen, blocks = self._seen[page.domain], block_texts(page.html)
         kept = [text for text in blocks if text not in seen]
         seen.update(blocks)
         return "\n".join(kept)

@@ -1,4 +1,4 @@
-"""The markup of a page as events, for extractors of our own: linear in the page, whatever it is."""
+"""The markup of a page as events, for our own extractors; the time is linear in the page's size."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from urltree.html.encoding import scrub
 from urltree.html.parser import Target, parse_html
 
 
-def feed(html: str, target: Target) -> None:
+def feed_events(html: str, target: Target) -> None:
     """Call `target` with the elements and texts of a page, in document order.
 
-    libxml2 repairs the markup: what opens closes, in order. A page without any text or element
-    calls `target.close` alone.
+    libxml2 repairs the markup, so start and end events are balanced. For a page without any text or
+    element, only `target.close` is called.
 
     Raises:
         PageError: `too-large`, for markup that cannot be parsed in bounded time.

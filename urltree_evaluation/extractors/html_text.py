@@ -1,4 +1,4 @@
-"""Plain text of HTML: for tools that answer with HTML, and for those that begin with all text."""
+"""Convert HTML to plain text, for tools that return HTML and for baselines that use all text."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from urltree.html.tokenizer import tokenize
 
 
 def html_text(html: str) -> str:
-    """The text blocks of our tokenizer, one a line."""
-    return "\n".join(texts(html))
+    """Return the text blocks of our tokenizer, one a line."""
+    return "\n".join(block_texts(html))
 
 
-def texts(html: str) -> list[str]:
-    """The text of each block of our tokenizer, in order."""
+def block_texts(html: str) -> list[str]:
+    """Return the text of each block of our tokenizer, in order."""
     return [block.text for block in tokenize(html).blocks if block.text]

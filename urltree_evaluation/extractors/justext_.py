@@ -1,4 +1,4 @@
-"""jusText: paragraphs by length, links and stop words, then by their neighbours."""
+"""jusText: classifies paragraphs by length, links and stop words, then by their neighbours."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from justext import get_stoplist, get_stoplists, justext
 
 from urltree_evaluation.extractors.registry import single_page
 
-# A page's language is not known: a word is a stop word if it is one in any language.
+# The language of a page is unknown, so the stop words of all languages are used.
 _STOP_WORDS = frozenset[str]().union(*map(get_stoplist, get_stoplists()))
 
 
@@ -15,7 +15,7 @@ _STOP_WORDS = frozenset[str]().union(*map(get_stoplist, get_stoplists()))
     "the stop words of all its languages; no option for comments and tables",
     package="justext",
 )
-def extract(html: str, url: str) -> str:  # noqa: ARG001 - what every extractor is given
-    """Its defaults."""
+def extract(html: str, url: str) -> str:  # noqa: ARG001 - the signature of all extractors
+    """Return the paragraphs that are not boilerplate, by jusText's defaults."""
     paragraphs = justext(html, _STOP_WORDS)
     return "\n".join(each.text for each in paragraphs if not each.is_boilerplate)

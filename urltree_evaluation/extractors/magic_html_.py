@@ -8,7 +8,7 @@ import sys
 from urltree_evaluation.extractors.html_text import html_text
 from urltree_evaluation.extractors.registry import single_page
 
-# py_asciimath sends all logs to stderr when it is imported, unless they have somewhere to go
+# py_asciimath configures logging to stderr on import, unless the root logger has a handler
 _nowhere = logging.NullHandler()
 logging.root.addHandler(_nowhere)
 try:
@@ -29,5 +29,5 @@ _extractor = GeneralExtractor()
     package="magic-html",
 )
 def extract(html: str, url: str) -> str:
-    """The URL chooses rules for some platforms, and resolves links."""
+    """Return the article's text; the URL selects a platform's rules and resolves links."""
     return html_text(_extractor.extract(html, base_url=url)["html"])

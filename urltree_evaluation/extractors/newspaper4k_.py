@@ -1,4 +1,4 @@
-"""newspaper4k: articles of newspapers."""
+"""newspaper4k: extracts articles of newspapers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from newspaper import Article
 
 from urltree_evaluation.extractors.registry import single_page
 
-# jieba, which splits Chinese, says on stderr that it reads its dictionary
+# jieba, which splits Chinese text into words, logs to stderr when it loads its dictionary
 logging.getLogger("jieba").addFilter(lambda _: False)
 
-_NOWHERE = "https://page.invalid/"  # RFC 2606; it refuses a page without URL
+_NOWHERE = (
+    "https://page.invalid/"  # a reserved domain (RFC 2606), because newspaper4k requires a URL
+)
 
 
 @single_page(
@@ -20,7 +22,7 @@ _NOWHERE = "https://page.invalid/"  # RFC 2606; it refuses a page without URL
     package="newspaper4k",
 )
 def extract(html: str, url: str) -> str:
-    """Its defaults, but for images: it would ask their sites for their sizes."""
+    """Return the article by the defaults, but without requests for the sizes of images."""
     article = Article(url or _NOWHERE, fetch_images=False, follow_meta_refresh=False)
     text: str = article.download(input_html=html, ignore_read_more=True).parse().text
     return text

@@ -1,14 +1,15 @@
-"""How extractors are known: a decorator names each, and says what it is given.
+"""The decorators that register extractors.
 
     @single_page("my-tool", "defaults", package="my-tool")
     def extract(html: str, url: str) -> str | None: ...
 
     @stream("my-stream-tool", "window of 100 pages")
-    class MyStream:                                          # a new one for each part of a corpus
+    class MyStream:                               # one instance for each part of a corpus
         def __call__(self, page: CorpusPage) -> str | None: ...
 
-A module beside this one that cannot be imported is a tool that is not installed; it has its tool's
-name and a "_", so that nothing takes one for the other. A file of yours is given by name:
+Each tool has a module beside this one. A module that cannot be imported is a tool that is not
+installed. Modules have the name of their tool and a "_", so that they are not confused with its
+package. A file of your own is passed on the command line:
 `urltree evaluate extract WORK --plugin my_tool.py`.
 """
 
@@ -21,45 +22,47 @@ from typing import TypeVar
 
 from urltree_evaluation.corpus import CorpusPage
 
-Extract = Callable[[CorpusPage], str | None]
+ExtractFunction = Callable[[CorpusPage], str | None]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+.-]*")
 _F = TypeVar("_F", bound=Callable[[str, str], str | None])
-_S = TypeVar("_S", bound=Callable[[], Extract])
+_S = TypeVar("_S", bound=Callable[[], ExtractFunction])
 
 
-class DuplicatePage(Exception):  # noqa: N818 - no error: its text was said before
-    """Raised by a stream extractor for a page that it has seen; its text is the step's name."""
+class DuplicatePage(Exception):  # noqa: N818 - not an error: the text was returned before
+    """Raised by a stream extractor for a page that it has seen; the message names the step."""
 
 
 @dataclass(frozen=True, slots=True)
-class Extractor:
+class RegisteredExtractor:
     """One extractor with its options.
 
     Attributes:
-        name: unique; letters, digits, "-", "_", "+" and "." (it names a folder).
-        options: what it was told, for the report: "comments off, tables on".
-        make: a new extractor for each part of a corpus, called with its pages in order.
-        is_stream: it learns from the pages before: it is given all of them, not a sample.
-        package: the distribution whose version is reported; None for code of our own.
-        module: of the code, whose text is part of its version.
+        name: unique name of letters, digits, "-", "_", "+" and "."; it is also the name of a
+            folder.
+        options: options of the tool, in words for the report: "comments off, tables on".
+        make: creates the function to call with the pages of one part of a corpus, in order.
+        is_stream: whether it learns from earlier pages, and therefore gets all of them, not a
+            sample.
+        package: distribution whose version is reported; None for our own code.
+        module: module of the code; its source is part of the version.
     """
 
     name: str
     options: str
-    make: Callable[[], Extract]
+    make: Callable[[], ExtractFunction]
     is_stream: bool
     package: str | None
     module: str
 
 
-registered: dict[str, Extractor] = {}
+registered: dict[str, RegisteredExtractor] = {}
 
 
 def single_page(name: str, options: str, package: str | None = None) -> Callable[[_F], _F]:
-    """Register a function from (HTML, URL) to text; URL may be "", None is no text."""
+    """Register a function from HTML and URL to text; the URL may be "", and None means no text."""
 
     def register(function: _F) -> _F:
-        def make() -> Extract:
+        def make() -> ExtractFunction:
             return lambda page: function(page.html, page.url)
 
         _add(name, options, make, package, _module_of(function), is_stream=False)
@@ -69,7 +72,7 @@ def single_page(name: str, options: str, package: str | None = None) -> Callable
 
 
 def stream(name: str, options: str, package: str | None = None) -> Callable[[_S], _S]:
-    """Register a factory, such as a class, of functions from CorpusPage to text."""
+    """Register a factory, such as a class, that creates functions from CorpusPage to text."""
 
     def register(factory: _S) -> _S:
         _add(name, options, factory, package, _module_of(factory), is_stream=True)
@@ -82,17 +85,22 @@ def _module_of(code: object) -> str:
     return str(getattr(getattr(code, "func", code), "__module__", ""))
 
 
-def _add(  # noqa: PLR0913 - one parameter a field
+def _add(  # noqa: PLR0913 - one parameter for each field
     name: str,
     options: str,
-    make: Callable[[], Extract],
+    make: Callable[[], ExtractFunction],
     package: str | None,
     module: str,
     *,
     is_stream: bool,
 ) -> None:
     if not _NAME.fullmatch(name):
-        raise ValueError(f"a name should be letters, digits, -, _, + and . alone, is {name!r}")
+        raise ValueError(
+            f"{name!r} is not a valid name of an extractor: use letters, digits, -, _, + and . only"
+        )
     if name in registered:
-        raise ValueError(f"two extractors are named {name}: {registered[name].module} has one")
-    registered[name] = Extractor(name, options, make, is_stream, package, module)
+        raise ValueError(
+            f"another extractor already has the name {name}, in {registered[name].module}:"
+            " choose another"
+        )
+    registered[name] = RegisteredExtractor(name, options, make, is_stream, package, module)

@@ -1,4 +1,4 @@
-"""resiliparse: the extractor of a search engine's crawls, in C++."""
+"""resiliparse: the extractor of a search engine's crawler, in C++."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from urltree_evaluation.extractors.registry import single_page
     "main content, comments off, one block a line, no bullets or alternative texts",
     package="resiliparse",
 )
-def extract(html: str, url: str) -> str:  # noqa: ARG001 - what every extractor is given
-    """Tables are always on."""
+def extract(html: str, url: str) -> str:  # noqa: ARG001 - the signature of all extractors
+    """Return the main content; tables cannot be switched off."""
     text: str = extract_plain_text(
         html, main_content=True, comments=False, list_bullets=False, alt_texts=False
     )

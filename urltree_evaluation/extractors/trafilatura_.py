@@ -1,4 +1,4 @@
-"""trafilatura, four ways: as it is, fast, precise, and with a memory across pages."""
+"""trafilatura in four variants: default, fast, precise, and with a memory across pages."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ def _text(html: str, url: str, **options: object) -> str | None:
 
 @single_page("trafilatura", _SAME, package="trafilatura")
 def default(html: str, url: str) -> str | None:
-    """Its own rules first, then those of readability and jusText where these find more."""
+    """Apply its own rules first, then readability and jusText if they find more text."""
     return _text(html, url)
 
 
 @single_page("trafilatura-fast", f"{_SAME}, fast", package="trafilatura")
 def fast(html: str, url: str) -> str | None:
-    """Its own rules alone."""
+    """Apply its own rules only."""
     return _text(html, url, fast=True)
 
 
 @single_page("trafilatura-precision", f"{_SAME}, favor_precision", package="trafilatura")
 def precision(html: str, url: str) -> str | None:
-    """Rather less text."""
+    """Favour precision: return less text, with fewer errors."""
     return _text(html, url, favor_precision=True)
 
 
 @stream("trafilatura-deduplicate", f"{_SAME}, deduplicate", package="trafilatura")
 class Deduplicate:
-    """Leaves out what it has seen more than twice: the memory is of its own size, for each part.
+    """A variant that drops text it has seen more than twice, with one memory for each part.
 
-    Plain `deduplicate=True` has one memory for the whole process.
+    With plain `deduplicate=True`, one memory would be shared by the whole process.
     """
 
     def __init__(self) -> None:
         self._memory = LRUCache(maxsize=LRU_SIZE)
 
     def __call__(self, page: CorpusPage) -> str | None:
-        """The text, without what was there too often."""
+        """Return the text without the parts that were seen too often."""
         return _text(page.html, page.url, deduplicate=self._memory)

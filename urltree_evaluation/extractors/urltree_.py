@@ -1,4 +1,4 @@
-"""Ours: every heuristic of the paper, through the library, as its users call it."""
+"""Our own extractors: every heuristic, called through the library as users call it."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _OPTIONS = (
 
 
 class Learning:
-    """A new tree for each part, one pass: a page is judged by itself and those before it."""
+    """A new URL tree for each part; each page is judged by itself and the pages before it."""
 
     def __init__(self, heuristic: str) -> None:
         self._extractor = Extractor(heuristic=heuristic, eviction=_EVICTION)
 
     def __call__(self, page: CorpusPage) -> str | None:
-        """The clean text of a page.
+        """Return the clean text of a page.
 
         Raises:
-            DuplicatePage: it was seen before.
-            PageError: the page is at fault.
+            DuplicatePage: the page was seen before.
+            PageError: the page cannot be processed.
         """
         found = self._extractor.extract(as_page(page))
         if found.status == "duplicate":
@@ -41,7 +41,7 @@ class Learning:
 
 
 def as_page(page: CorpusPage) -> Page:
-    """What the library is given of a page: its URL, its HTML and when it was published."""
+    """Return the library's page: URL, HTML and publication time."""
     return Page(url=page.url or None, html=page.html, published=_rfc3339(page.published))
 
 
@@ -52,7 +52,7 @@ def _text(found: Extraction) -> str | None:
 
 
 def _rfc3339(published: str | None) -> str | None:
-    """A time of ISO 8601 as the library takes it: UTC where it has no offset, None if no time."""
+    """Convert an ISO 8601 time to the library's format; without an offset it is in UTC."""
     try:
         moment = datetime.fromisoformat(published or "")
     except ValueError:

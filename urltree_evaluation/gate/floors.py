@@ -1,16 +1,16 @@
-"""Floors: what our heuristics reached once on a corpus, and may not fall below (issue 5, "Gate").
+"""Floors: F1 values that our heuristics reached on a corpus, and must not fall below.
 
-    corpus: 3f0a…                                        # a floor holds for these pages alone
+    corpus: 3f0a…                                        # the floors apply to these pages only
     pages: 1114
     floors:
       strict: {words: 0.8619, words+title: 0.8684, …}    # macro F1: mean of the sites
     sites:
       strict:
-        site.example: {words: 0.9512, …}                 # no floors: they say where it fell
+        site.example: {words: 0.9512, …}                 # not floors: they locate a fall
     lowered:
     - {what: "strict, words", floor: 0.87, now: 0.8619, reason: "…"}
 
-Figures are the same on each run: they are compared exactly, rounded down to four digits.
+The values are reproducible, so they are compared exactly, rounded down to four digits.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ import yaml
 FIGURES = ("words", "words+title", "masked words", "masked words+title")
 SHIPPED = Path(__file__).with_name("floors.yaml")
 
-Figures = dict[str, float]  # F1 by name, of FIGURES
+Figures = dict[str, float]  # F1 by metric; the metrics are those of FIGURES
 
 _DIGITS = 10_000
 
 
 class FloorsError(Exception):
-    """The file holds no floors."""
+    """A file does not contain valid floors."""
 
 
 class Fall(NamedTuple):
-    """A figure below its floor; 0 where the heuristic is gone."""
+    """A value below its floor; the value is 0 if the heuristic no longer exists."""
 
     heuristic: str
     figure: str
@@ -46,7 +46,7 @@ class Fall(NamedTuple):
 
 
 class SiteFall(NamedTuple):
-    """A site on which a heuristic was better."""
+    """A site on which a heuristic was better before."""
 
     site: str
     before: float
@@ -54,13 +54,13 @@ class SiteFall(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What was measured.
+class GateFigures:
+    """The measured F1 values.
 
     Attributes:
-        corpus: sha256 of its pages.
-        pages: that were scored.
-        sites: F1 by heuristic and site, mean of the site's pages.
+        corpus: sha256 of the pages.
+        pages: number of scored pages.
+        sites: F1 by heuristic and site, each the mean of the site's pages.
     """
 
     corpus: str
@@ -68,7 +68,7 @@ class Measured:
     sites: Mapping[str, Mapping[str, Figures]]
 
     def macro(self) -> dict[str, Figures]:
-        """The mean over sites, by heuristic."""
+        """Return the mean over sites, by heuristic."""
         return {
             heuristic: {name: fmean(site[name] for site in sites.values()) for name in FIGURES}
             for heuristic, sites in self.sites.items()
@@ -77,7 +77,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Floors:
-    """The file. Attributes as above."""
+    """The content of a file of floors.
+
+    Attributes:
+        corpus: sha256 of the pages that the floors apply to.
+        pages: number of scored pages.
+        floors: lowest allowed macro F1, by heuristic and metric.
+        sites: F1 by heuristic, site and metric, to show where a value fell.
+        lowered: log of floors that were lowered, with reasons.
+    """
 
     corpus: str
     pages: int
@@ -86,35 +94,37 @@ class Floors:
     lowered: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, measured: Measured) -> Self:
-        """Floors at what was measured."""
-        floors = {name: _rounded(figures) for name, figures in measured.macro().items()}
+    def of(cls, measured: GateFigures) -> Self:
+        """Return floors equal to the measured values."""
+        floors = {name: _round_down_all(figures) for name, figures in measured.macro().items()}
         sites = {
-            heuristic: {site: _rounded(figures) for site, figures in found.items()}
+            heuristic: {site: _round_down_all(figures) for site, figures in found.items()}
             for heuristic, found in measured.sites.items()
         }
         return cls(measured.corpus, measured.pages, floors, sites)
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """The floors of a file.
+        """Read the floors of a file.
 
         Raises:
-            FloorsError: it cannot be read, or holds something else.
+            FloorsError: the file cannot be read, or its content is invalid.
         """
         try:
             return cls(**yaml.safe_load(file.read_text("utf-8")))
         except (OSError, TypeError, ValueError, yaml.YAMLError) as error:
-            raise FloorsError(f"{file}: holds no floors: {error}") from error
+            raise FloorsError(
+                f"{file}: cannot read floors: {error}. To write floors to a new file, pass --raise."
+            ) from error
 
     def write(self, file: Path) -> None:
-        """Write the file, a line for each heuristic and site."""
+        """Write the file, with one line for each heuristic and site."""
         text = yaml.safe_dump(asdict(self), default_flow_style=None, sort_keys=False, width=1_000)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
 
-    def falls(self, measured: Measured) -> list[Fall]:
-        """What is below its floor, a heuristic that is gone among it."""
+    def falls(self, measured: GateFigures) -> list[Fall]:
+        """Return all values below their floors; 0 for a heuristic that no longer exists."""
         now = Floors.of(measured).floors
         falls = [
             Fall(heuristic, figure, floor, now.get(heuristic, {}).get(figure, 0.0))
@@ -123,12 +133,12 @@ class Floors:
         ]
         return [fall for fall in falls if fall.now < fall.floor]
 
-    def without_floor(self, measured: Measured) -> list[str]:
-        """Heuristics that were measured and lack a floor of some figure."""
+    def without_floor(self, measured: GateFigures) -> list[str]:
+        """Return the measured heuristics that lack a floor for some metric."""
         return [name for name in measured.sites if set(FIGURES) - set(self.floors.get(name, ()))]
 
-    def site_falls(self, measured: Measured, fall: Fall) -> list[SiteFall]:
-        """The sites on which that figure was better, the deepest fall first."""
+    def site_falls(self, measured: GateFigures, fall: Fall) -> list[SiteFall]:
+        """Return the sites on which a value was higher before, the largest fall first."""
         now = Floors.of(measured).sites.get(fall.heuristic, {})
         falls = [
             SiteFall(site, before[fall.figure], now.get(site, {}).get(fall.figure, 0.0))
@@ -136,26 +146,28 @@ class Floors:
         ]
         return sorted((f for f in falls if f.now < f.before), key=lambda f: f.now - f.before)
 
-    def raised(self, measured: Measured) -> Floors:
-        """Floors at what was measured, where nothing fell; the log stays.
+    def raised(self, measured: GateFigures) -> Floors:
+        """Return floors equal to the measured values, none of which fell; the log is kept.
 
         Raises:
-            ValueError: something fell, or the corpus is another.
+            ValueError: a value fell, or the corpus is different.
         """
         if self.corpus != measured.corpus or self.falls(measured):
-            raise ValueError("raising would lower a floor")
+            raise ValueError("cannot raise: a value is below its floor, or the corpus is different")
         floors = Floors.of(measured)
         floors.lowered.extend(self.lowered)
         return floors
 
-    def lowered_to(self, measured: Measured, reason: str) -> Floors:
-        """Floors at what was measured, with what fell in the log; another corpus begins anew.
+    def lowered_to(self, measured: GateFigures, reason: str) -> Floors:
+        """Return floors equal to the measured values, and log each value that fell.
+
+        For a different corpus, the log gets one entry for the corpus.
 
         Raises:
             ValueError: there is no reason.
         """
         if not reason.strip():
-            raise ValueError("lowering needs a reason")
+            raise ValueError("cannot lower floors without a reason")
         entries: list[dict[str, Any]] = []
         if self.corpus != measured.corpus:
             entries.append({"what": "corpus", "floor": self.corpus, "now": measured.corpus})
@@ -167,10 +179,10 @@ class Floors:
         return floors
 
 
-def _rounded(figures: Figures) -> Figures:
-    return {name: rounded_down(value) for name, value in figures.items()}
+def _round_down_all(figures: Figures) -> Figures:
+    return {name: round_down(value) for name, value in figures.items()}
 
 
-def rounded_down(value: float) -> float:
-    """To four digits; what arithmetic leaves of a figure of four digits is not rounded away."""
+def round_down(value: float) -> float:
+    """Round down to four digits, with a tolerance for floating-point errors."""
     return math.floor(value * _DIGITS + 1e-6) / _DIGITS

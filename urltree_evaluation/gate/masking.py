@@ -1,12 +1,12 @@
-"""The masked variant of a site: what a heuristic could have been tuned to looks another way.
+"""Mask a site: replace everything that a heuristic could have been tuned to by other names.
 
     <title>Rust 1.0 | Blog</title>               <title></title>
     <div class="nav post-12" id="top">           <div class="ztq post-12" id="hkw">
     <a href="https://blog.site.org/a">text</a>   <a href="https://kqzt.g1x….example/a">text</a>
 
-Text and structure stay as they are, and what was alike on two pages of the site still is: so the
-verdicts of a heuristic that was not tuned stay, too. Nothing is left to chance: a name depends on
-the site and itself alone.
+Text and structure are unchanged, and names that were equal on two pages of the site are still
+equal. A heuristic that was not tuned to names therefore gives the same result. Nothing is random: a
+new name depends on the site and on the old name only.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from string import ascii_lowercase
 
 from urltree.html.elements import read_attributes
 
-# As in HTML's tokenizer, a quote begins a value only after "=". Scripts and comments are passed
-# over as wholes: what looks like a tag in them is none. No group is possessive: Python 3.11.2 gives
-# up at the first alternative then (cpython issue 106052). Each has one way to match.
+# As in the HTML standard, a quote starts a value only after "=". Scripts and comments match as
+# a whole, because text in them that looks like a tag is not one. No group is possessive, because
+# Python 3.11.2 then tries only the first alternative (CPython bug gh-106052). Each group has only
+# one way to match.
 _QUOTED = r"""(?:"[^"]*+"|'[^']*+')"""
 _MARKUP = re.compile(
     r"<(?:!--(?:-?>|.*?-->)"
@@ -32,7 +33,7 @@ _MARKUP = re.compile(
 _VALUE = rf"""(?:{_QUOTED}|[^\s"'>]++)"""
 _NAMES = re.compile(rf"""(?<=[\s"'/])((?:class|id)\s*+=\s*+)({_VALUE})""", re.IGNORECASE)
 _TOKEN = re.compile(r"""[^\s"']+""")
-_LETTERS = re.compile(r"&#?\w+;|[A-Za-z]+")  # a character reference stays what it is
+_LETTERS = re.compile(r"&#?\w+;|[A-Za-z]+")  # character references are unchanged
 _TITLE_META = re.compile(
     r"""<meta\b[^>]*?\s(?:property|name|itemprop)\s*=\s*["']?(?:\w+[:.])?(?:title|headline)\b""",
     re.IGNORECASE,
@@ -42,13 +43,13 @@ _HEADLINE = re.compile(r'("(?:headline|alternativeHeadline)"\s*:\s*)"[^"\\]*+(?:
 
 
 class Masking:
-    """Masks pages of one site.
+    """A masking of the pages of one site.
 
     Args:
-        domain: of the site, registrable.
+        domain: registrable domain of the site.
 
     Attributes:
-        masked_domain: that it has now; `example` is nobody's (RFC 2606).
+        masked_domain: the new domain, below the reserved `example` (RFC 2606).
     """
 
     def __init__(self, domain: str) -> None:
@@ -69,29 +70,33 @@ class Masking:
         self._tag = lru_cache(maxsize=16_384)(self._masked_tag)  # pages repeat their templates
 
     def token(self, token: str) -> str:
-        """Another class token, or id, of the same shape: letters follow one cycle of the alphabet.
+        """Return another class name or id of the same shape.
 
-        No two tokens become one. Capitals, digits and hyphens stay, and so do tokens that the
-        tokenizer drops as volatile, for no heuristic sees them; none becomes one of those.
+        Each letter is replaced by the next one in a cycle of the alphabet, so different names stay
+        different. Capitals, digits and hyphens are unchanged. Names that the tokenizer drops as
+        volatile are also unchanged, because no heuristic sees them, and no other name becomes one
+        of them.
         """
         if _is_volatile(token):
             return token
         other = self._rename(token)
-        while _is_volatile(other):  # ends: after 26 steps the cycle is back at the token
+        while _is_volatile(other):  # terminates: after 26 steps the cycle returns to the token
             other = self._rename(other)
         return other
 
     def url(self, text: str) -> str:
-        """A URL, or whatever holds some: hosts of the site get other names; `www` stays.
+        """Replace the hosts of the site in a URL or in any text with URLs; `www` is unchanged.
 
-        `www` is no part of a branch (issue 3): another name would make another tree.
+        `www` is not a part of a branch in the URL tree: if it were renamed, the tree would change.
         """
-        if self._domain not in text.lower():  # as in most tags: quicker than the expression
+        if (
+            self._domain not in text.lower()
+        ):  # true for most tags, and faster than the regular expression
             return text
         return self._host.sub(lambda match: self._labels(match[1]) + self.masked_domain, text)
 
     def html(self, html: str) -> str:
-        """A page without titles, with other hosts, class tokens and ids."""
+        """Return a page without titles, with other hosts, class names and ids."""
         return _MARKUP.sub(self._markup, html)
 
     def _markup(self, match: re.Match[str]) -> str:

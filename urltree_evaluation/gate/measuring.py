@@ -1,13 +1,13 @@
-"""The gate: our heuristics on every 10th page of each stream, as it is and masked (issue 5).
+"""Measure our heuristics on every 10th page of each stream, unchanged and masked.
 
-    page ──▶ tree ─────────▶ judged by each heuristic ──▶ F1 of words, as it is and with title
-      └──▶ masked ──▶ tree ─▶ judged by each heuristic ──▶ F1 of words, as it is and with title
+    page ──▶ tree ─────────▶ each heuristic ──▶ F1 of words, without and with title
+      └──▶ masked ──▶ tree ─▶ each heuristic ──▶ F1 of words, without and with title
 
-Each page of a site is learned in order, by one tree that the paper's heuristics judge by and one of
-our own, with the paper's eviction. Titles are given; a masked page has only its own. Pages without
-gold are learned from and not scored, duplicates of a URL key neither.
+The pages of a site are learned in order, by two trees with the paper's eviction: the paper's
+heuristics share one, and our own has the other. The record's title is given; a masked page has
+only its own. Pages without gold are learned from but not scored; duplicate URL keys are skipped.
 
-Masked figures may differ in the sixth digit: documents of one time are evicted in the order of
+Masked values may differ in the sixth digit: documents of the same time are evicted in the order of
 their ids, which are hashes of URLs (measured: 0.000002 of the mean of 22 sites).
 """
 
@@ -30,24 +30,24 @@ from urltree.html.tokenizer import tokenize
 from urltree.reading.stream import InputError, open_decompressed
 from urltree.site.site import Site
 from urltree.tree.window import Eviction
-from urltree_evaluation.corpora.corpus_error import CorpusError
+from urltree_evaluation.corpora.corpus_files import CorpusError
 from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.corpus import CorpusPage
 from urltree_evaluation.extractors.urltree_ import as_page
-from urltree_evaluation.gate.floors import FIGURES, Measured
+from urltree_evaluation.gate.floors import FIGURES, GateFigures
 from urltree_evaluation.gate.masking import Masking
 from urltree_evaluation.metrics.page_gold import PageGold
-from urltree_evaluation.metrics.page_score import by_words
-from urltree_evaluation.metrics.words import words
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.metrics.page_score import compare_words
+from urltree_evaluation.metrics.words import split_words
+from urltree_evaluation.pool import map_unordered
 from urltree_evaluation.progress import Progress
 from urltree_evaluation.workspace import SUFFIX
 
 EVERY = 10
 
-_PAPERS = "strict"  # learns the tree for all of the paper's
+_PAPERS = "strict"  # learns the tree that all heuristics of the paper share
 
-Scores = dict[tuple[str, str, str], list[float]]  # by heuristic, site and figure: of each page
+F1ByPage = dict[tuple[str, str, str], list[float]]  # F1 of each page, by heuristic, site and metric
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Streams:
 
     Attributes:
         corpus: sha256 of the lines of all files, in the order of their names.
-        pages: in each file.
+        pages: number of pages in each file.
     """
 
     corpus: str
@@ -64,10 +64,10 @@ class Streams:
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """The streams of a folder.
+        """Return the streams of a folder.
 
         Raises:
-            CorpusError: it has none, or one cannot be read.
+            CorpusError: there are none, or one cannot be read.
         """
         digest, pages = sha256(), {}
         for file in sorted(folder.glob(f"*{SUFFIX}")):
@@ -80,32 +80,34 @@ class Streams:
             except InputError as error:
                 raise CorpusError(str(error)) from error
         if not pages:
-            raise CorpusError(f"{folder}: has no stream, which would be a DOMAIN{SUFFIX}")
+            raise CorpusError(f"{folder}: contains no stream, that is, no file DOMAIN{SUFFIX}")
         return cls(digest.hexdigest(), pages)
 
 
-def measure(streams: Streams, processes: int = 1, progress: Progress | None = None) -> Measured:
+def measure_heuristics(
+    streams: Streams, processes: int = 1, progress: Progress | None = None
+) -> GateFigures:
     """Score all heuristics on all streams.
 
     Args:
-        streams: to be read.
-        processes: each has a file at a time, the largest first.
-        progress: is told of files that are done.
+        streams: streams to read.
+        processes: number of processes; each one reads a file at a time, the largest file first.
+        progress: is informed of files that are done.
 
     Raises:
-        CorpusError: a file cannot be read, a line is no page, or no page has gold.
-        PageError: a page that this release refuses.
+        CorpusError: a file cannot be read, a line is not a page, or no page has gold.
+        PageError: a page cannot be processed.
     """
     progress = progress or Progress()
     progress.expect(sum(streams.pages.values()))
-    scores: Scores = defaultdict(list)
+    scores: F1ByPage = defaultdict(list)
     files = sorted(streams.pages, key=lambda file: -streams.pages[file])
-    for file, of_file in each_done(_score_named, files, processes):
+    for file, of_file in map_unordered(_score_named, files, processes):
         for key, of_pages in of_file.items():
             scores[key] += of_pages
         progress.advance(streams.pages[file])
     if not scores:
-        raise CorpusError("no page has gold: nothing is scored")
+        raise CorpusError("nothing can be scored: no page of the streams has gold")
     means = {key: fmean(of) for key, of in scores.items()}
     sites = sorted({site for _, site, _ in scores})
     found = {
@@ -113,20 +115,20 @@ def measure(streams: Streams, processes: int = 1, progress: Progress | None = No
         for name in NAMES
     }
     pages = sum(len(scores[NAMES[0], site, FIGURES[0]]) for site in sites)
-    return Measured(streams.corpus, pages, found)
+    return GateFigures(streams.corpus, pages, found)
 
 
-def score_file(file: Path) -> Scores:
-    """F1 of every 10th page of a stream, of each heuristic, as it is and masked."""
-    scores: Scores = defaultdict(list)
+def score_file(file: Path) -> F1ByPage:
+    """Return F1 of every 10th page of a stream, for each heuristic, unchanged and masked."""
+    scores: F1ByPage = defaultdict(list)
     masking = cache(Masking)
     plain, masked = _Trees(), _Trees()
     for number, page in enumerate(read(file)):
         document = plain.learn(page)
-        hidden = masked.learn(_masked(page, masking(page.domain)))
+        hidden = masked.learn(_mask_page(page, masking(page.domain)))
         if page.gold is None or number % EVERY:
             continue
-        f1 = _against(page)
+        f1 = _f1_function(page)
         for prefix, trees, learned in (("", plain, document), ("masked ", masked, hidden)):
             for name, text in trees.texts(learned).items() if learned else ():
                 as_it_is, with_title = f1(text)
@@ -136,17 +138,20 @@ def score_file(file: Path) -> Scores:
 
 
 class _Trees:
-    """The trees of a stream: of each domain one of `evidence`, and one that the paper's share."""
+    """The trees of a stream: two for each domain.
+
+    One tree is learned by `evidence`; the heuristics of the paper share the other.
+    """
 
     def __init__(self) -> None:
         self._scheme = KeyScheme()
         self._papers: list[Heuristic] = [heuristic(name) for name in NAMES if name != DEFAULT]
         self._domains: dict[tuple[str, str], Site] = {}
         self._seen: set[str] = set()
-        self._first = ""  # what `evidence` said of the newest document
+        self._first = ""  # the text that `evidence` keeps of the latest document
 
     def learn(self, page: CorpusPage) -> Document | None:
-        """Its document; None for a page that was seen before."""
+        """Learn a page and return its document, or None for a page that was seen before."""
         given = as_page(page)
         tokens = cache(lambda: tokenize(page.html))
         key = self._scheme.key(page.url, lambda: tokens().title)
@@ -160,7 +165,7 @@ class _Trees:
         return document
 
     def texts(self, document: Document) -> dict[str, str]:
-        """What each heuristic keeps of the document that was just learned."""
+        """Return the text that each heuristic keeps of the latest document."""
         domain = self._domain(document.domain, _PAPERS)
         leaf = domain.tree.leaf(document.key_bytes)
         return {DEFAULT: self._first} | {
@@ -175,21 +180,21 @@ class _Trees:
         return known
 
 
-def _masked(page: CorpusPage, masking: Masking) -> CorpusPage:
+def _mask_page(page: CorpusPage, masking: Masking) -> CorpusPage:
     return replace(page, url=masking.url(page.url), html=masking.html(page.html), title=None)
 
 
-def _against(page: CorpusPage) -> Callable[[str], tuple[float, float]]:
-    """F1 of a text, as it is and with title; heuristics often say the same."""
+def _f1_function(page: CorpusPage) -> Callable[[str], tuple[float, float]]:
+    """Return a cached function for F1 of a text; heuristics often keep the same text."""
     gold = PageGold(page)
 
     @cache
     def f1(text: str) -> tuple[float, float]:
-        as_it_is, with_title = by_words(gold, words(text))
+        as_it_is, with_title = compare_words(gold, split_words(text))
         return as_it_is.f1, with_title.f1
 
     return f1
 
 
-def _score_named(file: Path) -> tuple[Path, Scores]:
+def _score_named(file: Path) -> tuple[Path, F1ByPage]:
     return file, score_file(file)

@@ -1,1 +1,1 @@
-"""Metrics: gold and prediction in, precision, recall and F1 out."""
+"""Metrics: from gold and prediction to precision, recall and F1."""

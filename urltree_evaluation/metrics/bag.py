@@ -1,4 +1,4 @@
-"""Bags of words: how often, not in which order (NCE, section 2)."""
+"""Bags of words: how often each word occurs, without order (the paper of NCE, section 2)."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from urltree_evaluation.score import PRF
 
 
 def compare(gold: Counter[str], prediction: Counter[str]) -> PRF:
-    """Words in both bags, as often as in the lesser, by words said and by words of the gold."""
+    """Compare two bags; a word counts as often as it occurs in both."""
     return overlap((gold & prediction).total(), gold.total(), prediction.total())

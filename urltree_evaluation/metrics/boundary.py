@@ -1,4 +1,4 @@
-"""Boundary cases: where precision and recall are not defined (thesis, table 3.2), by kind.
+"""Boundary cases: pages where precision or recall is undefined (thesis, table 3.2), by kind.
 
 failed ──▶ exception | time | memory | crash
 gold     result     common words
@@ -14,21 +14,22 @@ from urltree_evaluation.prediction import Failure
 from urltree_evaluation.score import Boundary
 
 
-def boundary(
+def boundary_case(
     gold: list[str] | None, prediction: list[str], failure: Failure | None
 ) -> Boundary | None:
-    """Which case a page is, by words; None for a success.
+    """Return the boundary case of a page, or None for a success.
 
     Args:
-        gold: words; None where it is segments: what else is in it is not known.
-        prediction: words.
-        failure: why there is no prediction; it says more than that the result is empty.
+        gold: words of the gold; None if the gold consists of segments, which need not be all the
+            text.
+        prediction: words of the prediction.
+        failure: why there is no prediction; it is returned as the case.
 
     Raises:
-        ValueError: a duplicate is no failure, and is not scored.
+        ValueError: the failure is "duplicate", which is not scored.
     """
     if failure == "duplicate":
-        raise ValueError("a duplicate is not scored")
+        raise ValueError("a duplicate has no boundary case, because it is not scored")
     if failure:
         return failure
     if gold is None:

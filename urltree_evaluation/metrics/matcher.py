@@ -1,4 +1,4 @@
-"""The thesis' matcher: difflib's matching blocks of words, gold first (thesis, figure 4.4)."""
+"""The thesis' metric: difflib's matching blocks of words, with gold first (thesis, figure 4.4)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from urltree_evaluation.score import PRF
 
 
 def compare(gold: list[str], prediction: list[str]) -> PRF:
-    """Words in matching blocks, by words said and by words of the gold."""
+    """Compare two texts by the words in their matching blocks."""
     blocks = SequenceMatcher(None, gold, prediction).get_matching_blocks()
     return overlap(sum(block.size for block in blocks), len(gold), len(prediction))

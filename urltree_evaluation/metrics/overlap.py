@@ -1,4 +1,4 @@
-"""From how much two texts share to precision, recall and F1: the same for every metric."""
+"""Compute precision, recall and F1 from the size of an overlap, for all metrics."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ NOTHING = PRF(0.0, 0.0, 0.0)
 
 
 def overlap(common: int, gold: int, prediction: int) -> PRF:
-    """P, R and F1 of sizes, in whatever the metric counts (thesis, equations 3.8 to 3.10).
+    """Return P, R and F1 from sizes in any unit (thesis, equations 3.8 to 3.10).
 
-    Both empty is 1, one empty or nothing in common is 0 (issue 5): the thesis has infinity there.
+    Two empty texts give 1. One empty text, or nothing in common, gives 0, where the thesis has
+    infinity.
     """
     if not gold and not prediction:
         return ALL

@@ -1,4 +1,4 @@
-"""A page's gold, put once into the forms that metrics compare: many extractors are held to it."""
+"""The gold of a page in the forms that metrics need, computed once for all extractors."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections import Counter
 from functools import cached_property
 
 from urltree_evaluation.corpus import CorpusPage
-from urltree_evaluation.metrics.segments import one_spaced
-from urltree_evaluation.metrics.shingles import Shingles, shingles
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.segments import collapse_spaces
+from urltree_evaluation.metrics.shingles import Shingles, count_shingles
+from urltree_evaluation.metrics.words import split_words
 
 
 class PageGold:
-    """What should come out of a page, in each form when it is first asked for."""
+    """The gold of a page; each form is computed when it is first used."""
 
     def __init__(self, page: CorpusPage) -> None:
         self.id = page.id
@@ -25,35 +25,35 @@ class PageGold:
 
     @property
     def is_segments(self) -> bool:
-        """The gold says of segments whether they must or must not be there."""
+        """Whether the gold has segments that must or must not be in the text."""
         return bool(self.with_ or self.without)
 
     @cached_property
     def words(self) -> list[str]:
         """The words, in order."""
-        return words(self._text)
+        return split_words(self._text)
 
     @cached_property
     def title(self) -> list[str]:
-        """Words of the record's title, none where it has no title."""
-        return words(self._title)
+        """The words of the record's title; empty without a title."""
+        return split_words(self._title)
 
     @cached_property
     def ascii(self) -> list[str]:
         """The words of the thesis' variant."""
-        return words(self._text, ascii_only=True)
+        return split_words(self._text, ascii_only=True)
 
     @cached_property
     def bag(self) -> Counter[str]:
-        """How often each word is there."""
+        """The number of occurrences of each word."""
         return Counter(self.words)
 
     @cached_property
     def characters(self) -> str:
         """The text with single spaces."""
-        return one_spaced(self._text)
+        return collapse_spaces(self._text)
 
     @cached_property
     def shingles(self) -> Shingles:
-        """How often each shingle is there."""
-        return shingles(self._text)
+        """The number of occurrences of each shingle."""
+        return count_shingles(self._text)

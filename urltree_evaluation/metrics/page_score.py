@@ -1,4 +1,4 @@
-"""All metrics of one page: its gold and a prediction in, a Score out. No files here."""
+"""Compute all metrics of one page from its gold and a prediction, without reading files."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import replace
 
 from urltree_evaluation.metrics import bag, characters, matcher, segments, sequences, shingles
-from urltree_evaluation.metrics.boundary import boundary
+from urltree_evaluation.metrics.boundary import boundary_case
 from urltree_evaluation.metrics.overlap import NOTHING
 from urltree_evaluation.metrics.page_gold import PageGold
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.prediction import Prediction
 from urltree_evaluation.score import PRF, Metric, Score
 
@@ -17,31 +17,31 @@ OF_ALL: tuple[Metric, ...] = ("words", "words+title")
 OF_SAMPLED: tuple[Metric, ...] = ("words-ascii", "matcher", "bag", "characters", "shingles")
 
 
-def score_of(gold: PageGold, prediction: Prediction) -> Score:
-    """What a prediction is worth.
+def score_page(gold: PageGold, prediction: Prediction) -> Score:
+    """Score a prediction.
 
-    Pages that are not sampled get the metrics of words alone. A failure is 0 in all, also where the
-    gold is empty.
+    Pages that are not sampled get only the metrics of words. A failure is 0 in all metrics, also if
+    the gold is empty.
     """
     score = Score(gold.id, gold.domain, prediction.number, prediction.is_sampled)
     if prediction.failure == "duplicate":
         return replace(score, is_duplicate=True)
-    said = words(prediction.text)
+    said = split_words(prediction.text)
     if gold.is_full:
-        case = boundary(gold.words, said, prediction.failure)
+        case = boundary_case(gold.words, said, prediction.failure)
         metrics = _failed(prediction) if prediction.failure else _metrics(gold, said, prediction)
         score = replace(score, boundary=case, metrics=metrics)
     if gold.is_segments:
-        case = score.boundary or boundary(None, said, prediction.failure)
+        case = score.boundary or boundary_case(None, said, prediction.failure)
         found = segments.compare(gold.with_, gold.without, prediction.text)
         score = replace(score, boundary=case, segments=found)
     return score
 
 
-def by_words(gold: PageGold, said: list[str]) -> tuple[PRF, PRF]:
-    """The headline, and the same with the title before what was said, unless it begins so.
+def compare_words(gold: PageGold, said: list[str]) -> tuple[PRF, PRF]:
+    """Compare by words, without and with the title.
 
-    Nothing said stays nothing.
+    The title is put before a text that does not begin with it. An empty text stays empty.
     """
     as_it_is, title = sequences.compare(gold.words, said), gold.title
     if not said or said[: len(title)] == title:
@@ -54,17 +54,17 @@ def _failed(prediction: Prediction) -> dict[Metric, PRF]:
 
 
 def _metrics(gold: PageGold, said: list[str], prediction: Prediction) -> dict[Metric, PRF]:
-    as_it_is, with_title = by_words(gold, said)
+    as_it_is, with_title = compare_words(gold, said)
     metrics: dict[Metric, PRF] = {"words": as_it_is, "words+title": with_title}
     if prediction.is_sampled:
         text = prediction.text
-        in_ascii = words(text, ascii_only=True)
+        in_ascii = split_words(text, ascii_only=True)
         is_same = in_ascii == said and gold.ascii == gold.words
         metrics |= {
             "words-ascii": as_it_is if is_same else sequences.compare(gold.ascii, in_ascii),
             "matcher": matcher.compare(gold.words, said),
             "bag": bag.compare(gold.bag, Counter(said)),
-            "characters": characters.compare(gold.characters, segments.one_spaced(text)),
-            "shingles": shingles.compare(gold.shingles, shingles.shingles(text)),
+            "characters": characters.compare(gold.characters, segments.collapse_spaces(text)),
+            "shingles": shingles.compare(gold.shingles, shingles.count_shingles(text)),
         }
     return metrics

@@ -1,7 +1,7 @@
-"""Segments that must, and must not, be in the text, as trafilatura's evaluation counts them.
+"""Segments that must, or must not, be in the text, counted like trafilatura's evaluation.
 
-A segment is found where it is a part of the text, with runs of white space as one space on both
-sides; case and punctuation count.
+A segment is found if it is a substring of the text, after replacing each run of white space in both
+by one space. Case and punctuation count.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from urltree_evaluation.score import Segments
 
 
-def one_spaced(text: str) -> str:
-    """A text with single spaces for white space, and none around."""
+def collapse_spaces(text: str) -> str:
+    """Replace each run of white space by one space, and strip the text."""
     return " ".join(text.split())
 
 
 def compare(with_: Sequence[str], without: Sequence[str], text: str) -> Segments:
-    """Count a page's segments; an empty text, as after a failure, has found none and kept none."""
-    text = one_spaced(text)
-    found = sum(one_spaced(segment) in text for segment in with_)
-    kept = sum(one_spaced(segment) in text for segment in without)
+    """Count a page's segments. An empty text contains no segment."""
+    text = collapse_spaces(text)
+    found = sum(collapse_spaces(segment) in text for segment in with_)
+    kept = sum(collapse_spaces(segment) in text for segment in without)
     return Segments(found, len(with_) - found, kept, len(without) - kept)

@@ -1,4 +1,4 @@
-"""Sequences of words by their true longest common subsequence: the headline (issue 5)."""
+"""The headline metric: words by their longest common subsequence."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from urltree_evaluation.score import PRF
 
 
 def compare(gold: list[str], prediction: list[str]) -> PRF:
-    """Words in the longest common subsequence, by words said and by words of the gold."""
+    """Compare two texts by the words in their longest common subsequence."""
     return overlap(LCSseq.similarity(gold, prediction), len(gold), len(prediction))

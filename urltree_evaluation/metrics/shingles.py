@@ -1,9 +1,9 @@
-"""Shingles of four words, as scrapinghub's article-extraction-benchmark counts them.
+"""Shingles of four words, counted like scrapinghub's article-extraction-benchmark.
 
     "A b c d e" ──▶ (A b c d) (b c d e)        "A b" ──▶ (A b)
 
-Its words are runs of letters, digits and underscores of any script, case kept. A text of fewer than
-four words is one shingle of them all.
+A word is a run of letters, digits and underscores of any script, with its case. A text of fewer
+than four words is one shingle.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _WORD = re.compile(r"\w+")
 Shingles = Counter[tuple[str, ...]]
 
 
-def shingles(text: str) -> Shingles:
-    """How often each shingle is in a text."""
+def count_shingles(text: str) -> Shingles:
+    """Count the occurrences of each shingle in a text."""
     found = _WORD.findall(text)
     if len(found) < _SIZE:
         return Counter([tuple(found)] if found else ())
@@ -29,5 +29,5 @@ def shingles(text: str) -> Shingles:
 
 
 def compare(gold: Shingles, prediction: Shingles) -> PRF:
-    """Shingles in both, as often as in the lesser, by shingles said and by those of the gold."""
+    """Compare two texts by shingles; one counts as often as it occurs in both."""
     return overlap((gold & prediction).total(), gold.total(), prediction.total())

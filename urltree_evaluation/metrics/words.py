@@ -1,10 +1,10 @@
-"""What a word is: the sequence that the thesis compares (algorithm 3), for any language.
+"""Split text into words, like the thesis (algorithm 3), but for any language.
 
     "Café №1, 東京!" ──▶ café 1 東 京          ascii_only ──▶ caf 1
 
-The thesis removes what is not ASCII; ours keeps it, and puts what it calls punctuation and control
-characters into words: Unicode's categories P (punctuation), S (symbols) and C (controls). They part
-words, as white space does.
+The thesis removes characters that are not ASCII; we keep them. Its punctuation and control
+characters become Unicode's categories P (punctuation), S (symbols) and C (controls). They separate
+words, like white space.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from unicodedata import category
 
-_ALONE = re.compile(  # written without spaces: a character is a word (issue 5, "Metrics")
+_ALONE = re.compile(  # scripts without spaces between words: each character is a word
     "(["
     "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese
     "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana
@@ -22,7 +22,7 @@ _ALONE = re.compile(  # written without spaces: a character is a word (issue 5, 
 
 
 class _ToSpace(dict[int, str]):
-    """For `str.translate`: a character by its code, filled as characters are met."""
+    """A table for `str.translate` that is filled when a character first occurs."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -33,13 +33,13 @@ class _ToSpace(dict[int, str]):
 _TO_SPACE = _ToSpace()
 
 
-def words(text: str, *, ascii_only: bool = False) -> list[str]:
-    """The words of a text in order, in lower case.
+def split_words(text: str, *, ascii_only: bool = False) -> list[str]:
+    """Return the words of a text in order, in lower case.
 
     Args:
-        text: any.
-        ascii_only: the thesis' variant: characters that are not ASCII are deleted from the words,
-            and words without others vanish.
+        text: any text.
+        ascii_only: delete non-ASCII characters from words, and words without ASCII characters, as
+            the thesis does.
     """
     found = text.translate(_TO_SPACE).lower()
     if not found.isascii():

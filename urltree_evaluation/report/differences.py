@@ -1,9 +1,9 @@
-"""Two texts side by side: what of the gold is missing, what of the result is too much.
+"""Show two texts side by side: words missing from the result, and words that are too much.
 
     gold    Rain <del>is</del> expected            result  Rain expected <ins>Share</ins>
 
-Words are the headline metric's, aligned by their longest common subsequence; what is shown is the
-text as it is. Both marks can be told apart without colour: struck out, and underlined.
+Words are those of the headline metric, aligned by their longest common subsequence; the texts are
+shown unchanged. The marks differ without colour: struck out and underlined.
 """
 
 from __future__ import annotations
@@ -16,53 +16,55 @@ from typing import Final, NamedTuple
 from markupsafe import Markup
 from rapidfuzz.distance import LCSseq
 
-from urltree_evaluation.metrics.words import words
-from urltree_evaluation.report.inert import inert
+from urltree_evaluation.metrics.words import split_words
+from urltree_evaluation.report.sanitizing import sanitize
 
-COMPARED = 10_000  # words of each text: 12.5 MB of LCS matrix
-SHOWN = 4_000  # characters of each text
-CONTEXT = 150  # characters of a long right part that are shown before and after what is wrong
+COMPARED = 10_000  # words of each text that are compared: 12.5 MB of LCS matrix
+SHOWN = 4_000  # characters of each text that are shown
+CONTEXT = 150  # characters of a long correct part that are shown beside a wrong part
 MARKS: Final = {"missing": Markup("<del>{}</del>"), "extra": Markup("<ins>{}</ins>")}
 NOTE: Final = Markup('<span class="cut">{}</span>')
-_SAME: Final = Markup('<span class="cut"> … {:,} characters alike … </span>')
+_SAME: Final = Markup('<span class="cut"> … {:,} equal characters … </span>')
 _CUT: Final = Markup('<span class="cut"> … cut after {end:,} of {total:,} characters</span>')
 
 
 class Sides(NamedTuple):
-    """Both texts as HTML, each with at most `SHOWN` of its characters."""
+    """Both texts as HTML, each with at most `SHOWN` characters."""
 
     gold: Markup
     result: Markup
 
 
-class Word(NamedTuple):
-    """A word and where it stands in its text."""
+class LocatedWord(NamedTuple):
+    """A word and its position in its text."""
 
     word: str
     start: int
     end: int
 
 
-def differences(gold: str, result: str, shown: int = SHOWN) -> Sides:
-    """Mark what the result lacks in the gold, and what the gold lacks in the result."""
-    ours, theirs = located(gold)[:COMPARED], located(result)[:COMPARED]
+def mark_differences(gold: str, result: str, shown: int = SHOWN) -> Sides:
+    """Mark words of the gold that the result lacks, and words of the result that the gold lacks."""
+    ours, theirs = locate_words(gold)[:COMPARED], locate_words(result)[:COMPARED]
     found = LCSseq.opcodes([word.word for word in ours], [word.word for word in theirs])
     missing = [ours[i] for code in found if code.tag == "delete"
                for i in range(code.src_start, code.src_end)]  # fmt: skip
     extra = [theirs[i] for code in found if code.tag == "insert"
              for i in range(code.dest_start, code.dest_end)]  # fmt: skip
-    return Sides(_marked(gold, missing, "missing", shown), _marked(result, extra, "extra", shown))
+    return Sides(
+        _mark_text(gold, missing, "missing", shown), _mark_text(result, extra, "extra", shown)
+    )
 
 
-def cut(text: str, shown: int = SHOWN) -> Markup:
-    """The beginning of a text, escaped, with a note where there is more."""
+def excerpt(text: str, shown: int = SHOWN) -> Markup:
+    """Return the beginning of a text, escaped, with a note if there is more."""
     note = _CUT.format(end=shown, total=len(text)) if len(text) > shown else Markup("")
-    return Markup.escape(inert(text[:shown])) + note
+    return Markup.escape(sanitize(text[:shown])) + note
 
 
-def located(text: str) -> list[Word]:
-    """The words of a text, as `metrics.words` parts them, with their places."""
-    found: list[Word] = []
+def locate_words(text: str) -> list[LocatedWord]:
+    """Return the words of a text, as `metrics.words` splits it, with their positions."""
+    found: list[LocatedWord] = []
     for kind, group in groupby(range(len(text)), key=lambda at: _kind(text[at])):
         places = list(group)
         if kind == "part":
@@ -72,34 +74,34 @@ def located(text: str) -> list[Word]:
     return found
 
 
-def _word(text: str, start: int, end: int) -> Word:
-    return Word(" ".join(words(text[start:end])), start, end)
+def _word(text: str, start: int, end: int) -> LocatedWord:
+    return LocatedWord(" ".join(split_words(text[start:end])), start, end)
 
 
 @lru_cache(maxsize=8192)
 def _kind(character: str) -> str:
-    """Whether it parts words, is a word, or a part of one."""
-    return ("space", "part", "word")[min(len(words(character * 2)), 2)]
+    """Return whether a character separates words, is a word, or is a part of one."""
+    return ("space", "part", "word")[min(len(split_words(character * 2)), 2)]
 
 
-def _marked(text: str, wrong: list[Word], mark: str, shown: int) -> Markup:
-    """The text with its wrong words marked, neighbours together, and long right parts left out."""
+def _mark_text(text: str, wrong: list[LocatedWord], mark: str, shown: int) -> Markup:
+    """Return the text with its wrong words marked, and without the middle of long correct parts."""
     parts: list[Markup] = []
     left = shown
-    for start, end, is_wrong in _stretches(text, wrong):
+    for start, end, is_wrong in _split_stretches(text, wrong):
         if left <= 0:
             parts.append(_CUT.format(end=start, total=len(text)))
             break
         if not is_wrong and end - start > 3 * CONTEXT:
             parts += [
-                Markup.escape(inert(text[start : start + CONTEXT])),
+                Markup.escape(sanitize(text[start : start + CONTEXT])),
                 _SAME.format(end - start - 2 * CONTEXT),
-                Markup.escape(inert(text[end - CONTEXT : end])),
+                Markup.escape(sanitize(text[end - CONTEXT : end])),
             ]
             left -= 2 * CONTEXT
             continue
-        piece = inert(text[start : min(end, start + left)])
-        parts.append(MARKS[mark].format(piece) if is_wrong else Markup.escape(piece))
+        part = sanitize(text[start : min(end, start + left)])
+        parts.append(MARKS[mark].format(part) if is_wrong else Markup.escape(part))
         if end - start > left:
             parts.append(_CUT.format(end=start + left, total=len(text)))
             break
@@ -107,10 +109,10 @@ def _marked(text: str, wrong: list[Word], mark: str, shown: int) -> Markup:
     return Markup("").join(parts)
 
 
-def _stretches(text: str, wrong: list[Word]) -> Iterator[tuple[int, int, bool]]:
-    """The text in turns of right and wrong parts; none is empty."""
+def _split_stretches(text: str, wrong: list[LocatedWord]) -> Iterator[tuple[int, int, bool]]:
+    """Yield start, end and whether it is wrong, for each correct and wrong part of the text."""
     at = 0
-    for start, end in _joined(text, wrong):
+    for start, end in _join_runs(text, wrong):
         if start > at:
             yield at, start, False
         yield start, end, True
@@ -119,8 +121,8 @@ def _stretches(text: str, wrong: list[Word]) -> Iterator[tuple[int, int, bool]]:
         yield at, len(text), False
 
 
-def _joined(text: str, wrong: Iterable[Word]) -> Iterator[tuple[int, int]]:
-    """Places of runs of wrong words with nothing but what parts words between them."""
+def _join_runs(text: str, wrong: Iterable[LocatedWord]) -> Iterator[tuple[int, int]]:
+    """Yield the positions of runs of wrong words with only separators between them."""
     start = end = -1
     for word in wrong:
         if start >= 0 and all(_kind(each) == "space" for each in text[end : word.start]):

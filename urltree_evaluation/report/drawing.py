@@ -1,8 +1,8 @@
-"""A matplotlib figure as inline SVG: text stays text, and nothing in it reaches out of it.
+"""Convert a matplotlib figure to inline SVG that keeps text as text and refers to nothing outside.
 
-    figure ──▶ savefig ──▶ without metadata and style, ids renamed ──▶ <svg role="img" …>
+    figure ──▶ savefig ──▶ metadata and styles removed, ids renamed ──▶ <svg role="img" …>
 
-The same figure gives the same bytes. Ids begin with the chart's name, for a page holds many.
+Equal figures give equal bytes. Ids begin with the chart's name, because a page has many charts.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from urltree_evaluation.report.inert import inert
-from urltree_evaluation.report.look import LIGHT
+from urltree_evaluation.report.groups import LIGHT
+from urltree_evaluation.report.sanitizing import sanitize
 
 _STYLE: Final[dict[str, Any]] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "urltree",
-    "text.parse_math": False,  # names may hold "$"
-    "font.family": ["DejaVu Sans"],  # wider than what the page asks for: labels keep their room
+    "text.parse_math": False,  # names may contain "$"
+    "font.family": ["DejaVu Sans"],  # wider than the page's fonts, so labels have enough room
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -45,35 +45,35 @@ _HREF = "{http://www.w3.org/1999/xlink}href"
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
-def style() -> AbstractContextManager[None]:
-    """The context in which a figure and its axes are made."""
-    return mpl.rc_context(cast("Any", _STYLE))  # its keys are of a type that has no name
+def plot_settings() -> AbstractContextManager[None]:
+    """Return the context in which a figure and its axes must be created."""
+    return mpl.rc_context(cast("Any", _STYLE))  # the type of its keys is not public
 
 
 def new_figure(
     width: float, height: float, layout: Literal["constrained"] | None = "constrained"
 ) -> Figure:
-    """An empty figure of so many inches; no window or global state knows of it."""
+    """Return an empty figure, with its size in inches, that is not registered with pyplot."""
     return Figure(figsize=(width, height), layout=layout)
 
 
-def grid(axes: Axes, axis: Literal["x", "y", "both"]) -> None:
-    """Light lines behind the data."""
+def draw_grid(axes: Axes, axis: Literal["x", "y", "both"]) -> None:
+    """Draw light lines behind the data."""
     axes.grid(axis=axis, color=LIGHT, linewidth=0.6)
     axes.set_axisbelow(True)
 
 
 def svg(figure: Figure, name: str, label: str) -> Markup:
-    """The figure as inline SVG.
+    """Return the figure as inline SVG.
 
     Args:
-        figure: made within `style()`.
-        name: begins its ids; unique on the page.
-        label: what it shows, for readers who do not see it.
+        figure: figure created within `plot_settings()`.
+        name: prefix of its ids; unique on the page.
+        label: description for readers who cannot see the chart.
     """
     out = BytesIO()
-    with style(), warnings.catch_warnings():
-        # Glyphs that this machine's font lacks: the reader's browser has its own
+    with plot_settings(), warnings.catch_warnings():
+        # This machine's font may lack glyphs; the reader's browser uses its own fonts
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(out, format="svg", metadata=dict.fromkeys(("Date", "Creator")))
     parser = etree.XMLParser(no_network=True, remove_blank_text=True, remove_comments=True)
@@ -82,13 +82,13 @@ def svg(figure: Figure, name: str, label: str) -> Markup:
     _rename(root, name)
     _shorten(root)
     root.set("role", "img")
-    root.set("aria-label", inert(label))
+    root.set("aria-label", sanitize(label))
     etree.cleanup_namespaces(root)
     return Markup(etree.tostring(root, encoding="unicode"))  # noqa: S704 - lxml has escaped it
 
 
 def _rename(root: etree._Element, name: str) -> None:
-    """Let ids begin with `name`; drop those that nothing refers to."""
+    """Prefix ids with `name`, and remove ids that are not used."""
     text = etree.tostring(root, encoding="unicode")
     used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
     for element in root.iter():
@@ -101,7 +101,7 @@ def _rename(root: etree._Element, name: str) -> None:
 
 
 def _shorten(root: etree._Element) -> None:
-    """Two decimals are 1/7200 inch: enough. The fonts are the page's, not this machine's."""
+    """Round to two decimals (1/7200 inch), and use the page's fonts instead of this machine's."""
     for element in root.iter():
         for key in ("d", "x", "y", "transform"):
             if (value := element.get(key)) is not None:

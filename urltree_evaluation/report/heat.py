@@ -1,4 +1,4 @@
-"""Who wins where: a table of domains by extractors, darker where F1 is higher."""
+"""A table of domains by extractors, darker where F1 is higher."""
 
 from __future__ import annotations
 
@@ -8,62 +8,65 @@ from typing import NamedTuple
 
 import numpy as np
 
-from urltree_evaluation.statistics.table import Table
+from urltree_evaluation.statistics.table import ScoreTable
 from urltree_evaluation.statistics.winners import winners
 
 SHADES = 8
-_FLOOR = 0.4  # what is below is as light as can be: the differences that matter are above
+_FLOOR = 0.4  # F1 with the lightest shade; differences below it matter little
 
 
-class Cell(NamedTuple):
-    """One extractor on one domain; shade from 0, light, to SHADES - 1."""
+class HeatCell(NamedTuple):
+    """One extractor on one domain; the shade is from 0 (light) to SHADES - 1."""
 
     value: float
     shade: int
     is_best: bool
 
 
-class Line(NamedTuple):
-    """One domain, with so many pages."""
+class HeatRow(NamedTuple):
+    """One domain, its number of pages, and its best extractors."""
 
     domain: str
     pages: int
-    cells: tuple[Cell, ...]
+    cells: tuple[HeatCell, ...]
     winners: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Heat:
-    """Extractors, and a line for each domain.
+class HeatTable:
+    """Extractors, and a row for each domain.
 
     Attributes:
-        names: of the columns.
-        lines: those on which all do worst first.
+        names: names of the extractors, in the order of the columns.
+        lines: rows, the domain with the lowest mean first.
     """
 
     names: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[HeatRow, ...]
 
 
-def heat(table: Table, names: Sequence[str]) -> Heat:
-    """Mean F1 of the named extractors on each domain; the winner may be one that is not named."""
+def heat_table(table: ScoreTable, names: Sequence[str]) -> HeatTable:
+    """Return the mean F1 of the named extractors on each domain.
+
+    The best extractor of a domain may be one that is not among the named ones.
+    """
     columns = [table.column(name) for name in names]
     means = table.domain_means[:, columns]
     best = [winner.names for winner in winners(table)]
     order = np.argsort(means.mean(axis=1), kind="stable")
     lines = [
-        Line(
+        HeatRow(
             table.domain_names[row],
             int(table.domain_sizes[row]),
             tuple(
-                Cell(value, _shade(value), name in best[row])
+                HeatCell(value, _shade(value), name in best[row])
                 for name, value in zip(names, means[row].tolist(), strict=True)
             ),
             best[row],
         )
         for row in order.tolist()
     ]
-    return Heat(tuple(names), tuple(lines))
+    return HeatTable(tuple(names), tuple(lines))
 
 
 def _shade(value: float) -> int:

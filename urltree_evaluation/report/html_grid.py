@@ -1,6 +1,6 @@
-"""The tables of statistics.corpus_tables as HTML: the same grids as in report.md and the CSV files.
+"""The tables of statistics.corpus_tables for the HTML page, equal to report.md and the CSV files.
 
-A figure takes two columns, its value and its ±, so that points stand under points.
+An estimate takes two columns, its value and its ±, so that decimal points are aligned.
 """
 
 from __future__ import annotations
@@ -11,33 +11,37 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from urltree_evaluation.report import formats
-from urltree_evaluation.report.look import Sort
-from urltree_evaluation.statistics.bootstrap import Figure
-from urltree_evaluation.statistics.grid import Cell, Grid, text
+from urltree_evaluation.report.groups import Group
+from urltree_evaluation.statistics.bootstrap import Estimate
+from urltree_evaluation.statistics.grid import Grid, GridCell, cell_text
 
 EXPLAINED: Final[dict[str, str]] = {
-    "ranking": "± is half of the 95 % interval. “To the best” is the paired difference to the best "
-    "extractor; beside it domains won, equal and lost against it, with p of the sign test. "
-    "“Successes” averages each extractor's own documents that are no boundary case. “Best on "
-    "domains”: on how many none is better.",
-    "metrics": "The ranking by other measures; see Methods.",
+    "ranking": "± is half of the 95 % interval. “To the best” is the paired difference to the "
+    "best extractor. The next columns are the domains won, equal and lost against it, and p of "
+    "the sign test. “Successes” is the mean of each extractor's documents that are not boundary "
+    "cases. “Best on domains” is the number of domains on which no extractor is better.",
+    "metrics": "The ranking by other metrics; see Methods.",
     "segments": "Counts are summed over pages, so a page with more segments weighs more.",
-    "boundaries": "Documents on which there was nothing to compare. “Both empty” counts as 1, all "
-    "others as 0.",
-    "whole-stream": "Every scored page, not a sample: more documents, thus narrower intervals.",
-    "milestones": "A bad beginning stays in this mean for ever; the next table leaves it out.",
-    "milestones-latest": "What extractors are worth by then.",
-    "duplicates": "Pages whose text was said before under another id; they are in no figure.",
-    "pairs": "Of the same resamples, so that a difference is surer than two figures are.",
+    "boundaries": "Documents with nothing to compare. “Both empty” counts as 1, all others as 0.",
+    "whole-stream": "All scored pages instead of a sample, so the intervals are narrower.",
+    "milestones": "This mean never forgets a bad start; the next table excludes it.",
+    "milestones-latest": "The quality of extractors after n documents, without the first half.",
+    "duplicates": "Pages whose text occurred before under another id. They are not scored.",
+    "pairs": "Both extractors have the same resamples, so a difference is more exact than two "
+    "separate values.",
 }
 
 
-class Shown(NamedTuple):
-    """A cell in words.
+class HtmlCell(NamedTuple):
+    """A cell as text.
 
     Attributes:
-        beside: what stands behind ±; None where the column has no such thing.
-        title: the interval, to be pointed at.
+        text: the value.
+        beside: text in the ± column; None if the column has none.
+        title: the interval, shown as a tooltip.
+        is_text: whether the column contains text, not numbers.
+        is_best: whether the cell is bold.
+        is_zero: whether the value is the integer 0.
     """
 
     text: str
@@ -49,52 +53,61 @@ class Shown(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A row; the first cell is its name, and its sort is known where that is an extractor's."""
+class HtmlRow:
+    """A row; its first cell is a name, and the group is known if it is an extractor's name."""
 
     name: str
-    sort: Sort | None
-    cells: tuple[Shown, ...]
+    group: Group | None
+    cells: tuple[HtmlCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class HtmlGrid:
-    """A grid as the template shows it.
+    """A table as the template needs it.
 
     Attributes:
-        header: of each column, with whether it is two wide and whether it is text.
+        title: title of the table.
+        explained: explanation below the title.
+        header: heading of each column, whether it is two columns wide, and whether it has text.
+        lines: the rows.
     """
 
     title: str
     explained: str
     header: tuple[tuple[str, bool, bool], ...]
-    lines: tuple[Line, ...]
+    lines: tuple[HtmlRow, ...]
 
 
-def html_grid(name: str, grid: Grid, sorts: Mapping[str, Sort]) -> HtmlGrid:
-    """A grid, by its name among the tables of a corpus, made ready to be shown."""
+def to_html_grid(name: str, grid: Grid, groups: Mapping[str, Group]) -> HtmlGrid:
+    """Convert a table to the form of the template; `name` is its name among the corpus' tables."""
     columns = [[row[at] for row in grid.rows] for at in range(len(grid.header))]
-    wide = [any(isinstance(cell, Figure) for cell in column) for column in columns]
+    wide = [any(isinstance(cell, Estimate) for cell in column) for column in columns]
     textual = [any(isinstance(cell, str) for cell in column) for column in columns]
     highest, lines = grid.highest(), []
     for number, row in enumerate(grid.rows):
         shown = tuple(
-            _shown(row[at], is_wide=wide[at], is_text=textual[at], is_best=(number, at) in highest)
+            _to_cell(
+                row[at], is_wide=wide[at], is_text=textual[at], is_best=(number, at) in highest
+            )
             for at in range(1, len(row))
         )
-        first = text(row[0])
-        lines.append(Line(first, sorts.get(first), shown))
+        first = cell_text(row[0])
+        lines.append(HtmlRow(first, groups.get(first), shown))
     header = tuple(zip(grid.header, wide, textual, strict=True))
     return HtmlGrid(grid.title, EXPLAINED.get(name, ""), header, tuple(lines))
 
 
-def _shown(cell: Cell, *, is_wide: bool, is_text: bool, is_best: bool) -> Shown:
-    if isinstance(cell, Figure):
-        words, beside, title = formats.three(cell.value), formats.plus_minus(cell), _interval(cell)
-        return Shown(words, beside, title, is_text, is_best, is_zero=False)
-    words, is_zero = text(cell) or formats.NOTHING, isinstance(cell, int) and cell == 0
-    return Shown(words, "" if is_wide else None, "", is_text, is_best, is_zero)
+def _to_cell(cell: GridCell, *, is_wide: bool, is_text: bool, is_best: bool) -> HtmlCell:
+    if isinstance(cell, Estimate):
+        words, beside, title = (
+            formats.three_decimals(cell.value),
+            formats.plus_minus(cell),
+            _interval(cell),
+        )
+        return HtmlCell(words, beside, title, is_text, is_best, is_zero=False)
+    words, is_zero = cell_text(cell) or formats.NOTHING, isinstance(cell, int) and cell == 0
+    return HtmlCell(words, "" if is_wide else None, "", is_text, is_best, is_zero)
 
 
-def _interval(figure: Figure) -> str:
-    return "" if math.isnan(figure.low) else formats.interval(figure)
+def _interval(figure: Estimate) -> str:
+    return "" if math.isnan(figure.low) else formats.interval_text(figure)

@@ -1,4 +1,4 @@
-"""The report: one page that needs nothing but itself, and the same tables as Markdown and CSV.
+"""Write the report: one self-contained page, and the same tables as Markdown and CSV.
 
 scores/, cost.json ──▶ rankings ──▶ sections ──▶ report/index.html
                            └──▶ statistics.corpus_tables ──▶ report/*.md, *.csv
@@ -12,36 +12,35 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from urltree_evaluation.costs.cost import load as load_cost
+from urltree_evaluation.costs.cost import load_cost
 from urltree_evaluation.progress import Progress
 from urltree_evaluation.report import formats
-from urltree_evaluation.report.costs_table import costs_table
 from urltree_evaluation.report.differences import COMPARED, SHOWN
-from urltree_evaluation.report.html_grid import html_grid
-from urltree_evaluation.report.inert import inert
-from urltree_evaluation.report.look import Sort
-from urltree_evaluation.report.section import Section, section
-from urltree_evaluation.report.table_files import write_tables
+from urltree_evaluation.report.groups import Group
+from urltree_evaluation.report.html_grid import to_html_grid
+from urltree_evaluation.report.sanitizing import sanitize
+from urltree_evaluation.report.section import CorpusSection, corpus_section
+from urltree_evaluation.report.table_files import costs_table, write_tables
 from urltree_evaluation.report.worst_documents import BOUNDARY_CASES, WORST
 from urltree_evaluation.statistics.grid import Grid
-from urltree_evaluation.statistics.ranking import Row, ranking
+from urltree_evaluation.statistics.ranking import RankedExtractor, ranking
 from urltree_evaluation.workspace import Workspace, WorkspaceError, appearing
 
-_SORT_MARKS: Final[dict[Sort, str]] = {"ours": "◆", "stream": "■", "single page": "○"}
+_SORT_MARKS: Final[dict[Group, str]] = {"ours": "◆", "stream": "■", "single page": "○"}
 
 
-def report(
+def write_report(
     workspace: Workspace, *, documents: int = WORST, progress: Progress | None = None
 ) -> Path:
-    """Write the report of all scored corpora.
+    """Write the report of all scored corpora, and return the path of the page.
 
     Args:
-        workspace: an evaluation's folder.
-        documents: worst ones to show, of each extractor and corpus.
+        workspace: the work folder.
+        documents: number of worst documents to show for each extractor and corpus.
         progress: counts the documents of corpora.
 
     Returns:
-        The page.
+        The path of the page.
 
     Raises:
         WorkspaceError: nothing was scored.
@@ -56,27 +55,27 @@ def report(
         progress.now(f"report of {name}")
         ranked = ranking(workspace, name)
         if ranked.rows and ranked.documents:
-            sections.append(section(workspace, ranked, ratios, documents))
+            sections.append(corpus_section(workspace, ranked, ratios, documents))
         progress.advance(count)
     if not sections:
-        raise WorkspaceError(f"{workspace.path} has no scores: urltree evaluate score makes them")
+        raise WorkspaceError(f"{workspace.path} has no scores: run `urltree evaluate score` first")
     costs = costs_table(cost) if cost else None
     write_tables(workspace.path / "report", sections, costs)
     file = workspace.path / "report" / "index.html"
     with appearing(file) as out:
-        out.write(page(sections, costs).encode())
+        out.write(render_page(sections, costs).encode())
     return file
 
 
-def page(sections: list[Section], costs: Grid | None) -> str:
-    """The page as HTML."""
+def render_page(sections: list[CorpusSection], costs: Grid | None) -> str:
+    """Return the page as HTML."""
     return (
         _environment()
         .get_template("index.html.j2")
         .render(
             sections=[each for each in sections if each.corpus.tool is None],
             by_tools=[each for each in sections if each.corpus.tool is not None],
-            costs=costs and html_grid("cost", costs, _sorts(sections)),
+            costs=costs and to_html_grid("cost", costs, _sorts(sections)),
             marks=_SORT_MARKS,
             versions=_versions(sections),
             limits={"shown": SHOWN, "compared": COMPARED, "boundary": BOUNDARY_CASES},
@@ -84,14 +83,14 @@ def page(sections: list[Section], costs: Grid | None) -> str:
     )
 
 
-def _sorts(sections: list[Section]) -> dict[str, Sort]:
-    return {name: sort for each in sections for name, sort in each.sorts.items()}
+def _sorts(sections: list[CorpusSection]) -> dict[str, Group]:
+    return {name: group for each in sections for name, group in each.groups.items()}
 
 
-def _versions(sections: list[Section]) -> list[tuple[Row, Sort]]:
-    """Each extractor once, for its options and version; several times where these differ."""
+def _versions(sections: list[CorpusSection]) -> list[tuple[RankedExtractor, Group]]:
+    """Return each extractor once, or once for each of its options and versions."""
     found = {
-        (row.name, row.options, row.version): (row, each.sorts[row.name])
+        (row.name, row.options, row.version): (row, each.groups[row.name])
         for each in sections
         for row in each.ranking.rows
     }
@@ -99,7 +98,7 @@ def _versions(sections: list[Section]) -> list[tuple[Row, Sort]]:
 
 
 def _environment() -> Environment:
-    """Templates that escape everything, and let no forbidden character through."""
+    """Return an environment that escapes and sanitizes every value."""
     environment = Environment(
         loader=PackageLoader("urltree_evaluation.report"),
         autoescape=True,
@@ -108,10 +107,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters |= {"three": formats.three, "plus_minus": formats.plus_minus}
+    environment.filters |= {"three": formats.three_decimals, "plus_minus": formats.plus_minus}
     return environment
 
 
 def _finalize(value: object) -> object:
-    """Every value that a template shows; Markup was made fit where it was made."""
-    return inert(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    """Sanitize a value that a template shows; Markup is sanitized where it is created."""
+    return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -1,6 +1,6 @@
-"""Which charts a corpus gets, from which of its figures, and what is said under each.
+"""Select the charts of a corpus with their data and captions.
 
-Each function here answers for one chart: None where its corpus has nothing to draw.
+Each plot_… function makes one chart, or returns None if the corpus has no data for it.
 """
 
 from __future__ import annotations
@@ -13,20 +13,19 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from urltree_evaluation.report.charts import boxes, cost, histograms, learning, ranking
-from urltree_evaluation.report.look import Sort
-from urltree_evaluation.report.selection import best_and_ours, best_of_each, sorts
+from urltree_evaluation.report.groups import Group, best_and_ours, best_of_each, group_by_name
 from urltree_evaluation.statistics.curves import Curve, curves, mean_curve
 from urltree_evaluation.statistics.ranking import Ranking
-from urltree_evaluation.statistics.table import Table, load, whole_stream
+from urltree_evaluation.statistics.table import ScoreTable, load_table, whole_stream
 from urltree_evaluation.workspace import Workspace
 
-_LISTED = 60  # domains that get a box each
-_PAGES = 3  # of a domain, on average: of fewer a mean or a box says nothing
-_PANELS = 3  # extractors of each side, ours and others', whose domains are drawn
+_LISTED = 60  # most domains that are drawn separately
+_PAGES = 3  # mean number of pages of a domain that is needed for a mean or a box
+_PANELS = 3  # most extractors of ours, and of the others, whose domains are drawn
 
 
 class Plot(NamedTuple):
-    """A figure to be drawn, its heading and what it shows."""
+    """A figure with its heading and caption."""
 
     heading: str
     caption: str
@@ -34,11 +33,13 @@ class Plot(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """Where a corpus' charts get their figures from.
+class ChartData:
+    """The data of a corpus' charts.
 
     Attributes:
-        ratios: CPU of each extractor, a bare parse being 1; empty where it was not measured.
+        workspace: the work folder.
+        ranked: the ranking of the corpus.
+        ratios: CPU time of each extractor as a multiple of a bare parse; empty if not measured.
     """
 
     workspace: Workspace
@@ -46,24 +47,24 @@ class Measured:
     ratios: Mapping[str, float]
 
     @property
-    def sorts(self) -> dict[str, Sort]:
-        """Of each extractor, best first."""
-        return sorts(self.ranked.rows)
+    def groups(self) -> dict[str, Group]:
+        """The group of each extractor, best first."""
+        return group_by_name(self.ranked.rows)
 
-    def table(self, of: str = "f1") -> Table:
-        """Of words: "f1", "precision" or "recall" of each page and extractor."""
-        return load(self.workspace, self.ranked.corpus.name, of=of)
+    def table(self, of: str = "f1") -> ScoreTable:
+        """Return F1, precision or recall of words of each page and extractor."""
+        return load_table(self.workspace, self.ranked.corpus.name, of=of)
 
 
-def has_domains(table: Table) -> bool:
-    """Has domains that can be listed, and enough pages of them to say something of each."""
+def has_domains(table: ScoreTable) -> bool:
+    """Return whether there are few enough domains to list, with enough pages each."""
     count = len(table.domain_names)
     return 1 < count <= _LISTED and len(table) >= _PAGES * count
 
 
-def ranks(measured: Measured) -> Plot | None:
-    """All extractors with their intervals."""
-    kinds = measured.sorts
+def plot_ranking(measured: ChartData) -> Plot | None:
+    """Plot all extractors with their intervals."""
+    kinds = measured.groups
     dots = [
         ranking.Dot(row.name, kinds[row.name], *row.headline)
         for row in measured.ranked.rows
@@ -72,36 +73,36 @@ def ranks(measured: Measured) -> Plot | None:
     if not dots:
         return None
     caption = (
-        f"Of {measured.ranked.documents:,} documents. Whiskers hold 95 % of "
-        "1,000 resamples of domains, then pages; two extractors whose whiskers overlap may still "
-        "differ surely, for differences are paired (see the table)."
+        f"Based on {measured.ranked.documents:,} documents. Whiskers contain 95 % of "
+        "1,000 resamples of domains, then pages. Two extractors whose whiskers overlap may still "
+        "differ significantly, because differences are paired (see the table)."
     )
-    return Plot("Ranking", caption, ranking.ranking(dots, measured.ranked.measure))
+    return Plot("Ranking", caption, ranking.ranking_chart(dots, measured.ranked.measure))
 
 
-def spread(measured: Measured) -> Plot | None:
-    """Histograms of precision, recall and F1."""
+def plot_histograms(measured: ChartData) -> Plot | None:
+    """Plot histograms of precision, recall and F1."""
     tables = [measured.table(of) for of in ("precision", "recall", "f1")]
     if not len(tables[0]):
         return None
     values = {
         name: np.stack([table.values[:, table.column(name)] for table in tables], axis=1)
-        for name in measured.sorts
+        for name in measured.groups
     }
     caption = (
-        "How documents spread, in 20 bins. Good extractors differ less in their mean than in "
-        "their left tail: documents on which they fail."
+        "The distribution of documents in 20 bins. Good extractors differ mainly in the left "
+        "tail: the documents on which they fail."
     )
-    figure = histograms.histograms(values, measured.sorts)
+    figure = histograms.histograms(values, measured.groups)
     return Plot("Histograms of precision, recall and F1", caption, figure)
 
 
-def domains(measured: Measured) -> Plot | None:
-    """Box plots of F1: by domain, or by extractor where domains are many."""
+def plot_domains(measured: ChartData) -> Plot | None:
+    """Plot boxes of F1 by domain, or by extractor if there are many domains."""
     table = measured.table()
     if not len(table):
         return None
-    whiskers = "Boxes are quartiles, whiskers reach to 1.5 times their distance, dots lie beyond."
+    whiskers = "Boxes are quartiles, whiskers extend to 1.5 times their distance, dots lie beyond."
     if has_domains(table):
         names = best_and_ours(measured.ranked.rows, _PANELS, _PANELS)
         codes = table.domain_codes
@@ -113,83 +114,88 @@ def domains(measured: Measured) -> Plot | None:
             for name in names
         }
         order = [table.domain_names[i] for i in np.argsort(-table.domain_means.mean(axis=1))]
-        figure = boxes.by_domain(values, measured.sorts, order)
+        figure = boxes.by_domain(values, measured.groups, order)
         caption = f"F1 of each domain's documents, for the best extractors and ours. {whiskers}"
         return Plot("F1 by domain", caption, figure)
-    samples = {name: table.values[:, table.column(name)] for name in measured.sorts}
+    samples = {name: table.values[:, table.column(name)] for name in measured.groups}
     caption = f"F1 of all documents, for each extractor. {whiskers}"
-    return Plot("F1 by extractor", caption, boxes.by_extractor(samples, measured.sorts))
+    return Plot("F1 by extractor", caption, boxes.by_extractor(samples, measured.groups))
 
 
-def price(measured: Measured) -> Plot | None:
-    """Quality against cost."""
+def plot_cost(measured: ChartData) -> Plot | None:
+    """Plot quality against cost."""
     spots = [
-        cost.Spot(row.name, measured.sorts[row.name], measured.ratios[row.name], row.headline.value)
+        cost.Spot(
+            row.name, measured.groups[row.name], measured.ratios[row.name], row.headline.value
+        )
         for row in measured.ranked.rows
         if measured.ratios.get(row.name, 0) > 0 and not np.isnan(row.headline.value)
     ]
     if not spots:
         return None
     caption = (
-        "Quality against cost: up and to the left is better. Diamonds are ours, squares other "
-        "stream extractors, circles read single pages."
+        "Quality against cost: up and to the left is better. Diamonds are ours, squares are other "
+        "stream extractors, and circles are extractors for single pages."
     )
-    return Plot("Quality against cost", caption, cost.cost(spots, measured.ranked.measure))
+    return Plot("Quality against cost", caption, cost.cost_chart(spots, measured.ranked.measure))
 
 
-def learns(measured: Measured) -> Plot | None:
-    """Learning curves of a stream: mean over its domains."""
+def plot_learning(measured: ChartData) -> Plot | None:
+    """Plot the learning curves of a stream, as a mean over its domains."""
     by_name = _curves(measured, {"ours": 4, "stream": 3, "single page": 2})
-    means = {name: _thinned(mean_curve(by_domain)) for name, by_domain in by_name.items()}
+    means = {name: _thin_out(mean_curve(by_domain)) for name, by_domain in by_name.items()}
     lines = [
-        learning.Line(name, measured.sorts[name], curve.numbers.tolist(), curve.values.tolist())
+        learning.PlottedCurve(
+            name, measured.groups[name], curve.numbers.tolist(), curve.values.tolist()
+        )
         for name, curve in means.items()
         if len(curve.numbers)
     ]
     if not lines:
         return None
     caption = (
-        "F1 of words, mean of all documents of a domain up to this one, then over domains; drawn "
-        "as far as half of the domains reach, and uneven where one ends. Extractors that read "
-        "single pages do not learn: they show how hard the documents are."
+        "F1 of words: the mean of all documents of a domain up to this one, then over domains. "
+        "Curves end where fewer than half of the domains are left, and may jump where a domain "
+        "ends. Extractors for single pages do not learn: their curves show how difficult the "
+        "documents are."
     )
-    return Plot("Learning curves", caption, learning.learning(lines, "F1 of words so far"))
+    return Plot("Learning curves", caption, learning.learning_chart(lines, "F1 of words so far"))
 
 
-def learns_by_domain(measured: Measured) -> Plot | None:
-    """Learning curves of a stream, a panel for each domain."""
+def plot_learning_by_domain(measured: ChartData) -> Plot | None:
+    """Plot the learning curves of a stream, one panel for each domain."""
     by_name = _curves(measured, {"ours": 1, "stream": 1, "single page": 1})
     domains = sorted({domain for by_domain in by_name.values() for domain in by_domain})
     if not 1 < len(domains) <= _LISTED:
         return None
     panels = {
         domain: [
-            learning.Line(name, measured.sorts[name], curve.numbers.tolist(), curve.values.tolist())
+            learning.PlottedCurve(
+                name, measured.groups[name], curve.numbers.tolist(), curve.values.tolist()
+            )
             for name, by_domain in by_name.items()
             if domain in by_domain
-            for curve in [_thinned(by_domain[domain])]
+            for curve in [_thin_out(by_domain[domain])]
         ]
         for domain in domains
     }
-    caption = (
-        "The same in each domain, for the best of each sort: where learning pays, and where not."
-    )
-    figure = learning.learning_by_domain(panels, "F1 of words so far")
+    caption = "The same for each domain, with the best extractor of each group."
+    figure = learning.learning_chart_by_domain(panels, "F1 of words so far")
     return Plot("Learning curves by domain", caption, figure)
 
 
-ALL: Final[tuple[Callable[[Measured], Plot | None], ...]] = (
-    ranks,
-    spread,
-    domains,
-    learns,
-    learns_by_domain,
-    price,
+ALL: Final[tuple[Callable[[ChartData], Plot | None], ...]] = (
+    plot_ranking,
+    plot_histograms,
+    plot_domains,
+    plot_learning,
+    plot_learning_by_domain,
+    plot_cost,
 )
 
 
-def _curves(measured: Measured, wanted: Mapping[Sort, int]) -> dict[str, dict[str, Curve]]:
-    """Moving averages by extractor and domain; none where documents are in no order."""
+def _curves(measured: ChartData, wanted: Mapping[Group, int]) -> dict[str, dict[str, Curve]]:
+    """Return moving averages by extractor and domain; empty if the pages have no order."""
     workspace, corpus = measured.workspace, measured.ranked.corpus
     if corpus.kind != "stream":
         return {}
@@ -200,8 +206,8 @@ def _curves(measured: Measured, wanted: Mapping[Sort, int]) -> dict[str, dict[st
     }
 
 
-def _thinned(curve: Curve, points: int = 40) -> Curve:
-    """Points that are about evenly spaced on a logarithmic axis, while half of the domains last."""
+def _thin_out(curve: Curve, points: int = 40) -> Curve:
+    """Return points evenly spaced on a logarithmic axis, as far as half of the domains reach."""
     long_enough = np.flatnonzero(curve.domains * 2 >= curve.domains.max(initial=0))
     numbers = curve.numbers[long_enough]
     if not len(numbers):

@@ -1,6 +1,6 @@
-"""One corpus in the report: its ranking, its charts, its worst documents.
+"""One corpus in the report: its ranking, its charts and its worst documents.
 
-ranking(workspace, corpus) ──▶ Section ──▶ templates/corpus.html.j2
+ranking(workspace, corpus) ──▶ CorpusSection ──▶ templates/corpus.html.j2
 """
 
 from __future__ import annotations
@@ -13,22 +13,21 @@ from markupsafe import Markup
 from urltree_evaluation.corpus import Corpus
 from urltree_evaluation.report import plots
 from urltree_evaluation.report.drawing import svg
-from urltree_evaluation.report.heat import Heat, heat
-from urltree_evaluation.report.html_grid import HtmlGrid, html_grid
-from urltree_evaluation.report.inert import anchor
-from urltree_evaluation.report.look import Sort
-from urltree_evaluation.report.selection import best_and_ours, sorts
-from urltree_evaluation.report.worst_documents import WORST, WorstDocument, worst
+from urltree_evaluation.report.groups import Group, best_and_ours, group_by_name
+from urltree_evaluation.report.heat import HeatTable, heat_table
+from urltree_evaluation.report.html_grid import HtmlGrid, to_html_grid
+from urltree_evaluation.report.sanitizing import anchor
+from urltree_evaluation.report.worst_documents import WORST, WorstDocument, worst_documents
 from urltree_evaluation.statistics.corpus_tables import corpus_tables
 from urltree_evaluation.statistics.grid import Grid
 from urltree_evaluation.statistics.ranking import Ranking
-from urltree_evaluation.statistics.table import load
+from urltree_evaluation.statistics.table import load_table
 from urltree_evaluation.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart with what it shows, in words."""
+    """A chart with its heading and caption."""
 
     anchor: str
     heading: str
@@ -37,40 +36,42 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """What the page says of one corpus.
+class CorpusSection:
+    """The content of one corpus' section.
 
     Attributes:
-        anchor: of its heading.
-        sorts: of each extractor.
-        charts: those that can be drawn, by the name of their function in plots.py.
-        tables: by name, as written to files too.
-        heat: None where there is no full gold, or domains are too many.
+        anchor: id of its heading.
+        corpus: the corpus.
+        ranking: its ranking.
+        groups: group of each extractor.
+        charts: charts that have data, by the name of their function in plots.py without "plot_".
+        tables: tables by name; they are also written to files.
+        heat: table of domains; None without full gold, or with too many domains.
         errors: worst documents, by extractor.
     """
 
     anchor: str
     corpus: Corpus
     ranking: Ranking
-    sorts: Mapping[str, Sort]
+    groups: Mapping[str, Group]
     charts: Mapping[str, Chart]
     tables: Mapping[str, Grid]
-    heat: Heat | None
+    heat: HeatTable | None
     errors: Mapping[str, list[WorstDocument]]
 
     def html(self, table: str) -> HtmlGrid | None:
-        """A table as the template shows it; None where the corpus has nothing for it."""
+        """Return a table for the template, or None if the corpus has no data for it."""
         grid = self.tables.get(table)
-        return None if grid is None else html_grid(table, grid, self.sorts)
+        return None if grid is None else to_html_grid(table, grid, self.groups)
 
     @property
     def ours(self) -> list[str]:
         """Our extractors, best first."""
-        return [name for name, sort in self.sorts.items() if sort == "ours"]
+        return [name for name, group in self.groups.items() if group == "ours"]
 
     @property
     def rivals(self) -> list[str]:
-        """Extractors that are not surely worse than the best: their difference's interval has 0."""
+        """Extractors that are not significantly worse than the best: the interval contains 0."""
         found = []
         for row in self.ranking.rows:
             figures = row.text or row.segments
@@ -80,48 +81,49 @@ class Section:
 
     @property
     def has_streams(self) -> bool:
-        """Has extractors that learn from the pages before."""
-        return any(sort != "single page" for sort in self.sorts.values())
+        """Whether there are extractors that learn from earlier pages."""
+        return any(group != "single page" for group in self.groups.values())
 
 
-def section(
+def corpus_section(
     workspace: Workspace, ranked: Ranking, ratios: Mapping[str, float], documents: int = WORST
-) -> Section:
-    """All of one corpus.
+) -> CorpusSection:
+    """Return the section of one corpus.
 
     Args:
-        workspace: an evaluation's folder.
-        ranked: the corpus' ranking.
-        ratios: CPU of each extractor, a bare parse being 1; empty where it was not measured.
-        documents: worst ones to show, of each extractor.
+        workspace: the work folder.
+        ranked: the ranking of the corpus.
+        ratios: CPU time of each extractor as a multiple of a bare parse; empty if not measured.
+        documents: number of worst documents to show for each extractor.
     """
     name = ranked.corpus.name
-    measured = plots.Measured(workspace, ranked, ratios)
-    return Section(
+    measured = plots.ChartData(workspace, ranked, ratios)
+    return CorpusSection(
         anchor=anchor(name),
         corpus=ranked.corpus,
         ranking=ranked,
-        sorts=sorts(ranked.rows),
+        groups=group_by_name(ranked.rows),
         charts=dict(_charts(measured)),
         tables=corpus_tables(workspace, ranked),
         heat=_heat(workspace, ranked),
-        errors=worst(workspace, name, best_and_ours(ranked.rows, 3, 4), documents),
+        errors=worst_documents(workspace, name, best_and_ours(ranked.rows, 3, 4), documents),
     )
 
 
-def _charts(measured: plots.Measured) -> Iterator[tuple[str, Chart]]:
+def _charts(measured: plots.ChartData) -> Iterator[tuple[str, Chart]]:
     name, tool = measured.ranked.corpus.name, measured.ranked.tool
     for draw in plots.ALL:
         plot = draw(measured)
         if plot is not None:
-            identifier = anchor(name, draw.__name__)
+            chart = draw.__name__.removeprefix("plot_")
+            identifier = anchor(name, chart)
             caption = f"{plot.caption} Gold made by {tool}." if tool else plot.caption
             drawn = svg(plot.figure, identifier, f"{plot.heading}, {name}: {caption}")
-            yield draw.__name__, Chart(identifier, plot.heading, caption, drawn)
+            yield chart, Chart(identifier, plot.heading, caption, drawn)
 
 
-def _heat(workspace: Workspace, ranked: Ranking) -> Heat | None:
-    table = load(workspace, ranked.corpus.name)
+def _heat(workspace: Workspace, ranked: Ranking) -> HeatTable | None:
+    table = load_table(workspace, ranked.corpus.name)
     if not plots.has_domains(table):
         return None
-    return heat(table, best_and_ours(ranked.rows, 10, 4))
+    return heat_table(table, best_and_ours(ranked.rows, 10, 4))

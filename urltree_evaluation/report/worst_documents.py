@@ -2,7 +2,7 @@
 
     scores ──▶ the lowest F1s ──▶ their predictions, their pages ──▶ marked differences
 
-The thesis' chapter 7: averages say who is better; only the documents say why.
+Means show which extractor is better; the documents show why (thesis, chapter 7).
 """
 
 from __future__ import annotations
@@ -17,25 +17,29 @@ from numpy.typing import NDArray
 from urltree.page import PageError
 from urltree_evaluation.corpus import CorpusPage
 from urltree_evaluation.extractors.html_text import html_text
-from urltree_evaluation.metrics.segments import one_spaced
+from urltree_evaluation.metrics.segments import collapse_spaces
 from urltree_evaluation.prediction import Prediction
-from urltree_evaluation.report.differences import MARKS, NOTE, cut, differences
+from urltree_evaluation.report.differences import MARKS, NOTE, excerpt, mark_differences
 from urltree_evaluation.score import HEADLINE
-from urltree_evaluation.statistics.score_columns import Columns, read
+from urltree_evaluation.statistics.score_columns import Columns, read_columns
 from urltree_evaluation.workspace import Workspace
 
 WORST = 5
-BOUNDARY_CASES = 2  # of the worst, at most: of an empty result there is little to see
+BOUNDARY_CASES = 2  # at most, of the worst documents: an empty result shows little
 
 
 @dataclass(frozen=True, slots=True)
 class WorstDocument:
-    """One document of an extractor.
+    """A document with a low score.
 
     Attributes:
-        figures: what it scored, in words.
+        page: the page.
+        figures: its scores, in words.
         case: the boundary case, or "".
-        gold, result, page: HTML, escaped; words missing and too much are marked.
+        message: message of the prediction's failure, or "".
+        gold: gold as escaped HTML, with missing words marked.
+        result: result as escaped HTML, with extra words marked.
+        page_text: all text of the page as escaped HTML.
     """
 
     page: CorpusPage
@@ -47,12 +51,12 @@ class WorstDocument:
     page_text: Markup
 
 
-def worst(
+def worst_documents(
     workspace: Workspace, corpus: str, extractors: Sequence[str], count: int = WORST
 ) -> dict[str, list[WorstDocument]]:
-    """The worst sampled documents of each extractor, by F1, or by segments where there is no F1."""
-    columns = {name: read(workspace, corpus, name) for name in extractors}
-    rows = {name: _lowest(each, count) for name, each in columns.items()}
+    """Return the worst sampled documents of each extractor, by F1 or else by segments."""
+    columns = {name: read_columns(workspace, corpus, name) for name in extractors}
+    rows = {name: _lowest_rows(each, count) for name, each in columns.items()}
     wanted = {name: [columns[name].ids[row] for row in rows[name]] for name in extractors}
     pages = _pages(workspace, corpus, {page for ids in wanted.values() for page in ids})
     texts = {identifier: _text(page) for identifier, page in pages.items()}
@@ -68,23 +72,23 @@ def worst(
 
 
 def _text(page: CorpusPage) -> Markup:
-    """What a page says, block by block, or why our parser refuses it."""
+    """Return all text of a page, or the reason why our parser rejects it."""
     try:
-        return cut(html_text(page.html))
+        return excerpt(html_text(page.html))
     except PageError as error:
         return NOTE.format(error.message)
 
 
-def _lowest(columns: Columns, count: int) -> list[int]:
-    """Rows of the lowest quality below 1, the first by id where several are alike.
+def _lowest_rows(columns: Columns, count: int) -> list[int]:
+    """Return the rows with the lowest quality below 1; equal ones are ordered by id.
 
-    Only so many are boundary cases, and these come first.
+    Boundary cases come first, and their number is limited.
     """
     quality = _quality(columns)
     candidates = [
         int(row)
         for row in np.flatnonzero(columns.is_sampled & ~columns.is_duplicate)
-        if quality[row] < 1  # NaN is not
+        if quality[row] < 1  # false for NaN
     ]
     candidates.sort(key=lambda row: (quality[row], columns.ids[row]))
     cases = [row for row in candidates if columns.boundaries[row] is not None]
@@ -94,7 +98,7 @@ def _lowest(columns: Columns, count: int) -> list[int]:
 
 
 def _quality(columns: Columns) -> NDArray[np.float64]:
-    """F1 of words, else the share of segments that were judged rightly; NaN without either."""
+    """Return F1 of words, or else the share of correct segments; NaN if a page has neither."""
     f1 = columns.metrics[HEADLINE][:, 2]
     found, missed, kept, dropped = columns.segments.T
     with np.errstate(invalid="ignore"):
@@ -129,28 +133,30 @@ def _document(
     if page.gold is not None:
         precision, recall, f1 = columns.metrics[HEADLINE][row]
         figures = f"F1 {f1:.3f}, precision {precision:.3f}, recall {recall:.3f}"
-        gold, result = differences(page.gold, said.text)
+        gold, result = mark_differences(page.gold, said.text)
     else:
         found, missed, kept, dropped = (int(count) for count in columns.segments[row])
         figures = (
             f"segments: {missed} of {found + missed} missing, {kept} of {kept + dropped} extra"
         )
-        gold, result = _segments(page, said.text), cut(said.text)
+        gold, result = _segments(page, said.text), excerpt(said.text)
     return WorstDocument(
         page, figures, columns.boundaries[row] or "", said.message, gold, result, text
     )
 
 
 def _segments(page: CorpusPage, text: str) -> Markup:
-    """A corpus' segments, those that the result has wrong marked."""
-    spaced = one_spaced(text)
+    """Return the segments of a page, with those marked that the result has wrong."""
+    spaced = collapse_spaces(text)
     lines = [Markup("must be there:")]
-    lines += [_line(each, "missing", one_spaced(each) not in spaced) for each in page.gold_with]
+    lines += [
+        _line(each, "missing", collapse_spaces(each) not in spaced) for each in page.gold_with
+    ]
     lines += [Markup("must not be there:")]
-    lines += [_line(each, "extra", one_spaced(each) in spaced) for each in page.gold_without]
+    lines += [_line(each, "extra", collapse_spaces(each) in spaced) for each in page.gold_without]
     return Markup("\n").join(lines)
 
 
 def _line(segment: str, mark: str, is_wrong: bool) -> Markup:
-    text = cut(segment)
+    text = excerpt(segment)
     return Markup("* ") + (MARKS[mark].format(text) if is_wrong else text)

@@ -1,5 +1,5 @@
-"""Running extractors: each part of a corpus in a process of its own, which may hang, leak or crash.
+"""Run extractors: each part of a corpus in its own process, which may hang, leak memory or crash.
 
 extracting ──▶ part_run ──▶ watching ──▶ isolation ──▶ calling
-which parts    one part     limits       a process     in it: page after page
+all parts      one part     limits       a process     inside it: page after page
 """

@@ -1,9 +1,10 @@
-"""One extractor on the pages of one part, in a process of its own: called, timed, written down.
+"""Call one extractor on the pages of one part, inside a child process, and measure each call.
 
-    begun [3, "id", 4, true] ──▶ call ──▶ {"id": "id", "number": 4, "text": …}
-    begun [4, null, 5, false] ──▶ call               a page without gold: it is learned from alone
+    started [3, "id", 4, true] ──▶ call ──▶ {"id": "id", "number": 4, "text": …}
+    started [4, null, 5, false] ──▶ call               a page without gold: only learned from
 
-Those lines go to the parent: what was begun and has no outcome is what the process died of.
+These lines are sent to the parent. If the process dies, the page that was started and has no result
+is the cause.
 """
 
 from __future__ import annotations
@@ -17,42 +18,54 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from urltree_evaluation.corpus import CorpusPage, evenly
-from urltree_evaluation.extractors.registry import DuplicatePage, Extract, Extractor
+from urltree_evaluation.corpus import CorpusPage, evenly_spaced
+from urltree_evaluation.extractors.registry import (
+    DuplicatePage,
+    ExtractFunction,
+    RegisteredExtractor,
+)
 from urltree_evaluation.prediction import Prediction
-from urltree_evaluation.running.isolation import Say
+from urltree_evaluation.running.isolation import SendLine
 from urltree_evaluation.running.watching import OUT_OF_MEMORY
 from urltree_evaluation.workspace import Workspace
 
 END = b"end"
-MAX_TEXT = 32 << 20  # characters that an extractor may return: no page of the corpora has as many
+MAX_TEXT = (
+    32 << 20
+)  # characters that an extractor may return; more than any page of the corpora has
 
 _MAX_MESSAGE = 300
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a corpus, as an extractor is given it.
+class PartTask:
+    """A part of a corpus and the extractor to run on it.
 
     Attributes:
-        sample: evenly spaced pages; None is all.
+        workspace: the work folder.
+        corpus: name of the corpus.
+        name: name of the part.
+        extractor: the extractor.
+        sample: number of evenly spaced pages; None is all pages.
     """
 
     workspace: Workspace
     corpus: str
     name: str
-    extractor: Extractor
+    extractor: RegisteredExtractor
     sample: int | None
 
     def pages(self) -> Iterator[tuple[int, CorpusPage, Prediction]]:
-        """Pages to be given, their place in the part from 0, and what is known of the outcome.
+        """Yield each page to process, with its index in the part and a prediction without text.
 
-        A single-page extractor gets the sampled pages that have gold; the others are not decoded.
+        A single-page extractor gets the sampled pages that have gold; other pages are not decoded.
         """
         corpus = self.workspace.corpora[self.corpus]
         is_stream = corpus.kind == "stream"
-        sampled = frozenset(evenly(corpus.parts[self.name], self.sample if is_stream else None))
+        sampled = frozenset(
+            evenly_spaced(corpus.parts[self.name], self.sample if is_stream else None)
+        )
         only = None if self.extractor.is_stream else sampled
         domains = Counter[str]()
         for place, page in self.workspace.numbered_pages(self.corpus, self.name, only):
@@ -62,54 +75,55 @@ class Part:
                 yield place, page, Prediction(page.id, number, place in sampled, "")
 
 
-def call_all(say: Say, part: Part, first: int, passed_over: frozenset[int]) -> None:
-    """Give an extractor the pages of a part; say what is begun and what came of it.
+def call_all(send: SendLine, part: PartTask, first: int, passed_over: frozenset[int]) -> None:
+    """Call an extractor with the pages of a part, and send a line before and after each call.
 
     Args:
-        say: a line for the parent.
-        part: whose pages.
-        first: place from which on outcomes are wanted; what comes before is learned again.
-        passed_over: places of the pages that a process died of.
+        send: sends a line to the parent.
+        part: the pages and the extractor.
+        first: index of the first page whose result is wanted; a stream extractor learns earlier
+            pages again.
+        passed_over: indexes of pages that killed an earlier process; they are skipped.
     """
     caller = _Caller(part.extractor)
     for place, page, blank in part.pages():
         is_wanted = page.is_scored and place >= first
         if place in passed_over or not (is_wanted or part.extractor.is_stream):
             continue
-        say(orjson.dumps([place, page.id if is_wanted else None, blank.number, blank.is_sampled]))
+        send(orjson.dumps([place, page.id if is_wanted else None, blank.number, blank.is_sampled]))
         try:
             outcome = caller.call(page, blank)
         except MemoryError:
-            say(OUT_OF_MEMORY)
+            send(OUT_OF_MEMORY)
             return
         if is_wanted:
-            say(orjson.dumps(outcome))
-    say(END)
+            send(orjson.dumps(outcome))
+    send(END)
 
 
 class _Caller:
-    """Calls one extractor page by page; it is made with the first, so that this is watched too."""
+    """A caller of one extractor, created at the first call so that limits apply to that too."""
 
-    def __init__(self, extractor: Extractor) -> None:
+    def __init__(self, extractor: RegisteredExtractor) -> None:
         self._extractor = extractor
-        self._extract: Extract | None = None
+        self._extract: ExtractFunction | None = None
 
     def call(self, page: CorpusPage, blank: Prediction) -> Prediction:
-        """The outcome of a page.
+        """Return the prediction for a page.
 
         Raises:
-            MemoryError: this process is of no more use.
+            MemoryError: the process has no memory left and must end.
         """
-        peak, begun = _peak(), time.process_time()
+        peak, begun = _peak_memory(), time.process_time()
         try:
             outcome = replace(blank, text=self._text(page))
         except MemoryError:
             raise
         except DuplicatePage as found:
             outcome = replace(blank, failure="duplicate", message=str(found))
-        except BaseException as error:  # noqa: BLE001 - whatever a stranger's code raises
-            outcome = replace(blank, failure="exception", message=said_of(error))
-        return replace(outcome, cpu=time.process_time() - begun, memory=_peak() - peak)
+        except BaseException as error:  # noqa: BLE001 - third-party code may raise anything
+            outcome = replace(blank, failure="exception", message=describe_exception(error))
+        return replace(outcome, cpu=time.process_time() - begun, memory=_peak_memory() - peak)
 
     def _text(self, page: CorpusPage) -> str:
         if self._extract is None:
@@ -118,22 +132,22 @@ class _Caller:
         if text is None:
             return ""
         if not isinstance(text, str):
-            raise TypeError(f"returned {type(text).__name__}, not text")
+            raise TypeError(f"returned a value of type {type(text).__name__} instead of str")
         if len(text) > MAX_TEXT:
-            raise ValueError(f"returned {len(text):,} characters")
-        return text.encode(errors="replace").decode()  # lone surrogates are no JSON
+            raise ValueError(f"returned {len(text):,} characters; the limit is {MAX_TEXT:,}")
+        return text.encode(errors="replace").decode()  # JSON has no lone surrogates
 
 
-def said_of(error: BaseException) -> str:
-    """An exception on one line, cut where it is long."""
+def describe_exception(error: BaseException) -> str:
+    """Return an exception as one line of limited length."""
     try:
         said = f"{type(error).__name__}: {error}"
-    except Exception:  # noqa: BLE001 - a stranger's __str__
+    except Exception:  # noqa: BLE001 - __str__ of third-party code may raise anything
         said = type(error).__name__
     line = " ".join(said.split())[:_MAX_MESSAGE]
     return line.encode(errors="replace").decode()
 
 
-def _peak() -> int:
-    """Bytes that this process had resident at most."""
+def _peak_memory() -> int:
+    """Return the highest resident memory of this process so far, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT

@@ -1,9 +1,10 @@
-"""Run extractors on corpora: pages in, predictions out, each part in a process of its own.
+"""Run extractors on corpora: pages in, predictions out, one process for each part.
 
-    corpora, extractors ──▶ plan ──▶ parts, largest first ──▶ PartRuns at a time ──▶ files
-                              └──▶ what is there and was made by the same code is kept
+    corpora, extractors ──▶ plan ──▶ parts, largest first ──▶ PartRuns in parallel ──▶ files
+                              └──▶ existing predictions by the same code are kept
 
-A stream extractor is given all pages of a part in order; the others, evenly spaced pages of it.
+A stream extractor gets all pages of a part in order. Other extractors get evenly spaced pages of
+it.
 """
 
 from __future__ import annotations
@@ -15,24 +16,24 @@ from selectors import EVENT_READ, DefaultSelector
 
 import orjson
 
-from urltree_evaluation.corpus import Corpus, evenly
-from urltree_evaluation.extractors.catalogue import version
-from urltree_evaluation.extractors.registry import Extractor
+from urltree_evaluation.corpus import Corpus, evenly_spaced
+from urltree_evaluation.extractors.catalogue import extractor_version
+from urltree_evaluation.extractors.registry import RegisteredExtractor
 from urltree_evaluation.prediction import Run
 from urltree_evaluation.progress import Progress
-from urltree_evaluation.running.calling import Part
+from urltree_evaluation.running.calling import PartTask
 from urltree_evaluation.running.part_run import PartRun
 from urltree_evaluation.running.watching import MEGABYTES, SECONDS, Limits
 from urltree_evaluation.workspace import Workspace, appearing
 
-SAMPLE = 100  # pages of each part of a stream: issue 5, row 7
+SAMPLE = 100  # evenly spaced pages of each part of a stream, on which extractors are compared
 
-_LOOK = 0.1  # seconds between two looks at processes that say nothing
+_LOOK = 0.1  # seconds between two checks of processes that send no line
 
 
-def extract(  # noqa: PLR0913 - the options of the verb
+def run_extractors(  # noqa: PLR0913 - one parameter for each option of the command
     workspace: Workspace,
-    extractors: Mapping[str, Extractor],
+    extractors: Mapping[str, RegisteredExtractor],
     *,
     corpora: Sequence[str] = (),
     sample: int | None = SAMPLE,
@@ -41,23 +42,23 @@ def extract(  # noqa: PLR0913 - the options of the verb
     megabytes: int = MEGABYTES,
     progress: Progress | None = None,
 ) -> int:
-    """Make the predictions that are missing or stale; what is interrupted is continued so.
+    """Make the predictions that are missing or out of date; this also continues an interrupted run.
 
     Args:
-        workspace: with corpora.
-        extractors: by name.
-        corpora: of these names; all, where there is none.
-        sample: evenly spaced pages of each part of a stream that rankings are of; None is all.
-        processes: that run at the same time.
-        seconds: of CPU that a page may take; it may sleep four times as many.
-        megabytes: of memory that a process may take above what it began with.
-        progress: counts the pages with outcomes.
+        workspace: a work folder with corpora.
+        extractors: the extractors to run, by name.
+        corpora: names of corpora; empty selects all.
+        sample: number of evenly spaced pages of each part of a stream; None is all pages.
+        processes: number of processes that run at the same time.
+        seconds: limit of CPU time for a page; it may sleep for four times as long.
+        megabytes: limit of memory for a process, in addition to its memory at the start.
+        progress: counts the pages that have a result.
 
     Returns:
-        Parts that were run.
+        The number of parts that were run.
 
     Raises:
-        WorkspaceError: there is no corpus of that name.
+        WorkspaceError: there is no corpus of one of these names.
     """
     progress = progress or Progress()
     parts = sorted(_plan(workspace, extractors, corpora, sample, progress), key=_bytes)
@@ -79,36 +80,39 @@ def extract(  # noqa: PLR0913 - the options of the verb
 
 def _plan(
     workspace: Workspace,
-    extractors: Mapping[str, Extractor],
+    extractors: Mapping[str, RegisteredExtractor],
     corpora: Sequence[str],
     sample: int | None,
     progress: Progress,
-) -> Iterator[Part]:
-    """The parts to be run; what is stale is deleted first."""
+) -> Iterator[PartTask]:
+    """Yield the parts to run, after deleting predictions that are out of date."""
     for corpus in workspace.named(corpora):
         of_stream = sample if corpus.kind == "stream" else None
         for extractor in extractors.values():
             run = Run(
                 extractor.name,
                 extractor.options,
-                version(extractor),
+                extractor_version(extractor),
                 extractor.is_stream,
                 corpus.sha256,
                 of_stream,
             )
-            _make_room(workspace, corpus, run, progress)
+            _delete_outdated(workspace, corpus, run, progress)
             for name in corpus.parts:
                 if not workspace.predictions_file(corpus.name, extractor.name, name).exists():
-                    yield Part(workspace, corpus.name, name, extractor, of_stream)
+                    yield PartTask(workspace, corpus.name, name, extractor, of_stream)
 
 
-def _make_room(workspace: Workspace, corpus: Corpus, run: Run, progress: Progress) -> None:
-    """Delete what another run left of predictions and their scores, and say what runs now."""
+def _delete_outdated(workspace: Workspace, corpus: Corpus, run: Run, progress: Progress) -> None:
+    """Delete predictions and scores of a different run, and store the new description."""
     before = workspace.run(corpus.name, run.extractor)
     folder = workspace.predictions_file(corpus.name, run.extractor, "").parent
     if before != run:
         if before is not None:
-            progress.say(f"{run.extractor} on {corpus.name} is stale: {_changed(before, run)}")
+            progress.say(
+                f"deleting predictions of {run.extractor} on {corpus.name}:"
+                f" {_changed_fields(before, run)} changed"
+            )
         shutil.rmtree(folder, ignore_errors=True)
         scores = workspace.scores_file(corpus.name, run.extractor, "").parent
         shutil.rmtree(scores, ignore_errors=True)
@@ -118,31 +122,31 @@ def _make_room(workspace: Workspace, corpus: Corpus, run: Run, progress: Progres
         unfinished.unlink()
 
 
-def _changed(before: Run, now: Run) -> str:
+def _changed_fields(before: Run, now: Run) -> str:
     fields = [name for name in Run.__slots__ if getattr(before, name) != getattr(now, name)]
-    return ", ".join(f"another {name.removesuffix('_sha256')}" for name in fields)
+    return ", ".join(name.removesuffix("_sha256") for name in fields)
 
 
 def _wait(running: Sequence[PartRun]) -> None:
-    """Until one of them says something, or it is time to look at all."""
+    """Wait until a process sends a line, or until it is time to check all processes."""
     with DefaultSelector() as selector:
         for run in running:
             selector.register(run, EVENT_READ)
         selector.select(_LOOK)
 
 
-def _pages(part: Part) -> int:
-    """Pages with outcomes, at most: those without gold have none."""
+def _pages(part: PartTask) -> int:
+    """Return the highest possible number of pages with a result; pages without gold have none."""
     pages = part.workspace.corpora[part.corpus].parts[part.name]
-    return pages if part.extractor.is_stream else len(evenly(pages, part.sample))
+    return pages if part.extractor.is_stream else len(evenly_spaced(pages, part.sample))
 
 
-def _bytes(part: Part) -> float:
-    """Compressed bytes of the pages that are given: how long it may take."""
+def _bytes(part: PartTask) -> float:
+    """Return the compressed size of the pages to process, as an estimate of the duration."""
     pages = part.workspace.corpora[part.corpus].parts[part.name]
     size = part.workspace.pages_file(part.corpus, part.name).stat().st_size
     return size * _pages(part) / max(pages, 1)
 
 
-def _name(part: Part) -> str:
+def _name(part: PartTask) -> str:
     return f"{part.extractor.name} on {part.corpus}/{part.name}"

@@ -1,12 +1,13 @@
-"""A process that may hang, leak or crash: it says lines, and is watched by the one that made it.
+"""A child process that may hang, leak or crash: it sends lines, and its parent watches it.
 
-    Child(work) ──fork──▶ work(say) ──lines──▶ pipe ──▶ lines()
-          ▲                   │ too long, too large: killed       │
-          └─── lines(), is_over, spent(), memory() ◀──────────────┘
+    Child(work) ──fork──▶ work(send) ──lines──▶ pipe ──▶ lines()
+          ▲                   │ too slow or too large: killed      │
+          └─── lines(), is_over, cpu(), memory() ◀─────────────────┘
 
-POSIX alone: a fork gives the child what the parent has loaded, in milliseconds. The pipe carries
-lines and no pickles, and is read without waiting: a child that stops in the middle of a line, or
-whose interpreter is held for ever by a regular expression, holds nobody up.
+This works on POSIX only. A fork gives the child everything that the parent has loaded, within
+milliseconds. The pipe carries lines instead of pickles and is read without blocking: a child that
+stops in the middle of a line, or whose interpreter is blocked by a regular expression, does not
+delay the parent.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import NoReturn
 
 import psutil
 
-Say = Callable[[bytes], None]
+SendLine = Callable[[bytes], None]
 
 _PR_SET_PDEATHSIG = 1
 _CHUNK = 1 << 20
@@ -37,16 +38,17 @@ class Child:
     """A forked process.
 
     Args:
-        work: runs in it, and says lines; what it raises ends the process with code 1.
-        memory: bytes of address space beyond what it starts with: a bound against what grows
-            faster than it is watched. Address space is more than memory, so let it be generous.
+        work: function to run in it, which sends lines; an exception ends the process with code 1.
+        memory: bytes of address space in addition to what it starts with. This limits memory that
+            grows faster than it is checked. Address space exceeds memory in use, so the limit
+            should be generous.
 
     Attributes:
-        is_over: the pipe is closed: no more lines will come.
-        idle: bytes of memory that it started with.
+        is_over: whether the pipe is closed, so that no more lines will come.
+        idle: memory at the start, in bytes.
     """
 
-    def __init__(self, work: Callable[[Say], None], memory: int) -> None:
+    def __init__(self, work: Callable[[SendLine], None], memory: int) -> None:
         self.is_over = False
         self._rest = b""
         self._out, said = os.pipe()
@@ -57,8 +59,8 @@ class Child:
         self._pid = os.fork()
         if not self._pid:
             os.close(self._out)
-            _live(work, said, parent, memory)
-        with suppress(OSError):  # it was first
+            _run_child(work, said, parent, memory)
+        with suppress(OSError):  # the child has already done it
             os.setpgid(self._pid, self._pid)
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
         os.close(said)
@@ -67,11 +69,11 @@ class Child:
         self.idle = self.memory()
 
     def fileno(self) -> int:
-        """Of the pipe, to wait for lines."""
+        """Return the file descriptor of the pipe, to wait for lines."""
         return self._out
 
     def lines(self) -> list[bytes]:
-        """What it said since it was asked last, without line ends; whole lines alone."""
+        """Return the complete lines since the last call, without line ends."""
         said = [self._rest]
         while not self.is_over:
             try:
@@ -83,7 +85,7 @@ class Child:
         return lines
 
     def cpu(self) -> float:
-        """Seconds of user and system that it took, all threads."""
+        """Return the CPU time of all threads so far, user and system, in seconds."""
         try:
             times = self._process.cpu_times()
         except psutil.Error:
@@ -91,14 +93,14 @@ class Child:
         return float(times.user + times.system)
 
     def memory(self) -> int:
-        """Bytes that are resident now; 0 when it has ended."""
+        """Return the resident memory in bytes; 0 if the process has ended."""
         try:
             return int(self._process.memory_info().rss)
         except psutil.Error:
             return 0
 
     def is_asleep(self) -> bool:
-        """Neither runs nor waits for a turn to run or for the machine's disk."""
+        """Return whether the process neither runs, nor waits for a CPU or for the disk."""
         busy = (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
         try:
             return self._process.status() not in busy
@@ -106,9 +108,9 @@ class Child:
             return False
 
     def end(self) -> str:
-        """Kill it where it lives, and say how it ended: "exit code 3", "SIGSEGV"."""
+        """Kill the process if it is alive, and return how it ended: "exit code 3", "SIGSEGV"."""
         if self._pid:
-            with suppress(ProcessLookupError, PermissionError):  # it has ended
+            with suppress(ProcessLookupError, PermissionError):  # the process has ended
                 os.killpg(self._pid, signal.SIGKILL)
             _, status = os.waitpid(self._pid, 0)
             os.close(self._out)
@@ -118,35 +120,35 @@ class Child:
         return self._ending
 
 
-def _live(work: Callable[[Say], None], said: int, parent: int, memory: int) -> NoReturn:
-    """The child's life; nothing of the parent's runs in it."""
+def _run_child(work: Callable[[SendLine], None], said: int, parent: int, memory: int) -> NoReturn:
+    """Run the work in the child; no code of the parent runs after it."""
     code = 1
     try:
         _confine(parent, memory)
         with os.fdopen(said, "wb", buffering=0) as pipe:
 
-            def say(line: bytes) -> None:
+            def send(line: bytes) -> None:
                 rest = memoryview(line + b"\n")
                 while rest:
                     rest = rest[pipe.write(rest) :]
 
-            work(say)
+            work(send)
         code = 0
     finally:
         os._exit(code)
 
 
 def _confine(parent: int, memory: int) -> None:
-    """Bound its memory, silence it, cut it off the net, and let it die with its parent.
+    """Limit the child's memory, silence it, disable its network, and let it die with its parent.
 
-    A child that hangs in a regular expression takes note of nothing but a signal, and Linux alone
-    can send it one; elsewhere it ends when it next says something. Ctrl-C is the parent's: a
-    process group of its own keeps the terminal's signal away.
+    A child that hangs in a regular expression reacts to signals only, and only Linux can send one
+    when the parent dies. On other systems it ends when it next sends a line. A process group of its
+    own keeps Ctrl-C of the terminal away from the child.
     """
     os.setpgid(0, 0)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before we asked for the signal
+    if os.getppid() != parent:  # the parent died before prctl was called
         os._exit(1)
     _silence()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -155,22 +157,22 @@ def _confine(parent: int, memory: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in ("connect", "connect_ex"):
         setattr(socket.socket, name, _refuse)
-    setattr(socket, "getaddrinfo", _refuse)  # noqa: B010 - a type checker would object
-    gc.freeze()  # what the parent loaded stays shared
+    setattr(socket, "getaddrinfo", _refuse)  # noqa: B010 - mypy rejects a plain assignment
+    gc.freeze()  # keep memory that the parent has loaded shared
 
 
 def _silence() -> None:
-    """What it prints, warns and logs goes nowhere, and there is nothing to read."""
+    """Discard all output, warnings and logs, and provide an empty input."""
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
     sys.stdin = os.fdopen(0)
-    sys.stdout = sys.stderr = os.fdopen(1, "w", errors="replace")  # also where they were others
+    sys.stdout = sys.stderr = os.fdopen(1, "w", errors="replace")  # also if they were replaced
     faulthandler.disable()
     warnings.simplefilter("ignore")
     logging.disable()
 
 
 def _refuse(*_: object) -> NoReturn:
-    """An extractor gets pages, not the web."""
-    raise OSError("extractors that are measured have no network")
+    """Refuse a network connection: extractors are compared on the page that they are given."""
+    raise OSError("network access is disabled while extractors are measured")

@@ -1,10 +1,11 @@
-"""One extractor on one part of a corpus: its process is watched, ended and made anew.
+"""Run one extractor on one part of a corpus, and replace its process when it fails.
 
-    child ──"begun 3"──▶ a page runs ──outcome──▶ written
-                             │ too long, too large, or the process ended: a failure is written,
-                             └──▶ a new child; a stream learns the earlier pages again
+    child ──"started 3"──▶ a page is processed ──result──▶ written
+                             │ too slow, too large, or the process ended: a failure is written
+                             └──▶ new child; a stream extractor learns earlier pages again
 
-A page that a process died of is not given again, so that the others are as if it were not there.
+A page that killed a process is not processed again, so the other results are the same as if the
+page did not exist.
 """
 
 from __future__ import annotations
@@ -17,39 +18,39 @@ from functools import partial
 import orjson
 
 from urltree_evaluation.prediction import Prediction
-from urltree_evaluation.running.calling import END, Part, call_all
+from urltree_evaluation.running.calling import END, PartTask, call_all
 from urltree_evaluation.running.watching import Death, Limits, Watched
 from urltree_evaluation.workspace import lines_to
 
-DEATHS = 20  # of a part's processes, after which the rest of the part has failed
+DEATHS = 20  # dead processes of a part after which its remaining pages are written as failed
 
 
 @dataclass(slots=True)
 class _Page:
-    """The page that runs, and the outcome it would have: None where nobody wants that."""
+    """The page in progress; `blank` is its prediction without text, None if no result is wanted."""
 
     place: int
     blank: Prediction | None
 
 
 class PartRun:
-    """Predictions of a part, being made.
+    """A run that writes the predictions of one part.
 
     Args:
-        part: the pages, and by whom.
-        limits: of each page.
+        part: the pages and the extractor.
+        limits: limits for each page.
 
     Attributes:
-        is_done: all is written, and the file is in its place.
-        deaths: processes that had to be made anew.
+        is_done: whether all predictions are written and the file has its final name.
+        deaths: number of processes that were replaced.
     """
 
-    def __init__(self, part: Part, limits: Limits) -> None:
+    def __init__(self, part: PartTask, limits: Limits) -> None:
         self.part = part
         self.is_done = False
         self.deaths = 0
         self._limits = limits
-        self._next = 0  # place of the first page without outcome
+        self._next = 0  # index of the first page without result
         self._passed_over: set[int] = set()
         self._files = ExitStack()
         file = part.workspace.predictions_file(part.corpus, part.extractor.name, part.name)
@@ -57,11 +58,11 @@ class PartRun:
         self._begin()
 
     def fileno(self) -> int:
-        """To wait for what the process says."""
+        """Return the file descriptor to wait for lines of the process."""
         return self._child.fileno()
 
     def step(self) -> int:
-        """Write what there is, and see to it that the process lives well; returns pages written."""
+        """Write new results, replace a failed process, and return the number of pages written."""
         written = 0
         for line in self._child.lines():
             written += self._take(line)
@@ -71,10 +72,10 @@ class PartRun:
         return written + (self._replace(death) if death else 0)
 
     def stop(self) -> None:
-        """Leave it: the process ends, and no file appears."""
+        """End the process without creating the file."""
         self._child.end()
         if not self.is_done:
-            with suppress(OSError):  # a full disk takes no last bytes either
+            with suppress(OSError):  # the last bytes cannot be written to a full disk
                 self._files.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
 
     def _begin(self) -> None:
@@ -85,7 +86,7 @@ class PartRun:
         self._child = Watched(work, self._limits)
 
     def _take(self, line: bytes) -> int:
-        """One line of the child."""
+        """Handle one line of the child, and return the number of pages written."""
         if line.startswith(b"{"):
             self._write(line)
             self._next = self._page.place + 1 if self._page else self._next
@@ -105,7 +106,7 @@ class PartRun:
         self.is_done = True
 
     def _replace(self, death: Death) -> int:
-        """End the child, write down the page that it died of, and go on with the next."""
+        """End the child, write a failure for its page, and continue with the next page."""
         page, self.deaths = self._page, self.deaths + 1
         cpu, rise = self._child.cpu(), self._child.rise()
         self._child.end()
@@ -121,7 +122,7 @@ class PartRun:
         return written
 
     def _give_up(self, death: Death) -> int:
-        said = Death(death.failure, f"not run: {DEATHS} processes ended; {death.message}")
+        said = Death(death.failure, f"not run: {DEATHS} processes failed before; {death.message}")
         written = 0
         for blank in self._left():
             self._fail(blank, said)

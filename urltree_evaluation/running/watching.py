@@ -1,8 +1,9 @@
-"""When a process has to be ended: limits of time and memory on what it does with one page.
+"""Decide when a process must be ended: limits of time and memory for each page.
 
-A limit of CPU alone would let a page sleep for ever, and one on the clock would fail pages because
-a machine is full: on two cores that ten processes shared, 1.2 s passed while a busy loop got 0.12.
-So CPU counts, and the clock only while the process sleeps: one that waits for its turn does not.
+A limit of CPU time alone would let a page sleep forever. A limit of wall-clock time would fail
+pages because the machine is busy: on two cores shared by ten processes, a busy loop got 0.12 s of
+CPU in 1.2 s. Therefore CPU time counts, and wall-clock time counts only while the process sleeps,
+not while it waits for a CPU.
 """
 
 from __future__ import annotations
@@ -12,23 +13,23 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from urltree_evaluation.prediction import Failure
-from urltree_evaluation.running.isolation import Child, Say
+from urltree_evaluation.running.isolation import Child, SendLine
 
-OUT_OF_MEMORY = b"memory"  # said by a process that was refused more
-SECONDS = 30.0  # of CPU: 1.6 is the most that an extractor took of 300 pages of the corpora
-MEGABYTES = 2048
-PATIENCE = 4  # times the limit of CPU that it may sleep
+OUT_OF_MEMORY = b"memory"  # line of a process whose memory allocation failed
+SECONDS = 30.0  # CPU time of a page; the highest measured on 300 pages of the corpora is 1.6
+MEGABYTES = 2048  # memory of a page
+PATIENCE = 4  # allowed sleep, as a multiple of the limit of CPU time
 
-_LOOK = 0.5  # seconds of sleep that one look finds at most: who looks late may have stood still too
-_SLACK = 2  # times the limit of memory in address space, of which more is reserved than used
+_LOOK = 0.5  # most seconds of sleep counted by one check, in case the whole machine was suspended
+_SLACK = 2  # limit of address space as a multiple of memory; more is reserved than used
 
 
 class Limits(NamedTuple):
-    """What a page may take.
+    """The limits for a page.
 
     Attributes:
-        seconds: of CPU, all threads; of sleep four times as many.
-        megabytes: of memory above what the process began with.
+        seconds: CPU time of all threads in seconds; four times as much sleep is allowed.
+        megabytes: memory in addition to what the process started with.
     """
 
     seconds: float
@@ -36,21 +37,21 @@ class Limits(NamedTuple):
 
 
 class Death(NamedTuple):
-    """Why a process ended, or had to be ended."""
+    """Why a process has ended, or must be ended."""
 
     failure: Failure
     message: str
 
 
 class Watched:
-    """A child, and what it has spent since it last said something.
+    """A child process, and the resources it has used since its last line.
 
     Args:
-        work: runs in it.
-        limits: between two lines that it says.
+        work: function to run in it.
+        limits: limits between two lines.
     """
 
-    def __init__(self, work: Callable[[Say], None], limits: Limits) -> None:
+    def __init__(self, work: Callable[[SendLine], None], limits: Limits) -> None:
         self._limits = limits
         self._child = Child(work, _SLACK * limits.megabytes << 20)
         self._cpu = self._asleep = 0.0
@@ -58,11 +59,11 @@ class Watched:
         self._is_out_of_memory = False
 
     def fileno(self) -> int:
-        """Of the pipe, to wait for lines."""
+        """Return the file descriptor of the pipe, to wait for lines."""
         return self._child.fileno()
 
     def lines(self) -> list[bytes]:
-        """What it said since it was asked last; each line begins its time anew."""
+        """Return the lines since the last call; each line restarts the measurement."""
         lines = self._child.lines()
         if lines:
             self._cpu, self._asleep = self._child.cpu(), 0.0
@@ -73,32 +74,32 @@ class Watched:
         return lines
 
     def death(self) -> Death | None:
-        """Why it cannot go on; None where it can."""
+        """Return why the process cannot continue, or None if it can."""
         seconds, megabytes = self._limits
         if self._is_out_of_memory or self.rise() > megabytes << 20:
-            return Death("memory", f"more than {megabytes:,} MB")
+            return Death("memory", f"used more than {megabytes:,} MB")
         if self._child.is_over:
             return Death("crash", self._child.end())
         if self.cpu() > seconds:
-            return Death("time", f"more than {seconds:g} s of CPU")
+            return Death("time", f"used more than {seconds:g} s of CPU")
         if self._sleep() > PATIENCE * seconds:
-            return Death("time", f"more than {PATIENCE * seconds:g} s asleep")
+            return Death("time", f"slept for more than {PATIENCE * seconds:g} s")
         return None
 
     def cpu(self) -> float:
-        """Seconds since it last said something."""
+        """Return the CPU time since the last line, in seconds."""
         return max(0.0, self._child.cpu() - self._cpu)
 
     def rise(self) -> int:
-        """Bytes above what it began with."""
+        """Return the memory in addition to the start, in bytes."""
         return max(0, self._child.memory() - self._child.idle)
 
     def end(self) -> None:
-        """Kill it where it lives."""
+        """Kill the process if it is alive."""
         self._child.end()
 
     def _sleep(self) -> float:
-        """Seconds in which it was found asleep since it last said something."""
+        """Return the time that the process was found asleep since its last line, in seconds."""
         before, self._looked = self._looked, time.monotonic()
         if self._child.is_asleep():
             self._asleep += min(self._looked - before, _LOOK)

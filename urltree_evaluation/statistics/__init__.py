@@ -1,1 +1,1 @@
-"""Statistics: figures over many pages and domains, with their uncertainty."""
+"""Statistics: means over many pages and domains, with their uncertainty."""

@@ -1,7 +1,6 @@
-"""The tables of a corpus: what the report writes as Markdown and CSV, by file name.
+"""The tables of a corpus, which the report writes as Markdown and CSV, by file name.
 
-Each is of one corpus, and all but the stream's own are of the same pages. A table that a corpus has
-nothing for is not there.
+All tables except those of streams are based on the same pages. A table without rows is omitted.
 """
 
 from __future__ import annotations
@@ -9,20 +8,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from urltree_evaluation.statistics import stream_tables
-from urltree_evaluation.statistics.bootstrap import pairs
-from urltree_evaluation.statistics.boundaries import KINDS
-from urltree_evaluation.statistics.grid import Cell, Grid
-from urltree_evaluation.statistics.ranking import OTHERS, Ranking, Row
-from urltree_evaluation.statistics.sign_test import sign_test
-from urltree_evaluation.statistics.table import Table, load
-from urltree_evaluation.statistics.winners import domain_figures, winners
+from urltree_evaluation.statistics.bootstrap import pairwise_differences
+from urltree_evaluation.statistics.grid import Grid, GridCell
+from urltree_evaluation.statistics.ranking import OTHERS, RankedExtractor, Ranking
+from urltree_evaluation.statistics.shared_pages import BOUNDARY_CASES
+from urltree_evaluation.statistics.table import ScoreTable, load_table
+from urltree_evaluation.statistics.winners import domain_figures, sign_test, winners
 from urltree_evaluation.workspace import Workspace
 
 
 def corpus_tables(workspace: Workspace, ranked: Ranking) -> dict[str, Grid]:
-    """All tables of a ranking's corpus by name, such as "ranking"."""
+    """Return all tables of a ranking's corpus by name, such as "ranking"."""
     corpus = ranked.corpus.name
-    table = load(workspace, corpus)
+    table = load_table(workspace, corpus)
     grids = {
         "ranking": ranking_table(ranked),
         "metrics": metrics_table(ranked),
@@ -34,24 +32,24 @@ def corpus_tables(workspace: Workspace, ranked: Ranking) -> dict[str, Grid]:
     }
     if ranked.corpus.kind == "stream":
         grids |= stream_tables.stream_tables(workspace, corpus)
-    return {name: _marked(grid, ranked) for name, grid in grids.items() if grid.rows}
+    return {name: _add_tool(grid, ranked) for name, grid in grids.items() if grid.rows}
 
 
 def ranking_table(ranked: Ranking) -> Grid:
-    """Extractors by macro F1 of words, with all that says how far to trust it."""
+    """Return extractors by macro F1 of words, with the uncertainty of each value."""
     header = (
         "extractor", "F1", "F1, title prepended", "P", "R", "F1, micro", "F1, successes",
         "to the best", "domains won : equal : lost", "p", "best on domains", "boundary cases at 0",
     )  # fmt: skip
-    rows: list[list[Cell]] = [[row.name, *_text_cells(row)] for row in ranked.rows if row.text]
+    rows: list[list[GridCell]] = [[row.name, *_text_cells(row)] for row in ranked.rows if row.text]
     best = frozenset(header[1:7])
-    return Grid(f"{_of(ranked)}: F1 of words, macro over domains", header, rows, best)
+    return Grid(f"{_corpus_title(ranked)}: F1 of words, macro over domains", header, rows, best)
 
 
 def metrics_table(ranked: Ranking) -> Grid:
-    """F1 by every metric, macro and micro."""
+    """Return F1 by every metric, macro and micro."""
     header = ("extractor", "words", *OTHERS, "words, micro", *(f"{o}, micro" for o in OTHERS))
-    rows: list[list[Cell]] = [
+    rows: list[list[GridCell]] = [
         [
             row.name,
             row.text.f1,
@@ -62,54 +60,59 @@ def metrics_table(ranked: Ranking) -> Grid:
         for row in ranked.rows
         if row.text
     ]
-    return Grid(f"{_of(ranked)}: F1 by metric", header, rows, frozenset(header[1:]))
+    return Grid(f"{_corpus_title(ranked)}: F1 by metric", header, rows, frozenset(header[1:]))
 
 
 def segments_table(ranked: Ranking) -> Grid:
-    """By segments that must and must not be there, counts summed over pages."""
+    """Return precision, recall, F1 and accuracy of segments; counts are summed over pages."""
     header = ("extractor", "P", "R", "F1", "accuracy", "F1 to the best")
     found = [(row.name, row.segments) for row in ranked.rows if row.segments]
     found.sort(key=lambda each: (-each[1].f1.value, each[0]))
-    rows: list[list[Cell]] = [[name, *figures] for name, figures in found]
-    return Grid(f"{_of(ranked)}: segments, micro", header, rows, frozenset(header[1:5]))
+    rows: list[list[GridCell]] = [[name, *figures] for name, figures in found]
+    return Grid(f"{_corpus_title(ranked)}: segments, micro", header, rows, frozenset(header[1:5]))
 
 
 def boundaries_table(ranked: Ranking) -> Grid:
-    """Pages on which there was nothing to compare, by kind."""
-    header = ("extractor", *KINDS, "successes", "documents")
-    rows: list[list[Cell]] = [
-        [row.name, *(row.boundaries[kind] for kind in KINDS), row.successes, ranked.documents]
+    """Return the number of boundary cases by kind."""
+    header = ("extractor", *BOUNDARY_CASES, "successes", "documents")
+    rows: list[list[GridCell]] = [
+        [
+            row.name,
+            *(row.boundaries[kind] for kind in BOUNDARY_CASES),
+            row.successes,
+            ranked.documents,
+        ]
         for row in ranked.rows
     ]
-    return Grid(f"{_of(ranked)}: boundary cases", header, rows)
+    return Grid(f"{_corpus_title(ranked)}: boundary cases", header, rows)
 
 
 def extractors_table(ranked: Ranking) -> Grid:
-    """What was run."""
+    """Return options and version of each extractor."""
     header = ("extractor", "options", "version", "learns from earlier pages")
     rows = [(r.name, r.options, r.version, "yes" if r.is_stream else "no") for r in ranked.rows]
-    return Grid(f"{_of(ranked)}: extractors", header, rows)
+    return Grid(f"{_corpus_title(ranked)}: extractors", header, rows)
 
 
-def pairs_table(table: Table) -> Grid:
-    """The difference of every two extractors, paired, and the sign test over domains."""
+def pairs_table(table: ScoreTable) -> Grid:
+    """Return the paired difference between every two extractors, and the sign test over domains."""
     header = ("better", "worse", "difference of F1", "won", "equal", "lost", "p")
-    found = pairs(table) if len(table) else {}
-    rows: list[list[Cell]] = [
+    found = pairwise_differences(table) if len(table) else {}
+    rows: list[list[GridCell]] = [
         [better, worse, gap, *sign_test(table, better, worse)]
         for (better, worse), gap in found.items()
     ]
     return Grid("differences of macro F1 of words", header, rows)
 
 
-def domains_table(table: Table) -> Grid:
-    """Mean F1 of each extractor on each domain, and by how much the best is ahead."""
+def domains_table(table: ScoreTable) -> Grid:
+    """Return the mean F1 of each extractor on each domain, and the lead of the best one."""
     names = table.ranked()
     columns = [table.column(name) for name in names]
-    rows: list[list[Cell]] = []
+    rows: list[list[GridCell]] = []
     for won, means in zip(winners(table), table.domain_means[:, columns].tolist(), strict=True):
-        ahead: Cell = won.margin
-        values: list[Cell] = means
+        ahead: GridCell = won.margin
+        values: list[GridCell] = means
         if found := domain_figures(table, won.domain):
             ahead, values = found[0], [found[1][name] for name in names]
         rows.append([won.domain, won.pages, ", ".join(won.names), ahead, *values])
@@ -117,20 +120,20 @@ def domains_table(table: Table) -> Grid:
     return Grid("F1 of words by domain", header, rows, frozenset(names), is_best_in_row=True)
 
 
-def _of(ranked: Ranking) -> str:
-    """The corpus, and how much of it."""
+def _corpus_title(ranked: Ranking) -> str:
+    """Return the name of the corpus with the numbers of documents and domains."""
     return f"{ranked.corpus.name} ({ranked.documents:,} documents, {ranked.domains:,} domains)"
 
 
-def _marked(grid: Grid, ranked: Ranking) -> Grid:
-    """With whose output the gold is, for a table may be read alone."""
+def _add_tool(grid: Grid, ranked: Ranking) -> Grid:
+    """Add the tool that produced the gold to the title, because a table may be read on its own."""
     if ranked.tool is None:
         return grid
     return replace(grid, title=f"{grid.title} (gold made by {ranked.tool})")
 
 
-def _text_cells(row: Row) -> tuple[Cell, ...]:
-    assert row.text is not None  # noqa: S101 - asked before
+def _text_cells(row: RankedExtractor) -> tuple[GridCell, ...]:
+    assert row.text is not None  # noqa: S101 - checked by the caller
     of = row.text
     sign = of.sign
     return (

@@ -1,14 +1,14 @@
-"""Learning curves: quality by the number of documents that a domain has had.
+"""Learning curves: quality by the number of documents of a domain that were processed.
 
     F1
-    .9 |            ________      the mean of all documents up to this one, as the paper draws it
-    .7 |      _____/              (section 5.2, formula 4, and figure 4: a line for each domain)
+    .9 |            ________      mean of all documents up to this one, as in the paper
+    .7 |      _____/              (section 5.2, formula 4, and figure 4: one line for each domain)
     .5 |_____/
        +--------------------
-        1    10    100   500      document number in its domain, those that are not scored counted
+        1    10    100   500      number of the document in its domain, unscored ones included
 
-A mean over all documents keeps the bad beginning for ever: a milestone also has the mean of the
-second half of its documents, which is what the extractor is worth by then (ours).
+A mean over all documents never forgets a bad start. Therefore milestones also have the mean of the
+second half of the documents, which shows the quality reached by then. The paper has no such mean.
 """
 
 from __future__ import annotations
@@ -19,21 +19,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from urltree_evaluation.statistics.bootstrap import Figure, figures
-from urltree_evaluation.statistics.table import Table
+from urltree_evaluation.statistics.bootstrap import Estimate, Floats, macro_estimates
+from urltree_evaluation.statistics.table import ScoreTable
 
-MILESTONES = (1, 5, 10, 20, 50, 100, 500)  # documents of a domain (issue 5)
-
-Floats = NDArray[np.float64]
+MILESTONES = (1, 5, 10, 20, 50, 100, 500)  # documents of a domain
 
 
 class Curve(NamedTuple):
     """The moving average of one extractor.
 
     Attributes:
-        numbers: of documents in their domain, rising; shape (points,).
-        values: mean F1 of the scored documents up to each; shape (points,).
-        domains: how many the value is a mean of; shape (points,).
+        numbers: numbers of documents in their domain, increasing; shape (points,).
+        values: mean F1 of the scored documents up to each number; shape (points,).
+        domains: number of domains that the value is a mean of; shape (points,).
     """
 
     numbers: NDArray[np.int64]
@@ -42,24 +40,26 @@ class Curve(NamedTuple):
 
 
 class Milestone(NamedTuple):
-    """Figures after so many documents of a domain, as means over the domains that have as many.
+    """Means after a number of documents of a domain, over the domains that have that many.
 
     Attributes:
-        domains: how many have as many; milestones of different domains are not one curve.
-        average: of all documents up to the milestone, by extractor: the paper's.
-        latest: of the second half of them, by extractor; NaN where none of it is scored.
-        latest_domains: how many have a scored document in that half.
+        number: number of documents.
+        domains: number of domains that have that many; it differs between milestones, so they do
+            not form one curve.
+        average: mean of all documents up to the milestone, by extractor, as in the paper.
+        latest: mean of the second half of them, by extractor; NaN if none of these is scored.
+        latest_domains: number of domains with a scored document in that half.
     """
 
     number: int
     domains: int
-    average: dict[str, Figure]
-    latest: dict[str, Figure]
+    average: dict[str, Estimate]
+    latest: dict[str, Estimate]
     latest_domains: int
 
 
-def curves(table: Table, name: str) -> dict[str, Curve]:
-    """The moving average of an extractor in each domain."""
+def curves(table: ScoreTable, name: str) -> dict[str, Curve]:
+    """Return the moving average of an extractor in each domain."""
     found = {}
     for code, domain in enumerate(table.domain_names):
         rows = np.flatnonzero(table.domain_codes == code)
@@ -71,9 +71,10 @@ def curves(table: Table, name: str) -> dict[str, Curve]:
 
 
 def mean_curve(by_domain: dict[str, Curve]) -> Curve:
-    """The mean of domains' curves at each number; a domain is in it from its first to its last.
+    """Return the mean of the domains' curves at each number.
 
-    It may jump where a domain ends: `domains` says how many are left.
+    A domain is included from its first to its last document. The curve may jump where a domain
+    ends; `domains` contains the number of remaining domains.
     """
     last = max((int(curve.numbers[-1]) for curve in by_domain.values()), default=0)
     numbers = np.arange(1, last + 1)
@@ -85,13 +86,13 @@ def mean_curve(by_domain: dict[str, Curve]) -> Curve:
     return Curve(numbers[is_any], sums[is_any] / domains[is_any], domains[is_any])
 
 
-def after(curve: Curve, number: int) -> float:
-    """The moving average after so many documents; NaN where a domain has not as many."""
+def average_after(curve: Curve, number: int) -> float:
+    """Return the moving average after a number of documents; NaN if the domain has fewer."""
     return float(_at(curve, np.array([number]))[0])
 
 
-def milestones(table: Table, numbers: Sequence[int] = MILESTONES) -> list[Milestone]:
-    """Figures after each number of documents that some domain has."""
+def milestones(table: ScoreTable, numbers: Sequence[int] = MILESTONES) -> list[Milestone]:
+    """Return the means after each number of documents that at least one domain has."""
     most = np.zeros(len(table.domain_names), dtype=np.int64)
     np.maximum.at(most, table.domain_codes, table.numbers)
     found = []
@@ -102,13 +103,19 @@ def milestones(table: Table, numbers: Sequence[int] = MILESTONES) -> list[Milest
             latest = before.select(before.numbers > number / 2)
             domains, latest_domains = len(before.domain_names), len(latest.domain_names)
             found.append(
-                Milestone(number, domains, figures(before), figures(latest), latest_domains)
+                Milestone(
+                    number,
+                    domains,
+                    macro_estimates(before),
+                    macro_estimates(latest),
+                    latest_domains,
+                )
             )
     return found
 
 
 def _at(curve: Curve, numbers: NDArray[np.int64]) -> Floats:
-    """The curve's value at each number; NaN before its first document and after its last."""
+    """Return the curve's value at each number; NaN before its first document and after its last."""
     places = np.searchsorted(curve.numbers, numbers, side="right") - 1
     is_in = (places >= 0) & (numbers <= curve.numbers[-1])
     return np.where(is_in, curve.values[np.maximum(places, 0)], np.nan)

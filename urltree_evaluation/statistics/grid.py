@@ -1,11 +1,11 @@
-"""A grid of cells, written as Markdown to be read or as CSV to be computed with.
+"""A table of cells that can be written as Markdown to read, or as CSV to compute with.
 
     | extractor |         F1 |     p |        extractor,F1,F1 low,F1 high,p
     | --------- | ---------: | ----: |        justext,0.912345,0.901234,0.923456,0.0004
     | justext   | .912 ±.011 | <.001 |
 
-What is not known is an empty cell in both. Names of extractors and domains are strangers' text: in
-neither form do they act.
+Unknown values are empty cells in both formats. Names of extractors and domains are untrusted text:
+they are escaped, so that they are neither markup nor formulas.
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from urltree_evaluation.statistics.bootstrap import Figure
+from urltree_evaluation.statistics.bootstrap import Estimate
 
-Cell = str | int | float | Figure | None
+GridCell = str | int | float | Estimate | None
 
-_DIGITS = 6  # in CSV: more than 1,000 resamples can tell
+_DIGITS = 6  # significant digits in CSV; 1,000 resamples are less exact
 _MARKUP = re.compile(r"([\\`*\[\]|])")
-_FORMULA = ("=", "+", "-", "@")  # what makes a spreadsheet compute a cell (OWASP, CSV injection)
+_FORMULA = ("=", "+", "-", "@")  # start of a formula in spreadsheets (OWASP, CSV injection)
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table to be shown.
+    """A table to show.
 
     Attributes:
-        title: what it is of, one line.
-        header: of each column, unique.
-        rows: a cell for each column; None and NaN are empty.
-        best: headers of the columns whose highest cell is bold in Markdown.
-        is_best_in_row: of these columns, the highest cell of each row is bold instead.
+        title: title on one line.
+        header: unique heading of each column.
+        rows: cells of each row, one for each column; None and NaN are empty.
+        best: headings of the columns whose highest cell is bold in Markdown.
+        is_best_in_row: whether the highest cell of each row, among these columns, is bold instead.
     """
 
     title: str
     header: tuple[str, ...]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[GridCell]]
     best: frozenset[str] = frozenset()
     is_best_in_row: bool = False
 
     def markdown(self) -> str:
-        """Aligned columns, numbers to the right; figures as value ±."""
-        texts = [[escaped(text(cell)) for cell in row] for row in self.rows]
+        """Return the table as Markdown with aligned columns; estimates are value ± half width."""
+        texts = [[escape_markdown(cell_text(cell)) for cell in row] for row in self.rows]
         for row, column in self.highest():
             texts[row][column] = f"**{texts[row][column]}**"
-        header = [escaped(title) for title in self.header]
+        header = [escape_markdown(title) for title in self.header]
         widths = [max(3, *map(len, column)) for column in zip(header, *texts, strict=True)]
         is_number = [self._is_number(column) for column in range(len(header))]
         rule = [
@@ -66,15 +66,15 @@ class Grid:
         return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
     def csv(self) -> str:
-        """Plain numbers; a column of figures is three: the value, and from where to where."""
+        """Return the table as CSV; a column of estimates becomes value, low and high."""
         out = io.StringIO()
         write = csv.writer(out, lineterminator="\n").writerow
-        wide = [any(isinstance(row[at], Figure) for row in self.rows) for at in self._columns]
+        wide = [any(isinstance(row[at], Estimate) for row in self.rows) for at in self._columns]
         titles = zip(self.header, wide, strict=True)
-        write([name for title, is_wide in titles for name in _names(title, is_wide=is_wide)])
+        write([name for title, is_wide in titles for name in _csv_headings(title, is_wide=is_wide)])
         for row in self.rows:
             cells = zip(row, wide, strict=True)
-            write([each for cell, is_wide in cells for each in _plain(cell, is_wide=is_wide)])
+            write([each for cell, is_wide in cells for each in _csv_cells(cell, is_wide=is_wide)])
         return out.getvalue()
 
     @property
@@ -85,7 +85,7 @@ class Grid:
         return not any(isinstance(row[column], str) for row in self.rows)
 
     def highest(self) -> set[tuple[int, int]]:
-        """Row and column of the cells that are bold."""
+        """Return row and column of each bold cell."""
         columns = [column for column in self._columns if self.header[column] in self.best]
         lines = [[(row, column) for row in range(len(self.rows))] for column in columns]
         if self.is_best_in_row:
@@ -98,9 +98,9 @@ class Grid:
         return [place for place, value in known.items() if value == max(known.values())]
 
 
-def text(cell: Cell) -> str:
-    """A cell as a paper prints it: ".963 ±.012", "-.004", "<.001", "1,234"."""
-    if isinstance(cell, Figure):
+def cell_text(cell: GridCell) -> str:
+    """Return a cell as papers print it: ".963 ±.012", "-.004", "<.001", "1,234"."""
+    if isinstance(cell, Estimate):
         value = decimals(cell.value)
         return f"{value} ±{decimals(cell.half_width)}" if value else ""
     if isinstance(cell, float):
@@ -109,42 +109,42 @@ def text(cell: Cell) -> str:
 
 
 def decimals(number: float) -> str:
-    """Three decimals without a zero before them; "" where it is not known."""
+    """Return three decimals without a leading zero; "" for NaN."""
     if math.isnan(number):
         return ""
     sign = "-" if round(number, 3) < 0 else ""
     return sign + f"{abs(number):.3f}".removeprefix("0")
 
 
-def _value(cell: Cell) -> float:
-    """What a cell is compared by; NaN where it is no measurement."""
-    number = cell.value if isinstance(cell, Figure) else cell
+def _value(cell: GridCell) -> float:
+    """Return the number to compare a cell by; NaN if it is not a measurement."""
+    number = cell.value if isinstance(cell, Estimate) else cell
     return number if isinstance(number, float) else math.nan
 
 
-def escaped(plain: str) -> str:
-    """Text that Markdown shows as it is, on one line and in one cell: no image, link or HTML."""
+def escape_markdown(plain: str) -> str:
+    """Escape text for a Markdown cell, so that it contains no image, link, HTML or line break."""
     return _MARKUP.sub(r"\\\1", " ".join(plain.split())).replace("<", "&lt;")
 
 
-def _names(title: str, *, is_wide: bool) -> list[str]:
-    title = _no_formula(title)
+def _csv_headings(title: str, *, is_wide: bool) -> list[str]:
+    title = _escape_formula(title)
     return [title, f"{title} low", f"{title} high"] if is_wide else [title]
 
 
-def _plain(cell: Cell, *, is_wide: bool) -> list[str | int]:
-    numbers: Sequence[Cell] = cell if isinstance(cell, Figure) else (cell,)
+def _csv_cells(cell: GridCell, *, is_wide: bool) -> list[str | int]:
+    numbers: Sequence[GridCell] = cell if isinstance(cell, Estimate) else (cell,)
     missing = 3 - len(numbers) if is_wide else 0
-    return [_number(number) for number in numbers] + [""] * missing
+    return [_csv_number(number) for number in numbers] + [""] * missing
 
 
-def _number(cell: Cell) -> str | int:
+def _csv_number(cell: GridCell) -> str | int:
     if isinstance(cell, float):
         return "" if math.isnan(cell) else f"{cell:.{_DIGITS}g}"
     if isinstance(cell, str):
-        return _no_formula(cell)
-    return "" if cell is None or isinstance(cell, Figure) else cell
+        return _escape_formula(cell)
+    return "" if cell is None or isinstance(cell, Estimate) else cell
 
 
-def _no_formula(plain: str) -> str:
+def _escape_formula(plain: str) -> str:
     return f"'{plain}" if plain.lstrip().startswith(_FORMULA) else plain

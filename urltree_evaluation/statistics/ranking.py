@@ -1,8 +1,8 @@
-"""Ranking: all that a table in a paper says of the extractors on one corpus.
+"""Rank the extractors on one corpus, with all values that a table in a paper needs.
 
-All figures of a row stand on the same pages: those that every extractor was given and none called
-a duplicate. Intervals are of the same resamples, so a difference is paired. Corpora are never
-pooled, and one whose gold is a tool's output says so.
+All values of a ranking are based on the same pages: those that every extractor was given and that
+none reported as a duplicate. All intervals use the same resamples, so differences are paired.
+Results on different corpora are never combined, and gold that a tool produced is marked.
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ from typing import NamedTuple, get_args
 from urltree_evaluation.corpus import Corpus
 from urltree_evaluation.score import Boundary, Metric
 from urltree_evaluation.statistics import bootstrap, segments
-from urltree_evaluation.statistics.bootstrap import Figure
-from urltree_evaluation.statistics.boundaries import boundaries
-from urltree_evaluation.statistics.score_columns import FITTED, scored
+from urltree_evaluation.statistics.bootstrap import Estimate
+from urltree_evaluation.statistics.score_columns import FITTED, scored_extractors
 from urltree_evaluation.statistics.segments import SegmentFigures
-from urltree_evaluation.statistics.shared_pages import SharedPages
-from urltree_evaluation.statistics.sign_test import SignTest, sign_test
-from urltree_evaluation.statistics.table import Table, load
-from urltree_evaluation.statistics.winners import wins
+from urltree_evaluation.statistics.shared_pages import SharedPages, count_boundary_cases
+from urltree_evaluation.statistics.table import ScoreTable, load_table
+from urltree_evaluation.statistics.winners import SignTest, sign_test, wins
 from urltree_evaluation.workspace import Workspace
 
 OTHERS: tuple[Metric, ...] = tuple(
@@ -29,42 +27,48 @@ OTHERS: tuple[Metric, ...] = tuple(
 
 
 class TextFigures(NamedTuple):
-    """What an extractor is worth by full gold; the headline is F1 of words, macro.
+    """The quality of an extractor by full gold; the headline is macro F1 of words.
 
     Attributes:
-        f1, precision, recall: of words, macro: mean over domains of a domain's mean.
-        titled: F1 with the record's title prepended to what does not begin with it, macro.
+        f1: F1 of words, macro: the mean over domains of each domain's mean.
+        precision: precision of words, macro.
+        recall: recall of words, macro.
+        titled: macro F1, with the record's title put before texts that do not begin with it.
         micro: F1 of words, mean over pages.
-        successes: F1 of words, mean over its own successes alone (thesis): not paired.
-        others: F1 of the other metrics, macro.
-        others_micro: the same, mean over pages, as other benchmarks give them.
-        behind: f1 less that of the best, of the same resamples; None for the best.
-        sign: of this against the best, over domains; None for the best.
-        wins: domains on which none is better.
+        successes: F1 of words, mean over its own successes (thesis); not paired.
+        others: macro F1 by the other metrics.
+        others_micro: F1 by the other metrics, mean over pages, as other benchmarks publish.
+        behind: f1 minus that of the best, with the same resamples; None for the best.
+        sign: sign test against the best over domains; None for the best.
+        wins: number of domains on which no extractor is better.
     """
 
-    f1: Figure
-    precision: Figure
-    recall: Figure
-    titled: Figure
-    micro: Figure
-    successes: Figure
-    others: dict[Metric, Figure]
-    others_micro: dict[Metric, Figure]
-    behind: Figure | None
+    f1: Estimate
+    precision: Estimate
+    recall: Estimate
+    titled: Estimate
+    micro: Estimate
+    successes: Estimate
+    others: dict[Metric, Estimate]
+    others_micro: dict[Metric, Estimate]
+    behind: Estimate | None
     sign: SignTest | None
     wins: int
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One extractor.
+class RankedExtractor:
+    """The results of one extractor.
 
     Attributes:
-        text: None where the corpus has no full gold.
-        segments: None where it has no segments.
-        successes: pages that are no boundary case.
-        boundaries: pages of each kind of boundary case.
+        name: name of the extractor.
+        options: its options, in words.
+        version: its version.
+        is_stream: whether it learns from earlier pages.
+        text: quality by full gold; None if the corpus has none.
+        segments: quality by segments; None if the corpus has none.
+        successes: number of pages that are not boundary cases.
+        boundaries: number of pages of each kind of boundary case.
     """
 
     name: str
@@ -77,11 +81,11 @@ class Row:
     boundaries: dict[Boundary, int]
 
     @property
-    def headline(self) -> Figure:
-        """What the ranking goes by: macro F1 of words, or F1 of segments where that is all."""
+    def headline(self) -> Estimate:
+        """The value to rank by: macro F1 of words, or F1 of segments if there is no full gold."""
         if self.text is not None:
             return self.text.f1
-        return self.segments.f1 if self.segments is not None else Figure(0.0, 0.0, 0.0)
+        return self.segments.f1 if self.segments is not None else Estimate(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +93,16 @@ class Ranking:
     """The extractors on one corpus, best first.
 
     Attributes:
-        documents: pages that the figures are of.
-        domains: of these pages; a page without a known one is a domain of its own.
-        left_out: extractors that were run and not scored on the whole corpus.
-        fitted: extractors that were run, and whose constants were chosen on this corpus.
+        corpus: the corpus.
+        rows: the extractors, best first.
+        documents: number of pages that all values are based on.
+        domains: number of their domains; a page without a known domain is a domain of its own.
+        left_out: extractors that were run, but not scored on the whole corpus.
+        fitted: extractors that were run, but whose constants were chosen on this corpus.
     """
 
     corpus: Corpus
-    rows: tuple[Row, ...]
+    rows: tuple[RankedExtractor, ...]
     documents: int
     domains: int
     left_out: tuple[str, ...]
@@ -104,35 +110,35 @@ class Ranking:
 
     @property
     def is_full(self) -> bool:
-        """Has full gold; else segments alone."""
+        """Whether there is full gold; otherwise there are only segments."""
         return any(row.text is not None for row in self.rows)
 
     @property
     def measure(self) -> str:
-        """What the ranking goes by, in words."""
+        """The value to rank by, in words."""
         made_by = f", gold made by {self.tool}" if self.tool else ""
         return f"F1 of {'words, macro over domains' if self.is_full else 'segments'}{made_by}"
 
     @property
     def tool(self) -> str | None:
-        """Whose output the gold is: shown apart, never beside gold that people made."""
+        """The tool that produced the gold; such corpora are shown separately."""
         return self.corpus.tool
 
 
 def ranking(workspace: Workspace, corpus: str) -> Ranking:
-    """Rank all extractors that have scores of the whole corpus.
+    """Rank all extractors that have scores for the whole corpus.
 
-    A corpus with full gold and segments is ranked, and its pages counted, by full gold.
+    If a corpus has full gold and segments, the ranking and its number of pages use full gold.
     """
-    table, by_segments = load(workspace, corpus), segments.load(workspace, corpus)
+    table, by_segments = load_table(workspace, corpus), segments.load_segments(workspace, corpus)
     text = _text(workspace, corpus, table) if len(table) else {}
-    segmented = segments.figures(by_segments) if len(by_segments) else {}
+    segmented = segments.segment_estimates(by_segments) if len(by_segments) else {}
     of: SharedPages = table if len(table) else by_segments
-    counted = boundaries(of)
+    counted = count_boundary_cases(of)
     rows = []
     for name in of.names:
         run = workspace.run(corpus, name)
-        row = Row(
+        row = RankedExtractor(
             name=name,
             options=run.options if run else "",
             version=run.version if run else "",
@@ -143,7 +149,7 @@ def ranking(workspace: Workspace, corpus: str) -> Ranking:
             boundaries=counted[name],
         )
         rows.append(row)
-    run_here, complete = workspace.extractors(corpus), set(scored(workspace, corpus))
+    run_here, complete = workspace.extractors(corpus), set(scored_extractors(workspace, corpus))
     fitted = tuple(name for name in run_here if FITTED.get(name) == corpus)
     return Ranking(
         corpus=workspace.corpora[corpus],
@@ -155,18 +161,19 @@ def ranking(workspace: Workspace, corpus: str) -> Ranking:
     )
 
 
-def _text(workspace: Workspace, corpus: str, table: Table) -> dict[str, TextFigures]:
-    """Figures by full gold of each extractor."""
-    best, gaps, won = table.ranked()[0], bootstrap.differences(table), wins(table)
-    f1 = bootstrap.figures(table)
+def _text(workspace: Workspace, corpus: str, table: ScoreTable) -> dict[str, TextFigures]:
+    """Return the quality of each extractor by full gold."""
+    best, gaps, won = table.ranked()[0], bootstrap.differences_to(table), wins(table)
+    f1 = bootstrap.macro_estimates(table)
     precision, recall = (
-        bootstrap.figures(load(workspace, corpus, of=of)) for of in ("precision", "recall")
+        bootstrap.macro_estimates(load_table(workspace, corpus, of=of))
+        for of in ("precision", "recall")
     )
-    titled = bootstrap.figures(load(workspace, corpus, "words+title"))
-    micro, successes = bootstrap.micro_figures(table), bootstrap.success_figures(table)
-    tables = {metric: load(workspace, corpus, metric) for metric in OTHERS}
-    others = {metric: bootstrap.figures(each) for metric, each in tables.items()}
-    others_micro = {metric: bootstrap.micro_figures(each) for metric, each in tables.items()}
+    titled = bootstrap.macro_estimates(load_table(workspace, corpus, "words+title"))
+    micro, successes = bootstrap.micro_estimates(table), bootstrap.success_estimates(table)
+    tables = {metric: load_table(workspace, corpus, metric) for metric in OTHERS}
+    others = {metric: bootstrap.macro_estimates(each) for metric, each in tables.items()}
+    others_micro = {metric: bootstrap.micro_estimates(each) for metric, each in tables.items()}
     return {
         name: TextFigures(
             f1=f1[name],

@@ -1,6 +1,6 @@
-"""An extractor's scores on a corpus as numpy columns: read once, kept while the files stay.
+"""An extractor's scores on a corpus as numpy columns, cached until their files change.
 
-scores/CORPUS/EXTRACTOR/*.jsonl.zst ──▶ Columns ──▶ the rows that several extractors share
+scores/CORPUS/EXTRACTOR/*.jsonl.zst ──▶ Columns ──▶ rows that several extractors share
 """
 
 from __future__ import annotations
@@ -20,26 +20,27 @@ from urltree_evaluation.score import PRF, Boundary, Metric, Score
 from urltree_evaluation.workspace import Workspace
 
 FITTED: Final = {"nce": EXPLORATION}
-"""On which corpus an extractor's constants were chosen: it has no figure there (issue 5)."""
+"""The corpus on which an extractor's constants were chosen; it is not ranked there."""
 
-_KEPT = 256  # extractors of all corpora: each file is read once in a report
+_KEPT = 256  # cached extractors of all corpora, so that a report reads each file once
 _NO_PRF = PRF(np.nan, np.nan, np.nan)
 _NO_SEGMENTS = (np.nan,) * 4
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """All scores of one extractor on one corpus; n of them, in the order of the corpus.
+    """All n scores of one extractor on one corpus, in the order of the corpus.
 
     Attributes:
-        ids: of the pages.
-        domains: of the pages. A page whose domain is not known is a domain of its own, named by
-            its id: classical corpora have about one page of each site.
-        numbers: of each page in its domain, from 1; shape (n,).
-        is_sampled, is_duplicate: as in Score; shape (n,).
-        boundaries: which boundary case each page is, None for a success; shape (n,).
-        metrics: precision, recall and F1, NaN where a page has none; shape (n, 3) for each metric.
-        segments: the four counts of Segments, NaN where a page has none; shape (n, 4).
+        ids: ids of the pages.
+        domains: domains of the pages. A page with an unknown domain is a domain of its own, named
+            by its id, because published corpora have about one page of each site.
+        numbers: number of each page in its domain, from 1; shape (n,).
+        is_sampled: as in Score; shape (n,).
+        is_duplicate: as in Score; shape (n,).
+        boundaries: boundary case of each page, None for a success; shape (n,).
+        metrics: precision, recall and F1, NaN if unknown; shape (n, 3) for each metric.
+        segments: the four counts of Segments, NaN if unknown; shape (n, 4).
     """
 
     ids: list[str]
@@ -52,30 +53,33 @@ class Columns:
     segments: NDArray[np.float64]
 
     def values(self, metric: Metric | None) -> NDArray[np.float64]:
-        """The columns of a metric, or of segments; shape (n, 3) or (n, 4)."""
+        """Return the columns of a metric, shape (n, 3), or of segments, shape (n, 4)."""
         return self.segments if metric is None else self.metrics[metric]
 
     def rows(self, metric: Metric | None, *, sampled: bool) -> dict[str, int]:
-        """Rows that count, by id: measured, no duplicate and, where asked for, sampled."""
+        """Return the rows that count, by id: measured, no duplicate, and sampled if requested."""
         counts = ~np.isnan(self.values(metric)[:, 0]) & ~self.is_duplicate
         if sampled:
             counts &= self.is_sampled
         return {self.ids[row]: int(row) for row in np.flatnonzero(counts)}
 
 
-def read(workspace: Workspace, corpus: str, extractor: str) -> Columns:
-    """The scores of an extractor on a corpus."""
+def read_columns(workspace: Workspace, corpus: str, extractor: str) -> Columns:
+    """Read the scores of an extractor on a corpus."""
     return _read(workspace.path, corpus, extractor, _state(workspace, corpus, extractor))
 
 
-def scored(workspace: Workspace, corpus: str) -> list[str]:
-    """Extractors with scores of every part of a corpus, and not fitted on it, sorted by name."""
+def scored_extractors(workspace: Workspace, corpus: str) -> list[str]:
+    """Return the extractors with scores of every part of a corpus, sorted by name.
+
+    Extractors whose constants were fitted on the corpus are excluded.
+    """
     names = [name for name in workspace.extractors(corpus) if FITTED.get(name) != corpus]
     return [name for name in names if all(_state(workspace, corpus, name))]
 
 
 def _state(workspace: Workspace, corpus: str, extractor: str) -> tuple[tuple[int, int] | None, ...]:
-    """Time and size of each part's file, None where it is missing: what a cache depends on."""
+    """Return time and size of each part's file, None if missing: the key of the cache."""
     parts = workspace.corpora[corpus].parts
     files = [workspace.scores_file(corpus, extractor, part) for part in parts]
     stats = [file.stat() if file.exists() else None for file in files]
@@ -107,5 +111,5 @@ def _metric(scores: Sequence[Score], metric: Metric) -> NDArray[np.float64]:
 
 
 def _shaped(values: Sequence[Sequence[float]], width: int) -> NDArray[np.float64]:
-    """As `np.array` makes it of rows of this width, in a third of the time."""
+    """Return rows of this width as an array, three times as fast as `np.array`."""
     return np.fromiter(chain.from_iterable(values), np.float64).reshape(-1, width)

@@ -1,7 +1,8 @@
-"""Segments: precision, recall, F1 and accuracy of counts summed over pages.
+"""Precision, recall, F1 and accuracy of segments, from counts summed over pages.
 
-As trafilatura's evaluation does: a must-have segment that is found is a true positive, a must-not
-that is left out a true negative. Summed, a page with more segments weighs more.
+As in trafilatura's evaluation, a required segment that is found is a true positive, and a forbidden
+one that is absent is a true negative. Because counts are summed, pages with more segments weigh
+more.
 """
 
 from __future__ import annotations
@@ -11,20 +12,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from urltree_evaluation.statistics.bootstrap import (
     RESAMPLES,
     SEED,
-    Figure,
-    draw,
-    interval,
+    Estimate,
+    Floats,
+    confidence_interval,
+    draw_resamples,
     resampled_sums,
 )
-from urltree_evaluation.statistics.shared_pages import SharedPages, shared
+from urltree_evaluation.statistics.shared_pages import SharedPages, load_shared
 from urltree_evaluation.workspace import Workspace
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -40,32 +39,36 @@ class SegmentTable(SharedPages):
 
 
 class SegmentFigures(NamedTuple):
-    """One extractor's; NaN where nothing could be divided.
+    """The quality of one extractor by segments; NaN where a divisor is 0.
 
     Attributes:
-        behind: its F1 less that of the best extractor, of the same resamples; None for the best.
+        precision: true positives divided by all segments found.
+        recall: true positives divided by all required segments.
+        f1: harmonic mean of both.
+        accuracy: share of segments that were handled correctly.
+        behind: F1 minus that of the best extractor, with the same resamples; None for the best.
     """
 
-    precision: Figure
-    recall: Figure
-    f1: Figure
-    accuracy: Figure
-    behind: Figure | None
+    precision: Estimate
+    recall: Estimate
+    f1: Estimate
+    accuracy: Estimate
+    behind: Estimate | None
 
 
-def load(
+def load_segments(
     workspace: Workspace, corpus: str, extractors: Sequence[str] | None = None
 ) -> SegmentTable:
-    """The segments of the pages that count for all extractors, by default all of the corpus."""
-    rows, counts = shared(workspace, corpus, None, extractors)
+    """Return the segments of the pages that count for all extractors."""
+    rows, counts = load_shared(workspace, corpus, None, extractors)
     return SegmentTable(**vars(rows), counts=counts[:, :, :4])
 
 
-def figures(
+def segment_estimates(
     table: SegmentTable, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, SegmentFigures]:
-    """Figures of each extractor."""
-    drawn = draw(table, resamples, seed)
+    """Return the quality of each extractor by segments."""
+    drawn = draw_resamples(table, resamples, seed)
     values = {name: rates(table.counts[:, at].sum(axis=0)) for at, name in enumerate(table.names)}
     samples = {
         name: rates(resampled_sums(drawn, table.counts[:, at]))
@@ -82,10 +85,10 @@ def figures(
 
 
 def rates(sums: Floats) -> Floats:
-    """Precision, recall, F1 and accuracy.
+    """Return precision, recall, F1 and accuracy.
 
     Args:
-        sums: of the four counts, in the order of Segments; shape (…, 4).
+        sums: sums of the four counts, in the order of Segments; shape (…, 4).
     """
     true_positives, false_negatives, false_positives, true_negatives = np.moveaxis(sums, -1, 0)
     found, wanted = true_positives + false_positives, true_positives + false_negatives
@@ -102,5 +105,5 @@ def rates(sums: Floats) -> Floats:
         )
 
 
-def _figure(value: float, samples: Floats) -> Figure:
-    return Figure(float(value), *interval(samples))
+def _figure(value: float, samples: Floats) -> Estimate:
+    return Estimate(float(value), *confidence_interval(samples))

@@ -1,32 +1,34 @@
-"""The pages that several extractors share, and the domains that figures go by.
+"""The pages that several extractors share, with their domains and boundary cases.
 
-A page counts where all of the extractors were given it, it was measured, and none of them called it
-a duplicate. One that an extractor failed on counts: it is 0 there.
+A page counts if all of the extractors were given it, it was scored, and none of them reported it as
+a duplicate. A page that an extractor failed on counts: its score is 0.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from urltree_evaluation.score import Metric
-from urltree_evaluation.statistics.score_columns import Columns, read, scored
+from urltree_evaluation.score import Boundary, Metric
+from urltree_evaluation.statistics.score_columns import Columns, read_columns, scored_extractors
 from urltree_evaluation.workspace import Workspace
 
 
 @dataclass(frozen=True)
 class SharedPages:
-    """Pages by extractors; what was measured of them is added by Table and SegmentTable.
+    """Pages and extractors; the subclasses ScoreTable and SegmentTable add scores.
 
     Attributes:
-        names: of the extractors, in the order of the columns.
-        ids: of the pages, in the order of the corpus.
-        domains: of each page; one that has none is a domain of its own, named by its id.
-        numbers: of each page in its domain, from 1; shape (pages,).
+        names: names of the extractors, in the order of the columns.
+        ids: ids of the pages, in the order of the corpus.
+        domains: domain of each page; a page without one is a domain of its own, named by its id.
+        numbers: number of each page in its domain, from 1; shape (pages,).
         boundaries: boundary cases, None for a success; shape (pages, extractors).
     """
 
@@ -46,27 +48,27 @@ class SharedPages:
 
     @cached_property
     def domain_codes(self) -> NDArray[np.int64]:
-        """The place of each page's domain in `domain_names`; shape (pages,)."""
+        """The index of each page's domain in `domain_names`; shape (pages,)."""
         codes = {domain: code for code, domain in enumerate(self.domain_names)}
         return np.array([codes[domain] for domain in self.domains], dtype=np.int64)
 
     @cached_property
     def domain_sizes(self) -> NDArray[np.int64]:
-        """Pages of each domain; shape (domains,)."""
+        """The number of pages of each domain; shape (domains,)."""
         return np.bincount(self.domain_codes, minlength=len(self.domain_names))
 
     @cached_property
     def is_success(self) -> NDArray[np.bool_]:
-        """Whether it is no boundary case; shape (pages, extractors)."""
+        """Whether a page is not a boundary case; shape (pages, extractors)."""
         cases = [case is None for case in self.boundaries.ravel()]
         return np.array(cases, dtype=bool).reshape(self.boundaries.shape)
 
     def column(self, name: str) -> int:
-        """The column of an extractor."""
+        """Return the column of an extractor."""
         return self.names.index(name)
 
 
-def shared(
+def load_shared(
     workspace: Workspace,
     corpus: str,
     metric: Metric | None,
@@ -74,21 +76,21 @@ def shared(
     *,
     sampled: bool = True,
 ) -> tuple[SharedPages, NDArray[np.float64]]:
-    """The rows of extractors on a corpus, and what was measured of them.
+    """Return the shared pages of extractors on a corpus, with their scores.
 
     Args:
-        workspace: an evaluation's folder.
-        corpus: by name; figures of different corpora are never pooled.
-        metric: which pages must have; None is segments.
-        extractors: by name; without, all that have scores of the whole corpus.
-        sampled: only pages that every extractor is given; else all that these ones were.
+        workspace: the work folder.
+        corpus: name of the corpus; results on different corpora are never combined.
+        metric: metric that pages must have; None for segments.
+        extractors: names of extractors; by default, all that have scores for the whole corpus.
+        sampled: whether to use only pages that every extractor is given.
 
     Returns:
-        The pages, and their precision, recall and F1, or counts of segments: shape (pages,
-        extractors, 3 or 4).
+        The pages, and precision, recall and F1, or counts of segments; shape (pages, extractors, 3
+        or 4).
     """
-    names = scored(workspace, corpus) if extractors is None else list(extractors)
-    columns = [read(workspace, corpus, name) for name in names]
+    names = scored_extractors(workspace, corpus) if extractors is None else list(extractors)
+    columns = [read_columns(workspace, corpus, name) for name in names]
     if not columns:
         nothing = np.zeros((0, 0), dtype=object)
         return SharedPages((), (), (), np.zeros(0, dtype=np.int64), nothing), np.zeros((0, 0, 4))
@@ -107,8 +109,20 @@ def shared(
 def _common(
     columns: Sequence[Columns], metric: Metric | None, *, sampled: bool
 ) -> NDArray[np.int64]:
-    """For each page that counts for all, its row in each of the columns."""
+    """Return the row of each shared page in each of the columns."""
     rows = [each.rows(metric, sampled=sampled) for each in columns]
     ids = set(rows[0]).intersection(*rows[1:])
     found = [[each[page] for each in rows] for page in rows[0] if page in ids]
     return np.array(found, dtype=np.int64).reshape(-1, len(columns))
+
+
+BOUNDARY_CASES: tuple[Boundary, ...] = get_args(Boundary)
+
+
+def count_boundary_cases(rows: SharedPages) -> dict[str, dict[Boundary, int]]:
+    """Count the boundary cases of each extractor by kind."""
+    found = {}
+    for column, name in enumerate(rows.names):
+        counts = Counter(rows.boundaries[:, column].tolist())
+        found[name] = {kind: counts[kind] for kind in BOUNDARY_CASES}
+    return found

@@ -1,29 +1,31 @@
-"""The tables that streams alone have: whole streams, learning curves, duplicates."""
+"""The tables of streams: whole streams, learning curves and duplicates."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
-from urltree_evaluation.statistics.bootstrap import Figure, figures, micro_figures
+from urltree_evaluation.statistics.bootstrap import Estimate, macro_estimates, micro_estimates
 from urltree_evaluation.statistics.curves import (
     MILESTONES,
     Milestone,
-    after,
+    average_after,
     curves,
     mean_curve,
     milestones,
 )
-from urltree_evaluation.statistics.duplicates import duplicates
-from urltree_evaluation.statistics.grid import Cell, Grid
-from urltree_evaluation.statistics.table import Table, load, whole_stream
+from urltree_evaluation.statistics.grid import Grid, GridCell
+from urltree_evaluation.statistics.score_columns import read_columns, scored_extractors
+from urltree_evaluation.statistics.table import ScoreTable, load_table, whole_stream
 from urltree_evaluation.workspace import Workspace
 
-CURVE_POINTS = 60  # of a curve's table, evenly spaced on a logarithmic axis
+CURVE_POINTS = 60  # rows of the table of curves, evenly spaced on a logarithmic axis
 
 
 def stream_tables(workspace: Workspace, corpus: str) -> dict[str, Grid]:
-    """All of them, by name."""
-    streams, sampled = whole_stream(workspace, corpus), load(workspace, corpus)
+    """Return all of these tables by name."""
+    streams, sampled = whole_stream(workspace, corpus), load_table(workspace, corpus)
     titled = whole_stream(workspace, corpus, "words+title")
     by_streams, by_all = milestones(streams), milestones(sampled)
     return {
@@ -33,14 +35,18 @@ def stream_tables(workspace: Workspace, corpus: str) -> dict[str, Grid]:
         "milestones-latest": latest_table(streams, by_streams),
         "milestones-domains": milestones_by_domain_table(streams),
         "curves": curves_table(streams),
-        "duplicates": duplicates_table(duplicates(workspace, corpus)),
+        "duplicates": duplicates_table(count_duplicates(workspace, corpus)),
     }
 
 
-def whole_stream_table(table: Table, titled: Table) -> Grid:
-    """Stream extractors on all scored pages."""
+def whole_stream_table(table: ScoreTable, titled: ScoreTable) -> Grid:
+    """Return the results of stream extractors on all scored pages."""
     header = ("extractor", "F1", "F1, title prepended", "F1, micro", "documents", "domains")
-    macro, micro, with_title = figures(table), micro_figures(table), figures(titled)
+    macro, micro, with_title = (
+        macro_estimates(table),
+        micro_estimates(table),
+        macro_estimates(titled),
+    )
     rows = [
         (name, macro[name], with_title[name], micro[name], len(table), len(table.domain_names))
         for name in table.ranked()
@@ -49,25 +55,25 @@ def whole_stream_table(table: Table, titled: Table) -> Grid:
     return Grid(title, header, rows, frozenset(header[1:4]))
 
 
-def milestones_table(table: Table, found: list[Milestone], pages: str) -> Grid:
-    """The mean F1 of all documents up to a milestone: the paper's moving average."""
+def milestones_table(table: ScoreTable, found: list[Milestone], pages: str) -> Grid:
+    """Return the mean F1 of all documents up to each milestone: the paper's moving average."""
     title = f"moving average of F1 after n documents of a domain ({pages})"
     values = [(each.number, each.domains, each.average) for each in found]
     return _milestones(title, table, values)
 
 
-def latest_table(table: Table, found: list[Milestone]) -> Grid:
-    """What extractors are worth by a milestone."""
+def latest_table(table: ScoreTable, found: list[Milestone]) -> Grid:
+    """Return the mean F1 of the second half of the documents up to each milestone."""
     title = "mean F1 of documents n/2 to n of a domain (all pages)"
     values = [(each.number, each.latest_domains, each.latest) for each in found]
     return _milestones(title, table, values)
 
 
-def milestones_by_domain_table(table: Table) -> Grid:
-    """The moving average in each domain."""
+def milestones_by_domain_table(table: ScoreTable) -> Grid:
+    """Return the moving average in each domain."""
     by_domain = {name: curves(table, name) for name in table.ranked()}
-    rows: list[list[Cell]] = [
-        [domain, name, *(after(found[domain], number) for number in MILESTONES)]
+    rows: list[list[GridCell]] = [
+        [domain, name, *(average_after(found[domain], number) for number in MILESTONES)]
         for domain in table.domain_names
         for name, found in by_domain.items()
     ]
@@ -75,26 +81,26 @@ def milestones_by_domain_table(table: Table) -> Grid:
     return Grid("moving average of F1 after n documents, by domain", header, rows)
 
 
-def curves_table(table: Table) -> Grid:
-    """The mean of the domains' moving averages, at points of a logarithmic axis."""
+def curves_table(table: ScoreTable) -> Grid:
+    """Return the mean of the domains' moving averages, at points on a logarithmic axis."""
     names = table.ranked()
     means = [mean_curve(curves(table, name)) for name in names]
     if not means or not len(means[0].numbers):
         return Grid("moving average of F1", ("documents",), [])
     numbers, domains = means[0].numbers, means[0].domains
     wanted = np.unique(np.geomspace(numbers[0], numbers[-1], CURVE_POINTS).round())
-    rows: list[list[Cell]] = [
+    rows: list[list[GridCell]] = [
         [int(numbers[at]), int(domains[at]), *(float(mean.values[at]) for mean in means)]
         for at in np.flatnonzero(np.isin(numbers, wanted))
     ]
-    title = "moving average of F1 by document number, mean over the domains that have as many"
+    title = "moving average of F1 by document number, mean over domains with enough documents"
     return Grid(title, ("documents", "domains", *names), rows)
 
 
 def duplicates_table(found: dict[str, dict[str, int]]) -> Grid:
-    """Duplicates by the step of normalisation that found them."""
+    """Return duplicates by the step of normalisation that detected them."""
     steps = list(dict.fromkeys(step for counts in found.values() for step in counts))
-    rows: list[list[Cell]] = [
+    rows: list[list[GridCell]] = [
         [name, *(counts.get(step, 0) for step in steps), sum(counts.values())]
         for name, counts in found.items()
     ]
@@ -102,10 +108,27 @@ def duplicates_table(found: dict[str, dict[str, int]]) -> Grid:
     return Grid("duplicates by step of normalisation", header, rows)
 
 
-def _milestones(title: str, table: Table, values: list[tuple[int, int, dict[str, Figure]]]) -> Grid:
-    """A column for each number of documents, domains that have as many, and figures."""
+def _milestones(
+    title: str, table: ScoreTable, values: list[tuple[int, int, dict[str, Estimate]]]
+) -> Grid:
+    """Return a table with a column for each milestone, with its number of domains."""
     header = ("extractor", *(f"{number} ({domains} domains)" for number, domains, _ in values))
-    rows: list[list[Cell]] = [
+    rows: list[list[GridCell]] = [
         [name, *(figure[name] for _, _, figure in values)] for name in table.ranked()
     ]
     return Grid(title, header, rows if values else [], frozenset(header[1:]))
+
+
+def count_duplicates(workspace: Workspace, corpus: str) -> dict[str, dict[str, int]]:
+    """Count the duplicates of each extractor that reported any, by step, most frequent first."""
+    found = {}
+    for name in scored_extractors(workspace, corpus):
+        if read_columns(workspace, corpus, name).is_duplicate.any():
+            steps = Counter(
+                prediction.message
+                for part in workspace.corpora[corpus].parts
+                for prediction in workspace.predictions(corpus, name, part)
+                if prediction.failure == "duplicate"
+            )
+            found[name] = dict(steps.most_common())
+    return found

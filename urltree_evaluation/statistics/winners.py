@@ -1,25 +1,31 @@
-"""Who wins where: the best extractor of each domain, and by how much."""
+"""Compare extractors domain by domain: the best of each domain, and the sign test over domains.
+
+The sign test is two-sided and exact: for two equally good extractors, the number of wins would be
+binomial with p = 1/2. Domains on which both are equal are ignored.
+"""
 
 from __future__ import annotations
 
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
 
-from urltree_evaluation.statistics.bootstrap import Figure, differences, figures
-from urltree_evaluation.statistics.table import EQUAL, Table
+from urltree_evaluation.statistics.bootstrap import Estimate, differences_to, macro_estimates
+from urltree_evaluation.statistics.table import EQUAL, ScoreTable
 
-FEWEST = 10  # pages of a domain from which its own interval says something
+FEWEST = 10  # pages of a domain that are needed for an interval of its own
 
 
 class Winner(NamedTuple):
-    """The best on a domain.
+    """The best extractors on a domain.
 
     Attributes:
-        pages: of the domain, in the table.
-        names: the best extractor, or several where they are equal.
+        domain: the domain.
+        pages: number of its pages in the table.
+        names: the best extractor, or several equal ones.
         value: their mean.
-        margin: to the next best; 0 where several are best, NaN where there is only one extractor.
+        margin: lead over the next best; 0 if several are best, NaN if there is only one extractor.
     """
 
     domain: str
@@ -29,8 +35,8 @@ class Winner(NamedTuple):
     margin: float
 
 
-def winners(table: Table) -> list[Winner]:
-    """The best extractors of each domain, in the order of the table."""
+def winners(table: ScoreTable) -> list[Winner]:
+    """Return the best extractors of each domain, in the order of the table."""
     return [
         _winner(table, domain, int(pages), means.tolist())
         for domain, pages, means in zip(
@@ -39,29 +45,53 @@ def winners(table: Table) -> list[Winner]:
     ]
 
 
-def wins(table: Table) -> dict[str, int]:
-    """Domains on which each extractor is the best, or one of several that are equal."""
+def wins(table: ScoreTable) -> dict[str, int]:
+    """Return the number of domains on which each extractor is the best, or equal to the best."""
     found = winners(table)
     return {name: sum(name in winner.names for winner in found) for name in table.names}
 
 
-def domain_figures(table: Table, domain: str) -> tuple[Figure, dict[str, Figure]] | None:
-    """By how much the best is ahead on a domain, and every extractor's mean, by its pages alone.
+def domain_figures(table: ScoreTable, domain: str) -> tuple[Estimate, dict[str, Estimate]] | None:
+    """Return the lead of the best extractor on a domain, and every extractor's mean there.
 
-    None where the domain has few pages, or nobody is to be ahead of.
+    The result is None if the domain has few pages, or if there is only one extractor.
     """
     own = table.select(table.domain_codes == table.domain_names.index(domain))
-    gaps = differences(own) if len(own) >= FEWEST else {}
+    gaps = differences_to(own) if len(own) >= FEWEST else {}
     if not gaps:
         return None
     next_best = max(gaps.values())
-    ahead = Figure(*(0 - each for each in (next_best.value, next_best.high, next_best.low)))
-    return ahead, figures(own)
+    ahead = Estimate(*(0 - each for each in (next_best.value, next_best.high, next_best.low)))
+    return ahead, macro_estimates(own)
 
 
-def _winner(table: Table, domain: str, pages: int, means: list[float]) -> Winner:
+def _winner(table: ScoreTable, domain: str, pages: int, means: list[float]) -> Winner:
     value, *others = sorted(means, reverse=True)
     names = tuple(
         name for name, mean in zip(table.names, means, strict=True) if value - mean < EQUAL
     )
     return Winner(domain, pages, names, value, value - others[0] if others else np.nan)
+
+
+class SignTest(NamedTuple):
+    """The number of domains on which the first extractor is better, equal or worse; and p."""
+
+    wins: int
+    ties: int
+    losses: int
+    p: float
+
+
+def sign_test(table: ScoreTable, first: str, second: str) -> SignTest:
+    """Compare two extractors by their mean on each domain."""
+    means = table.domain_means
+    gaps = means[:, table.column(first)] - means[:, table.column(second)]
+    wins, losses = int(np.sum(gaps > EQUAL)), int(np.sum(gaps < -EQUAL))
+    return SignTest(wins, len(gaps) - wins - losses, losses, two_sided(wins, losses))
+
+
+def two_sided(wins: int, losses: int) -> float:
+    """Return the probability of a result at least this uneven if both are equally likely."""
+    total, fewer = wins + losses, min(wins, losses)
+    tail = sum(comb(total, count) for count in range(fewer + 1))
+    return min(1.0, float(2 * tail / 2**total))

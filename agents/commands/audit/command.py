@@ -32,7 +32,7 @@ from agents.commands.audit.superseded import settle_replaced
 from agents.kafka.client import consumer
 from agents.settings.job import Settings, load_settings
 from models import duplicate
-from models.clean_text import origin_of
+from models.clean_text import read_origin
 from models.command import is_command
 from models.dead_letter import DeadLetter
 from models.headers import ORIGIN, header
@@ -63,7 +63,7 @@ class Audit(Hop):
 
     def _settle(self, topic: str, record: ConsumerRecord) -> None:
         if topic == "clean-text":
-            origin = origin_of(record.value)
+            origin = read_origin(record.value)
             if origin is not None:
                 self.ledger.settle(origin, AuditOutcome.CLEAN_TEXT)
         elif topic == "duplicates":

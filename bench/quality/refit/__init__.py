@@ -1,6 +1,6 @@
-"""Row 5: what a heuristic is worth on sites that its numbers and words were not chosen on.
+"""Section 5: the quality on sites from which the numbers and words were not chosen.
 
-ten halvings, both ways ──▶ fitting.py: every number and the word list, from one half
-                                 │
-halves.py: F1 on the other half ◀┘  minus that of the same script, fitted on all sites
+ten halvings, both ways ──▶ fitting.py: all numbers and the word lists, from one half
+│
+halves.py: F1 on the other half ◀┘  minus F1 with a fit on all sites by the same program
 """

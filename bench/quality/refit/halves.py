@@ -1,4 +1,4 @@
-"""Ten halvings, both ways: the unseen half by what was fitted on the other, and by all sites."""
+"""Compare ten halvings, both ways: fits on the other half with a fit on all sites."""
 
 from __future__ import annotations
 
@@ -7,22 +7,30 @@ from pathlib import Path
 from random import Random
 from statistics import fmean
 
-from bench.figure import Figure
-from bench.quality.markdown import DIFFERENCE, Answer, at_least, f1, signed, table
+from bench.figure import Measurement
+from bench.quality.markdown import (
+    DIFFERENCE,
+    QualityResult,
+    at_least,
+    format_signed,
+    four_digits,
+    markdown_table,
+)
 from bench.quality.passes import site_of
-from bench.quality.refit.fitting import RULES, Fit, Fitted, Rule, effects, fit
+from bench.quality.refit.fitting import RULES, Fit, Fitted, SelectionRule, effects, fit_half
 from bench.quality.refit.setting import all_words, start
 from bench.quality.refit.site import PAGES
 from urltree.heuristics.evidence.parameters import Parameters
-from urltree_evaluation.pool import each_done
+from urltree_evaluation.pool import map_unordered
 
 HALVINGS = 10
 
-Unseen = Mapping[tuple[int, int] | None, tuple[Path, ...]]  # sites that a half was not fitted on
+# sites that were not used for the fit of a half
+Unseen = Mapping[tuple[int, int] | None, tuple[Path, ...]]
 
 
 def halvings(files: Sequence[Path]) -> list[tuple[tuple[Path, ...], tuple[Path, ...]]]:
-    """Ten seeded halvings, each in both orders: the sites to fit on, and the others."""
+    """Return ten random halvings in both orders: sites to fit on, and the other sites."""
     found = []
     for seed in range(HALVINGS):
         shuffled = sorted(files)
@@ -32,21 +40,21 @@ def halvings(files: Sequence[Path]) -> list[tuple[tuple[Path, ...], tuple[Path, 
     return found
 
 
-def refit(files: Sequence[Path], processes: int, pages: int = PAGES) -> Answer:
-    """Row 5."""
+def refit(files: Sequence[Path], processes: int, pages: int = PAGES) -> QualityResult:
+    """Make section 5."""
     largest = sorted(files, key=lambda file: -file.stat().st_size)
-    known = dict(each_done(effects, [(file, pages) for file in largest], processes))
+    known = dict(map_unordered(effects, [(file, pages) for file in largest], processes))
     work = [Fit(None, tuple(files), (), known, pages)]
     for number, (seen, unseen) in enumerate(halvings(files)):
         work.append(Fit((number // 2 + 1, number % 2 + 1), seen, unseen, known, pages))
-    fits = [fitted for both in each_done(fit, work, processes) for fitted in both]
-    return answer(fits, {each.half: each.others for each in work}, pages)
+    fits = [fitted for both in map_unordered(fit_half, work, processes) for fitted in both]
+    return summarise_fits(fits, {each.half: each.others for each in work}, pages)
 
 
-def answer(fits: Sequence[Fitted], unseen: Unseen, pages: int) -> Answer:
-    """The mean difference, the worst halving and the worst site; what was chosen how often."""
+def summarise_fits(fits: Sequence[Fitted], unseen: Unseen, pages: int) -> QualityResult:
+    """Summarise the fits: mean difference, worst halving, worst site, and the chosen values."""
     ordered = sorted(fits, key=lambda fitted: fitted.half or (0, 0))
-    found, tables = list[Figure](), list[str]()
+    found, tables = list[Measurement](), list[str]()
     for rule in RULES:
         everything, *halves = (fitted for fitted in ordered if fitted.rule == rule)
         of_rule, shown = _by_rule(rule, everything, halves, unseen)
@@ -54,18 +62,18 @@ def answer(fits: Sequence[Fitted], unseen: Unseen, pages: int) -> Answer:
         tables.append(shown)
     everything, *halves = (fitted for fitted in ordered if fitted.rule == RULES[0])
     method = (
-        f"The first {pages} pages of a site, scored as in row 1, titles given, nothing evicted. A"
-        f" script fits {len(Parameters._fields)} numbers on five values each and selects from"
-        f" {len(all_words())} words: those *needed* on the half, or those *seen* that do no harm."
+        f"The first {pages} pages of a site, scored as in section 1, with titles, no eviction. A"
+        f" program fits {len(Parameters._fields)} numbers on five values each and selects from"
+        f" {len(all_words())} words: those *needed* on the half, or those *seen* without harm."
     )
     tables.append(_chosen(everything, halves))
-    return Answer("Row 5: refitted on half of the sites", method, found, tables)
+    return QualityResult("Section 5: refitted on half of the sites", method, found, tables)
 
 
 def _by_rule(
-    rule: Rule, everything: Fitted, halves: Sequence[Fitted], unseen: Unseen
-) -> tuple[list[Figure], str]:
-    """Figures and a line a half, with words selected by one rule."""
+    rule: SelectionRule, everything: Fitted, halves: Sequence[Fitted], unseen: Unseen
+) -> tuple[list[Measurement], str]:
+    """Return the results of one rule, and a table with a line for each half."""
     rows, gaps, worst_sites = [], list[float](), list[tuple[float, str, str]]()
     for each in halves:
         files = unseen[each.half]
@@ -75,23 +83,32 @@ def _by_rule(
         name = "{}, half {}".format(*(each.half or ()))
         gaps.append(own - of_all)
         worst_sites.append((gap[worst], site_of(worst), name))
-        at_worst = f"{signed(gap[worst])} {site_of(worst)}"
-        rows.append([name, f1(own), f1(of_all), signed(gaps[-1]), at_worst, _words(each)])
+        at_worst = f"{format_signed(gap[worst])} {site_of(worst)}"
+        rows.append(
+            [
+                name,
+                four_digits(own),
+                four_digits(of_all),
+                format_signed(gaps[-1]),
+                at_worst,
+                _words(each),
+            ]
+        )
     lowest = min(range(len(rows)), key=gaps.__getitem__)
     least, site, name = min(worst_sites)
     of_all, mean = fmean(everything.f1.values()), fmean(gaps)
     header = [f"words {rule}", "F1, unseen", "fitted on all", "difference", "worst site", "words"]
     return [
-        Figure(
+        Measurement(
             f"{rule}: fitted on all {len(everything.f1)} sites",
             of_all,
             "",
             note=f"{_words(everything)} words",
         ),
-        Figure(f"{rule}: unseen minus that", mean, DIFFERENCE, bar=at_least(-0.005)),
-        Figure(f"{rule}: worst halving", gaps[lowest], DIFFERENCE, note=str(rows[lowest][0])),
-        Figure(f"{rule}: worst site", least, DIFFERENCE, note=f"{site}, {name}"),
-    ], table(header, rows)
+        Measurement(f"{rule}: unseen minus fitted on all", mean, DIFFERENCE, bar=at_least(-0.005)),
+        Measurement(f"{rule}: worst halving", gaps[lowest], DIFFERENCE, note=str(rows[lowest][0])),
+        Measurement(f"{rule}: worst site", least, DIFFERENCE, note=f"{site}, {name}"),
+    ], markdown_table(header, rows)
 
 
 def _words(fitted: Fitted) -> int:
@@ -99,11 +116,13 @@ def _words(fitted: Fitted) -> int:
 
 
 def _chosen(everything: Fitted, halves: Sequence[Fitted]) -> str:
-    """Each number: the default, where a fit begins, what was fitted on all sites and on halves."""
+    """Return a table of each number: default, start, and the values of all fits."""
     rows = []
     for name, default in Parameters()._asdict().items():
         values = sorted(getattr(each.setting.numbers, name) for each in halves)
         counts = ", ".join(f"{value:g} ({values.count(value)})" for value in sorted(set(values)))
         begun, fitted = (getattr(s.numbers, name) for s in (start(), everything.setting))
         rows.append([name, f"{default:g}", f"{begun:g}", f"{fitted:g}", counts])
-    return table(["number", "default", "begun at", "fitted on all", "on halves (times)"], rows)
+    return markdown_table(
+        ["number", "default", "begun at", "fitted on all", "on halves (times)"], rows
+    )

@@ -1,4 +1,4 @@
-"""A setting of the heuristic: its numbers, and the words that are left out of its lists."""
+"""A setting of the heuristic: its numbers, and the words that are removed from its lists."""
 
 from __future__ import annotations
 
@@ -14,55 +14,55 @@ _BESIDE = (0.75, 1.33)
 _LISTS = {"strong": STRONG, "soft": SOFT, "content": CONTENT}
 
 
-class Word(NamedTuple):
+class ListedWord(NamedTuple):
     """A word of one of the three lists."""
 
     of: str
     word: str
 
     def alone(self) -> Names:
-        """Names among which it is the only word."""
+        """Return lists in which this is the only word."""
         lists = {name: frozenset[str]() for name in _LISTS}
         return Names(**{**lists, self.of: frozenset({self.word})})
 
 
 class Setting(NamedTuple):
-    """What is fitted.
+    """The numbers and words that are fitted.
 
     Attributes:
-        numbers: in the order of `Parameters`.
-        removed: words that do not count.
+        numbers: numbers in the order of `Parameters`.
+        removed: words that are ignored.
     """
 
     numbers: Parameters
-    removed: frozenset[Word] = frozenset()
+    removed: frozenset[ListedWord] = frozenset()
 
     def names(self) -> Names:
-        """The words that count."""
+        """Return the lists without the removed words."""
         lists = {
-            name: frozenset(word for word in words if Word(name, word) not in self.removed)
+            name: frozenset(word for word in words if ListedWord(name, word) not in self.removed)
             for name, words in _LISTS.items()
         }
         return Names(**lists)
 
     def put(self, name: str, value: float) -> Setting:
-        """The same with another number."""
+        """Return the setting with another value of a number."""
         return self._replace(numbers=_numbers({**self.numbers._asdict(), name: value}))
 
-    def without(self, words: Iterable[Word]) -> Setting:
-        """The same with fewer words."""
+    def without(self, words: Iterable[ListedWord]) -> Setting:
+        """Return the setting with fewer words."""
         return self._replace(removed=self.removed | frozenset(words))
 
 
-def all_words() -> list[Word]:
-    """The words of all lists, in the order in which their removal is tried."""
-    return [Word(name, word) for name, words in _LISTS.items() for word in sorted(words)]
+def all_words() -> list[ListedWord]:
+    """Return the words of all lists, in the order in which their removal is tried."""
+    return [ListedWord(name, word) for name, words in _LISTS.items() for word in sorted(words)]
 
 
-def grid(name: str) -> list[float]:
-    """The values that are tried for a number, from the smallest.
+def values_to_try(name: str) -> list[float]:
+    """Return the values that are tried for a number, from the smallest.
 
-    Whole numbers and sizes are multiplied by FACTORS; of a share, which is below 1, the odds are.
+    Whole numbers and sizes are multiplied by FACTORS. For a share, which is below 1, the odds are.
     """
     default = getattr(Parameters(), name)
     values = {_times(default, factor) for factor in FACTORS}
@@ -70,7 +70,7 @@ def grid(name: str) -> list[float]:
 
 
 def start(seed: int = 6) -> Setting:
-    """Where every fit begins: beside the defaults, which were chosen on all sites."""
+    """Return the start of every fit: values beside the defaults, which were chosen on all sites."""
     random = Random(seed)
     numbers = {
         name: _times(default, random.choice(_BESIDE))

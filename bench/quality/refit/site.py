@@ -1,4 +1,4 @@
-"""A site's first pages, tokenised once and judged by one setting after another."""
+"""The first pages of a site, tokenised once and judged by many settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 
 from bench.quality.passes import is_scored
-from bench.quality.refit.setting import Setting, Word
+from bench.quality.refit.setting import ListedWord, Setting
 from urltree.address.url_key import KeyScheme
 from urltree.document import Document
 from urltree.heuristics.evidence import Evidence
@@ -23,18 +23,20 @@ from urltree_evaluation.corpora.json_lines import read
 from urltree_evaluation.corpus import CorpusPage
 from urltree_evaluation.extractors.urltree_ import as_page
 from urltree_evaluation.metrics.sequences import compare
-from urltree_evaluation.metrics.words import words
+from urltree_evaluation.metrics.words import split_words
 
-PAGES = 60  # of a site, for all of them would take hours; of so few the window evicts none
+PAGES = 60  # pages of a site: all of them would take hours, and the window evicts none of these
 
 
 @dataclass(slots=True)
 class Judged:
-    """A page with its gold, and what verdicts on it were worth.
+    """A page with its gold, and the scores of verdicts on it.
 
     Attributes:
-        gold: words; None where the page is learned from alone.
-        blocks: words of each.
+        document: the page.
+        gold: words of the gold; None if the page is only learned.
+        blocks: words of each block.
+        known: F1 by verdict.
     """
 
     document: Document
@@ -43,7 +45,7 @@ class Judged:
     known: dict[tuple[bool, ...], float] = field(default_factory=dict)
 
     def f1(self, boilerplate: tuple[bool, ...]) -> float:
-        """Of words; most settings say the same of a page."""
+        """Return the F1 of a verdict; most settings give the same verdict."""
         found = self.known.get(boilerplate)
         if found is None:
             kept = compress(self.blocks, map(not_, boilerplate))
@@ -53,21 +55,23 @@ class Judged:
 
 
 @dataclass(slots=True)
-class RefitSite:
-    """A site to fit on, or to measure on.
+class FittingSite:
+    """A site that is used for fitting or measuring.
 
     Attributes:
-        tokens: class and id tokens of its elements together, each once, also without the ids.
-        known: F1 by numbers, and by what names say of those tokens.
+        pages: first pages.
+        tokens: different sets of class and id tokens of its elements, with and without the ids.
+        known: F1 by numbers, and by the meaning of those tokens.
+        words: whether each word applies to the site.
     """
 
     pages: list[Judged]
     tokens: tuple[tuple[str, ...], ...]
     known: dict[tuple[Parameters, tuple[NameMeaning, ...]], float] = field(default_factory=dict)
-    words: dict[Word, bool] = field(default_factory=dict)
+    words: dict[ListedWord, bool] = field(default_factory=dict)
 
     def f1(self, setting: Setting) -> float:
-        """Mean F1 of the scored pages, one pass; words that change nothing here cost none."""
+        """Return the mean F1 of the scored pages; words without effect here need no new pass."""
         names = setting.names()
         what = setting.numbers, tuple(map(names.of, self.tokens))
         if what not in self.known:
@@ -80,16 +84,16 @@ class RefitSite:
             )
         return self.known[what]
 
-    def has(self, word: Word) -> bool:
-        """Whether a word says something of an element of the site."""
+    def has(self, word: ListedWord) -> bool:
+        """Tell whether a word applies to an element of the site."""
         if word not in self.words:
             self.words[word] = any(any(said) for said in map(word.alone().of, self.tokens))
         return self.words[word]
 
 
 @lru_cache(maxsize=64)
-def site(file: Path, pages: int = PAGES) -> RefitSite:
-    """The first pages of a stream; scored are those of row 1, with the record's title given."""
+def load_site(file: Path, pages: int = PAGES) -> FittingSite:
+    """Read the first pages of a stream with the record's titles, and choose the scored ones."""
     scheme, seen, found = KeyScheme(), set[str](), list[Judged]()
     tokens = set[tuple[str, ...]]()
     for number, page in enumerate(islice(read(file), pages), start=1):
@@ -98,16 +102,16 @@ def site(file: Path, pages: int = PAGES) -> RefitSite:
             continue
         seen.add(document.id)
         tokens.update(element.tokens for element in document.elements)
-        gold = words(page.gold) if page.gold is not None and is_scored(number) else None
-        blocks = [words(block.text) for block in document.blocks] if gold is not None else []
+        gold = split_words(page.gold) if page.gold is not None and is_scored(number) else None
+        blocks = [split_words(block.text) for block in document.blocks] if gold is not None else []
         found.append(Judged(document, gold, blocks))
     tokens |= {tuple(token for token in together if token[0] != "#") for together in tokens}
-    return RefitSite(found, tuple(sorted(tokens)))
+    return FittingSite(found, tuple(sorted(tokens)))
 
 
-def macro(files: Iterable[Path], setting: Setting, pages: int = PAGES) -> float:
-    """Mean over sites."""
-    return fmean(site(file, pages).f1(setting) for file in files)
+def mean_of_sites(files: Iterable[Path], setting: Setting, pages: int = PAGES) -> float:
+    """Return the mean F1 of sites."""
+    return fmean(load_site(file, pages).f1(setting) for file in files)
 
 
 def _document(page: CorpusPage, scheme: KeyScheme) -> Document:

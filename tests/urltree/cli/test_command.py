@@ -170,7 +170,7 @@ def test_processes_change_nothing(tmp_path: Path, options: list[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["none.html"], 1, "none.html: there is no such file"),
+        (["none.html"], 1, "none.html: no such file or folder"),
         (["-", "-o", "/none/out"], 1, "/none/out: No such file"),
         (
             ["-", "--heuristic", "lenient"],

@@ -1,16 +1,18 @@
 """The main element: the element with the page's main text, chosen by the page and by its site.
 
-    body
-    ├── div.page              Its score counts the words of its own paragraphs fully, those of
-    │   ├── div.entry  ◀──    child elements by a half, those of grandchildren by a sixth.
+    body                      score 17: a sixth of the words in div.entry
+    ├── div.page              score 50: half of the words in div.entry
+    │   ├── div.entry  ◀──    score 100: all words of its own paragraphs
     │   │   ├── p  40 words
     │   │   └── p  60 words
-    │   └── div.latest        Teasers: each has an element of its own.
+    │   └── div.latest        teasers: each is in an element of its own
 
 Scores are in words. As in Arc90's Readability (2009), the words of a paragraph also count for the
-elements around it. Text that recurs on the site does not count. The pages of a site have their main
-element at the same path. So each past page votes for its path, and once the usual path is known, a
-page with more comments than text no longer decides alone.
+elements around it. Text that recurs on the site does not count. Then links, names and the distance
+to the title block change the scores.
+
+The pages of a site have their main element at the same path. So each past page votes for its path,
+and once the usual path is known, a page with more comments than text no longer decides alone.
 
 Infinite scroll: a page may continue with other articles after its own.
 

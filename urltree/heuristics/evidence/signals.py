@@ -1,8 +1,8 @@
 """The signals: each passes over the blocks once, and sets the kind of boilerplate that it finds.
 
-A signal does not change blocks that an earlier signal has set; the order is that of SIGNALS, at the
-end of this file. To change what counts as boilerplate, change a signal here, or write a function of
-the same form and add it to SIGNALS.
+A signal does not change blocks that an earlier signal has set, except that `before-title` always
+keeps the title block. The order is that of SIGNALS, at the end of this file. To change what counts
+as boilerplate, change a signal here, or write a function of the same form and add it to SIGNALS.
 
 Repetition alone does not decide. Of the words in the main element that recur on up to half of a
 site's pages, over 90% are content in the streams (release notes, series, headings); of the words

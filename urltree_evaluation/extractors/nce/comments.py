@@ -1,20 +1,20 @@
-"""Phase 2 of NCE: comments, cut off from the head of the first on.
+"""Phase 2 of NCE: cut off the comments, from the head of the first one on.
 
     <p>the body …</p>
-    <div><b>Ann</b> <i>May 3, 2012 at 5:04 pm</i></div>  ◀─┐ alike: <i>, "0, 0 at 0:0"   everything
-    <p>First!</p>                                          │ close: few ids between      from here
-    <div><b>Bob</b> <i>May 3, 2012 at 9:17 pm</i></div>  ◀─┤                             on is gone
+    <div><b>Ann</b> <i>May 3, 2012 at 5:04 pm</i></div>  ◀─┐ similar: <i>, "0, 0 at 0:0"  everything
+    <p>First!</p>                                          │ close: few ids between       from here
+    <div><b>Bob</b> <i>May 3, 2012 at 9:17 pm</i></div>  ◀─┤                              on is cut
     <p>No.</p>                                             │
     <div><b>Eve</b> <i>May 4, 2012 at 1:30 am</i></div>  ◀─┘ three: a component
 
-Of the paper's steps only the sense is left: "repetitive patterns like dates, permalinks", blocks
-"closely located" with "similar content", a connected component of at least 3. Here a head is a
-block of few characters with a date, a time or a permalink; two are alike where tag, class and the
-shape of what they hold agree. A short text in a long paragraph, such as a date before a link, is
-none: on a page of the constants' corpus three of them cost a third of the story.
+Only the idea of the paper's steps is left: "repetitive patterns like dates, permalinks", blocks
+"closely located" with "similar content", and a connected component of at least 3. Here a head is a
+block of few characters with a date, a time or a permalink. Two heads are similar if tag, class and
+shape of their content agree. A short text in a long paragraph, such as a date before a link, is not
+a head: on a page of the constants' corpus, three such texts cost a third of the article.
 
-Likeness is an equivalence and closeness a distance, so that components are runs: no graph is
-built, and the search ends with the first, as in the paper.
+Similarity is an equivalence relation and closeness is a distance, so components are runs and no
+graph is built. As in the paper, the search ends at the first component.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from urltree.html.elements import INLINE
 from urltree_evaluation.extractors.nce.constants import Constants
 from urltree_evaluation.extractors.nce.page import Forest, PageTree
 
-ENOUGH = 3  # heads (paper, phase 2, step 3)
+ENOUGH = 3  # heads of a component (paper, phase 2, step 3)
 
 # 5:04, 17h30, 3/5/2012, 2012-05-03, "May 3, 2012", "3 de mayo de 2012", 2012年5月3日
 _MOMENT = re.compile(
@@ -46,11 +46,11 @@ class _Run(NamedTuple):
     heads: int
 
 
-def without_comments(tree: PageTree, forest: Forest, constants: Constants) -> Forest:
-    """A forest up to where comments begin; all of it where none are found.
+def remove_comments(tree: PageTree, forest: Forest, constants: Constants) -> Forest:
+    """Return a forest up to the first comment, or all of it if there are none.
 
-    Comments follow a body (paper, assumption 2): what would leave less than a separator's text
-    is not where they begin.
+    Comments follow a body (paper, assumption 2). If less text than a separator needs would be left,
+    the comments do not begin there.
     """
     first = _first_head(tree, forest, constants)
     if first is None:
@@ -62,7 +62,7 @@ def without_comments(tree: PageTree, forest: Forest, constants: Constants) -> Fo
 
 
 def _first_head(tree: PageTree, forest: Forest, constants: Constants) -> int | None:
-    """The first node of the first component of at least three."""
+    """Return the first node of the first component of at least three heads."""
     runs: dict[str, _Run] = {}
     for node, likeness in _heads(tree, forest, constants.head):
         run = runs.get(likeness)
@@ -75,7 +75,7 @@ def _first_head(tree: PageTree, forest: Forest, constants: Constants) -> int | N
 
 
 def _heads(tree: PageTree, forest: Forest, most: int) -> Iterator[tuple[int, str]]:
-    """Nodes that look like a comment's head, with what two have in common that are alike."""
+    """Yield nodes that look like a comment's head, with a key that is equal for similar heads."""
     for begin, end in forest:
         for node in range(begin, end):
             shape = _shape(tree, node, most)
@@ -86,7 +86,7 @@ def _heads(tree: PageTree, forest: Forest, most: int) -> Iterator[tuple[int, str
 
 
 def _shape(tree: PageTree, node: int, most: int) -> str:
-    """What makes a node look like a head: a date with its numbers and words made alike."""
+    """Return a date or permalink with numbers and words replaced; "" if there is none."""
     if tree.tags[node] == "a":
         href = tree.attributes.get(node, {}).get("href", "")
         found = _PERMALINK.search(href[-100:])
@@ -99,14 +99,14 @@ def _shape(tree: PageTree, node: int, most: int) -> str:
 
 
 def _block_size(tree: PageTree, node: int, most: int) -> int:
-    """Characters of the block around a node; more than `most` is not looked at further."""
+    """Return the characters of the block around a node; counting stops above `most`."""
     while tree.size(node) <= most and (not tree.tags[node] or tree.tags[node] in INLINE):
         node = tree.parents[node]
     return tree.size(node)
 
 
 def _outermost(tree: PageTree, forest: Forest, node: int, most: int) -> int:
-    """The largest subtree around a node, inside the forest, that is no longer than a head."""
+    """Return the largest subtree around a node, in the forest, that is not longer than a head."""
     begin = next(begin for begin, end in forest if begin <= node < end)
     while node > begin and tree.size(tree.parents[node]) <= most:
         node = tree.parents[node]

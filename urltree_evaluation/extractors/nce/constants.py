@@ -1,7 +1,7 @@
-"""NCE's constants: what the paper leaves to an exploration corpus.
+"""The constants of NCE, which the paper leaves to an exploration corpus.
 
-They are fitted by `python -m bench.nce_constants` on one corpus, which is named with them: there
-NCE's figures say how well it can be fitted, not how good it is.
+They are fitted by `python -m bench.nce_constants` on one corpus, whose name is stored with them.
+NCE's results on that corpus show how well it can be fitted, not its quality.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ class Constants:
     """The paper's alphas and betas; those without a letter are unreadable in the text we have.
 
     Attributes:
-        leaf: β₃, characters that a text has at least to begin the search at.
-        separator: β₂, characters that the separator node's subtree has at least.
-        notable: characters of a sibling of the separator that is notable: it may have one.
-        sibling_links: a notable sibling's link density is below this.
-        child_links: alpha₄, the highest link density of a kept child (about .4).
-        head: characters that a comment's head has at most.
-        distance: ids between two heads at most, to be close.
-        title_most: words that a title has at most; 4 at least (issue 5).
-        title_shared: share of a title's words that the body has, at least.
+        leaf: β₃, lowest number of characters of a text at which the search can begin.
+        separator: β₂, lowest number of characters in the separator node's subtree.
+        notable: lowest number of characters of a notable sibling; a separator may have one.
+        sibling_links: the link density of a notable sibling is below this.
+        child_links: alpha₄, highest link density of a kept child (about .4).
+        head: highest number of characters of a comment's head.
+        distance: highest difference of ids between two close heads.
+        title_most: highest number of words of a title; the lowest is 4.
+        title_shared: lowest share of a title's words that are in the body.
     """
 
     leaf: int
@@ -40,5 +40,5 @@ class Constants:
 
 _FITTED = json.loads(files(__package__).joinpath("constants.json").read_text(encoding="utf-8"))
 
-EXPLORATION: str = _FITTED["corpus"]  # its name; a ranking there is no comparison
+EXPLORATION: str = _FITTED["corpus"]  # name of the corpus; NCE is not ranked there
 CONSTANTS = Constants(**_FITTED["constants"])

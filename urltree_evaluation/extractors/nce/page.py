@@ -1,11 +1,11 @@
-"""A page as NCE sees it: the nodes of its DOM, numbered as a depth-first search meets them.
+"""A page for NCE: the nodes of its DOM, numbered in the order of a depth-first search.
 
     <div>One <a>two</a></div>     id   0      1      2     3
                                   tag  div    ""     a     ""          "" is a text
                                   end  4      2      4     4           ids of the subtree: id … end
                             characters 0      0      4     4     7     before the id (sums)
 
-A subtree is a range of ids, so that its text and its link density are two subtractions.
+A subtree is a range of ids, so its text length and link density are differences of two sums.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from urltree.html.elements import DROPPED, INLINE
-from urltree_evaluation.extractors.html_events import feed
+from urltree_evaluation.extractors.html_events import feed_events
 
-Span = tuple[int, int]  # ids from … to before
-Forest = list[Span]  # in the order of the page
+Span = tuple[int, int]  # first id, and the id after the last one
+Forest = list[Span]  # subtrees in the order of the page
 
 
 @dataclass(slots=True)
 class PageTree:
-    """The nodes of a page, by id; scripts and the like are left out.
+    """The nodes of a page, by id, without scripts and the like.
 
     Attributes:
-        tags: "" of a text.
-        parents: -1 of <html>.
-        ends: the first id after the subtree.
-        texts: white space collapsed; before it a space where one stood, a new line where a block
-            begins. "" of an element.
-        attributes: those of an element that has some.
-        characters: of text before the id, white space collapsed; one item more than there are ids.
-        linked: those of them inside <a>.
+        tags: tag of each node; "" for a text.
+        parents: parent of each node; -1 for <html>.
+        ends: first id after each subtree.
+        texts: text of each node with white space collapsed; it begins with a space if white space
+            came before, and with a newline if a block begins. "" for an element.
+        attributes: attributes of each element that has any.
+        characters: number of characters of text before each id, plus the total as the last item.
+        linked: number of these characters inside <a>.
     """
 
     tags: list[str] = field(default_factory=list)
@@ -44,46 +44,47 @@ class PageTree:
     linked: list[int] = field(default_factory=lambda: [0])
 
     def size(self, node: int) -> int:
-        """Characters in the subtree of a node."""
+        """Return the number of characters in the subtree of a node."""
         return self.characters[self.ends[node]] - self.characters[node]
 
     def link_density(self, node: int) -> float:
-        """The share of a subtree's characters inside <a>; 0 without text."""
+        """Return the share of a subtree's characters inside <a>; 0 without text."""
         size = self.size(node)
         return (self.linked[self.ends[node]] - self.linked[node]) / size if size else 0.0
 
     def children(self, node: int) -> Iterable[int]:
-        """The children of a node, in order."""
+        """Yield the children of a node, in order."""
         child, end = node + 1, self.ends[node]
         while child < end:
             yield child
             child = self.ends[child]
 
     def text(self, forest: Forest) -> str:
-        """The text of a forest, one line for each block."""
+        """Return the text of a forest, one line for each block."""
         return "".join("".join(self.texts[start:stop]) for start, stop in forest).strip()
 
 
-def page_tree(html: str) -> PageTree:
+def parse_page(html: str) -> PageTree:
     """Parse a page.
 
     Raises:
         PageError: `too-large`, for markup that cannot be parsed in bounded time.
     """
     builder = _Builder()
-    feed(html, builder)
+    feed_events(html, builder)
     return builder.tree
 
 
 class _Builder:
-    """What the parser calls.
+    """Handler of parser events that builds the tree.
 
     Attributes:
         _path: ids of the open elements.
-        _chunks: of the text that goes on.
-        _links, _dropped: how many <a>, how many dropped elements are open.
-        _breaks: a block began or ended since the last text.
-        _spaced: white space stood since the last text.
+        _chunks: parts of the current text.
+        _links: number of open <a> elements.
+        _dropped: number of open elements to ignore.
+        _breaks: whether a block began or ended since the last text.
+        _spaced: whether there was white space since the last text.
     """
 
     def __init__(self) -> None:
@@ -117,10 +118,10 @@ class _Builder:
             self._chunks.append(text)
 
     def close(self) -> None:
-        """Every element has ended before."""
+        """Do nothing; all elements have ended."""
 
     def _end_text(self) -> None:
-        """Add the text that went on; white space alone parts words, and is no leaf."""
+        """Add the current text; white space alone separates words and is not a leaf."""
         if not self._chunks:
             return
         whole = "".join(self._chunks)

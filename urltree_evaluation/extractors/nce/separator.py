@@ -1,18 +1,14 @@
-"""Phase 1 of NCE: the separator node, and those of its children that are no link lists.
+"""Phase 1 of NCE: find the separator node, and its children that are not lists of links.
 
-    <body>
-      <div class=page>                 has no notable sibling: would do, were no closer one found
-        <div class=main>               ◀─ separator: long enough, one notable sibling
-          <ul><li><a>…</a>                dropped: link density above child_links
-          <p>the first long text …</p>    the leaf that the search begins at; <p> is passed over
-          <p>…</p>                        kept
-        </div>
-        <div class=side>…</div>        the one notable sibling
-        <ul><li><a>…</a></ul>          a sibling that is links is not notable
-      </div>
+    <body> <div class=page>                 no notable sibling: possible, but a closer node is found
+      first <div class=main>               ◀─ separator: long enough, one notable sibling
+      <ul><li><a>…</a>                dropped: link density above child_links <p>the first long text
+      …</p>    the leaf at which the search begins; <p> is skipped <p>…</p>
+      kept </div> <div class=side>…</div>        the one notable sibling <ul><li><a>…</a></ul>
+      a sibling that consists of links is not notable </div>
 
-<html> is no paragraph and has no sibling: where it is long enough, the first leaf that is has a
-separator above it, and no second leaf is ever looked at.
+<html> is not a paragraph and has no sibling. If it is long enough, the first long leaf therefore
+always has a separator above it, and a second leaf is never tried.
 """
 
 from __future__ import annotations
@@ -21,9 +17,9 @@ from urltree_evaluation.extractors.nce.constants import Constants
 from urltree_evaluation.extractors.nce.page import Forest, PageTree
 
 
-def body(tree: PageTree, constants: Constants) -> Forest:
-    """The children of the separator node with few links; the whole tree where there is none."""
-    node = separator(tree, constants)
+def find_body(tree: PageTree, constants: Constants) -> Forest:
+    """Return the separator's children with few links, or the whole tree without a separator."""
+    node = find_separator(tree, constants)
     if node is None:
         return [(0, len(tree.tags))]
     return [
@@ -33,8 +29,8 @@ def body(tree: PageTree, constants: Constants) -> Forest:
     ]
 
 
-def separator(tree: PageTree, constants: Constants) -> int | None:
-    """The node whose children are the body, None where no leaf has one above it."""
+def find_separator(tree: PageTree, constants: Constants) -> int | None:
+    """Return the node whose children are the body, or None if there is no such node."""
     node = _first_leaf(tree, constants.leaf)
     while node is not None and not _separates(tree, node, constants):
         node = tree.parents[node] if tree.parents[node] >= 0 else None
@@ -42,7 +38,7 @@ def separator(tree: PageTree, constants: Constants) -> int | None:
 
 
 def _first_leaf(tree: PageTree, characters: int) -> int | None:
-    """The first text of that length; a long <title> is none, <head> not being shown."""
+    """Return the first text of at least this length in the body; <title> is ignored."""
     start = tree.tags.index("body") if "body" in tree.tags else 0
     leaves = (node for node in range(start, len(tree.tags)) if tree.texts[node])
     return next((leaf for leaf in leaves if tree.size(leaf) >= characters), None)

@@ -1,8 +1,8 @@
-"""Phase 3 of NCE: the title, the longest text before the body that could be one.
+"""Phase 3 of NCE: find the title, the longest candidate before the body.
 
 <title>A cat was found - The Daily</title>      always a candidate                ✓ the longest
 <ul><li>News<li>Sports</ul>                     fewer than 4 words
-<h1>A cat was found</h1>                        4 words, most of which the body has
+<h1>A cat was found</h1>                        4 words, most of which are in the body
 <p>… a cat … was found …</p>                    the body's first node: the search ends
 """
 
@@ -13,19 +13,19 @@ import re
 from urltree_evaluation.extractors.nce.constants import Constants
 from urltree_evaluation.extractors.nce.page import Forest, PageTree
 
-LEAST = 4  # words (issue 5)
+LEAST = 4  # words of a title
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u9fff\uac00-\ud7af]+")
 
 
-def title(tree: PageTree, forest: Forest, constants: Constants) -> Forest:
-    """The subtree of the title, none where nothing could be one.
+def find_title(tree: PageTree, forest: Forest, constants: Constants) -> Forest:
+    """Return the subtree of the title, or an empty forest if there is no candidate.
 
-    Ancestors of the body are no candidates: their text is the body's.
+    Ancestors of the body are not candidates, because their text includes the body.
     """
     first = forest[0][0] if forest else 0
     body = set(_words(tree.text(forest)))
-    counts, shared = [0], [0]  # words before each id, and those that the body has
+    counts, shared = [0], [0]  # number of words before each id, and of those that are in the body
     for text in tree.texts[:first]:
         found = _words(text)
         counts.append(counts[-1] + len(found))

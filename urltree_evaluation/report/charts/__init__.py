@@ -1,1 +1,1 @@
-"""One module a chart: plain numbers in, a figure out; nothing here reads files."""
+"""One module for each chart, from plain numbers to a figure; nothing here reads files."""

@@ -1,4 +1,4 @@
-"""Box plots of F1: of each domain's documents, or of each extractor's where domains are many."""
+"""Box plots of F1: documents by domain, or by extractor if there are many domains."""
 
 from __future__ import annotations
 
@@ -9,51 +9,53 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from urltree_evaluation.report.drawing import grid, new_figure, style
-from urltree_evaluation.report.inert import inert
-from urltree_evaluation.report.look import BLACK, GREY, LOOKS, VERMILION, Look, Sort
+from urltree_evaluation.report.drawing import draw_grid, new_figure, plot_settings
+from urltree_evaluation.report.groups import BLACK, GREY, STYLES, VERMILION, Group, MarkerStyle
+from urltree_evaluation.report.sanitizing import sanitize
 
-Sample = NDArray[np.float64]
+F1Values = NDArray[np.float64]
 
 
 def by_domain(
-    values: Mapping[str, Mapping[str, Sample]], sorts: Mapping[str, Sort], domains: Sequence[str]
+    values: Mapping[str, Mapping[str, F1Values]],
+    groups: Mapping[str, Group],
+    domains: Sequence[str],
 ) -> Figure:
-    """A panel for each extractor, a box in it for each domain.
+    """Draw a panel for each extractor, with a box for each domain.
 
     Args:
         values: F1 of the documents, by extractor and domain.
-        sorts: of each extractor.
-        domains: from top to bottom.
+        groups: group of each extractor.
+        domains: domains from top to bottom.
     """
-    with style():
+    with plot_settings():
         figure = new_figure(1.7 + 1.5 * len(values), 1.0 + 0.24 * len(domains))
         panels = figure.subplots(1, len(values), squeeze=False, sharey=True)[0]
         for axes, (name, samples) in zip(panels, values.items(), strict=True):
-            _draw(axes, [samples.get(each, np.array([])) for each in domains], LOOKS[sorts[name]])
-            axes.set_title(_broken(inert(name)))
+            _draw(axes, [samples.get(each, np.array([])) for each in domains], STYLES[groups[name]])
+            axes.set_title(_broken(sanitize(name)))
             axes.set_xlabel("F1")
-        panels[0].set_yticks(range(len(domains)), [inert(domain) for domain in domains])
+        panels[0].set_yticks(range(len(domains)), [sanitize(domain) for domain in domains])
         panels[0].set_ylabel("domain")
     return figure
 
 
-def by_extractor(values: Mapping[str, Sample], sorts: Mapping[str, Sort]) -> Figure:
-    """One box for each extractor, of all documents."""
-    with style():
+def by_extractor(values: Mapping[str, F1Values], groups: Mapping[str, Group]) -> Figure:
+    """Draw one box for each extractor, of all documents."""
+    with plot_settings():
         figure = new_figure(8.6, 0.9 + 0.24 * len(values))
         axes = figure.subplots()
         for row, (name, sample) in enumerate(values.items()):
-            _draw(axes, [sample], LOOKS[sorts[name]], row)
-        axes.set_yticks(range(len(values)), [inert(name) for name in values])
+            _draw(axes, [sample], STYLES[groups[name]], row)
+        axes.set_yticks(range(len(values)), [sanitize(name) for name in values])
         axes.set_ylim(len(values) - 0.4, -0.6)
         axes.set_xlabel("F1 of a document (0 to 1)")
         axes.set_ylabel("extractor")
     return figure
 
 
-def _draw(axes: Axes, samples: Sequence[Sample], look: Look, first: int = 0) -> None:
-    """Horizontal boxes from row `first` down: quartiles, whiskers to 1.5 IQR, outliers."""
+def _draw(axes: Axes, samples: Sequence[F1Values], look: MarkerStyle, first: int = 0) -> None:
+    """Draw horizontal boxes from row `first` down: quartiles, whiskers of 1.5 IQR, outliers."""
     positions = [first + row for row in range(len(samples))]
     axes.boxplot(
         samples, positions=positions, orientation="horizontal", widths=0.6, patch_artist=True,
@@ -69,11 +71,11 @@ def _draw(axes: Axes, samples: Sequence[Sample], look: Look, first: int = 0) -> 
     axes.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
     axes.set_ylim(positions[-1] + 0.6, -0.6)
     axes.tick_params(axis="y", length=0)
-    grid(axes, "both")
+    draw_grid(axes, "both")
 
 
 def _broken(name: str, width: int = 19) -> str:
-    """A long name in two lines, broken at a hyphen."""
+    """Break a long name at a hyphen into two lines."""
     if len(name) <= width:
         return name
     at = name.rfind("-", 0, width) + 1 or width

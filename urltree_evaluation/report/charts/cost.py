@@ -1,4 +1,4 @@
-"""Quality against cost: F1 over CPU, as a ratio to a bare parse of the same documents."""
+"""Quality against cost: F1 over CPU time, as a multiple of a bare parse of the same documents."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from urltree_evaluation.report.charts.labels import apart
-from urltree_evaluation.report.drawing import grid, new_figure, style
-from urltree_evaluation.report.inert import inert
-from urltree_evaluation.report.look import GREY, LOOKS, Sort
+from urltree_evaluation.report.charts.labels import place_labels
+from urltree_evaluation.report.drawing import draw_grid, new_figure, plot_settings
+from urltree_evaluation.report.groups import GREY, STYLES, Group
+from urltree_evaluation.report.sanitizing import sanitize
 
-_WIDTH, _HEIGHT = 4.9, 9.5  # points of a letter at size 8, and of a line
+_WIDTH, _HEIGHT = 4.9, 9.5  # width of a letter and height of a line at size 8, in points
 
 
 class Spot(NamedTuple):
-    """An extractor's ratio (1 is the parse's CPU) and F1."""
+    """An extractor's F1 (`value`) and ratio; 1 is the CPU time of the bare parse."""
 
     name: str
-    sort: Sort
+    group: Group
     ratio: float
     value: float
 
 
-def cost(spots: Sequence[Spot], measure: str) -> Figure:
-    """A point for each extractor, named beside it; up and to the left is better."""
-    with style():
+def cost_chart(spots: Sequence[Spot], measure: str) -> Figure:
+    """Draw a point with its name for each extractor; up and to the left is better."""
+    with plot_settings():
         figure = new_figure(9.6, 5.6)
         axes = figure.subplots()
         for spot in spots:
-            look = LOOKS[spot.sort]
+            look = STYLES[spot.group]
             axes.plot(spot.ratio, spot.value, look.marker, color=look.color,
                       markerfacecolor=look.face, markersize=6)  # fmt: skip
         low, high = min(s.value for s in spots), max(s.value for s in spots)
@@ -43,30 +43,32 @@ def cost(spots: Sequence[Spot], measure: str) -> Figure:
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.set_xlabel("CPU, a bare lxml.html parse being 1 (logarithmic)")
+        axes.set_xlabel("CPU time, as a multiple of a bare lxml.html parse (logarithmic)")
         axes.set_ylabel(measure)
-        grid(axes, "both")
+        draw_grid(axes, "both")
         _name(figure, axes, spots)
     return figure
 
 
 def _name(figure: Figure, axes: Axes, spots: Sequence[Spot]) -> None:
-    """A label near each point, where it covers no point and no other label."""
+    """Draw a label near each point that covers no point and no other label."""
     figure.draw_without_rendering()  # places the axes
     points = axes.transData.transform([(spot.ratio, spot.value) for spot in spots])
     points *= 72 / figure.dpi
-    names = [inert(spot.name) for spot in spots]
-    places = apart(points, [(_WIDTH * len(name), _HEIGHT) for name in names], _room(axes, figure))
+    names = [sanitize(spot.name) for spot in spots]
+    places = place_labels(
+        points, [(_WIDTH * len(name), _HEIGHT) for name in names], _room(axes, figure)
+    )
     for spot, name, place in zip(spots, names, places, strict=True):
         axes.annotate(
             name, (spot.ratio, spot.value), (place.dx, place.dy), textcoords="offset points",
-            ha=place.align, va="center", fontsize=8, color=LOOKS[spot.sort].color,
+            ha=place.align, va="center", fontsize=8, color=STYLES[spot.group].color,
             arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": GREY}
             if abs(place.dy) > _HEIGHT else None,
         )  # fmt: skip
 
 
 def _room(axes: Axes, figure: Figure) -> tuple[float, float, float, float]:
-    """Left, bottom, right and top of the axes, in points."""
+    """Return left, bottom, right and top of the axes, in points."""
     box, scale = axes.get_window_extent(), 72 / figure.dpi
     return box.x0 * scale, box.y0 * scale, box.x1 * scale, box.y1 * scale

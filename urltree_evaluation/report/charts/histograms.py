@@ -1,4 +1,4 @@
-"""How each extractor's documents spread: 20 bins of precision, recall and F1 (thesis, ch. 6)."""
+"""Histograms of each extractor's documents: 20 bins of precision, recall and F1 (thesis, ch. 6)."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from urltree_evaluation.report.drawing import grid, new_figure, style
-from urltree_evaluation.report.inert import inert
-from urltree_evaluation.report.look import GREY, LOOKS, Sort
+from urltree_evaluation.report.drawing import draw_grid, new_figure, plot_settings
+from urltree_evaluation.report.groups import GREY, STYLES, Group
+from urltree_evaluation.report.sanitizing import sanitize
 
 BINS = 20
 _MEASURES = ("precision", "recall", "F1")
 
 
 def histograms(
-    values: Mapping[str, NDArray[np.float64]], sorts: Mapping[str, Sort], columns: int = 2
+    values: Mapping[str, NDArray[np.float64]], groups: Mapping[str, Group], columns: int = 2
 ) -> Figure:
-    """Small multiples on one scale: three for each extractor.
+    """Draw three small histograms for each extractor, all on the same scale.
 
     Args:
         values: precision, recall and F1 of documents, by extractor; shape (documents, 3).
-        sorts: of each extractor.
-        columns: extractors side by side.
+        groups: group of each extractor.
+        columns: number of extractors side by side.
     """
     rows = -(-len(values) // columns)
     shares = {
@@ -34,7 +34,7 @@ def histograms(
         for name, documents in values.items()
     }  # fmt: skip
     highest = max(float(np.max(each)) for each in shares.values())
-    with style():
+    with plot_settings():
         figure = _sheet(5.0 * columns, rows)
         panels = figure.subplots(rows, 3 * columns, squeeze=False, sharex=True, sharey=True)
         for axes in panels.flat:
@@ -43,11 +43,11 @@ def histograms(
             column, row = divmod(number, rows)
             mine = panels[row, 3 * column : 3 * column + 3]
             for axes, measure, share in zip(mine, _MEASURES, three, strict=True):
-                _draw(axes, share, measure, LOOKS[sorts[name]].bar)
+                _draw(axes, share, measure, STYLES[groups[name]].bar)
                 if row == rows - 1 or number == len(values) - 1:
                     axes.set_xlabel(measure)
                     axes.tick_params(labelbottom=True)
-            mine[0].set_title(inert(name), loc="left", fontsize=8.5, pad=3)
+            mine[0].set_title(sanitize(name), loc="left", fontsize=8.5, pad=3)
         panels[0, 0].set(xlim=(0, 1), ylim=(0, highest * 1.04), xticks=[0, 0.5, 1])
         panels[0, 0].set_xticklabels(["0", ".5", "1"])
         figure.supylabel("documents, %", fontsize=9, x=0.01)
@@ -55,7 +55,10 @@ def histograms(
 
 
 def _sheet(width: float, rows: int) -> Figure:
-    """Room for rows of panels: laid out by hand, for eighty panels take constraints seconds."""
+    """Return a figure with room for rows of panels.
+
+    It is laid out by hand, because constrained layout takes seconds for eighty panels.
+    """
     panel, gap, top, bottom = 0.5, 0.28, 0.3, 0.5  # inches
     height = top + rows * panel + (rows - 1) * gap + bottom
     figure = new_figure(width, height, layout=None)
@@ -67,8 +70,8 @@ def _sheet(width: float, rows: int) -> Figure:
 
 
 def _draw(axes: Axes, share: NDArray[np.float64], measure: str, color: str) -> None:
-    """One histogram, named within, for the axis' label may be far below."""
+    """Draw one histogram with its name inside, because the label of the axis may be far below."""
     axes.set_visible(True)
     axes.stairs(share, np.linspace(0, 1, BINS + 1), fill=True, color=color)
     axes.text(0.05, 0.72, measure, transform=axes.transAxes, fontsize=8, color=GREY)
-    grid(axes, "y")
+    draw_grid(axes, "y")

