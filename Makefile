@@ -56,7 +56,32 @@ generate: $(VENV)/.done
 
 # Two processes, each with a Kafka of its own: tests wait for sessions to end more than they compute.
 test: kafka
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	@$(PYTEST)
+
+# A file stays in one process, which shares its fixtures; conftest.py orders the files, longest first.
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+FAST := not kafka and not slow and not deploy and not apiserver and not thorough
+EVERY := not deploy and not apiserver
+
+.PHONY: check format test-all
+check: $(VENV)/.done
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(PYTEST) -m '$(FAST)' --deselect tests/test_house.py::test_a_tool_finds_nothing
+
+format: $(VENV)/.done
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+# Storms with three seeds; then hypothesis again, whose seed is another in each run.
+ROUNDS := 1 2 3
+test-all: kafka
+	@URLTREE_STORMS=3 $(PYTEST) -m '$(EVERY)' --hypothesis-profile thorough
+	@for round in $(ROUNDS); do \
+	  $(PYTEST) -m 'hypothesis and $(EVERY)' --hypothesis-profile thorough || exit 1; done
+	@$(MAKE) --no-print-directory test-deploy test-apiserver
 
 # Go builds the tools once and a cache keeps them. Tests whose tool cannot be installed are skipped.
 CHARTS := helm keda-crds prometheus-operator-crds

@@ -1,4 +1,4 @@
-"""What tests share: one Kafka a session, topic names of their own a test, figures at the end."""
+"""What all tests share: one Kafka a session, topics of each test, markers, printed figures."""
 
 from __future__ import annotations
 
@@ -15,51 +15,82 @@ from hypothesis import HealthCheck, settings
 
 from agents.kafka.client import admin
 from agents.settings.job import Settings, SettingsError
-from demo.kafka import running
+from demo.kafka import Kafka, running
 from tests.secure_kafka import SecureKafka, running_securely
 
-# A shell lets what it starts in the background ignore SIGINT, and every child inherits that: tests
-# that interrupt a process would wait for its end.
+# A process that a shell starts in the background ignores SIGINT, and its children inherit that.
+# Tests that interrupt a process would then wait for it forever.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# What is printed is what a terminal of 80 columns gets: CI systems force colours.
+# Output is that of a terminal of 80 columns without colours, which CI systems force.
 for variable in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE"):
     os.environ.pop(variable, None)
 
-# A busy machine is slow, and no test is wrong for it: hypothesis looks at the clock by default.
+# By default hypothesis fails a slow example; no test fails because the machine is busy.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", parent=settings.get_profile("untimed"), max_examples=500)
 settings.load_profile("untimed")
 
 Record = Callable[[str], None]
 _FIGURE = "figure"
+_KAFKA = {"kafka", "secure_kafka", "own_kafka"}  # fixtures; tests that use one are marked `kafka`
+
+# Files that take longest. They run first: the end of a run would wait for one that starts last.
+_LONGEST = (
+    "urltree_evaluation/test_gate_streams.py",
+    "job/test_nothing_is_lost.py",
+    "job/test_feeds_lose_nothing.py",
+    "deploy/test_rendered_lives.py",
+    "job/test_interleavings.py",
+    "job/test_commits.py",
+    "job/test_misbehaving_web.py",
+    "job/test_feed_interleavings.py",
+    "demo/test_run.py",
+    "agents/test_secure_kafka.py",
+    "agents/test_reset.py",
+    "agents/test_table.py",
+    "agents/test_pipeline.py",
+    "agents/test_operations.py",
+    "agents/test_forget.py",
+    "agents/test_poll_failures.py",
+    "job/test_same_everywhere.py",
+    "job/test_revision.py",
+    "job/test_revisits.py",
+)
 
 
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[str]:
-    """Brokers of a real Kafka: started by the first test that asks, or named by KAFKA_BROKERS."""
+    """Yield the brokers of a Kafka that all tests share, or those that KAFKA_BROKERS names."""
     with running() as brokers:
         yield brokers
 
 
 @pytest.fixture(scope="session")
 def secure_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureKafka]:
-    """A Kafka of its own with TLS and SASL; started by the first test that asks."""
+    """Yield a Kafka with TLS and SASL, which all tests share."""
     with running_securely(tmp_path_factory.mktemp("secure-kafka")) as running_one:
         yield running_one
 
 
+@pytest.fixture(scope="session")
+def own_kafka() -> type[Kafka]:
+    """Return the class of the embedded Kafka, for tests that kill theirs or start one."""
+    return Kafka
+
+
 @pytest.fixture
 def prefix(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Begins the names of a test's topics and groups, so that all tests share one Kafka.
+    """Yield a prefix for the topics and groups of one test, as all tests share one Kafka.
 
-    In the end its topics go: clients ask for the partitions of all that there are, and after 40
-    tests the next one took five times as long as alone.
+    The topics are deleted at the end: clients ask for the partitions of all topics, and a test that
+    ran after 40 others took five times as long as alone.
     """
     name = f"t{uuid.uuid4().hex[:10]}-"
     yield name
     if "kafka" in request.fixturenames:
-        with suppress(KafkaError, SettingsError):  # those that stay do no harm
+        with suppress(KafkaError, SettingsError):  # topics that remain do no harm
             asyncio.run(_delete_topics(request.getfixturevalue("kafka"), name))
 
 
@@ -72,25 +103,26 @@ async def _delete_topics(brokers: str, prefix: str) -> None:
 
 @pytest.fixture
 def record(record_property: Callable[[str, object], None]) -> Record:
-    """Prints a line of figures at the end of the run, under "What must hold"."""
+    """Return a function that prints a line of figures at the end, under "What must hold"."""
     return lambda line: record_property(_FIGURE, line)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Bytes are numbered: compressed ones hold the time, and two processes must agree on names."""
+    """Number parameters of bytes: compressed bytes hold the time, which differs by process."""
     return argname if isinstance(val, bytes) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The files of the job first: each takes a minute, which the end of a run would wait for alone.
-
-    Then the others by their names; `make test` keeps xdist from taking those with few tests last.
-    """
-    items.sort(key=lambda item: item.path.parent.name != "job")
+    """Mark the tests that use an embedded Kafka, and order the files, the longest first."""
+    ranks = {name: rank for rank, name in enumerate(_LONGEST)}
+    for item in items:
+        if _KAFKA & set(getattr(item, "fixturenames", ())):
+            item.add_marker("kafka")
+    items.sort(key=lambda item: ranks.get("/".join(item.path.parts[-2:]), len(ranks)))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The figures that the tests recorded, in whichever process they ran."""
+    """Print the figures that the tests recorded in all processes."""
     reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
     figures = [
         line for report in reports for name, line in report.user_properties if name == _FIGURE

@@ -50,6 +50,7 @@ def test_every_command_of_an_operator_speaks_json(
     assert "--json" in options or path == ("worker",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("environment", "words"),
     [

@@ -13,6 +13,8 @@ from tests.agents.parsing import FEED, JSON, children, is_well, rss, run
 from tests.conftest import Record
 from urltree.crawl.decisions.response import Trouble, WebError
 
+pytestmark = pytest.mark.slow
+
 BOUNDED = {
     "100,000 items": lambda: rss(100_000),
     "50 MB": lambda: rss(100_000, f"<description>{'text ' * 90}</description>"),

@@ -14,9 +14,12 @@ import psutil
 import pytest
 
 from agents.polling.parsers import Parsers
+from tests import child_process
 from tests.agents.limits import GUARD
 from tests.agents.parsing import FEED, GREEDY, SLOW, SMALL, children, is_well, run, trouble
 from urltree.crawl.decisions.response import Trouble
+
+pytestmark = pytest.mark.slow
 
 MIB = 1024**2
 
@@ -166,8 +169,10 @@ asyncio.run(work())
 
 
 def test_processes_end_with_a_worker_that_is_killed() -> None:
-    """They may be idle, or parse a feed that takes 30 s more."""
-    worker = subprocess.Popen([sys.executable, "-c", WORKER], stdout=subprocess.PIPE)
+    """Idle or in the middle of a feed, which takes 30 s more."""
+    worker = subprocess.Popen(
+        [sys.executable, "-c", WORKER], env=child_process.environment(), stdout=subprocess.PIPE
+    )
     try:
         assert worker.stdout is not None
         assert worker.stdout.readline() == b"parsing\n"

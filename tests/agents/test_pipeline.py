@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -64,49 +65,69 @@ def test_the_same_page_again_is_a_duplicate_of_the_first(
     assert len(read_all("clean-text")) == 1
 
 
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        (None, "malformed"),
-        (b"", "malformed"),
-        (b"\xff\x00 no JSON", "malformed"),
-        (b'{"schema": 1, "html": "<p>text"}', "no-url"),
-        (page(url="http://"), "bad-url"),
-        (page(html=" \n"), "empty"),
-        (page(status=404), "http-status"),
-        (page(content_type="application/pdf"), "not-html"),
-    ],
-)
+AT_FAULT = [
+    (None, "malformed"),
+    (b"", "malformed"),
+    (b"\xff\x00 no JSON", "malformed"),
+    (b'{"schema": 1, "html": "<p>text"}', "no-url"),
+    (page(url="http://"), "bad-url"),
+    (page(html=" \n"), "empty"),
+    (page(status=404), "http-status"),
+    (page(content_type="application/pdf"), "not-html"),
+]
+
+
 def test_a_page_at_fault_is_a_dead_letter_with_its_bytes_and_its_reason(
-    job: Settings, publish: Publish, read_all: ReadAll, value: bytes | None, reason: str
+    job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """The work continues after it, and the record is kept unchanged."""
-    headers = [("mine", b"\xff"), ("none", None)]
-    origin, after = publish(raw(value, b"\xfe key", headers=headers, partition=2), raw(page()))
+    """The dead letter has the record as it came in, and the page behind each is processed."""
+    headers, key = [("mine", b"\xff"), ("none", None)], b"\xfe key"
+    origins = publish(
+        *(
+            record
+            for number, (value, _) in enumerate(AT_FAULT)
+            for record in (raw(value, key, headers=headers, partition=2), raw(page(f"{number}")))
+        )
+    )
     work(job)
-    (record,) = read_all("dead-letters")
-    letter = DeadLetter.from_record(record.key, record.value, record.headers)
-    assert (letter.origin, letter.stage, letter.reason) == (origin, "normalize", reason)
-    assert letter.original == (b"\xfe key", value, tuple(headers))
-    assert [clean_text.decode(r.value)["origin"] for r in read_all("clean-text")] == [after]
+    letters = [DeadLetter.from_record(r.key, r.value, r.headers) for r in read_all("dead-letters")]
+    found = {one.origin: (one.stage, one.reason, one.original) for one in letters}
+    assert found == {
+        origin: ("normalize", reason, (key, value, tuple(headers)))
+        for origin, (value, reason) in zip(origins[::2], AT_FAULT, strict=True)
+    }
+    assert len(letters) == len(AT_FAULT)
+    texts = [clean_text.decode(record.value)["origin"] for record in read_all("clean-text")]
+    assert sorted(texts) == sorted(origins[1::2])
 
 
-@pytest.mark.parametrize("key", [None, b"example.org", b"other.org", b"\xff\xfe", b""])
 def test_a_record_under_another_key_or_partition_is_put_under_its_domain(
-    job: Settings, publish: Publish, read_all: ReadAll, key: bytes | None
+    job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Librdkafka places keys by CRC32, and some producers send none; a domain has one tree."""
-    misplaced = (partition_of(b"example.org", PARTITIONS) + 1) % PARTITIONS
-    placed = misplaced if key is None else crc32(key) % PARTITIONS
-    if key == b"example.org" and placed == partition_of(key, PARTITIONS):
-        placed = misplaced
-    (origin,) = publish(raw(page(), key, partition=placed))
+    """Librdkafka places keys by CRC32, and many clients send none: a domain still has one tree."""
+    right = partition_of(b"example.org", PARTITIONS)
+    misplaced = (right + 1) % PARTITIONS
+    places: dict[bytes | None, int] = {None: misplaced}
+    for key in (b"example.org", b"other.org", b"\xff\xfe", b""):
+        places[key] = crc32(key) % PARTITIONS
+    if places[b"example.org"] == right:
+        places[b"example.org"] = misplaced
+    origins = publish(
+        *(
+            raw(page(f"{number}"), key, partition=placed)
+            for number, (key, placed) in enumerate(places.items())
+        )
+    )
     work(job)
-    (record,) = read_all("clean-text")
-    assert clean_text.decode(record.value)["origin"] == origin
-    assert record.partition == partition_of(b"example.org", PARTITIONS)
-    rekeyed = [r for r in read_all("raw-html") if dict(r.headers).get(ORIGIN) == origin.encode()]
-    assert [r.key for r in rekeyed] == [b"example.org"]
+    records = read_all("clean-text")
+    assert sorted(clean_text.decode(r.value)["origin"] for r in records) == sorted(origins)
+    assert {record.partition for record in records} == {right}
+    keys: dict[bytes | None, list[bytes | None]] = defaultdict(list)
+    for record in read_all("raw-html"):
+        keys[dict(record.headers).get(ORIGIN)].append(record.key)
+    assert {origin: keys[origin.encode()] for origin in origins} == {
+        origin: [b"example.org"] for origin in origins
+    }
 
 
 def test_a_re_keyed_record_that_is_misplaced_still_is_a_dead_letter(

@@ -46,7 +46,17 @@ def tokens(secure_kafka: SecureKafka) -> Iterator[TokenServer]:
     server.lifetime, server.status = lifetime, None
 
 
-@pytest.fixture(params=["scram", "oauth", "certificate"])
+# Workers log in by SCRAM in tests/deploy, and by tokens below; all three ways run in test-all.
+thorough = pytest.mark.thorough
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("scram", marks=thorough),
+        pytest.param("oauth", marks=thorough),
+        "certificate",
+    ]
+)
 def settings(
     request: pytest.FixtureRequest,
     secure_kafka: SecureKafka,

@@ -107,6 +107,7 @@ def test_a_worker_refuses_to_start_where_topics_are_not_as_declared(
     assert "Traceback" not in errors
 
 
+@pytest.mark.slow
 def test_a_worker_waits_for_a_kafka_that_is_not_there(tmp_path: Path) -> None:
     """It is alive but not ready, and logs the reason; SIGTERM ends it with exit code 0."""
     with worker("normalize", tmp_path, brokers="127.0.0.1:1") as (process, url):
@@ -118,6 +119,7 @@ def test_a_worker_waits_for_a_kafka_that_is_not_there(tmp_path: Path) -> None:
         assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_wrong_settings_are_one_sentence(tmp_path: Path) -> None:
     """The sentence is on stderr, without traceback; test_settings has the other cases."""
     with worker("normalize", tmp_path, rules="/no/such/file") as (process, _):

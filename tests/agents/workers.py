@@ -56,6 +56,13 @@ async def is_idle(stage: Stage) -> bool:
     return bool(tps) and all(done[tp] >= ends[tp] for tp in tps)
 
 
+def has_partitions(stage: Stage) -> bool:
+    """Return whether a stage processes the records of some partitions."""
+    return is_ready(stage) and any(
+        tp.topic in stage.sources for tp in stage.app.consumer.assignment()
+    )
+
+
 def is_ready(stage: Stage) -> bool:
     """Return whether a stage processes records."""
     return bool(stage.app.tables.actives_ready) and not stage.app.rebalancing

@@ -19,6 +19,7 @@ def result(rules: str) -> SimulationResult:
     return simulate(RULES[rules], feeds=100, sites=20, days=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", RULES)
 def test_no_host_gets_an_impolite_request(rules: str) -> None:
     """The web's own observer checks polls and pages."""

@@ -50,7 +50,7 @@ async def _read(brokers: str, topic: str, count: int) -> list[bytes]:
         return [(await consumer.getone()).value for _ in range(count)]
 
 
-@pytest.mark.kafka
+@pytest.mark.usefixtures("own_kafka")
 def test_records_survive_kill_9_of_the_broker(tmp_path: Path) -> None:
     """A broker that is killed and restarted has the same port and the same records."""
     with Kafka(tmp_path) as kafka:
@@ -64,7 +64,7 @@ def test_records_survive_kill_9_of_the_broker(tmp_path: Path) -> None:
         assert asyncio.run(_read(before, "t", 2)) == [b"first", b"second"]
 
 
-@pytest.mark.kafka
+@pytest.mark.usefixtures("own_kafka")
 def test_the_broker_dies_with_its_parent(tmp_path: Path) -> None:
     """Kill -9 of the process that started the broker leaves no broker behind."""
     command = [sys.executable, "-c", PARENT, str(tmp_path)]
@@ -140,6 +140,7 @@ def test_a_cache_with_other_checksums_is_not_good(tmp_path: Path) -> None:
     assert installation.is_complete()
 
 
+@pytest.mark.usefixtures("own_kafka")
 def test_a_broker_that_cannot_start_says_why(tmp_path: Path) -> None:
     """The error shows the end of the broker's own log."""
     kafka = Kafka(tmp_path, options=("-Xmx1k",))

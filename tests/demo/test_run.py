@@ -27,7 +27,7 @@ from tests.agents.limits import GUARD
 from tests.job.harness import wait_until
 from urltree.site.deduplication import Step
 
-pytestmark = pytest.mark.kafka
+pytestmark = pytest.mark.usefixtures("own_kafka")
 
 PATIENCE = 4 * GUARD  # seconds; a run takes 20
 

@@ -193,7 +193,7 @@ def brokers(tmp_path: Path) -> Iterator[str]:
         broker.kill()
 
 
-@pytest.mark.kafka
+@pytest.mark.usefixtures("own_kafka")
 def test_the_kafka_of_compose_takes_the_topics(brokers: str) -> None:
     """The image's set-up accepts the environment, and one broker suffices for every topic."""
     settings = Settings.model_validate({"brokers": brokers})

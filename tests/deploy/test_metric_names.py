@@ -39,6 +39,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
         yield {stage: wait_for(f"{url}/metrics", 200) for stage, url in addresses.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queries", [of_rules, of_dashboard])
 def test_every_series_is_a_workers_or_known_to_be_anothers(
     queries: Callable[[], list[str]], served: dict[str, str]
@@ -62,6 +63,7 @@ def test_everything_that_workers_count_is_shown(served: dict[str, str], record: 
     )
 
 
+@pytest.mark.slow
 def test_no_exception_is_kept_that_nobody_needs() -> None:
     """Each series in the list of other sources is used by a rule or a panel."""
     assert set(OTHERS) <= names(of_rules()) | names(of_dashboard())

@@ -49,6 +49,7 @@ def test_only_the_committed_sets_are_kept() -> None:
     assert sorted(path.stem for path in RENDERED.iterdir()) == sorted(COMMITTED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [OLDEST, NEWEST])
 @every_set
 def test_every_object_is_one_of_kubernetes(values: str, version: str) -> None:

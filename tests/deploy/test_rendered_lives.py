@@ -33,7 +33,7 @@ from tests.job.kafka_records import PARTITIONS, Sent, keyed, partition_of, run
 from tests.job.pages import pages
 from tests.job.state import count, differing, in_changelog, partition_on_disk
 
-pytestmark = pytest.mark.kafka
+pytestmark = pytest.mark.usefixtures("own_kafka")
 
 Cluster = tuple[Node, Job]
 

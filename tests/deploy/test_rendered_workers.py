@@ -20,7 +20,7 @@ from tests.deploy.pod import Pod
 from tests.deploy.secure_node import VALUES, secure_node
 from tests.job.harness import READS
 
-pytestmark = pytest.mark.kafka
+pytestmark = pytest.mark.usefixtures("own_kafka")
 
 STAGES = tuple(READS)
 JOB = f"{RELEASE}-topics-apply"

@@ -1,4 +1,4 @@
-"""What the tests of the job share: a job of their own."""
+"""Fixtures of the tests of the job."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MakeJob = Callable[..., Job]
 
 @pytest.fixture
 def make_job(kafka: str, prefix: str, tmp_path: Path) -> MakeJob:
-    """A job on the shared Kafka, under names that no other test has."""
+    """Return a function that makes a job on the shared Kafka, with names of its own."""
 
     def make(name: str = "", **settings: object) -> Job:
         directory = tmp_path / (name or "job")

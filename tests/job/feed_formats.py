@@ -1,4 +1,4 @@
-"""A feed as RSS, Atom and JSON."""
+"""Feeds as RSS, Atom and JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Story:
 
 
 def rss(url: str, stories: Sequence[Story]) -> str:
-    """RSS 2.0."""
+    """Return a feed in RSS 2.0."""
     items = "".join(
         f"<item><title>{story.title}</title><link>{story.link}</link>"
         f"<pubDate>{format_datetime(story.published)}</pubDate></item>"
@@ -40,7 +40,7 @@ def rss(url: str, stories: Sequence[Story]) -> str:
 
 
 def atom(url: str, stories: Sequence[Story]) -> str:
-    """Atom 1.0 (RFC 4287)."""
+    """Return a feed in Atom 1.0 (RFC 4287)."""
     entries = "".join(
         f'<entry><title>{story.title}</title><link href="{story.link}"/><id>{story.link}</id>'
         f"<published>{story.published.isoformat()}</published>"
@@ -54,7 +54,7 @@ def atom(url: str, stories: Sequence[Story]) -> str:
 
 
 def json(url: str, stories: Sequence[Story]) -> str:
-    """JSON Feed 1.1."""
+    """Return a feed in JSON Feed 1.1."""
     items = [
         {
             "id": story.link,
@@ -68,7 +68,7 @@ def json(url: str, stories: Sequence[Story]) -> str:
     return orjson.dumps(fields).decode()
 
 
-# How to write a feed, and its content type, by the end of its address.
+# By the end of a feed's address: the function that writes it, and its content type.
 FORMATS: Mapping[str, tuple[Callable[[str, Sequence[Story]], str], str]] = {
     "all.rss": (rss, "application/rss+xml; charset=utf-8"),
     "all.atom": (atom, "application/atom+xml; charset=utf-8"),

@@ -1,4 +1,4 @@
-"""Web sites on loopback whose feeds grow while a test runs, and which know who asked, and when.
+"""Web sites on loopback whose feeds grow while a test runs, and which record every request.
 
     site0.example …   three feeds each: RSS, Atom, JSON; a story's page, or a redirect, or a 404
     far0.example …    what some pages redirect to
@@ -36,7 +36,7 @@ _AGENT = re.compile(r"\(\+(.*)\)")
 
 
 class Kind(StrEnum):
-    """What becomes of a story's link."""
+    """The kind of answer to a story's link."""
 
     PAGE = "page"
     MOVED_FAR = "moved-far"  # to another domain
@@ -46,7 +46,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request, by the clock of `time.monotonic`.
+    """A request, with times by `time.monotonic`.
 
     Attributes:
         by: the contact in its User-Agent.
@@ -62,7 +62,7 @@ class Asked:
 
 
 class FeedSites:
-    """The sites; a context manager, since they listen on a port.
+    """The sites: a context manager, as they listen on a port.
 
     Args:
         number: of sites with feeds.
@@ -90,7 +90,7 @@ class FeedSites:
         self.port = 0
 
     def settings(self) -> dict[str, object]:
-        """What lets workers find them, and nobody else, however long they take to answer."""
+        """Return settings with which workers reach these sites only, and wait for slow answers."""
         return {
             "connect_to": f"::127.0.0.1:{self.port}",
             "allow_networks": "127.0.0.0/8",
@@ -98,7 +98,7 @@ class FeedSites:
         }
 
     def rules(self) -> list[str]:
-        """The same of connect_to, for each host by its name."""
+        """Return the rules of connect_to, one for each host."""
         sites = {feed.site for feed in self.feeds}
         hosts = [f"{host}.{site}" for site in sites for host in ("www", "go", "pages")]
         hosts += [f"pages.far{n}.example" for n in range(FAR)]
@@ -121,7 +121,7 @@ class FeedSites:
         self._loop.close()
 
     def publish(self, number: int) -> None:
-        """So many more stories, each in one of the feeds, some in two."""
+        """Publish a number of stories, each in one of the feeds, some in two."""
         for _ in range(number):
             feed = self._random.choice(self.feeds)
             kind = self._random.choices(list(Kind), (86, 5, 5, 4))[0]
@@ -135,11 +135,11 @@ class FeedSites:
                 self._listed[url].append(story)
 
     def page_of(self, story: Story) -> str | None:
-        """Where the page of a story is in the end, None where there is none."""
+        """Return the final URL of a story's page, or None if it has no page."""
         return _place(story, self.stories[story])
 
     def listed(self) -> Counter[str]:
-        """In how many feeds each link stands."""
+        """Return the number of feeds that list each link."""
         return Counter(story.link for stories in self._listed.values() for story in stories)
 
     def _story(self, number: int, site: str, kind: Kind) -> Story:

@@ -1,4 +1,4 @@
-"""A storm over poll and fetch while feeds grow: gusts of kills, and calm between them, by seed.
+"""A storm over poll and fetch while feeds grow: gusts of kills, with calm between them.
 
     calm | deploy, kill kill … | calm | freeze, kill … | calm | broker, kill … | calm
 
@@ -27,16 +27,16 @@ from tests.job.kafka_records import Sent, members, partition_of, run
 from tests.job.storm import Weather
 
 WORKERS = {"poll": 2, "fetch": 2, "normalize": 1, "extract": 1}
-MORTALS = {"poll": 6.0, "fetch": 6.0}  # seconds of their sessions
+MORTALS = {"poll": 6.0, "fetch": 6.0}  # session timeouts in seconds
 GUSTS = 3
 SLICE = 20  # stories published at once
 SLICE_SECONDS = 0.65
 CALM = (3.0, 4.0)  # seconds
-IN_FLIGHT = 2.0  # seconds for what was asked before the group was stable
+IN_FLIGHT = 2.0  # seconds in which requests end that were sent before the group was stable
 
 
 class Span(NamedTuple):
-    """Seconds of `time.monotonic`."""
+    """A span of time, in seconds of `time.monotonic`."""
 
     start: float
     end: float
@@ -59,9 +59,9 @@ class FeedStorm(Weather):
     """Two workers each of poll and fetch, and one each of the stages that follow.
 
     Attributes:
-        calms: between gusts and after the last, but for those in which a worker lost its session.
-        end: of the last.
-        zombies: those that were frozen.
+        calms: spans between gusts and after the last, without those in which a session ended.
+        end: end of the last calm.
+        zombies: workers that were frozen.
     """
 
     def __init__(self, kafka: Kafka, job: Job, sites: FeedSites, seed: int) -> None:
@@ -74,7 +74,7 @@ class FeedStorm(Weather):
         self._victims = [worker for worker in self.workers if worker.stage in MORTALS]
 
     def blow(self, stories: int, kills: int) -> None:
-        """Follow the feeds, publish, kill, freeze; returns when all is processed."""
+        """Follow feeds, publish stories, kill and freeze workers; return when all are processed."""
         with self._gust():
             self.start()
         follow(self.job, self.sites.feeds)
@@ -104,7 +104,7 @@ class FeedStorm(Weather):
         self._calm = time.monotonic(), members
 
     def _end_calm(self) -> None:
-        """A busy machine may let a session end where nobody was killed: then it was none."""
+        """End a calm, and drop it if a session ended in it, as may happen on a busy machine."""
         since, members = self._calm
         if members and all(members) and members == self._members():
             self.calms.append(Span(since, time.monotonic()))
@@ -118,13 +118,13 @@ class FeedStorm(Weather):
             time.sleep(SLICE_SECONDS)
 
     def _deploy(self) -> None:
-        """Stop a worker in order, and start it again."""
+        """Stop a worker with SIGTERM, and start it again."""
         worker = self.random.choice(self._victims)
         worker.stop()
         worker.start(wait=False)
 
     def _freeze(self) -> None:
-        """Stop a busy fetch worker past its session, and wake it when the other has gone on."""
+        """Stop a busy fetch worker until its session ends and the other goes on, and wake it."""
         worker = self.busy("fetch")
         worker.freeze()
         start, done = time.monotonic(), sum(self.job.committed("fetch").values())
@@ -175,13 +175,13 @@ def follow(job: Job, feeds: Iterable[Feed]) -> None:
 
 
 def fetched(job: Job) -> set[str]:
-    """The links of all pages in raw-html."""
+    """Return the links of all pages in raw-html."""
     pages = (raw_html.decode(one.value, one.headers) for one in job.read("raw-html"))
     return {page.url for page in pages if page.url}
 
 
 def refused(job: Job) -> set[str]:
-    """The links of all dead letters of fetch."""
+    """Return the links of all dead letters of fetch."""
     letters = (
         DeadLetter.from_record(one.key, one.value, one.headers) for one in job.read("dead-letters")
     )

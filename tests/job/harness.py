@@ -1,4 +1,8 @@
-"""A job under test: real workers as processes of their own, on a real Kafka."""
+"""A job under test: real workers on a real Kafka.
+
+Workers that a test kills or stops are processes of their own. All others may work in the process
+of the test (`Worker.work_here`): to start a process takes two seconds, most of it for imports.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +24,26 @@ from typing import Any, Self
 from agents.commands.audit.command import account
 from agents.commands.audit.ledger import Accounts
 from agents.commands.topics import apply
+from agents.extract import Extract
+from agents.kafka.delivery import OnFailure
+from agents.normalize import Normalize
 from agents.settings.job import Settings
+from agents.stage import MakeStage, Stage
 from demo.child import ChildProcess
 from demo.ports import free_port
-from tests.job.kafka_records import Read, Sent, committed, ends, publish, read_all, run
+from tests import child_process
+from tests.agents.limits import OF_STAGES, environment
+from tests.agents.workers import has_partitions, idle, started, until, work
+from tests.job.kafka_records import (
+    Read,
+    Sent,
+    committed,
+    ends,
+    publish,
+    read_all,
+    remove_members,
+    run,
+)
 
 ROOT = Path(__file__).parents[2]
 RUNNER = Path(__file__).with_name("runner.py")
@@ -35,29 +55,27 @@ READS = {
     "extract": ("documents",),
 }
 
-MISSED = 3.0  # seconds after which the death of a worker that is meant to die is noticed
+MAKES: dict[str, MakeStage] = {"normalize": Normalize, "extract": Extract}
 
-# Who is to live keeps its session: a machine that stood still for a moment took one of 3 s from a
-# worker, whose pages were then said again.
-QUICK = {
-    "URLTREE_SESSION_SECONDS": "60",
-    "URLTREE_COMMIT_SECONDS": "0.5",
-    "URLTREE_DELIVERY_SECONDS": "120",
-    "URLTREE_SHUTDOWN_SECONDS": "120",
-    "URLTREE_STALL_SECONDS": "600",
-}
+# Session timeout, in seconds, of workers that a test stops or kills without telling their group.
+# All others have a long one: with 3 s, a machine that stopped for a moment took the session from a
+# worker, and its pages were published again.
+SHORT_SESSION = 3.0
+
+# Of all workers: commits follow each other closely, so that tests need not wait for them.
+ENVIRONMENT = environment({**OF_STAGES, "commit_seconds": 0.5})
 
 
 class Worker:
-    """A worker process with a disk of its own, which it finds again when it is started again.
+    """A worker with a disk of its own, which it finds again when it is started again.
 
     Args:
-        job: whose topics and settings it has.
+        job: the job whose topics and settings it uses.
         stage: one of READS.
-        name: of its disk; sites see it too, as the contact in its User-Agent.
-        fault: arguments of `runner.py`: where the process is to stop or to die; none by default.
-        session: seconds of silence after which its group goes on without it; the job's by default,
-            and MISSED with a fault.
+        name: name of its disk; sites also see it, as the contact in its User-Agent.
+        fault: arguments of `runner.py`: where the process stops or dies; none by default.
+        session: session timeout in seconds; by default SHORT_SESSION for a worker that `runner.py`
+            stops, and the job's for all others.
     """
 
     def __init__(
@@ -69,26 +87,24 @@ class Worker:
         session: float | None = None,
     ) -> None:
         self.job, self.stage, self.name, self.fault = job, stage, name, tuple(fault)
-        self.session = session or (MISSED if fault else job.settings.session_seconds)
+        by_default = SHORT_SESSION if "stop" in fault else job.settings.session_seconds
+        self.session = session or by_default
         self.disk = job.directory / name
         self.port = free_port()
         self._child: ChildProcess | None = None
 
     @property
     def pid(self) -> int:
-        """Of the running process."""
+        """Id of the running process."""
         if self._child is None:
             raise AssertionError(f"{self.name} is not running")
         return self._child.pid
 
     def start(self, *, wait: bool = True) -> Self:
-        """Start the process; returns when it is ready, unless `wait` is false."""
+        """Start the process; return when it is ready, or at once if `wait` is false."""
         program = [str(RUNNER), *self.fault] if self.fault else ["-m", "agents"]
-        environment = {
-            **os.environ,
-            **self.job.environment,
+        own = {
             "URLTREE_SESSION_SECONDS": str(self.session),
-            "PYTHONPATH": str(ROOT),
             "URLTREE_DATA_DIR": str(self.disk),
             "URLTREE_WEB_PORT": str(self.port),
             "URLTREE_CONTACT": self.name,
@@ -96,14 +112,24 @@ class Worker:
         self._child = ChildProcess(
             [sys.executable, *program, "worker", self.stage],
             self.job.directory / f"{self.name}.log",
-            environment,
+            {**child_process.environment(), **self.job.environment, **own},
         )
         if wait:
             self.wait_ready()
         return self
 
+    def work_here(self) -> None:
+        """Process all records that its topics hold, with its disk, in the process of the test."""
+        assert not self.fault, "a fault ends the process"
+        work(self.job.settings, self.make)
+
+    def make(self, _: Settings, on_failure: OnFailure) -> Stage:
+        """Make its stage, with its disk, for the process of the test."""
+        settings = self.job.settings_with(data_dir=self.disk)
+        return MAKES[self.stage](settings, on_failure)
+
     def is_ready(self) -> bool:
-        """What /readyz says."""
+        """Return whether /readyz answers that it processes records."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=2) as got:
                 return bool(got.status == 200)
@@ -111,55 +137,65 @@ class Worker:
             return False
 
     def wait_ready(self) -> None:
-        """Until it has its partitions and their tables."""
+        """Wait until it has its partitions and their tables."""
         wait_until(self.is_ready, f"{self.name} to be ready", self.log, self.exit_code)
 
     def exit_code(self) -> int | None:
-        """None while it runs."""
+        """Return the exit code of the process, or None while it runs."""
         return None if self._child is None else self._child.poll()
 
     def wait_end(self) -> int:
-        """Until it has ended by itself; its exit code."""
+        """Wait until it has ended by itself, tell its group, and return its exit code.
+
+        The group would learn of it at the end of the worker's session, for which no test waits.
+        """
         wait_until(lambda: self.exit_code() is not None, f"{self.name} to end", self.log)
         code = self.exit_code()
         self.kill()
         assert code is not None
+        if not any(one.is_running for one in self.job.workers if one.stage == self.stage):
+            run(remove_members(self.job.settings, self.stage))
         return code
 
+    @property
+    def is_running(self) -> bool:
+        """Whether its process was started and has not ended."""
+        return self._child is not None and self.exit_code() is None
+
     def stop(self) -> None:
-        """SIGTERM, and wait."""
+        """Send SIGTERM to the process, and wait for its end."""
         if self._child is not None:
             self._child.stop(PATIENCE)
             self._child = None
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Kill the process with SIGKILL."""
         if self._child is not None:
             self._child.kill()
             self._child = None
 
     def freeze(self) -> None:
-        """SIGSTOP: it does nothing, and does not know."""
+        """Stop the process with SIGSTOP."""
         os.kill(self.pid, signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """SIGCONT."""
+        """Let the stopped process go on, with SIGCONT."""
         os.kill(self.pid, signal.SIGCONT)
 
     def is_frozen(self) -> bool:
-        """Whether it is stopped by a signal."""
+        """Return whether the process is stopped by a signal."""
         status = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
         return status == "T"
 
     def is_busy(self) -> bool:
-        """Whether records are in work; not if it has just ended."""
+        """Return whether the process has records in work; false if it has just ended."""
         try:
             return self.metric("urltree_in_flight") > 0
         except OSError:
             return False
 
     def metric(self, name: str) -> float:
-        """A value of /metrics, with its labels if it has some; 0 where it is not there."""
+        """Return the value of a metric (its name with its labels), or 0 if it is not there."""
         with urllib.request.urlopen(
             f"http://127.0.0.1:{self.port}/metrics", timeout=PATIENCE
         ) as got:
@@ -167,7 +203,7 @@ class Worker:
         return sum(float(line.split()[-1]) for line in lines if line.startswith(f"{name} "))
 
     def open_partitions(self, table: str) -> list[int]:
-        """The partitions of a table whose databases the process has open."""
+        """Return the partitions of a table whose databases the process has open."""
         files = [os.path.realpath(fd) for fd in Path(f"/proc/{self.pid}/fd").iterdir()]
         pattern = re.compile(rf"/{table}-(\d+)\.db/LOCK$")
         return sorted(int(found[1]) for file in files if (found := pattern.search(file)))
@@ -177,18 +213,22 @@ class Worker:
         shutil.rmtree(self.disk, ignore_errors=True)
 
     def log(self) -> str:
-        """The last lines that it wrote."""
+        """Return the last lines of its log."""
         return self._child.tail(40) if self._child else ""
 
 
 class Job:
-    """Topics of a test's own, and the workers that it starts; all end with the test.
+    """Topics that no other test uses, and the workers that a test starts; all end with the test.
 
     Args:
-        brokers: of a running Kafka.
-        prefix: of topics and groups.
-        directory: for disks and logs.
-        settings: more of the environment, in the names of `agents.settings.job`, lower case.
+        brokers: brokers of a running Kafka.
+        prefix: prefix of the names of topics and groups.
+        directory: directory for disks and logs.
+        settings: further settings, by their names in `agents.settings.job`.
+
+    Attributes:
+        environment: settings of the workers that are started from now on, as variables.
+        settings: settings with which the test itself reaches Kafka.
     """
 
     def __init__(self, brokers: str, prefix: str, directory: Path, **settings: object) -> None:
@@ -196,14 +236,17 @@ class Job:
         self.environment = {
             "URLTREE_BROKERS": brokers,
             "URLTREE_PREFIX": prefix,
-            **QUICK,
+            **ENVIRONMENT,
             **given,
         }
         self.directory = directory
-        self.settings = Settings.model_validate(
-            {name.removeprefix("URLTREE_").lower(): v for name, v in self.environment.items()}
-        )
+        self.settings = self.settings_with()
         self.workers: list[Worker] = []
+
+    def settings_with(self, **given: object) -> Settings:
+        """Return the settings that `environment` has now, and these."""
+        set_ = {name.removeprefix("URLTREE_").lower(): v for name, v in self.environment.items()}
+        return Settings.model_validate({**set_, **given})
 
     def __enter__(self) -> Self:
         run(apply(self.settings))
@@ -225,13 +268,13 @@ class Job:
         fault: Sequence[str] = (),
         session: float | None = None,
     ) -> Worker:
-        """A worker, not started yet."""
+        """Return a worker that is not started yet."""
         worker = Worker(self, stage, name or stage, fault, session)
         self.workers.append(worker)
         return worker
 
     def command(self, *arguments: str) -> dict[str, Any]:
-        """What an operator's command prints as JSON."""
+        """Run a command of an operator, and return the JSON that it prints."""
         done = subprocess.run(
             [sys.executable, "-m", "agents", *arguments, "--json"],
             cwd=ROOT,
@@ -245,33 +288,51 @@ class Job:
         return found
 
     def audit(self) -> Accounts:
-        """What became of every page, as the command says it; a process of its own starts slowly."""
+        """Return what `agents audit` finds of every page, without a process of its own."""
         return run(account(self.settings))
 
     def publish(self, records: Iterable[Sent], topic: str = "raw-html") -> list[str]:
-        """Publish in order; the origins."""
+        """Publish records in order, and return their origins."""
         return run(publish(self.settings, topic, records))
 
+    def process_here(self, records: Iterable[Sent], *workers: Worker) -> list[str]:
+        """Publish pages, and let workers process them in the process of the test.
+
+        The workers share the partitions of their stages before the first page is published.
+
+        Returns:
+            The origins of the pages.
+        """
+
+        async def process() -> list[str]:
+            async with started(self.settings, *(worker.make for worker in workers)) as stages:
+                await until(lambda: all(map(has_partitions, stages)))
+                origins = await publish(self.settings, "raw-html", records)
+                await idle(stages)
+            return origins
+
+        return run(process())
+
     def read(self, topic: str) -> list[Read]:
-        """All that a topic holds now."""
+        """Return all records that a topic holds now."""
         return run(read_all(self.settings, topic))
 
     def committed(self, stage: str, topic: str = "") -> Mapping[int, int]:
-        """What a stage has committed, by partition, of its first topic or another of them."""
+        """Return the committed offsets of a stage by partition, by default of its first topic."""
         return run(committed(self.settings, stage, topic or READS[stage][0]))
 
     def lag(self, stage: str) -> int:
-        """Records of its topics that a stage has not committed yet."""
+        """Return the number of records that a stage has not committed yet."""
         done = sum(sum(self.committed(stage, topic).values()) for topic in READS[stage])
         there = sum(sum(run(ends(self.settings, topic)).values()) for topic in READS[stage])
         return there - done
 
     def wait_through(self, *stages: str, patience: float = PATIENCE) -> None:
-        """Until these stages, both by default, have committed all there is."""
+        """Wait until these stages (normalize and extract by default) have committed all records."""
         stages = stages or ("normalize", "extract")
         wait_until(
             lambda: not any(self.lag(stage) for stage in stages),
-            f"{' and '.join(stages)} to be through",
+            f"{' and '.join(stages)} to commit all records",
             lambda: "\n".join(worker.log() for worker in self.workers),
             patience=patience,
         )
@@ -285,7 +346,15 @@ def wait_until(
     *,
     patience: float = PATIENCE,
 ) -> None:
-    """Until something holds; fails with the log when it takes too long, or the process ended."""
+    """Wait until a condition is true; fail with the log if that takes too long or the process ends.
+
+    Args:
+        holds: the condition.
+        what: the event, for the message.
+        log: returns the log of the processes that are waited for.
+        exit_code: returns the exit code of the process that is waited for, None while it runs.
+        patience: seconds after which the test fails.
+    """
     deadline = time.monotonic() + patience
     while not holds():
         code = exit_code()

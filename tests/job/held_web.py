@@ -1,4 +1,4 @@
-"""A web that takes every request and answers none until a test lets them go.
+"""A web server that accepts every request and answers none until a test releases them.
 
 Held are robots.txt, the headers of an answer, or the rest of a body, of pages and of feeds; where
 TLS would begin, nothing is said. Each address has a site of its own.
@@ -53,11 +53,11 @@ class HeldWeb(Web):
 
     @property
     def held(self) -> int:
-        """Requests that wait for their answer."""
+        """Number of requests that wait for their answer."""
         return sum(self.busy.values()) + self._tls
 
     def release(self) -> None:
-        """Answer all, from now on at once."""
+        """Answer all requests, and later ones at once."""
         self._loop.call_soon_threadsafe(self._released.set)
 
     def _later(self, body: str, *, is_begun: bool = False) -> Answer:
@@ -91,7 +91,7 @@ class HeldWeb(Web):
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        """While it may be asked."""
+        """Serve requests until the block ends."""
         started, over = threading.Event(), asyncio.Event()
         thread = threading.Thread(
             target=self._loop.run_until_complete, args=(self._serve(started, over),)

@@ -1,4 +1,4 @@
-"""Records of a test's topics: publish some, read a topic to its end, know what is committed."""
+"""Publish and read records of a test's topics, and read committed offsets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from zlib import crc32
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
 from aiokafka.partitioner import murmur2
+from aiokafka.protocol.group import LeaveGroupRequest
 
 from agents.kafka import groups
 from agents.kafka.client import admin, consumer, full_ranges, options, partitions, read_records
@@ -51,17 +52,17 @@ class Read(NamedTuple):
 
 
 def run(work: Coroutine[object, object, Result]) -> Result:
-    """Wait for some work with Kafka."""
+    """Run a coroutine to its end, and return its result."""
     return asyncio.run(work)
 
 
 def partition_of(key: bytes) -> int:
-    """Where Java's default partitioner, and ours, puts a key."""
+    """Return the partition into which Java's default partitioner, and ours, puts a key."""
     return int((murmur2(key) & 0x7FFFFFFF) % PARTITIONS)
 
 
 def domain_of(page: Page) -> bytes:
-    """The right key of a page; any other where it has none."""
+    """Return the right key of a page, or another one if it has none."""
     try:
         return _SCHEME.domain(page.final_url or "").encode()
     except PageError:
@@ -69,24 +70,24 @@ def domain_of(page: Page) -> bytes:
 
 
 def keyed(page: Page) -> Sent:
-    """A page with its key, where the key belongs."""
+    """Return a page with its key, in the right partition."""
     key = domain_of(page)
     return Sent(key, raw_html.encode(page), partition_of(key))
 
 
 def keyed_by_crc32(page: Page) -> Sent:
-    """A page with its key, where librdkafka's default partitioner puts it."""
+    """Return a page with its key, in the partition of librdkafka's default partitioner."""
     key = domain_of(page)
     return Sent(key, raw_html.encode(page), crc32(key) % PARTITIONS)
 
 
 def unkeyed(page: Page, partition: int = 0) -> Sent:
-    """A page without key."""
+    """Return a page without key."""
     return Sent(None, raw_html.encode(page), partition)
 
 
 async def publish(settings: Settings, topic: str, records: Iterable[Sent]) -> list[str]:
-    """Publish records in order; returns their origins."""
+    """Publish records in order, and return their origins."""
     producer = await _producer(settings)
     try:
         waiting = [
@@ -106,7 +107,7 @@ async def publish(settings: Settings, topic: str, records: Iterable[Sent]) -> li
 
 
 async def _producer(settings: Settings) -> AIOKafkaProducer:
-    """A producer, as soon as a broker answers: the tests kill some."""
+    """Return a producer as soon as a broker answers: tests kill some."""
     for tries_left in range(_TRIES, -1, -1):
         producer = AIOKafkaProducer(
             **options(settings),
@@ -128,7 +129,7 @@ async def _producer(settings: Settings) -> AIOKafkaProducer:
 
 
 async def read_all(settings: Settings, topic: str) -> list[Read]:
-    """All that a topic holds, each partition in its order."""
+    """Return all records of a topic, each partition in its order."""
     async with consumer(settings) as client:
         ranges = await full_ranges(client, await partitions(client, settings.topic(topic)))
         return [
@@ -141,26 +142,41 @@ async def read_all(settings: Settings, topic: str) -> list[Read]:
 
 
 async def ends(settings: Settings, topic: str) -> Mapping[int, int]:
-    """The offset behind the last record of each partition."""
+    """Return the offset after the last record of each partition."""
     async with consumer(settings) as client:
         of = await client.end_offsets(await partitions(client, settings.topic(topic)))
     return {tp.partition: offset for tp, offset in of.items()}
 
 
 async def committed(settings: Settings, stage: str, topic: str) -> Mapping[int, int]:
-    """What a stage has committed of each partition; 0 where nothing."""
+    """Return the committed offset of each partition, 0 if there is none."""
     found = await groups.committed(settings, stage, topic)
     return {partition: max(found.get(partition, 0), 0) for partition in range(PARTITIONS)}
 
 
 async def members(settings: Settings, stage: str) -> frozenset[str]:
-    """The ids of a stage's workers, anew with each session; none while they rebalance."""
+    """Return the member ids of a stage's workers; none while they rebalance."""
     async with admin(settings) as client:
         (answer,) = await client.describe_consumer_groups([settings.topic(f"urltree-{stage}")])
     (group,) = answer.to_object()["groups"]
     return frozenset(one["member_id"] for one in group["members"] if group["state"] == "Stable")
 
 
+async def remove_members(settings: Settings, stage: str) -> None:
+    """Remove all members from the group of a stage whose workers are dead.
+
+    The group's coordinator does the same at the end of their sessions.
+    """
+    group = settings.topic(f"urltree-{stage}")
+    async with admin(settings) as client:
+        coordinator = await client.find_coordinator(group)
+        (answer,) = await client.describe_consumer_groups([group])
+        (found,) = answer.to_object()["groups"]
+        for member in found["members"]:
+            leave = LeaveGroupRequest(group, member["member_id"])
+            await client._send_request(leave, coordinator)
+
+
 def beginning(settings: Settings, topic: str) -> Mapping[TopicPartition, int]:
-    """Where each partition of a topic begins."""
+    """Return the first offset of each partition of a topic."""
     return {TopicPartition(settings.topic(topic), number): 0 for number in range(PARTITIONS)}

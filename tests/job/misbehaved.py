@@ -1,4 +1,4 @@
-"""What the misbehaving web does to a job: pages and feeds of it, beside those of good hosts.
+"""What becomes of pages and feeds of misbehaving hosts, beside those of good hosts.
 
 Each behaviour has a host of its own, and a second one for a page that was tried often before:
 what may succeed later is sent again at first, and given up in the end.
@@ -23,8 +23,9 @@ from models.dead_letter import DeadLetter
 from models.feed import Feed
 from models.fetch import FetchRequest
 from models.headers import ORIGIN, header
+from tests import child_process
 from tests.job.feed_sites import FeedSites
-from tests.job.harness import ROOT, Job, Worker, wait_until
+from tests.job.harness import Job, Worker, wait_until
 from tests.job.kafka_records import Sent, partition_of
 from tests.job.state import in_changelog
 from urltree.address.url_key import KeyScheme
@@ -38,7 +39,7 @@ _SCHEME = KeyScheme()
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What became of a page.
+    """The outcome of a page.
 
     Attributes:
         what: `page`, `REASON` of a dead letter, or `again: TROUBLE`.
@@ -52,7 +53,7 @@ class Ended:
 
 
 class Memory:
-    """Resident memory of workers and what they started, above what it is at first.
+    """Resident memory of workers and their children, above its value at the beginning.
 
     Attributes:
         mib: the most that each has taken, by its name.
@@ -65,7 +66,7 @@ class Memory:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Look all the time."""
+        """Measure memory until the block ends."""
         over = threading.Event()
         watching = threading.Thread(target=self._watch, args=(over,))
         watching.start()
@@ -84,20 +85,20 @@ class Memory:
 
 @contextmanager
 def misbehaving() -> Iterator[dict[str, str]]:
-    """The misbehaving server as a process of its own; the settings with which it is reached."""
+    """Start the misbehaving server as a process, and yield the settings that lead to it."""
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.urltree.crawl.web.misbehaving"],
-        cwd=ROOT,
+        env=child_process.environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
-    with server:  # its pipes are closed in the end, and so it ends
+    with server:  # at the end its pipes are closed, at which it ends
         assert server.stdout is not None
         yield json.loads(server.stdout.readline())
 
 
 def publish_pages(job: Job, urls: Mapping[str, int]) -> float:
-    """Send pages to fetches, each with so many attempts before; gives the time."""
+    """Send pages to fetches, each with its number of former attempts; return the time."""
     now = time.time()
     job.publish(
         (
@@ -110,12 +111,12 @@ def publish_pages(job: Job, urls: Mapping[str, int]) -> float:
 
 
 def feed_of(url: str) -> Feed:
-    """The feed of that address."""
+    """Return the feed of an address."""
     return Feed(site=_SCHEME.domain(url), url=url)
 
 
 def ended(job: Job, since: float) -> dict[str, Ended]:
-    """What has become of each page so far, by its URL."""
+    """Return the outcomes of all pages so far, by their URLs."""
     found = {}
     for one in job.read("fetches"):
         if header(one.headers, ORIGIN) is not None:
@@ -133,7 +134,7 @@ def ended(job: Job, since: float) -> dict[str, Ended]:
 
 
 def wait_ended(job: Job, urls: Mapping[str, object], since: float) -> dict[str, Ended]:
-    """What becomes of these pages, as soon as something has become of all."""
+    """Wait until each of these pages has an outcome, and return the outcomes."""
     found: dict[str, Ended] = {}
 
     def is_over() -> bool:
@@ -148,7 +149,7 @@ def wait_ended(job: Job, urls: Mapping[str, object], since: float) -> dict[str, 
 
 
 def told(job: Job, sites: FeedSites, number: int) -> dict[str, Ended]:
-    """Let sites publish so many stories more; what becomes of their pages."""
+    """Let sites publish a number of stories, and return the outcomes of their pages."""
     since, before = time.time(), set(sites.stories)
     sites.publish(number)
     new = (story for story in sites.stories if story not in before)
@@ -156,7 +157,7 @@ def told(job: Job, sites: FeedSites, number: int) -> dict[str, Ended]:
 
 
 def states(job: Job) -> dict[str, FeedState]:
-    """What is known of each feed, by its URL."""
+    """Return the state of each feed, by its URL."""
     rows = [row for rows in in_changelog(job, "feed_state").values() for row in rows.values()]
     return {state.feed: state for state in map(FeedState.decode, rows)}
 

@@ -1,4 +1,4 @@
-"""What is to become of a page, and of a feed, by how its server misbehaves (issue 4, row 1).
+"""The expected outcome of a page and of a feed, by how its server misbehaves.
 
 The words are paths of `tests.urltree.crawl.web.misbehaving`; each has a host of its own.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 LAST = 2  # attempts that have failed before the last one; see `fetch_attempts` of the test
 
-# Dead letters at once.
+# Pages that become dead letters at once.
 _FINAL = {
     "too-large": ("bomb", "large-headers", "large-header", "many-headers", "some-headers"),
     "empty": ("gzip-empty",),
@@ -16,7 +16,7 @@ _FINAL = {
     "redirect": ("redirect-loop", "redirect-file", "redirect-empty", "redirect-odd"),
     "refused-address": ("redirect-private", "redirect-literal", "redirect-metadata"),
 }
-# What may succeed later.
+# Pages that may succeed later.
 _AGAIN = {
     "truncated": ("truncated-length", "truncated-chunk", "truncated-chunks", "truncated-gzip"),
     "truncated ": ("half-headers", "reset-in-body"),
@@ -41,7 +41,7 @@ _HOSTS = {
     "http://refused.example": "connect",
 }
 
-# By URL: how many attempts it had, and what becomes of it; `endless` is as quick as the machine.
+# By URL: number of former attempts, and outcome; that of `endless` depends on the machine.
 BAD_PAGES: dict[str, tuple[int, str]] = {
     **{f"http://{p}.example/{p}": (0, reason) for reason, ps in _FINAL.items() for p in ps},
     **{f"http://{p}.example/{p}": (0, f"again: {t}") for p, t in (_TROUBLE | _STATUS).items()},
@@ -70,7 +70,7 @@ _FEED_TROUBLE = {
 }
 _POLLS = {"moved-and-back": 3}  # its third answer is the feed
 
-# By URL: after how many polls, and what its state says of the trouble.
+# By URL: number of polls, and the trouble that its state has after them.
 BAD_FEEDS: dict[str, tuple[int, str]] = {
     **{
         f"http://{p}-feed.example/{p}": (_POLLS.get(p, 1), trouble)

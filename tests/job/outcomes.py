@@ -1,4 +1,4 @@
-"""What became of every page: clean text, a duplicate, a dead letter, or nothing."""
+"""The outcome of every page: clean text, a duplicate, a dead letter, or nothing."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ OUTPUTS = ("clean-text", "duplicates", "dead-letters")
 
 @dataclass(frozen=True)
 class Outcomes:
-    """All that a job has said.
+    """All outcomes of a job.
 
     Attributes:
-        pages: origins of the pages that were published, copies of them left out.
-        said: by origin, each (topic, key, value) with the number of times that it was said.
+        pages: origins of the published pages, without re-keyed copies.
+        said: by origin, each (topic, key, value) with the number of such records.
     """
 
     pages: frozenset[str]
@@ -29,12 +29,12 @@ class Outcomes:
 
     @property
     def missing(self) -> set[str]:
-        """Pages that nothing was said of."""
+        """Origins of the pages without an outcome."""
         return set(self.pages) - set(self.said)
 
     @property
     def repeats(self) -> int:
-        """Records beyond the first of each page, and of its revision."""
+        """Number of records beyond the first of each page and of its revision."""
         return sum(
             counted.total() - len({_place(*said) for said in counted})
             for counted in self.said.values()
@@ -42,7 +42,7 @@ class Outcomes:
 
     @property
     def changed(self) -> list[str]:
-        """Pages of which something else was said later under the same revision."""
+        """Origins of the pages whose outcome changed within one revision."""
         return [
             origin
             for origin, counted in self.said.items()
@@ -50,16 +50,16 @@ class Outcomes:
         ]
 
     def places(self, origin: str) -> set[tuple[str, bytes]]:
-        """Topics and keys under which something was said of a page."""
+        """Return the topics and keys of a page's outcomes."""
         return {(topic, key) for topic, key, _ in self.said[origin]}
 
     def of(self, topic: str) -> int:
-        """Pages of which a topic speaks."""
+        """Return the number of pages with an outcome in a topic."""
         return sum(any(said[0] == topic for said in counted) for counted in self.said.values())
 
 
 def _place(topic: str, key: bytes, value: bytes) -> tuple[str, bytes, int]:
-    """Where something was said, and in clean-text the revision."""
+    """Return topic and key of an outcome, and in clean-text its revision."""
     revision = orjson.loads(value or b"{}").get("revision", 0) if topic == "clean-text" else 0
     return topic, key, revision
 
@@ -81,12 +81,12 @@ def outcomes(job: Job) -> Outcomes:
 
 
 def clean_texts(job: Job) -> list[dict[str, Any]]:
-    """The values of clean-text, each partition in its order."""
+    """Return the values of clean-text, each partition in its order."""
     return [orjson.loads(record.value or b"null") for record in job.read("clean-text")]
 
 
 def dead_letters(job: Job) -> list[DeadLetter]:
-    """The dead letters, each partition in its order."""
+    """Return the dead letters, each partition in its order."""
     return [
         DeadLetter.from_record(record.key, record.value, record.headers)
         for record in job.read("dead-letters")

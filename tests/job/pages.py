@@ -1,4 +1,4 @@
-"""Small pages of made-up sites, by seed: what a stream of real ones has, at a tenth of its size.
+"""Small pages of made-up sites, made from a seed, at a tenth of the size of real pages.
 
 Each site has a template with sections, a sidebar that changes now and then, and a footer. Among
 its pages are duplicates of every step, undated and old-dated ones, and some that are at fault.
@@ -22,13 +22,13 @@ NOT_FOUND = 404
 
 @dataclass
 class Site:
-    """A site and the pages that it has given so far."""
+    """A site and the pages that it has published so far."""
 
     domain: str
     pages: list[Page]
 
     def article(self, number: int, random: Random) -> Page:
-        """A page with something new to say."""
+        """Return a page with new text."""
         section = random.choice(SECTIONS)
         host = random.choice([f"www.{self.domain}", self.domain, f"blog.{self.domain}"])
         title = sentence(random, 4)
@@ -44,11 +44,11 @@ class Site:
         return page
 
     def html(self, section: str, number: int, title: str, random: Random) -> str:
-        """The site's template around the article."""
+        """Return the HTML of an article in the site's template."""
         own = Random(f"{self.domain} {section} {number // 40}")
         menu = "".join(f"<li><a href=/{name}>{name} of {self.domain}</a></li>" for name in SECTIONS)
         teasers = "".join(f"<p>{sentence(own, 6)}</p>" for _ in range(3))
-        # nothing but repetition says that this is boilerplate: first pages say it until revised
+        # only repetition shows that this is boilerplate: first pages keep it until revised
         body = f"<p>Whoever reads {self.domain} may write to the editors at any time.</p>"
         body += "".join(f"<p>{sentence(random, 14)}</p>" for _ in range(random.randint(2, 5)))
         return (
@@ -61,7 +61,7 @@ class Site:
         )
 
     def duplicate(self, number: int, random: Random) -> Page:
-        """A page that this site has given before, revealed by one of the steps."""
+        """Return a copy of an earlier page, which one of the steps of deduplication finds."""
         page = random.choice(self.pages[-200:])
         url = page.url or ""
         changed: tuple[dict[str, Any], ...] = (
@@ -74,12 +74,12 @@ class Site:
 
 
 def sentence(random: Random, words: int) -> str:
-    """So many words that nobody has said before."""
+    """Return a sentence of a number of random words."""
     return " ".join("".join(random.choices(SYLLABLES, k=3)) for _ in range(words)).capitalize()
 
 
 def pages(number: int, *, sites: int = 7, seed: int = 1) -> list[Page]:
-    """So many pages; the meta string `n` is a page's place among them."""
+    """Return a number of pages; the meta string `n` is a page's place among them."""
     random = Random(seed)
     known = [Site(f"site{index}.example", []) for index in range(sites)]
     made = [_page(n, random.choice(known), random) for n in range(number)]
@@ -87,7 +87,7 @@ def pages(number: int, *, sites: int = 7, seed: int = 1) -> list[Page]:
 
 
 def with_revisits(made: list[Page], *, seed: int = 1) -> list[Page]:
-    """The pages, and among them new versions of earlier ones; `n` is the place among all."""
+    """Return the pages and new versions of earlier ones; `n` is the place among all."""
     random, all_of_them = Random(seed), list[Page]()
     for page in made:
         all_of_them.append(page)
@@ -108,7 +108,7 @@ def _page(number: int, site: Site, random: Random) -> Page:
 
 
 def _at_fault(page: Page, random: Random, site: Site) -> Page:
-    """The page as a dead letter; no later page is a duplicate of it."""
+    """Return the page with a fault, so that no later page is a duplicate of it."""
     site.pages.remove(page)
     changed: tuple[dict[str, Any], ...] = (
         {"status": NOT_FOUND},

@@ -1,4 +1,4 @@
-"""A warm job that is asked for one page at a time: how long it takes, and how much memory."""
+"""Measure the time and memory that a warm job takes for one page at a time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a page.
+    """The outcome of a page, and its cost.
 
     Attributes:
         kind: `clean-text`, or the reason of a dead letter.
@@ -46,7 +46,7 @@ class Answer:
 
 
 class Pipeline:
-    """Publishes a record and waits for its outcome."""
+    """A job that is given one record at a time, and waits for its outcome."""
 
     def __init__(self, job: Job, workers: list[Worker]) -> None:
         self.settings = job.settings
@@ -55,16 +55,16 @@ class Pipeline:
         self._run(self._open())
 
     def ask(self, sent: Sent) -> Answer:
-        """Publish a record into an idle job."""
+        """Publish a record while the job is idle, and return its outcome."""
         return self._run(self._ask(sent))
 
     def close(self) -> None:
-        """End the clients."""
+        """Close the clients."""
         self._run(self._close())
         self._loop.close()
 
     def resident(self) -> float:
-        """MiB of both workers now."""
+        """Return the resident memory of both workers in MiB."""
         used: int = sum(process.memory_info().rss for process in self._processes)
         return used / MIB
 
@@ -128,7 +128,7 @@ class Pipeline:
         return f"{stored.topic}/{stored.partition}/{stored.offset}"
 
     def _read(self, record: Any, origin: str) -> tuple[str, str] | None:
-        """The outcome in a record, if it is that of this page."""
+        """Return the outcome in a record, or None if it is of another page."""
         if record.topic == self.settings.topic("clean-text"):
             value = orjson.loads(record.value)
             return ("clean-text", value["text"]) if value["origin"] == origin else None

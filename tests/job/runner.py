@@ -1,12 +1,12 @@
-"""`python -m agents`, but at one exact point the process dies or stops: chance is no test.
+"""Run `python -m agents` as a process that dies or stops at one exact delivery.
 
-    runner.py die  TOPIC N …   before the N-th delivery to TOPIC: kill -9
-    runner.py after TOPIC N …  when the N-th delivery to TOPIC is confirmed: kill -9
-    runner.py lose TOPIC N …   the N-th delivery to TOPIC is queued only, and at the next: kill -9
-    runner.py stop TOPIC N …   before the N-th delivery to TOPIC: SIGSTOP, until somebody wakes it
-    runner.py upgrade …        the tokenizer is a version newer
+    runner.py die  TOPIC N …   kill -9 before the N-th delivery to TOPIC
+    runner.py after TOPIC N …  kill -9 when the N-th delivery to TOPIC is confirmed
+    runner.py lose TOPIC N …   lose the N-th delivery to TOPIC, and kill -9 at the next
+    runner.py stop TOPIC N …   SIGSTOP before the N-th delivery to TOPIC
+    runner.py upgrade …        use the next version of the tokenizer
 
-TOPIC is the end of a topic's name. The workers themselves know nothing of this.
+TOPIC is the end of a topic's name. The code of the workers has no part in this.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from agents.kafka.transport import Producer
 
 
 def upgrade() -> None:
-    """Every module that knows the version knows the next one instead."""
+    """Put the next version in place of the tokenizer's in every module that has it."""
     for module in list(sys.modules.values()):
         version = getattr(module, "TOKENIZER_VERSION", None)
         if version is not None:
@@ -57,7 +57,7 @@ def fail_at(action: str, topic: str, number: int) -> None:
 
 
 def main() -> None:
-    """Arrange for the fault, then be `python -m agents` with the other arguments."""
+    """Prepare the fault, then run `python -m agents` with the other arguments."""
     action, *rest = sys.argv[1:]
     if action == "upgrade":
         upgrade()

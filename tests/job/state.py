@@ -1,4 +1,4 @@
-"""What a job has stored: on disks, in changelogs, and what a stupid recount says it should be."""
+"""The state that a job has stored on disks and in changelogs, and a plain recount to compare."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FAUST = b"__faust"  # Faust keeps the persisted offset among the rows
 
 
 def partition_on_disk(disk: Path, table: str, partition: int) -> dict[bytes, bytes]:
-    """The rows of one partition on the disk of a worker; it need not run."""
+    """Return the rows of one partition on the disk of a worker, which need not run."""
     found = list(disk.glob(f"**/{table}-{partition}.db"))
     if not found:
         return {}
@@ -49,12 +49,12 @@ def partition_on_disk(disk: Path, table: str, partition: int) -> dict[bytes, byt
 
 
 def on_disk(worker: Worker, table: str) -> Rows:
-    """The rows on the disk of a worker."""
+    """Return the rows on the disk of a worker."""
     return {p: partition_on_disk(worker.disk, table, p) for p in range(PARTITIONS)}
 
 
 def in_changelog(job: Job, table: str) -> Rows:
-    """The rows that a changelog restores, from its first record to its last."""
+    """Return the rows that a changelog restores, from its first record to its last."""
     rows: Rows = {partition: {} for partition in range(PARTITIONS)}
     for record in job.read(f"urltree-{STAGE_OF[table]}-{table}-changelog"):
         assert record.key is not None
@@ -66,7 +66,7 @@ def in_changelog(job: Job, table: str) -> Rows:
 
 
 def ever_in_changelog(job: Job) -> Rows:
-    """The last row of every document that was ever learned, evicted or not."""
+    """Return the last row of every document that was ever learned, evicted or not."""
     rows: Rows = {partition: {} for partition in range(PARTITIONS)}
     for record in job.read("urltree-extract-rows-changelog"):
         if record.key is not None and record.value is not None:
@@ -75,18 +75,18 @@ def ever_in_changelog(job: Job) -> Rows:
 
 
 def evicted(job: Job) -> set[bytes]:
-    """Keys of documents that have left their window at some time."""
+    """Return the keys of documents that have left their window at some time."""
     records = job.read("urltree-extract-rows-changelog")
     return {record.key for record in records if record.key is not None and record.value is None}
 
 
 def count(rows: Rows) -> int:
-    """Rows of all partitions."""
+    """Return the number of rows of all partitions."""
     return sum(map(len, rows.values()))
 
 
 def differing(some: Rows, others: Rows) -> list[bytes]:
-    """Keys whose rows differ, or that only one side has."""
+    """Return the keys whose rows differ, or that only one side has."""
     return [
         key
         for partition in range(PARTITIONS)
@@ -100,7 +100,7 @@ class Trees(NamedTuple):
 
     Attributes:
         number: of them.
-        left_behind: rows outside their window, which the rebuild names: a worker that lost its
+        left_behind: rows outside their window, which the rebuild finds: a worker that lost its
             partition wrote them late, behind the tombstones of the next owner.
     """
 
@@ -109,7 +109,7 @@ class Trees(NamedTuple):
 
 
 def assert_trees_equal_recount(job: Job, rows: Rows, eviction: Eviction | None) -> Trees:
-    """Every tree made from rows has the nodes that plain Counters have over the documents.
+    """Assert that every tree made from rows has the nodes that plain Counters give.
 
     The documents come from their topic, the times from the changelog's whole history, and the
     window is taken afresh from its definition: nothing of what `extract` decided is trusted but
@@ -143,7 +143,7 @@ def assert_trees_equal_recount(job: Job, rows: Rows, eviction: Eviction | None) 
 
 
 def _window(times: Mapping[bytes, int], eviction: Eviction | None) -> set[bytes]:
-    """The window of a domain by its definition in issue 3."""
+    """Return the window of a domain, from its definition in DESIGN.md."""
     newest_first = sorted(times, key=lambda key: (times[key], key), reverse=True)
     if eviction is None or len(times) <= eviction.keep:
         return set(times)
@@ -156,7 +156,7 @@ def _window(times: Mapping[bytes, int], eviction: Eviction | None) -> set[bytes]
 
 
 def _recount(known: Iterable[Document]) -> dict[Branch, tuple[int, dict[int, int]]]:
-    """Support and counts of every node, by plain Counters."""
+    """Return support and counts of every node, by plain Counters."""
     supports: Counter[Branch] = Counter({(): 0})
     counts: dict[Branch, Counter[int]] = {(): Counter()}
     for document in known:

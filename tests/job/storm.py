@@ -1,4 +1,4 @@
-"""A storm: workers and broker are killed while traffic flows, by seed."""
+"""A storm: workers and their broker are killed while pages are published; a seed decides when."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aiokafka.errors import KafkaError
 
 from agents.settings.job import SettingsError
 from demo.kafka import Kafka
-from tests.job.harness import MISSED, PATIENCE, Job, Worker, wait_until
+from tests.job.harness import PATIENCE, SHORT_SESSION, Job, Worker, wait_until
 from tests.job.kafka_records import keyed
 from tests.job.pages import pages
 
@@ -22,14 +22,14 @@ _TICK = 0.2  # seconds
 
 
 class Weather:
-    """Workers, their broker, and what may happen to them.
+    """Workers and their broker, and the ways in which a storm disturbs them.
 
     Args:
-        kafka: that may be killed; nobody else's.
-        job: on that Kafka.
-        seed: of the victims and the moments.
-        stages: how many workers each has.
-        mortals: stages whose workers are killed, and what their session is, in seconds.
+        kafka: the Kafka that may be killed; no other test uses it.
+        job: a job on that Kafka.
+        seed: decides which workers are killed, and when.
+        stages: number of workers of each stage.
+        mortals: session timeout, in seconds, of the stages whose workers are killed.
     """
 
     def __init__(
@@ -50,29 +50,29 @@ class Weather:
         ]
 
     def start(self) -> None:
-        """All workers at once; returns when they are ready."""
+        """Start all workers at once, and return when they are ready."""
         for worker in self.workers:
             worker.start(wait=False)
         for worker in self.workers:
             worker.wait_ready()
 
     def kill_worker(self, victims: Sequence[Worker]) -> None:
-        """Kill -9 one of these, and start it again a moment later."""
+        """Kill one of these workers with SIGKILL, and start it again a moment later."""
         worker = self.random.choice(victims)
         worker.kill()
         if self.random.random() < 0.3:
-            worker.wipe()  # its machine is gone
+            worker.wipe()  # as if its machine were lost
         self.live(self.random.uniform(0, 2))
         worker.start(wait=False)
 
     def kill_broker(self) -> None:
-        """Kill -9 the broker, and start it again a moment later."""
+        """Kill the broker with SIGKILL, and start it again a moment later."""
         self.kafka.kill()
         time.sleep(self.random.uniform(0, 2))
         self.kafka.start()
 
     def busy(self, stage: str) -> Worker:
-        """A worker of a stage, as soon as one has records in work."""
+        """Wait until a worker of a stage has records in work, and return it."""
         found: list[Worker] = []
 
         def look() -> bool:
@@ -85,43 +85,45 @@ class Weather:
         return found[0]
 
     def live(self, seconds: float, but: Worker | None = None) -> None:
-        """Let time pass; who ended without being killed is started again, as an operator would."""
+        """Let time pass, and restart workers that end by themselves, as an operator would."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.revive(but)
             time.sleep(_TICK)
 
     def revive(self, but: Worker | None = None) -> None:
-        """Start those again that have ended."""
+        """Restart the workers that have ended."""
         for worker in self.workers:
             if worker is not but and worker.exit_code() is not None:
                 worker.start(wait=False)
 
     def is_through(self, *stages: str) -> bool:
-        """Whether these stages have committed all there is; False where nobody can tell."""
+        """Return whether these stages have committed all; false if Kafka does not answer."""
         with suppress(KafkaError, SettingsError):  # its coordinator may still be loading
             return not any(self.job.lag(stage) for stage in stages)
         return False
 
     def logs(self) -> str:
-        """What the workers wrote last."""
+        """Return the last lines of the workers' logs."""
         return "\n".join(worker.log() for worker in self.workers)
 
 
 class Storm(Weather):
-    """Six workers of normalize and extract, and pages for them.
+    """Three workers each of normalize and extract, and pages for them.
 
     Attributes:
-        frozen_for: seconds for which a worker was stopped.
+        frozen_for: seconds during which a worker was stopped.
     """
 
     def __init__(self, kafka: Kafka, job: Job, seed: int) -> None:
         stages = ("normalize", "extract")
-        super().__init__(kafka, job, seed, dict.fromkeys(stages, 3), dict.fromkeys(stages, MISSED))
+        super().__init__(
+            kafka, job, seed, dict.fromkeys(stages, 3), dict.fromkeys(stages, SHORT_SESSION)
+        )
         self.frozen_for = 0.0
 
     def blow(self, documents: int, kills: int) -> None:
-        """Publish, kill, freeze; returns when all is processed."""
+        """Publish pages, kill and freeze workers, and return when all pages are processed."""
         self.start()
         traffic = threading.Thread(target=self._publish, args=(documents,))
         traffic.start()
@@ -145,7 +147,7 @@ class Storm(Weather):
             time.sleep(0.3)
 
     def _freeze(self) -> None:
-        """Stop a busy extract worker past its session, and wake it when others have gone on."""
+        """Stop a busy extract worker until its session ends and others go on, and wake it."""
         worker = self.busy("extract")
         worker.freeze()
         since = time.monotonic()

@@ -1,8 +1,8 @@
-"""Row 8 of issue 3: commits go on under any load, and a restart replays what was not committed.
+"""Commits go on under any load, and a restart replays only uncommitted records.
 
-No partition goes without a commit for 5 s of the worker's CPU: a machine that is busy with other
-things gives it a part of its time only. Both are recorded; a slow machine is granted four times
-as much, where a worker that commits in the end only takes more.
+No partition waits for a commit longer than 5 s of the worker's CPU. CPU is limited and not wall
+time, because a busy machine gives the worker only a part of its time. The limit is four times as
+high, for slow machines; a worker that commits only at the end takes longer still.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ from tests.job.kafka_records import PARTITIONS, ends, keyed, run
 from tests.job.outcomes import clean_texts
 from tests.job.pages import pages
 
-WAITING = 6_000  # documents
+WAITING = 6_000  # documents, for a test of commits under saturation
+RESTARTED = 3_000  # documents, for a test of a restart in their midst
 SECONDS = 4 * 5.0  # of CPU
 SESSION = 15  # seconds, as in production
 SAMPLE = 0.2
 
 
 class Pause(NamedTuple):
-    """Without a commit: seconds on the clock, and of the worker's CPU."""
+    """A time without a commit: seconds on the clock, and of the worker's CPU."""
 
     seconds: float = 0.0
     cpu: float = 0.0
 
 
 def longest_pause(job: Job, worker: Worker) -> tuple[Pause, int]:
-    """The longest of any partition in work, each by itself; and the number of commits."""
+    """Return the longest time without a commit of any partition, and the number of commits."""
     end = run(ends(job.settings, READS[worker.stage][0]))
     process = psutil.Process(worker.pid)
     before: Mapping[int, int] = dict.fromkeys(range(PARTITIONS), 0)
@@ -68,7 +69,7 @@ def _now(process: psutil.Process) -> Pause:
 
 @pytest.mark.parametrize("stage", ["normalize", "extract"])
 def test_commits_advance_under_saturation(make_job: MakeJob, record: Record, stage: str) -> None:
-    """Thousands of documents wait; no partition in work goes without a commit."""
+    """While thousands of documents wait, every partition in work is committed regularly."""
     with make_job(session_seconds=SESSION, commit_seconds=1) as job:
         job.publish(map(keyed, pages(WAITING)))
         if stage == "extract":
@@ -77,7 +78,7 @@ def test_commits_advance_under_saturation(make_job: MakeJob, record: Record, sta
         worker = job.worker(stage).start(wait=False)
         pause, commits = longest_pause(job, worker)
     record(
-        f"row 8: {stage}: {WAITING} waiting, {commits} commits, at most {pause.seconds:.1f} s "
+        f"commits: {stage}: {WAITING} waiting, {commits} commits, at most {pause.seconds:.1f} s "
         f"apart ({pause.cpu:.1f} s of the worker's CPU)"
     )
     assert commits > PARTITIONS
@@ -85,15 +86,15 @@ def test_commits_advance_under_saturation(make_job: MakeJob, record: Record, sta
 
 
 def test_a_restart_replays_only_what_was_not_committed(make_job: MakeJob, record: Record) -> None:
-    """What is said twice after kill -9 lay behind the committed offsets."""
+    """After a kill, only records behind the committed offsets are published twice."""
     with make_job() as job:
-        job.publish(map(keyed, pages(WAITING)))
+        job.publish(map(keyed, pages(RESTARTED)))
         job.worker("normalize").start()
         job.wait_through("normalize")
         worker = job.worker("extract", session=SESSION).start()
-        wait_until(lambda: sum(job.committed("extract").values()) > WAITING / 5, "some commits")
+        wait_until(lambda: sum(job.committed("extract").values()) > RESTARTED / 5, "some commits")
         worker.kill()
-        # what it had asked for last may be done after its death, but before its session ends
+        # its last requests may be processed after its death, but before its session ends
         wait_until(lambda: not run(count_workers(job.settings, "extract")), "its session to end")
         committed = job.committed("extract")
         before = {value["origin"] for value in clean_texts(job) if not value["revision"]}
@@ -106,7 +107,7 @@ def test_a_restart_replays_only_what_was_not_committed(make_job: MakeJob, record
         times = Counter(value["origin"] for value in clean_texts(job) if not value["revision"])
     repeated = {origin for origin, number in times.items() if number > 1}
     record(
-        f"row 8: extract killed after {len(before)} clean texts, {len(behind)} of them not "
+        f"commits: extract killed after {len(before)} clean texts, {len(behind)} of them not "
         f"committed: {len(repeated)} replayed, {len(repeated - behind)} that were committed"
     )
     assert len(times) == len(place)

@@ -1,7 +1,7 @@
-"""Row 3 of issue 4: ten kills -9 of poll and fetch, a frozen worker, a broker that dies.
+"""A storm over poll and fetch: ten kills (SIGKILL), a frozen worker, a broker that dies.
 
-Every published item reaches raw-html at least once and clean-text once, and no host is asked by
-two workers outside a rebalance. URLTREE_STORMS=N plays N storms, each with a seed of its own.
+Every published item reaches raw-html at least once and clean-text once. Outside a rebalance, only
+one worker sends requests to a host. URLTREE_STORMS=N runs N storms, each with a seed of its own.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ QUICK = {
 
 @dataclass
 class Aftermath:
-    """What a storm has left."""
+    """A job after a storm, its workers stopped in order."""
 
     job: Job
     sites: FeedSites
@@ -51,7 +51,7 @@ class Aftermath:
     pages: dict[str, list[Page]] = field(default_factory=lambda: defaultdict(list))  # by link
 
     def asked(self, stage: str, within: Span) -> list[Asked]:
-        """Requests of a stage's workers, in the order in which they came."""
+        """Return the requests of a stage's workers, in the order in which they came."""
         found = [
             one
             for one in self.sites.asked
@@ -62,13 +62,15 @@ class Aftermath:
 
 @pytest.fixture(scope="module", params=SEEDS)
 def aftermath(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    own_kafka: type[Kafka],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Aftermath]:
-    """A storm that is over."""
+    """Run a storm, and stop its workers."""
     seed = request.param
     with (
         FeedSites(SITES, seed) as sites,
-        Kafka() as kafka,
+        own_kafka() as kafka,
         Job(
             kafka.brokers, "", tmp_path_factory.mktemp("storm"), **QUICK, **sites.settings()
         ) as job,
@@ -86,14 +88,14 @@ def aftermath(
 
 
 def test_every_story_reaches_raw_html(aftermath: Aftermath, record: Record) -> None:
-    """With its own title, from where its link leads to; what is not there is a dead letter."""
+    """Its page has its title and the URL that its link leads to; a missing one is a dead letter."""
     sites, pages = aftermath.sites, aftermath.pages
     there = {story for story, kind in sites.stories.items() if kind is not Kind.MISSING}
     missing = [story for story in there if not pages[story.link]]
     listed = sites.listed()
     again = Counter(max(0, len(pages[story.link]) - listed[story.link]) for story in there)
     record(
-        f"row 3: {len(sites.stories)} stories of {len(sites.feeds)} feeds, {KILLS} kills -9, "
+        f"storm of feeds: {len(sites.stories)} stories of {len(sites.feeds)} feeds, {KILLS} kills, "
         f"{aftermath.seconds:.0f} s: {len(missing)} of {len(there)} pages missing in raw-html, "
         f"{again[1]} there once more than listed, {again.total() - again[0] - again[1]} more "
         f"often; {len(sites.asked)} requests"
@@ -108,7 +110,7 @@ def test_every_story_reaches_raw_html(aftermath: Aftermath, record: Record) -> N
 
 
 def test_every_page_is_clean_text_once(aftermath: Aftermath) -> None:
-    """Also those that were fetched twice: the same page is the same id."""
+    """A page that was fetched twice has the same id, and is clean text once."""
     texts = [text for text in clean_texts(aftermath.job) if not text["revision"]]
     urls = [aftermath.sites.page_of(story) for story in aftermath.sites.stories]
     assert len({text["id"] for text in texts}) == len(texts)
@@ -120,7 +122,7 @@ def test_every_page_is_clean_text_once(aftermath: Aftermath) -> None:
 def test_no_host_is_asked_by_two_workers_in_calm(
     aftermath: Aftermath, record: Record, stage: str
 ) -> None:
-    """From one rebalance to the next, a host has one worker; nor is it asked twice at once."""
+    """From one rebalance to the next, a host has one worker, and never two requests at once."""
     number = 0
     for calm in aftermath.storm.calms:
         for requests in _by_host(aftermath.asked(stage, calm)).values():
@@ -128,12 +130,14 @@ def test_no_host_is_asked_by_two_workers_in_calm(
             assert len({one.by for one in requests}) == 1, requests
             assert [pair for pair in pairwise(requests) if pair[1].start < pair[0].end] == []
     seconds = sum(calm.end - calm.start for calm in aftermath.storm.calms)
-    record(f"row 3: {stage}: {number} requests in {seconds:.0f} s of calm, one worker a host")
+    record(
+        f"storm of feeds: {stage}: {number} requests in {seconds:.0f} s of calm, one worker a host"
+    )
     assert number > 0
 
 
 def test_the_pause_is_kept_by_every_worker(aftermath: Aftermath) -> None:
-    """At all times, whatever becomes of the other workers."""
+    """Each worker keeps it between its own requests to a host, also while others are killed."""
     always = Span(0.0, aftermath.storm.end)
     for requests in _by_host(aftermath.asked("fetch", always)).values():
         for by in {one.by for one in requests}:
@@ -144,13 +148,14 @@ def test_the_pause_is_kept_by_every_worker(aftermath: Aftermath) -> None:
 def test_a_worker_that_wakes_asks_nothing_of_what_is_anothers(
     aftermath: Aftermath, record: Record
 ) -> None:
-    """But for a request of each host that it was about to make when it fell asleep."""
+    """It may make the one request to each host that it was about to make when it was stopped."""
     (zombie,) = aftermath.storm.zombies
     woken = Span(zombie.asleep.end, zombie.back)
     late = [one for one in aftermath.asked("fetch", woken) if one.by == zombie.name]
     record(
-        f"row 3: {zombie.name} was frozen for {zombie.asleep.end - zombie.asleep.start:.1f} s; "
-        f"{len(late)} requests in the {woken.end - woken.start:.1f} s until it was back"
+        f"storm of feeds: {zombie.name} was frozen for "
+        f"{zombie.asleep.end - zombie.asleep.start:.1f} s; {len(late)} requests in the "
+        f"{woken.end - woken.start:.1f} s until it was back"
     )
     assert max(Counter(one.host for one in late).values(), default=0) <= 1
     assert len(late) <= aftermath.job.settings.fetches_at_once

@@ -1,8 +1,8 @@
-"""Row 1 of issue 4: nobody who behaves is delayed by those who do not answer.
+"""Hosts that do not answer delay no host that does.
 
     held pages and feeds are asked ──▶ stories are published ──▶ their pages end ──▶ the held end
 
-In this order, however slow the machine is: no limit ends what is held before the test releases it.
+The order does not depend on the machine's speed: no limit ends a held request before its release.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LIMITS = {
 
 
 def ask_held(job: Job, held: HeldWeb) -> float:
-    """Let the job ask all that is held; gives the time."""
+    """Let the job send all requests that will be held, and return the time."""
     follow(job, map(feed_of, FEEDS))
     since = publish_pages(job, dict.fromkeys((*PAGES, *TLS), 0))
     everything = len((*PAGES, *TLS, *FEEDS))
@@ -40,12 +40,12 @@ def ask_held(job: Job, held: HeldWeb) -> float:
 
 
 def polled(job: Job) -> dict[str, FeedState]:
-    """Those of the held feeds that have been polled to the end."""
+    """Return the states of the held feeds whose poll has ended."""
     return {url: state for url, state in states(job).items() if url in FEEDS and state.sequence}
 
 
-def test_nobody_who_behaves_is_delayed(make_job: MakeJob, record: Record) -> None:
-    """All their pages are there while every request that is held still waits for its answer."""
+def test_hosts_that_answer_are_not_delayed(make_job: MakeJob, record: Record) -> None:
+    """All their pages are in raw-html while every held request still waits for its answer."""
     held = HeldWeb()
     with held.serving(), FeedSites(SITES) as sites:
         rules = ",".join([*sites.rules(), *held.rules])
@@ -68,7 +68,7 @@ def test_nobody_who_behaves_is_delayed(make_job: MakeJob, record: Record) -> Non
             feeds = polled(job).values()
     seconds = [[one.seconds for one in pages.values()] for pages in (calm, good)]
     record(
-        f"row 1: {len(good)} pages that behave, from publication to raw-html: median "
+        f"held web: {len(good)} pages that behave, from publication to raw-html: median "
         f"{median(seconds[0]):.1f} s, at most {max(seconds[0]):.1f} s; beside {len(found)} pages "
         f"and {len(feeds)} feeds that do not answer {median(seconds[1]):.1f} s, at most "
         f"{max(seconds[1]):.1f} s"

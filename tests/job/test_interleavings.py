@@ -1,6 +1,6 @@
-"""Row 7 of issue 3: each interleaving that could lose or double a document, made to happen.
+"""Each interleaving of writes and deaths that could lose or double a document, made to happen.
 
-Nothing here is left to chance: `runner.py` lets a worker die or stop at an exact delivery.
+Nothing depends on chance: `runner.py` kills or stops a worker at an exact delivery.
 """
 
 from __future__ import annotations
@@ -13,11 +13,8 @@ from random import Random
 
 import pytest
 
-from agents.extract import Extract
 from agents.kafka.groups import rewind
-from agents.normalize import Normalize
 from models import document as documents
-from tests.agents.workers import work
 from tests.job.conftest import MakeJob
 from tests.job.harness import Job, Worker, wait_until
 from tests.job.kafka_records import Sent, beginning, keyed, members, run
@@ -31,11 +28,15 @@ from urltree.tree.window import Eviction
 
 EVICTION = Eviction(max_documents=20, keep=10)
 SMALL_WINDOW = {"max_documents": EVICTION.max_documents, "keep": EVICTION.keep}
-FIFTH = "5"  # the delivery at which workers die: some are before it, some come after
+SAME, EMPTY = "the same disk", "an empty disk"
+FIFTH = "5"  # number of the delivery at which workers die: some precede it, some follow
+
+
+thorough = pytest.mark.thorough
 
 
 def articles(number: int) -> list[Page]:
-    """Pages of one site, all different, an hour apart."""
+    """Return pages of one site, all different, an hour apart."""
     site, random = Site("site0.example", []), Random(1)
     return [
         replace(
@@ -49,25 +50,13 @@ def articles(number: int) -> list[Page]:
 
 
 def normalized(job: Job, made: Sequence[Page]) -> None:
-    """Publish pages and let `normalize` make documents of them, here: a process starts slowly."""
+    """Publish pages, and let `normalize` make documents of them."""
     job.publish(map(keyed, made))
-    work(job.settings.model_copy(update={"data_dir": job.directory / "normalize"}), Normalize)
+    job.worker("normalize").work_here()
 
 
-def extracted_here(job: Job) -> None:
-    """Let `extract` process all documents in this process."""
-    work(job.settings.model_copy(update={"data_dir": job.directory / "extract"}), Extract)
-
-
-def extracted(job: Job, worker: Worker) -> None:
-    """Let a worker process all documents, then stop it in order."""
-    worker.start()
-    job.wait_through("extract")
-    worker.stop()
-
-
-def said(job: Job) -> dict[str, set[str]]:
-    """All texts that were said of each document, by its `n`."""
+def published_texts(job: Job) -> dict[str, set[str]]:
+    """Return all texts that were published of each document, by its `n`."""
     texts: dict[str, set[str]] = {}
     for value in clean_texts(job):
         texts.setdefault(value["meta"]["n"], set()).add(value["text"])
@@ -75,19 +64,29 @@ def said(job: Job) -> dict[str, set[str]]:
 
 
 def undisturbed(made: Sequence[Page], eviction: Eviction | None = None) -> dict[str, set[str]]:
-    """What the library says of these pages; row 5 shows that the job says the same."""
+    """Return the texts that the library extracts from these pages.
+
+    `test_same_everywhere.py` shows that the job extracts the same.
+    """
     texts: dict[str, set[str]] = {}
     for found in extract(made, eviction=eviction, revise=True):
         texts.setdefault(found.meta["n"], set()).add(found.text or "")
     return texts
 
 
-@pytest.mark.parametrize("disk", ["the same disk", "an empty disk"])
-@pytest.mark.parametrize("action", ["die", "lose"])
+@pytest.mark.parametrize(
+    ("action", "disk"),
+    [
+        ("die", SAME),
+        pytest.param("die", EMPTY, marks=thorough),
+        pytest.param("lose", SAME, marks=thorough),
+        ("lose", EMPTY),
+    ],
+)
 def test_killed_between_put_and_changelog_acknowledgement(
     make_job: MakeJob, action: str, disk: str
 ) -> None:
-    """The row is in RocksDB only; after the replay it is in the changelog too, once in the tree."""
+    """A row that was only in RocksDB is in the changelog after the replay, and counts once."""
     made = articles(12)
     with make_job() as job:
         normalized(job, made)
@@ -96,57 +95,65 @@ def test_killed_between_put_and_changelog_acknowledgement(
         assert count(on_disk(dying, "rows")) == int(FIFTH)
         assert count(in_changelog(job, "rows")) < int(FIFTH)
         again = job.worker("extract", "extract")
-        if disk == "an empty disk":
+        if disk == EMPTY:
             again.wipe()
-        extracted(job, again)
+        again.work_here()
         assert count(in_changelog(job, "rows")) == len(made)
         assert differing(on_disk(again, "rows"), in_changelog(job, "rows")) == []
         assert assert_trees_equal_recount(job, in_changelog(job, "rows"), None) == (1, 0)
-        found = said(job)
+        found = published_texts(job)
     assert found == undisturbed(made)
 
 
-@pytest.mark.parametrize("action", ["die", "lose"])
+@pytest.mark.parametrize("action", ["die", pytest.param("lose", marks=thorough)])
 def test_killed_before_the_tombstone_of_an_evicted_row(make_job: MakeJob, action: str) -> None:
-    """On the same disk the replay evicts it again: the changelog does not keep it for ever."""
+    """On the same disk the replay evicts it again: the changelog does not keep it forever."""
     made = articles(40)
-    first_tombstone = "2"  # the row of the 21st document is before it
+    first_tombstone = "2"  # the first delivery is the row of the 21st document
     with make_job(**SMALL_WINDOW) as job:
         normalized(job, made[:20])
-        extracted(job, job.worker("extract", "extract"))
+        job.worker("extract").work_here()
         normalized(job, made[20:])
         dying = job.worker("extract", "extract", [action, "rows-changelog", first_tombstone])
         dying.start(wait=False).wait_end()
         again = job.worker("extract", "extract")
-        extracted(job, again)
+        again.work_here()
         assert count(in_changelog(job, "rows")) == EVICTION.max_documents
         assert differing(on_disk(again, "rows"), in_changelog(job, "rows")) == []
         assert assert_trees_equal_recount(job, on_disk(again, "rows"), EVICTION) == (1, 0)
-        found = said(job)
+        found = published_texts(job)
     assert found == undisturbed(made, EVICTION)
 
 
 def test_killed_between_changelog_and_clean_text(make_job: MakeJob) -> None:
-    """The row is stored, the text was never said; the replay says it, and learns nothing twice."""
+    """The replay publishes the text of a row that is stored, and counts no row twice."""
     made = articles(12)
     with make_job() as job:
         normalized(job, made)
         job.worker("extract", "extract", ["die", "clean-text", FIFTH]).start(wait=False).wait_end()
-        extracted(job, job.worker("extract", "extract"))
+        job.worker("extract").work_here()
         assert not outcomes(job).missing
         assert assert_trees_equal_recount(job, in_changelog(job, "rows"), None) == (1, 0)
-        found = said(job)
+        found = published_texts(job)
     assert found == undisturbed(made)
 
 
-@pytest.mark.parametrize("disk", ["the same disk", "an empty disk"])
 @pytest.mark.parametrize(
-    "fault",
+    ("fault", "disk"),
     [
-        pytest.param(["die", "documents", FIFTH], id="before the forward"),
-        pytest.param(["lose", "documents", FIFTH], id="seen is put, the forward is lost"),
-        pytest.param(["die", "seen-changelog", FIFTH], id="forwarded, seen is on the disk only"),
-        pytest.param(["lose", "seen-changelog", FIFTH], id="forwarded, seen's changelog is lost"),
+        pytest.param(
+            [action, topic, FIFTH],
+            disk,
+            id=f"{name}-{disk}",
+            marks=() if disk == in_make_test else thorough,
+        )
+        for action, topic, name, in_make_test in [
+            ("die", "documents", "before the forward", ""),
+            ("lose", "documents", "seen is put, the forward is lost", SAME),
+            ("die", "seen-changelog", "forwarded, seen is on the disk only", EMPTY),
+            ("lose", "seen-changelog", "forwarded, seen's changelog is lost", SAME),
+        ]
+        for disk in (SAME, EMPTY)
     ],
 )
 def test_killed_between_seen_and_forward(make_job: MakeJob, fault: list[str], disk: str) -> None:
@@ -156,13 +163,11 @@ def test_killed_between_seen_and_forward(make_job: MakeJob, fault: list[str], di
         job.publish(map(keyed, made))
         job.worker("normalize", "normalize", fault).start(wait=False).wait_end()
         again = job.worker("normalize", "normalize")
-        if disk == "an empty disk":
+        if disk == EMPTY:
             again.wipe()
-        again.start()
         job.publish(map(keyed, made))  # each once more: a duplicate
-        job.wait_through("normalize")
-        again.stop()
-        extracted_here(job)
+        again.work_here()
+        job.worker("extract").work_here()
         found = outcomes(job)
         assert not found.missing
         assert found.of("clean-text") == len(made)
@@ -172,26 +177,26 @@ def test_killed_between_seen_and_forward(make_job: MakeJob, fault: list[str], di
 
 
 def test_a_partition_away_and_back(make_job: MakeJob) -> None:
-    """Another worker wrote and deleted rows meanwhile; the first one's disk hears of it."""
+    """Another worker wrote and deleted rows meanwhile; the first one's disk gets those changes."""
     made = articles(60)
     with make_job(**SMALL_WINDOW) as job:
         first, second = job.worker("extract", "first"), job.worker("extract", "second")
         normalized(job, made[:20])
-        extracted(job, first)
+        first.work_here()
         normalized(job, made[20:50])
-        extracted(job, second)
+        second.work_here()
         assert differing(on_disk(first, "rows"), on_disk(second, "rows"))
         normalized(job, made[50:])
-        extracted(job, first)
+        first.work_here()
         assert differing(on_disk(first, "rows"), in_changelog(job, "rows")) == []
         assert assert_trees_equal_recount(job, on_disk(first, "rows"), EVICTION) == (1, 0)
         assert assert_trees_equal_recount(job, in_changelog(job, "rows"), EVICTION) == (1, 0)
-        found = said(job)
+        found = published_texts(job)
     assert found == undisturbed(made, EVICTION)
 
 
 def test_a_worker_wakes_after_another_wrote(make_job: MakeJob) -> None:
-    """Its late write is confirmed behind the other's; its disk does not claim what it never saw."""
+    """Its late write is confirmed behind the other's, but its disk has no unknown gap."""
     made = articles(40)
     with make_job(**SMALL_WINDOW) as job:
         normalized(job, made)
@@ -209,15 +214,15 @@ def test_a_worker_wakes_after_another_wrote(make_job: MakeJob) -> None:
         assert differing(on_disk(zombie, "rows"), in_changelog(job, "rows")) == []
         back = job.worker("extract", "zombie")
         normalized(job, articles(50)[40:])
-        extracted(job, back)
+        back.work_here()
         assert differing(on_disk(back, "rows"), in_changelog(job, "rows")) == []
         assert assert_trees_equal_recount(job, on_disk(back, "rows"), EVICTION) == (1, 0)
-        found = said(job)
+        found = published_texts(job)
     assert found == undisturbed(articles(50), EVICTION)
 
 
 def test_an_old_page_delivered_three_times_among_others(make_job: MakeJob) -> None:
-    """It is older than its domain's window: judged each time, it leaves no trace in the tree."""
+    """A page older than its domain's window is judged each time, and never counts in the tree."""
     made = articles(30)
     old = replace(made[20], fetched_at=(START - OLD).isoformat())
     with make_job(**SMALL_WINDOW) as job:
@@ -229,38 +234,35 @@ def test_an_old_page_delivered_three_times_among_others(make_job: MakeJob) -> No
         normalized(job, articles(40)[30:])
         job.publish([copy], "documents")
         worker = job.worker("extract")
-        extracted(job, worker)
+        worker.work_here()
         times = Counter(value["meta"]["n"] for value in clean_texts(job) if not value["revision"])
         assert times.pop(old.meta["n"]) == 3
         assert set(times.values()) == {1}
         assert assert_trees_equal_recount(job, on_disk(worker, "rows"), EVICTION) == (1, 0)
         assert assert_trees_equal_recount(job, in_changelog(job, "rows"), EVICTION) == (1, 0)
-        found = said(job)
+        found = published_texts(job)
     calm = undisturbed([*made[:20], *made[21:], *articles(40)[30:]], EVICTION)
     others = {n: texts for n, texts in found.items() if n != old.meta["n"]}
     assert others == calm
 
 
 def test_a_dead_letter_is_replayed(make_job: MakeJob) -> None:
-    """Refused for its size, replayed under a larger limit: clean text under its first origin."""
+    """A page refused for its size becomes clean text when it is replayed with a larger limit."""
     made = articles(12)
     large = replace(made[5], html=f"<p>{'long ' * 4_000}</p>")
     refused = [*made[:5], large, *made[6:]]
     with make_job(max_page_bytes=10_000) as job:
-        normalize, other = job.worker("normalize").start(), job.worker("extract").start()
-        job.publish(map(keyed, refused))
-        job.wait_through()
+        normalize, other = job.worker("normalize"), job.worker("extract")
+        normalized(job, refused)
+        other.work_here()
         (letter,) = dead_letters(job)
         assert letter.reason == "too-large"
         assert count(in_changelog(job, "seen")) == len(made) - 1
-        normalize.stop()
         job.environment["URLTREE_MAX_PAGE_BYTES"] = "1000000"
-        normalize.start()
         for _ in range(2):  # the second time it is a replay
             assert job.command("dead-letters", "replay", "--all", "--yes") == {"replayed": 1}
-            job.wait_through()
-        other.stop()
-        normalize.stop()
+            normalize.work_here()
+            other.work_here()
         audit = job.audit()
         assert (audit.missing, audit.clean_text) == (0, len(made))
         origins = Counter(value["origin"] for value in clean_texts(job))
@@ -270,12 +272,12 @@ def test_a_dead_letter_is_replayed(make_job: MakeJob) -> None:
 
 
 def test_replayed_after_a_tokenizer_upgrade(make_job: MakeJob) -> None:
-    """Documents in flight are said again as before; old rows count nowhere; new ones count once."""
+    """Documents in flight keep their texts; rows of the old version do not count, new ones once."""
     made = articles(24)
     with make_job() as job:
         normalized(job, made[:12])
-        extracted(job, job.worker("extract", "extract"))
-        before = said(job)
+        job.worker("extract").work_here()
+        before = published_texts(job)
         run(rewind(job.settings, "extract", beginning(job.settings, "documents")))
         upgraded = job.worker("extract", "extract", ["upgrade"])
         upgraded.start()
@@ -286,15 +288,15 @@ def test_replayed_after_a_tokenizer_upgrade(make_job: MakeJob) -> None:
         new_normalize.stop()
         upgraded.stop()
         rows = [Row.decode(row) for p in in_changelog(job, "rows").values() for row in p.values()]
-        assert {n: texts for n, texts in said(job).items() if n in before} == before
+        assert {n: texts for n, texts in published_texts(job).items() if n in before} == before
         assert differing(on_disk(upgraded, "rows"), in_changelog(job, "rows")) == []
         assert max(row.verdict.support for row in rows) == 12
-    later = {n: texts for n, texts in said(job).items() if n not in before}
+    later = {n: texts for n, texts in published_texts(job).items() if n not in before}
     assert later == undisturbed(made[12:])
 
 
 def _wait_for_members(job: Job, number: int, worker: Worker) -> None:
-    """Until so many workers share the partitions, and this one has recovered its own."""
+    """Wait until a number of workers share the partitions, and this one has recovered its own."""
     wait_until(
         lambda: len(run(members(job.settings, "extract"))) == number and worker.is_ready(),
         f"{number} members",

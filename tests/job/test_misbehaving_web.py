@@ -1,7 +1,7 @@
-"""Row 1 of issue 4: real workers beside a web that does what none should.
+"""Real workers fetch from a web that breaks every rule.
 
-Each behaviour ends in the right state within its limits, memory stays bounded, and who behaves is
-served. What may succeed later comes again at first, and is given up in the end.
+Each misbehaviour ends in the right state within its limits, memory stays bounded, and hosts that
+behave are served. Pages that may succeed later are tried again at first, and given up in the end.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ WAIT = 1_200.0  # seconds, that the server asks for; no wait of ours is near it
 
 @dataclass
 class Aftermath:
-    """What has become of everything.
+    """The outcomes of all pages and feeds.
 
     Attributes:
         good: pages of stories beside those that misbehave.
@@ -66,7 +66,7 @@ class Aftermath:
 
 @pytest.fixture(scope="module")
 def aftermath(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aftermath]:
-    """Both workers have met everything."""
+    """Yield the outcomes when both workers have met every misbehaviour."""
     directory = tmp_path_factory.mktemp("misbehaving")
     with misbehaving() as settings, FeedSites(SITES) as sites:
         rules = ",".join([*sites.rules(), settings["connect_to"]])
@@ -103,7 +103,7 @@ def _are_polled(job: Job) -> bool:
 def test_every_page_ends_in_the_right_state(
     aftermath: Aftermath, pages: dict[str, tuple[int, str]]
 ) -> None:
-    """A page, a dead letter with its reason, or again with its trouble."""
+    """It is a page, a dead letter with its reason, or waits for another try with its trouble."""
     found = {url: aftermath.bad[url].what for url in pages}
     assert found == {
         url: found[url] if found[url] in wanted.split(" or ") else wanted
@@ -112,12 +112,12 @@ def test_every_page_ends_in_the_right_state(
 
 
 def test_every_page_ends_within_its_limits(aftermath: Aftermath, record: Record) -> None:
-    """The request for its robots.txt included, which answers at once."""
+    """The time includes the request for its robots.txt, which is answered at once."""
     slowest = max(aftermath.bad, key=lambda url: aftermath.bad[url].seconds)
     seconds = aftermath.bad[slowest].seconds
     record(
-        f"row 1: {len(aftermath.bad)} pages that misbehave ended as they should, the last after "
-        f"{seconds:.1f} s of {TOTAL_SECONDS:.0f}: {slowest}"
+        f"misbehaving web: {len(aftermath.bad)} pages that misbehave ended as they should, "
+        f"the last after {seconds:.1f} s of {TOTAL_SECONDS:.0f}: {slowest}"
     )
     assert seconds < TOTAL_SECONDS + BUSY
 
@@ -126,7 +126,7 @@ def test_every_page_ends_within_its_limits(aftermath: Aftermath, record: Record)
 def test_a_host_that_asks_to_wait_is_asked_again_when_it_says(
     aftermath: Aftermath, path: str
 ) -> None:
-    """Retry-After in both forms; a date has whole seconds."""
+    """Retry-After is honoured in both forms; a date has whole seconds."""
     not_before = aftermath.bad[f"http://{path}.example/{path}"].not_before
     assert WAIT - BUSY < not_before < WAIT + 1
     feed = aftermath.feeds[f"http://{path}-feed.example/{path}"]
@@ -135,8 +135,8 @@ def test_a_host_that_asks_to_wait_is_asked_again_when_it_says(
 
 
 def test_every_feed_ends_in_the_right_state(aftermath: Aftermath, record: Record) -> None:
-    """Its trouble, or None where all is well; gone where it says so."""
-    record(f"row 1: {len(BAD_FEEDS)} feeds that misbehave ended as they should")
+    """Its state has its trouble, or None if all is well; 410 makes it gone."""
+    record(f"misbehaving web: {len(BAD_FEEDS)} feeds that misbehave ended as they should")
     found = {url: str(aftermath.feeds[url].trouble) for url in BAD_FEEDS}
     assert found == {
         url: found[url] if found[url] in wanted.split(" or ") else wanted
@@ -149,17 +149,17 @@ def test_every_feed_ends_in_the_right_state(aftermath: Aftermath, record: Record
 
 
 def test_memory_stays_below_100_mib_above_idle(aftermath: Aftermath, record: Record) -> None:
-    """Of each worker, with all that it started."""
+    """The limit holds for each worker with its child processes."""
     said = ", ".join(f"{name} {mib:.0f}" for name, mib in aftermath.memory.items())
-    record(f"row 1: MiB above idle, all at once: {said}")
+    record(f"misbehaving web: MiB above idle, all at once: {said}")
     assert max(aftermath.memory.values()) < MAX_MIB
 
 
-def test_who_behaves_beside_them_is_served(aftermath: Aftermath, record: Record) -> None:
-    """Every page; that nobody waits for those who hang is test_held_web.py's."""
+def test_hosts_that_behave_are_served(aftermath: Aftermath, record: Record) -> None:
+    """Every page arrives; test_held_web.py tests that hanging hosts delay no other."""
     seconds = [one.seconds for one in aftermath.good.values()]
     record(
-        f"row 1: {len(seconds)} pages that behave, beside those that misbehave: from publication "
-        f"to raw-html median {median(seconds):.1f} s, at most {max(seconds):.1f} s"
+        f"misbehaving web: {len(seconds)} pages that behave, beside those that misbehave: from "
+        f"publication to raw-html median {median(seconds):.1f} s, at most {max(seconds):.1f} s"
     )
     assert {one.what for one in aftermath.good.values()} == {"page"}

@@ -1,8 +1,9 @@
-"""First pages are judged again at 20: a kill at any point loses no revision, and changes none."""
+"""First pages are revised at the 20th page: a kill at any point loses or changes no revision."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pytest
 
@@ -10,52 +11,60 @@ from tests.job.conftest import MakeJob
 from tests.job.harness import Job
 from tests.job.outcomes import clean_texts, outcomes
 from tests.job.state import assert_trees_equal_recount, count, differing, in_changelog, on_disk
-from tests.job.test_interleavings import articles, extracted, normalized
+from tests.job.test_interleavings import articles, normalized
 from urltree.extractor import extract
 from urltree.page import Page
 from urltree.site.first_pages import ENOUGH
 from urltree.site.row import Row
 
+thorough = pytest.mark.thorough
 PAGES = ENOUGH + 6  # the last are learned while the revisions are being confirmed
 
 Text = tuple[str, int, str]  # a page's n, revision, text
 
 
-def said(job: Job) -> list[Text]:
-    """All that was said, in its order."""
+def published_texts(job: Job) -> list[Text]:
+    """Return all texts that were published, in their order."""
     return [(value["meta"]["n"], value["revision"], value["text"]) for value in clean_texts(job)]
 
 
 def undisturbed(made: Sequence[Page]) -> set[Text]:
-    """What the library says of these pages."""
+    """Return the texts that the library extracts from these pages."""
     found = extract(made, eviction=None, revise=True)
     return {(e.meta["n"], e.revision, e.text or "") for e in found}
 
 
 def last(texts: Iterable[Text]) -> dict[str, Text]:
-    """What was said last of each page."""
+    """Return the last text of each page."""
     return {text[0]: text for text in texts}
+
+
+def param(
+    action: str, topic: str, number: int, disk: str, name: str, *marks: pytest.MarkDecorator
+) -> Any:
+    """Return a fault of `runner.py`, and the disk with which the next worker starts."""
+    return pytest.param([action, topic, str(number)], disk, id=name, marks=marks)
 
 
 @pytest.mark.parametrize(
     ("fault", "disk"),
     [
-        pytest.param(["lose", "first-changelog", "5"], "same", id="a page is kept on disk only"),
-        pytest.param(["lose", "first-changelog", "5"], "empty", id="a page is not kept"),
-        pytest.param(["die", "rows-changelog", "24"], "same", id="a row is revised on disk only"),
-        pytest.param(["lose", "rows-changelog", "24"], "empty", id="a revised row is lost"),
-        pytest.param(["die", "clean-text", "23"], "same", id="before a revision is said"),
-        pytest.param(["lose", "clean-text", "23"], "same", id="a revision is lost"),
-        pytest.param(["lose", "clean-text", "23"], "empty", id="a revision is lost, new disk"),
-        pytest.param(["die", "first-changelog", "20"], "same", id="none is dropped"),
-        pytest.param(["die", "first-changelog", "30"], "same", id="half are dropped"),
-        pytest.param(["lose", "first-changelog", "30"], "empty", id="half are dropped, new disk"),
+        param("lose", "first-changelog", 5, "same", "a page is kept on disk only", thorough),
+        param("lose", "first-changelog", 5, "empty", "a page is not kept"),
+        param("die", "rows-changelog", 24, "same", "a row is revised on disk only"),
+        param("lose", "rows-changelog", 24, "empty", "a revised row is lost", thorough),
+        param("die", "clean-text", 23, "same", "before a revision is published", thorough),
+        param("lose", "clean-text", 23, "same", "a revision is lost"),
+        param("lose", "clean-text", 23, "empty", "a revision is lost, new disk", thorough),
+        param("die", "first-changelog", 20, "same", "none is dropped", thorough),
+        param("die", "first-changelog", 30, "same", "half are dropped", thorough),
+        param("lose", "first-changelog", 30, "empty", "half are dropped, new disk"),
     ],
 )
 def test_killed_while_first_pages_are_revised(
     make_job: MakeJob, fault: list[str], disk: str
 ) -> None:
-    """Each is said again as the library says it, its row has both verdicts, none is kept."""
+    """Each revision is the library's, each row has both verdicts, and no page stays in `first`."""
     made = articles(PAGES)
     with make_job(evict=False) as job:
         normalized(job, made)
@@ -65,8 +74,8 @@ def test_killed_while_first_pages_are_revised(
         again = job.worker("extract", "extract")
         if disk == "empty":
             again.wipe()
-        extracted(job, again)
-        texts, found = said(job), outcomes(job)
+        again.work_here()
+        texts, found = published_texts(job), outcomes(job)
         rows = [Row.decode(row) for p in in_changelog(job, "rows").values() for row in p.values()]
         assert (count(in_changelog(job, "first")), count(on_disk(again, "first"))) == (0, 0)
         assert differing(on_disk(again, "rows"), in_changelog(job, "rows")) == []
@@ -77,21 +86,21 @@ def test_killed_while_first_pages_are_revised(
     revised = {n for n, revision, _ in calm if revision}
     assert not found.missing
     assert len(revised) > 1
-    assert set(texts) <= calm  # a first verdict that was lost is not said again after a second
+    assert set(texts) <= calm  # a first verdict that was lost is not published after a second
     assert last(texts) == last(sorted(calm))
     assert not any(row.waits for row in rows)
     assert sum(row.revised is not None for row in rows) == len(revised)
 
 
 def test_a_partition_moves_before_the_twentieth_page(make_job: MakeJob) -> None:
-    """Its next owner has what was kept from the changelog; the former one's disk forgets it."""
+    """Its next owner restores the kept pages from the changelog; the former one deletes its own."""
     made = articles(PAGES)
     with make_job(evict=False) as job:
         first, second = job.worker("extract", "first"), job.worker("extract", "second")
         for worker, part in ((first, made[:10]), (second, made[10:]), (first, [])):
             normalized(job, part)
-            extracted(job, worker)
-        texts = said(job)
+            worker.work_here()
+        texts = published_texts(job)
         assert differing(on_disk(first, "first"), in_changelog(job, "first")) == []
         assert count(in_changelog(job, "first")) == 0
     assert len(texts) == len(set(texts))
@@ -99,14 +108,14 @@ def test_a_partition_moves_before_the_twentieth_page(make_job: MakeJob) -> None:
 
 
 def test_nothing_is_revised_where_it_is_switched_off(make_job: MakeJob) -> None:
-    """Each page is said once; what was kept before is dropped."""
+    """Each page is published once; pages that were kept before are dropped."""
     made = articles(PAGES)
     with make_job(evict=False) as job:
         normalized(job, made[:10])
-        extracted(job, job.worker("extract", "extract"))
+        job.worker("extract").work_here()
         assert count(in_changelog(job, "first")) == 10
         job.environment["URLTREE_REVISE"] = "false"
         normalized(job, made[10:])
-        extracted(job, job.worker("extract", "extract"))
+        job.worker("extract").work_here()
         assert count(in_changelog(job, "first")) == 0
-        assert [revision for _, revision, _ in said(job)] == [0] * PAGES
+        assert [revision for _, revision, _ in published_texts(job)] == [0] * PAGES

@@ -1,4 +1,4 @@
-"""Revisits, replaced: a kill at any point between two versions brings none of the older back."""
+"""Revisits that replace a page: a kill between two versions brings no older version back."""
 
 from __future__ import annotations
 
@@ -18,17 +18,21 @@ from tests.job.kafka_records import keyed
 from tests.job.outcomes import outcomes
 from tests.job.pages import START, Site
 from tests.job.state import assert_trees_equal_recount, differing, in_changelog, on_disk
-from tests.job.test_interleavings import extracted_here, normalized
+from tests.job.test_interleavings import normalized
 from urltree.extractor import extract
 from urltree.page import Page
 from urltree.site.deduplication import Step
 
 ARTICLES = 6
 VERSIONS = 3
+SEEN = ("normalize", ["lose", "seen-changelog", "9"])  # a stage, and a fault of `runner.py`
+ROWS = ("extract", ["lose", "rows-changelog", "9"])
+
+thorough = pytest.mark.thorough
 
 
 def versions() -> list[Page]:
-    """Each article in three versions, round by round; in the last round half are as before."""
+    """Return each article in three versions, round by round; the last round changes only half."""
     site, random = Site("site0.example", []), Random(1)
     first = [site.article(n, random) for n in range(ARTICLES)]
     rounds = [
@@ -47,14 +51,14 @@ def _version(page: Page, number: int) -> Page:
     return replace(page, html=html)
 
 
-def said(job: Job) -> list[tuple[str, int, str]]:
-    """All clean texts in their order: id, place among the pages, text."""
+def published_texts(job: Job) -> list[tuple[str, int, str]]:
+    """Return all clean texts in their order: id, place among the pages, text."""
     values = [orjson.loads(record.value or b"null") for record in job.read("clean-text")]
     return [(value["id"], int(value["meta"]["n"]), value["text"]) for value in values]
 
 
 def undisturbed(made: Sequence[Page]) -> dict[str, tuple[int, str]]:
-    """What stands under each id in the end, by the library."""
+    """Return the last text of each id by the library, with its place among the pages."""
     found = extract(made, eviction=None, revise=True, revisits="replace")
     return {e.id or "": (int(e.meta["n"]), e.text or "") for e in found if e.status == "ok"}
 
@@ -63,18 +67,22 @@ def undisturbed(made: Sequence[Page]) -> dict[str, tuple[int, str]]:
     ("stage", "fault", "disk"),
     [
         pytest.param("normalize", ["lose", "documents", "9"], "same", id="a forward is lost"),
-        pytest.param("normalize", ["lose", "seen-changelog", "9"], "same", id="seen's changelog"),
-        pytest.param("normalize", ["lose", "seen-changelog", "9"], "empty", id="seen, new disk"),
-        pytest.param("normalize", ["die", "duplicates", "2"], "same", id="all were superseded"),
-        pytest.param("extract", ["lose", "rows-changelog", "9"], "same", id="a row's changelog"),
-        pytest.param("extract", ["lose", "rows-changelog", "9"], "empty", id="a row, new disk"),
+        pytest.param(*SEEN, "same", id="seen's changelog", marks=thorough),
+        pytest.param(*SEEN, "empty", id="seen, new disk"),
+        pytest.param(
+            *("normalize", ["die", "duplicates", "2"], "same"),
+            id="all were superseded",
+            marks=thorough,
+        ),
+        pytest.param(*ROWS, "same", id="a row's changelog", marks=thorough),
+        pytest.param(*ROWS, "empty", id="a row, new disk"),
         pytest.param("extract", ["die", "clean-text", "14"], "same", id="before a third version"),
     ],
 )
 def test_killed_between_two_versions(
     make_job: MakeJob, stage: str, fault: list[str], disk: str
 ) -> None:
-    """Every page has an outcome; under each id the last version stands, said after all others."""
+    """Every page has an outcome, and the last version of each id is published after all others."""
     made = versions()
     with make_job(revisits="replace", evict=False) as job:
         if stage == "extract":
@@ -87,27 +95,25 @@ def test_killed_between_two_versions(
         again = job.worker(stage, stage)
         if disk == "empty":
             again.wipe()
-        again.start()
-        job.wait_through(stage)
-        again.stop()
+        again.work_here()
         if stage == "normalize":
-            extracted_here(job)
+            job.worker("extract").work_here()
         found = outcomes(job)
         assert not found.missing
         steps = Counter(duplicate.decode(record.value).step for record in job.read("duplicates"))
-        if disk == "same":  # a new one may know nothing of later versions yet
+        if disk == "same":  # an empty one may lack later versions yet
             assert steps[Step.SUPERSEDED] > 0, "no older version was delivered again"
         table = "seen" if stage == "normalize" else "rows"
         assert differing(on_disk(again, table), in_changelog(job, table)) == []
         assert assert_trees_equal_recount(job, in_changelog(job, "rows"), None) == (1, 0)
         assert job.audit().missing == 0
-        texts = said(job)
+        texts = published_texts(job)
     last, calm = {each[0]: each for each in texts}, undisturbed(made)
     assert {document_id: n for document_id, n, _ in last.values()} == {
         document_id: n for document_id, (n, _) in calm.items()
     }
-    if stage == "extract":  # what `normalize` did not forward again was not learned meanwhile
+    if stage == "extract":  # documents that `normalize` did not forward again were not learned
         assert {document_id: (n, text) for document_id, n, text in last.values()} == calm
     for document_id in {each[0] for each in texts}:
         order = [n for each, n, _ in texts if each == document_id]
-        assert order == sorted(order), "an older version was said after a later one"
+        assert order == sorted(order), "an older version was published after a later one"

@@ -1,13 +1,12 @@
-"""Row 5 of issue 3: the same pages give the same values, however they travel.
+"""The same pages give the same values through the job and through the library.
 
-Through Kafka with one and with three `extract` workers, published with right keys, by a producer
-that partitions by CRC32, or without keys, and through `urltree.extract`: outcomes are compared
-page by page, by the string `n` that each page carries, and clean text with all its fields but
-origin.
+The job has one or three `extract` workers. Pages are published with the right keys, by a producer
+that partitions by CRC32, or without keys. Outcomes are compared page by page, by the string `n`
+that each page carries; clean text is compared with all its fields but the origin.
 
 Verdicts depend on the order of a domain's pages, and partitions have no order among each other.
-So pages without keys are published into one partition where values are compared. Spread over all
-partitions they still give the same documents and the same trees, which is all that can be said.
+Where values are compared, pages without keys are therefore published into one partition. Spread
+over all partitions they still give the same documents and the same trees.
 """
 
 from __future__ import annotations
@@ -37,11 +36,12 @@ PAGES = 600
 EVICTION = Eviction(max_documents=60, max_age=10 * DAY, keep=20)
 SETTINGS = {"max_documents": 60, "max_age_days": 10, "keep": 20, "markdown": True, "metadata": True}
 
+thorough = pytest.mark.thorough
 Outcome = tuple[Any, ...]
 
 
 class Library(NamedTuple):
-    """Pages of seven sites in order, and what the library says of each."""
+    """Pages of seven sites in order, and the library's outcome of each."""
 
     pages: list[Page]
     outcomes: dict[str, Outcome]
@@ -49,17 +49,17 @@ class Library(NamedTuple):
 
 @pytest.fixture(scope="module")
 def library() -> Library:
-    """Some pages, and the outcomes to compare with."""
-    return said_by_library(pages(PAGES, seed=5))
+    """Return pages, and the outcomes to compare with."""
+    return outcomes_of_library(pages(PAGES, seed=5))
 
 
-def said_by_library(made: list[Page], revisits: Revisits = "drop") -> Library:
-    """What the library says of pages, with the options of SETTINGS."""
+def outcomes_of_library(made: list[Page], revisits: Revisits = "drop") -> Library:
+    """Return the library's outcomes of pages, with the options of SETTINGS."""
     options: dict[str, Any] = {"eviction": EVICTION, "markdown": True, "metadata": True}
     first: dict[str, str] = {}
     found = {}
     for extraction in extract(made, revise=True, revisits=revisits, **options):
-        # a revision stands behind the page that caused it, and takes the place of its first
+        # a revision follows the page that caused it, and replaces the first outcome of its own
         n = first.setdefault(extraction.origin, str(len(first)))
         found[n] = _of_library(extraction, first)
     return Library(made, found)
@@ -78,7 +78,7 @@ def _without_origin(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_job(job: Job, origins: Sequence[str]) -> dict[str, Outcome]:
-    """What a job has said of each page."""
+    """Return the job's outcome of each page."""
     n_of = {origin: str(n) for n, origin in enumerate(origins)}
     found: dict[str, Outcome] = {}
     for value in clean_texts(job):
@@ -93,25 +93,22 @@ def of_job(job: Job, origins: Sequence[str]) -> dict[str, Outcome]:
 
 
 def processed(job: Job, records: Sequence[Sent], workers: int) -> list[str]:
-    """Publish, let so many extract workers process, stop all; the origins."""
-    extractors = [job.worker("extract", f"extract-{n}").start(wait=False) for n in range(workers)]
-    normalize = job.worker("normalize").start()
-    for worker in extractors:
-        worker.wait_ready()
-    origins = job.publish(records)
-    job.wait_through()
-    for worker in (normalize, *extractors):
-        worker.stop()
-    return origins
+    """Publish pages, and let `normalize` and a number of `extract` workers process them.
+
+    Returns:
+        The origins of the pages.
+    """
+    extractors = [job.worker("extract", f"extract-{n}") for n in range(workers)]
+    return job.process_here(records, job.worker("normalize"), *extractors)
 
 
 @pytest.mark.parametrize(
     ("workers", "publish"),
     [
-        pytest.param(1, keyed, id="one worker, right keys"),
+        pytest.param(1, keyed, id="one worker, right keys", marks=thorough),
         pytest.param(3, keyed, id="three workers, right keys"),
         pytest.param(1, keyed_by_crc32, id="one worker, keys where CRC32 puts them"),
-        pytest.param(3, unkeyed, id="three workers, no keys"),
+        pytest.param(3, unkeyed, id="three workers, no keys", marks=thorough),
     ],
 )
 def test_kafka_says_what_the_library_says(
@@ -121,15 +118,15 @@ def test_kafka_says_what_the_library_says(
     workers: int,
     publish: Callable[[Page], Sent],
 ) -> None:
-    """Each page has the same outcome, clean text with the same fields."""
+    """Each page has the same outcome, and its clean text the same fields."""
     with make_job(**SETTINGS) as job:
         origins = processed(job, [publish(page) for page in library.pages], workers)
         found = of_job(job, origins)
     differ = [n for n, said in library.outcomes.items() if found.get(n) != said]
     kinds = [outcome[0] for outcome in found.values()]
     record(
-        f"row 5: {workers} extract workers, {publish.__name__}: {len(differ)} of {PAGES} pages "
-        f"differ from urltree.extract ({kinds.count('ok')} clean texts, "
+        f"job and library: {workers} extract workers, {publish.__name__}: {len(differ)} of "
+        f"{PAGES} pages differ from urltree.extract ({kinds.count('ok')} clean texts, "
         f"{kinds.count('duplicate')} duplicates, {kinds.count('error')} dead letters)"
     )
     assert any(said[1]["revision"] for said in found.values() if said[0] == "ok")
@@ -139,7 +136,7 @@ def test_kafka_says_what_the_library_says(
 
 def test_kafka_replaces_revisits_as_the_library_does(make_job: MakeJob, record: Record) -> None:
     """Each version of a page has the same outcome, and the trees are those of the last ones."""
-    library = said_by_library(with_revisits(pages(200, seed=7)), "replace")
+    library = outcomes_of_library(with_revisits(pages(200, seed=7)), "replace")
     with make_job(**SETTINGS, revisits="replace") as job:
         origins = processed(job, [keyed(page) for page in library.pages], 1)
         found = of_job(job, origins)
@@ -147,9 +144,7 @@ def test_kafka_replaces_revisits_as_the_library_does(make_job: MakeJob, record: 
         audit = job.audit()
     texts = [said[1] for said in found.values() if said[0] == "ok"]
     versions = len(texts) - len({text["id"] for text in texts})
-    record(
-        f"revisits: {versions} of {len(texts)} clean texts superseded another, as in the library"
-    )
+    record(f"job and library: {versions} of {len(texts)} clean texts superseded another in both")
     assert found == library.outcomes
     assert versions > 0
     assert (audit.missing, audit.clean_text) == (0, len(texts))
@@ -158,7 +153,7 @@ def test_kafka_replaces_revisits_as_the_library_does(make_job: MakeJob, record: 
 def test_pages_without_keys_in_all_partitions_give_the_same_trees(
     make_job: MakeJob, record: Record, library: Library
 ) -> None:
-    """Their order is lost, and with it which copy is the duplicate; ids, counts and trees stay."""
+    """Their order is lost, so another copy may be the duplicate; ids, counts and trees stay."""
     with make_job(evict=False) as job:
         origins = processed(
             job, [unkeyed(page, n % PARTITIONS) for n, page in enumerate(library.pages)], 1
@@ -168,6 +163,9 @@ def test_pages_without_keys_in_all_partitions_give_the_same_trees(
     both = (found, library.outcomes)
     ids = [{said[1]["id"] for said in all_.values() if said[0] == "ok"} for all_ in both]
     kinds = [sorted(said[0] for said in all_.values()) for all_ in both]
-    record(f"row 5: no keys, all partitions: {len(ids[0] ^ ids[1])} ids differ, {trees} trees")
+    record(
+        f"job and library: no keys, all partitions: {len(ids[0] ^ ids[1])} ids differ, "
+        f"{trees} trees"
+    )
     assert ids[0] == ids[1]
     assert [kinds[0].count("error"), len(kinds[0])] == [kinds[1].count("error"), len(kinds[1])]

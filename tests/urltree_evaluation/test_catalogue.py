@@ -102,6 +102,7 @@ def test_a_tool_that_is_not_installed_says_how_to_install_it() -> None:
     assert said.endswith(" True\n")
 
 
+@pytest.mark.slow
 def test_a_tool_that_is_broken_says_so_and_the_others_are_there(tmp_path: Path) -> None:
     """Any exception on import becomes the reason."""
     (tmp_path / "resiliparse.py").write_text("1 / 0")
@@ -115,6 +116,7 @@ def test_a_tool_that_is_broken_says_so_and_the_others_are_there(tmp_path: Path) 
     assert ran.stdout == "broken: ZeroDivisionError: division by zero True\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="magic-html installs on Python 3.12")
 def test_magic_html_says_which_python_it_needs() -> None:
     """Its package cannot be installed on older versions."""

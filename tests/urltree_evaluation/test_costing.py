@@ -78,6 +78,7 @@ def fails_on(bad: str) -> None:
         time.sleep(60)
 
 
+@pytest.mark.slow
 def test_extractors_are_measured_side_by_side(tmp_path: Path) -> None:
     """An extractor that fails, ends the process or hangs does not affect the others."""
     workspace = work(tmp_path, 5)

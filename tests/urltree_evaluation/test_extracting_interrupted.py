@@ -14,9 +14,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests import child_process
 from tests.urltree_evaluation.streamed import CORPUS, PART, work
 
-ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.slow
 
 RUN = """
 import os, sys, time
@@ -47,7 +48,7 @@ def started(folder: Path) -> subprocess.Popen[str]:
     """Start an extraction in its own process group, as a shell does."""
     return subprocess.Popen(
         [sys.executable, "-c", RUN, str(folder)],
-        cwd=ROOT,
+        env=child_process.environment(),
         stderr=subprocess.PIPE,
         text=True,
         process_group=0,
@@ -127,6 +128,8 @@ def test_a_full_disk_ends_all_processes_and_leaves_no_file(tmp_path: Path) -> No
     """A limit on the size of files simulates the full disk."""
     work(tmp_path)
     command = [sys.executable, "-c", FULL, str(tmp_path)]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, text=True)
+    ran = subprocess.run(
+        command, env=child_process.environment(), capture_output=True, check=False, text=True
+    )
     assert ran.stdout == "[] []\n"
     assert "ClickException: [Errno 27] File too large" in ran.stderr

@@ -23,6 +23,8 @@ from urltree_evaluation.extractors.registry import DuplicatePage
 from urltree_evaluation.prediction import Failure
 from urltree_evaluation.running.part_run import DEATHS
 
+pytestmark = pytest.mark.slow
+
 BAD = "2"  # id of the page on which the extractor misbehaves
 SECONDS = 1.0  # limit of CPU time, a thousand times what a page takes here
 

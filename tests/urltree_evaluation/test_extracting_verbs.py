@@ -80,6 +80,7 @@ def test_a_folder_without_corpus_says_which_verb_makes_one(tmp_path: Path) -> No
     assert "has no corpus: run `urltree evaluate convert` first" in result.stderr
 
 
+@pytest.mark.slow
 def test_all_stages_follow_each_other(tmp_path: Path) -> None:
     """Each stage prints its heading; a second run extracts nothing again."""
     file = tmp_path / "input.jsonl"

@@ -12,6 +12,8 @@ from urltree.heuristics.registry import NAMES
 from urltree_evaluation.cli.gate import command
 from urltree_evaluation.gate.floors import FIGURES, SHIPPED, Floors
 
+pytestmark = pytest.mark.slow
+
 STREAMS = Path(__file__).parents[3] / "shared" / "data" / "streams"
 METRICS = ("words ", "words+title ")  # first words of the two tables
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from statistics import fmean
 
+import pytest
+
 from tests.conftest import Record
 from tests.urltree_evaluation.corpora_on_disk import SHARED, shared_only
 from urltree_evaluation.converting import convert
@@ -19,6 +21,7 @@ CORPUS = "scrapinghub-article-extraction-benchmark"
 EVERY = 4
 
 
+@pytest.mark.slow
 @shared_only
 def test_the_grandparent_filter_raises_precision(tmp_path: Path, record: Record) -> None:
     """As published, it raises precision and lowers recall; F1 depends on the corpus."""

@@ -46,6 +46,7 @@ def documents() -> Iterator[tuple[list[str], list[str]]]:
                 yield pair
 
 
+@pytest.mark.slow
 def test_it_equals_a_transcription_on_real_pages(record: Callable[[str], None]) -> None:
     """There is no difference on 500 documents."""
     if not DATA.exists():

@@ -14,9 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests import child_process
 from urltree_evaluation.pool import PoolError, map_unordered
 
-ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.slow
+
 CODE = """
 import sys
 from pathlib import Path
@@ -57,7 +59,8 @@ def test_processes_end_with_the_one_that_was_killed(has_begun: bool, tmp_path: P
     """After `kill -9` of a command, none of its processes remains."""
     files = [tmp_path / name for name in "ab"]
     command = [sys.executable, "-c", CODE, *map(str, files)]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as parent:
+    environment = child_process.environment()
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as parent:
         process = psutil.Process(parent.pid)
         until(lambda: len(process.children()) == 3)  # two workers and a resource tracker
         until(lambda: not has_begun or all(file.exists() for file in files))

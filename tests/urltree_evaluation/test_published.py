@@ -19,6 +19,7 @@ CORPUS = "scrapinghub-article-extraction-benchmark"
 PUBLISHED = {"trafilatura-fast": 0.956, "readability-lxml": 0.952, "boilerpy3-article": 0.842}
 
 
+@pytest.mark.slow
 @shared_only
 def test_shingles_are_those_of_the_benchmark(tmp_path: Path, record: Record) -> None:
     """Mean F1 of pages by four-word shingles is that of scrapinghub's own evaluation."""

@@ -73,6 +73,7 @@ def _hostile_extractors() -> Mapping[str, Say]:
     return {"urltree-strict": whole, "<img onerror=alert(3)> $y$": lambda _: HOSTILE}
 
 
+@pytest.mark.slow
 def test_the_page_refers_to_nothing_but_itself(page: html.HtmlElement) -> None:
     """It has no script, and no links except its own anchors and the empty icon."""
     found = {

@@ -5,6 +5,7 @@ This is a script, because an audit hook stays until the process ends.
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from contextlib import suppress
@@ -27,6 +28,7 @@ PAGES = {
     for language in PARAGRAPHS
 }
 BROKEN = ["", " ", "<!-- nothing -->", "no tags", "<p>\0</p>", "<p></p>", "</div></div>"]
+TEMPORARY = Path(tempfile.gettempdir()).resolve()  # asked before the hook: it writes a file
 REACHED: list[str] = []
 
 
@@ -34,15 +36,23 @@ def notice(event: str, arguments: tuple[Any, ...]) -> None:
     """Record requests, processes, and files written outside the temporary folder (audit hook)."""
     if event in {"socket.connect", "socket.getaddrinfo", "socket.sendto", "subprocess.Popen"}:
         REACHED.append(f"{event} {arguments[1:]}")
-    is_written = (
-        event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+")
-    )
-    if (is_written or event == "os.mkdir") and not _is_temporary(arguments[0]):
+    if (event == "os.mkdir" or _is_write(event, arguments)) and not _is_temporary(arguments[0]):
         REACHED.append(f"{event} {arguments[0]}")
 
 
+def _is_write(event: str, arguments: tuple[Any, ...]) -> bool:
+    """Return whether a file is opened for writing, by `open` or by `os.open`.
+
+    A file descriptor that becomes a file object was noticed when `os.open` returned it.
+    """
+    if event != "open" or isinstance(arguments[0], int):
+        return False
+    _, mode, flags = arguments
+    return bool(set(mode) & set("wax+")) if mode else bool(flags & (os.O_WRONLY | os.O_RDWR))
+
+
 def _is_temporary(path: object) -> bool:
-    return Path(str(path)).resolve().is_relative_to(Path(tempfile.gettempdir()).resolve())
+    return Path(str(path)).resolve().is_relative_to(TEMPORARY)
 
 
 def main() -> None:

@@ -133,6 +133,7 @@ def test_one_page_of_a_domain_teaches_nothing(heuristic: str, kept: list[str]) -
     assert b"note:" not in urltree(stdin=lines(page(0), page(1))).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(
     ("options", "statuses"),
@@ -151,6 +152,7 @@ def test_a_page_that_has_changed_comes_out_again(
     assert [record["status"] for record in records(run.stdout)] == statuses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--two-pass"], ["--boilerplate", "--markdown"]])
 def test_processes_change_nothing(tmp_path: Path, options: list[str]) -> None:
     """Two runs with one state: one process and three processes write the same bytes."""
@@ -204,6 +206,7 @@ def test_a_damaged_input_ends_the_run(tmp_path: Path) -> None:
     assert (tmp_path / "state" / "state.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_closed_pipe_is_silent(tmp_path: Path, jobs: int) -> None:
     """`urltree extract … | head -1` prints no error."""
@@ -220,6 +223,7 @@ def test_a_closed_pipe_is_silent(tmp_path: Path, jobs: int) -> None:
     assert "Traceback" not in errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_saves_the_state(tmp_path: Path, jobs: int) -> None:
     """Ctrl-C ends with 130; written pages are duplicates in the next run."""

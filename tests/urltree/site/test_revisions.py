@@ -96,6 +96,7 @@ def test_a_replay_is_the_revision(tmp_path: Path) -> None:
     assert list(urltree.extract([given[number]], state=tmp_path)) == [first]
 
 
+@pytest.mark.slow
 def test_processes_change_nothing() -> None:
     """The command with --revise says the same from one process and from two."""
     hosts = ["a.example", "b.example"]

@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from time import process_time
 
 import psutil
@@ -20,6 +19,7 @@ from hypothesis import strategies as st
 
 from agents.settings.feeds import MIB
 from agents.settings.job import Settings
+from tests import child_process
 from tests.agents.limits import GUARD, OF_ANSWERS
 from tests.conftest import Record
 from tests.urltree.crawl.web.answers import ANSWERS
@@ -34,9 +34,12 @@ CPU_SECONDS = 60.0  # per response of 5 KB; usual are milliseconds, but some clo
 def apart() -> Iterator[Settings]:
     """Settings that lead to a server in another process, so that its memory is not the client's."""
     command = [sys.executable, "-m", "tests.urltree.crawl.web.misbehaving"]
-    root = Path(__file__).parents[4]
     with subprocess.Popen(
-        command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command,
+        env=child_process.environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as server:
         assert server.stdout
         assert server.stdin

@@ -85,6 +85,7 @@ def test_the_language_is_that_of_the_clean_text() -> None:
     assert [found and found.language for found in languages] == ["de", "en"]
 
 
+@pytest.mark.slow
 def test_the_command_has_the_field() -> None:
     """`--metadata` works with one process and with several."""
     pages = orjson.dumps(PAGE) + b"\n" + orjson.dumps(PAGE | {"url": "https://other.example/"})

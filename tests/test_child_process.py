@@ -1,0 +1,64 @@
+"""A foreign package that is called `tests` does not hide ours in child processes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+import tests
+from tests.child_process import ROOT, environment
+
+OURS = str(ROOT / "tests" / "__init__.py")
+SHOW = "import tests; print(tests.__file__)"
+
+
+@pytest.fixture
+def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a package `tests` of somebody else on PYTHONPATH."""
+    package = tmp_path / "foreign" / "tests" / "__init__.py"
+    package.parent.mkdir(parents=True)
+    package.touch()
+    monkeypatch.setenv("PYTHONPATH", str(package.parents[1]))
+
+
+def which_tests() -> str:
+    """Return the file of the package `tests` that this process imports."""
+    return str(tests.__file__)
+
+
+@pytest.mark.usefixtures("foreign")
+def test_a_child_process_in_the_root_of_the_checkout_imports_ours() -> None:
+    """Its working directory is first on its path, and ours is a regular package there."""
+    ran = subprocess.run(
+        [sys.executable, "-c", SHOW], cwd=ROOT, capture_output=True, check=True, text=True
+    )
+    assert ran.stdout.strip() == OURS
+
+
+@pytest.mark.usefixtures("foreign")
+@pytest.mark.parametrize("options", [(), ("-P",)], ids=["default", "safe path"])
+def test_a_child_process_elsewhere_imports_ours(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """The environment that tests give to their child processes names the root first."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    ran = subprocess.run(
+        [sys.executable, *options, "-c", SHOW],
+        cwd=elsewhere,
+        env=environment(),
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert ran.stdout.strip() == OURS
+
+
+@pytest.mark.usefixtures("foreign")
+def test_a_spawned_process_of_a_pool_imports_ours() -> None:
+    """It has the path of this process, on which the root is first."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        assert pool.submit(which_tests).result() == OURS
