@@ -4,8 +4,8 @@
         server.kubeconfig      # for helm
         server.version         # "v1.36.4"
 
-It admits, defaults, validates and stores as in any cluster; nothing acts on what is stored. Pods
-need no service account here, for the controller that makes one in each namespace is missing.
+It admits, defaults, validates and stores objects as in any cluster, but nothing acts on them. Pods
+need no service account, because the controller that makes one in each namespace is missing.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ PATIENCE = 300.0  # seconds for a start; 5 are usual
 
 
 class ApiServerError(Exception):
-    """The API server does not start; the message holds the end of its log."""
+    """The API server does not start. The message has the end of its log."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the API server said.
+    """An answer of the API server.
 
     Attributes:
-        status: HTTP's.
+        status: status of the HTTP response.
         body: the object, the list or, on an error, the Status.
-        warnings: texts of the Warning headers, where PodSecurity warns.
+        warnings: texts of the Warning headers, which PodSecurity uses.
     """
 
     status: int
@@ -51,7 +51,7 @@ class Answer:
 
     @property
     def error(self) -> str:
-        """The API server's sentence; empty if it accepted."""
+        """Message of the error; empty if the request was accepted."""
         return "" if self.status < 400 else str(self.body.get("message", self.status))
 
 
@@ -67,11 +67,11 @@ class ApiServer:
 
     @property
     def version(self) -> str:
-        """As it names itself, "v1.36.4"."""
+        """Version of the server, such as "v1.36.4"."""
         return str(self.request("GET", "/version").body["gitVersion"])
 
     def trust(self, authority: trustme.CA) -> None:
-        """Accept the authority's certificates, and tell helm to."""
+        """Trust the server's CA, here and in the kubeconfig of helm."""
         authority.cert_pem.write_to_path(self._ca)
         authority.configure_trust(self._context)
         cluster = {"server": self.url, "certificate-authority": str(self._ca)}
@@ -88,7 +88,7 @@ class ApiServer:
     def request(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, **query: str
     ) -> Answer:
-        """One request; a PATCH is a server-side apply."""
+        """Send a request and return the answer. A PATCH is a server-side apply."""
         kind = "application/apply-patch+yaml" if method == "PATCH" else "application/json"
         return self._send(method, f"{path}?{urlencode(query)}", kind, body)
 
@@ -120,7 +120,7 @@ def _answer(status: int, body: bytes, headers: Any) -> Answer:
 
 @contextmanager
 def running(etcd: Path, kube_apiserver: Path, directory: Path) -> Iterator[ApiServer]:
-    """An empty API server, ended with its etcd whatever happens in between.
+    """Yield an empty API server, and end it with its etcd in any case.
 
     Raises:
         ApiServerError: one of the two ends, or is not ready in time.
@@ -157,7 +157,7 @@ def _etcd_options(directory: Path, client: str, peer: str) -> dict[str, object]:
 def _apiserver_options(
     directory: Path, etcd: str, server: ApiServer, authority: trustme.CA
 ) -> dict[str, object]:
-    """One certificate serves the connections and signs service accounts' tokens, which none has."""
+    """Write a certificate for the connections, which also signs tokens of service accounts."""
     certificate = authority.issue_cert("127.0.0.1")
     key, chain = directory / "key.pem", directory / "certificate.pem"
     certificate.private_key_pem.write_to_path(key)

@@ -1,6 +1,6 @@
-"""What the tests ask of a cluster: custom resources, dry runs, and all that a namespace holds.
+"""A cluster for tests: custom resources, dry runs, and the contents of namespaces.
 
-Kinds are found by discovery, as kubectl does: nothing here lists kinds of its own.
+Kinds are found by discovery, as kubectl does; no list of kinds is written here.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Cluster:
         self._discover()
 
     def make_namespace(self, name: str) -> str:
-        """A namespace that admits restricted pods only, and warns of other templates."""
+        """Make a namespace that admits only restricted pods and warns of other templates."""
         level = {"enforce": "restricted", "warn": "restricted"}
         labels = {f"pod-security.kubernetes.io/{mode}": said for mode, said in level.items()}
         body = {
@@ -45,7 +45,7 @@ class Cluster:
         return name
 
     def make_priority_class(self, name: str) -> None:
-        """One that pods can name."""
+        """Make a PriorityClass that pods can name."""
         body = {
             "apiVersion": "scheduling.k8s.io/v1",
             "kind": "PriorityClass",
@@ -55,23 +55,23 @@ class Cluster:
         _accepted(self.create(body, ""))
 
     def apply(self, wanted: Object, namespace: str, **query: str) -> Answer:
-        """Server-side apply, strict; with `dryRun` nothing is stored."""
+        """Send a strict server-side apply. With `dryRun` nothing is stored."""
         path = f"{self.path(wanted, namespace)}/{wanted['metadata']['name']}"
         return self.server.request("PATCH", path, wanted, **BY_US, **STRICT, **query)
 
     def create(self, wanted: Object, namespace: str, **query: str) -> Answer:
-        """A POST, strict, as a controller would send."""
+        """Send a strict POST, as a controller would."""
         return self.server.request("POST", self.path(wanted, namespace), wanted, **STRICT, **query)
 
     def path(self, wanted: Object, namespace: str) -> str:
-        """Where objects of this kind are, in the namespace if they live in one."""
+        """Return the path of objects of this kind, in the namespace if the kind has namespaces."""
         version = wanted["apiVersion"]
         resource = self._resources[version, wanted["kind"]]
         scope = f"/namespaces/{namespace}" if resource["namespaced"] else ""
         return f"{_root(version)}{scope}/{resource['name']}"
 
     def contents(self, namespace: str) -> dict[str, Object]:
-        """Every object in a namespace, of every kind, by "Kind/name"."""
+        """Return all objects of all kinds in a namespace, by "Kind/name"."""
         found: dict[str, Object] = {}
         for (version, kind), resource in self._resources.items():
             if resource["namespaced"] and "list" in resource["verbs"]:

@@ -1,9 +1,9 @@
-"""Runs a program in an image's files as Kubernetes would under a restricted policy, without it.
+"""Run a program in the files of an image as Kubernetes would under a restricted policy.
 
     / read-only ─ /tmp a tmpfs ─ /var/lib/urltree a directory of the machine ─ /proc its own
     uid and gid 10001, no other group, no capability, no-new-privileges; the program is process 1
 
-The network is the machine's, so that it reaches the embedded Kafka on loopback.
+It uses the network of the machine, to reach the embedded Kafka on loopback.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _NAMESPACES = ("unshare", "--mount", "--pid", "--fork", "--kill-child")
 
 
 class Container:
-    """A container of an image: a disk of its own, its image's environment and more.
+    """A container of an image, with its own disk and environment.
 
     Args:
-        image: whose files and configuration it has.
-        data: directory of the machine; made, and given to the container's user.
-        environment: besides the image's own, or instead.
+        image: image with its files and configuration.
+        data: data directory on the machine; it is made for the container's user.
+        environment: variables that add to, or override, those of the image.
     """
 
     def __init__(self, image: Image, data: Path, environment: Mapping[str, str]) -> None:
@@ -80,27 +80,27 @@ class Running:
 
     @property
     def pid(self) -> int:
-        """The machine's number of what is process 1 inside."""
+        """Process id, on the machine, of process 1 of the container."""
         children = Path(f"/proc/{self._child.pid}/task/{self._child.pid}/children").read_text()
         return int(children.split()[0])
 
     def status(self) -> dict[str, str]:
-        """What the kernel says of it: proc(5), `status`."""
+        """Return the fields of `/proc/PID/status`."""
         lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
         return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
     def poll(self) -> int | None:
-        """Its exit code, None while it runs."""
+        """Return the exit code, or None while it runs."""
         return self._child.poll()
 
     def log(self) -> str:
-        """The last lines that it wrote."""
+        """Return the last lines of its log."""
         return self._child.tail(40)
 
     def ask_to_end(self) -> None:
-        """SIGTERM, as the kubelet sends it."""
+        """Send SIGTERM, as the kubelet does."""
         os.kill(self.pid, signal.SIGTERM)
 
     def kill(self) -> None:
-        """SIGKILL; nothing where it has ended."""
+        """Send SIGKILL, if it still runs."""
         self._child.kill()

@@ -1,4 +1,4 @@
-"""A pod of a render, run as the kubelet runs it.
+"""A rendered pod that runs as under the kubelet.
 
 start ──▶ startup probe ──▶ liveness and readiness, each in its own time ──▶ SIGTERM, grace
                                └─ failed, or the process ended: started again
@@ -34,13 +34,13 @@ class Pod:
     """A pod with one container.
 
     Args:
-        node: that runs it.
+        node: the node that runs the pod.
         name: `metadata.name`.
-        spec: of the render.
+        spec: the rendered spec.
 
     Attributes:
-        restarts: how often its container was started again: it ended, or its probes failed.
-        is_ready: what readiness said last.
+        restarts: number of restarts of its container, because it ended or its probes failed.
+        is_ready: last result of the readiness probe.
     """
 
     def __init__(self, node: Node, name: str, spec: Mapping[str, Any]) -> None:
@@ -58,24 +58,24 @@ class Pod:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the render says, on top of the image's."""
+        """The rendered environment on top of the one of the image."""
         given = {each["name"]: self._value(each) for each in self.container["env"]}
         return {**image_environment(), **given}
 
     @property
     def pid(self) -> int:
-        """This machine's number of what is process 1 inside."""
+        """Process id, on this machine, of process 1 of the pod."""
         assert self._child is not None, f"{self.name} is not running"
         children = Path(f"/proc/{self._child.pid}/task/{self._child.pid}/children").read_text()
         return int(children.split()[0])
 
     @property
     def claim(self) -> Path:
-        """Its disk; it outlives the pod."""
+        """Directory of its claim, which outlives the pod."""
         return self._node.directory / "claims" / self.name
 
     def start(self) -> Self:
-        """Start the container, and ask its probes as rendered."""
+        """Start the container and its rendered probes."""
         self._start()
         if "startupProbe" in self.container:
             self._ending.clear()
@@ -84,19 +84,19 @@ class Pod:
         return self
 
     def wait_ready(self) -> Self:
-        """Until readiness says so; whoever has to be restarted for it fails."""
+        """Wait until the pod is ready. A restart meanwhile is an error."""
         what, restarts = f"{self.name} to be ready", lambda: self.restarts or None
         wait_until(lambda: self.is_ready, what, self.log, restarts)
         return self
 
     def run(self) -> int:
-        """Run it to its end, as a Job's or a test's pod; its exit code."""
+        """Run the pod of a Job or a test to its end, and return the exit code."""
         self.start()
         wait_until(lambda: self.poll() is not None, f"{self.name} to end", self.log)
         return self.kill()
 
     def stop(self) -> tuple[int, float]:
-        """SIGTERM, and SIGKILL when the grace period is over; the exit code and the seconds."""
+        """Send SIGTERM, and SIGKILL after the grace period; return exit code and seconds."""
         self._end_probing()
         asked = time.monotonic()
         os.kill(self.pid, signal.SIGTERM)
@@ -106,7 +106,7 @@ class Pod:
         return self.kill(), seconds
 
     def kill(self) -> int:
-        """SIGKILL; its exit code, 0 where it was never started."""
+        """Send SIGKILL and return the exit code, 0 if the pod was never started."""
         self._end_probing()
         code = 0 if self._child is None else self._child.kill()
         if self._network is not None:
@@ -116,7 +116,7 @@ class Pod:
         return code
 
     def execute(self, *command: str) -> subprocess.CompletedProcess[str]:
-        """Run a program beside it, as `kubectl exec` does."""
+        """Run a program in the pod, as `kubectl exec` does."""
         enter = ("nsenter", f"--target={self.pid}", "--mount", "--pid", "--root", "--wd")
         return subprocess.run(
             [*enter, *self._rights(), *self._environment(), *command],
@@ -126,11 +126,11 @@ class Pod:
         )
 
     def poll(self) -> int | None:
-        """The exit code of its process, None while it runs."""
+        """Return the exit code of its process, or None while it runs."""
         return None if self._child is None else self._child.poll()
 
     def get(self, path: str, seconds: float = PATIENCE) -> tuple[int, str]:
-        """What it answers over HTTP; status 0 where it does not, or not in time."""
+        """Return status and text of an HTTP request; status 0 without an answer in time."""
         (port,) = self.container["ports"]
         assert self._network is not None, f"{self.name} is not running"
         try:
@@ -143,12 +143,12 @@ class Pod:
             return 0, ""
 
     def metric(self, name: str) -> float:
-        """A value of /metrics, summed over its labels; 0 where it is not there."""
+        """Return a value of /metrics, summed over its labels, or 0 if it is missing."""
         pattern = re.compile(rf"^{name}(?:{{.*}})? (\S+)$", re.MULTILINE)
         return sum(map(float, pattern.findall(self.get("/metrics")[1])))
 
     def log(self) -> str:
-        """All that it wrote since it was made."""
+        """Return the whole log of the pod."""
         return self._log.read_text() if self._log.exists() else ""
 
     def _value(self, variable: Mapping[str, Any]) -> str:
@@ -174,7 +174,7 @@ class Pod:
         self._child = network.inside(lambda: ChildProcess(command, self._log))
 
     def _rights(self) -> list[str]:
-        """The rendered user and groups, and none of the rights that it drops."""
+        """Return the command that sets the rendered user and groups and drops all capabilities."""
         user, own = self.spec["securityContext"], self.container["securityContext"]
         assert own["capabilities"] == {"drop": ["ALL"]}
         assert own["readOnlyRootFilesystem"] is True

@@ -1,6 +1,6 @@
-"""What is seen of a pod while something befalls it: looks that are repeated until it is over.
+"""Repeated looks at a pod during a recovery or a restart.
 
-Whoever looks may stand still himself, and see nothing: the number of looks says so.
+If the test's own process stalls, it may not look at all. The number of looks shows that.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OF_A_REBALANCE = re.compile("rebalanc|revok|assign|recover|generation", re.IGNO
 
 
 def handles_sigterm(pod: Pod) -> bool:
-    """Whether its process 1 does, as the kernel says."""
+    """Return whether process 1 of a pod handles SIGTERM, as the kernel reports."""
     try:
         status = Path(f"/proc/{pod.pid}/status").read_text()
     except (IndexError, OSError):
@@ -32,14 +32,14 @@ def handles_sigterm(pod: Pod) -> bool:
 
 
 def looks_during_recovery(pod: Pod) -> tuple[int, float, float]:
-    """How often it was seen to restore rows, alive and not ready; seconds of that, and CPU."""
+    """Return the looks at a pod during its recovery, and the seconds and CPU seconds of it."""
     looks, began = 0, 0.0
     while not pod.is_ready:
         assert pod.restarts == 0, pod.log()
         if pod.metric(LEFT):
             began = began or monotonic()
             found = (pod.is_ready, pod.get("/livez")[0], pod.get("/readyz")[0])
-            if pod.metric(LEFT):  # and so they were when it was asked
+            if pod.metric(LEFT):  # records remained during all three requests
                 looks += 1
                 assert found == (False, 200, 503)
         elif began:
@@ -49,7 +49,7 @@ def looks_during_recovery(pod: Pod) -> tuple[int, float, float]:
 
 
 def looks_during_a_restart(restarted: Pod, peer: Pod) -> int:
-    """How often /readyz of the peer was 200 meanwhile; any other answer fails."""
+    """Restart a pod, and return how often /readyz of its peer was 200 meanwhile."""
     told, is_back = peer.log(), Event()
     with ThreadPoolExecutor() as beside:
         looking = beside.submit(_look, peer, is_back)
@@ -65,7 +65,7 @@ def looks_during_a_restart(restarted: Pod, peer: Pod) -> int:
 
 
 def _look(pod: Pod, is_enough: Event) -> list[int]:
-    """What /readyz answers, until it is enough; once at least."""
+    """Return the answers of /readyz until the event is set, at least one."""
     answers = [pod.get("/readyz")[0]]
     while not is_enough.wait(_PAUSE):
         answers.append(pod.get("/readyz")[0])

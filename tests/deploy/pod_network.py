@@ -1,11 +1,11 @@
-"""The network of a pod: loopback of its own, and the doors that a test opens to the machine's.
+"""The network of a pod: its own loopback, with relays ("doors") to ports of the machine.
 
     pod                                      machine
     kafka.kafka.svc:9093 ─▶ 127.0.0.1:9093 ─▶ relay ─▶ 127.0.0.1:PORT, the embedded Kafka
     0.0.0.0:8080 ◀────────── socket made inside ◀───── probes, as the kubelet asks
 
-So a worker keeps the names and ports that the chart renders, and two pods may both have 8080. One
-thread lives in the namespace: sockets and processes that it makes belong there.
+So a worker uses the rendered names and ports, and two pods may both use port 8080. One thread runs
+in the namespace: sockets and processes that it makes belong to the namespace.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Network:
     """A network namespace; needs root.
 
     Args:
-        doors: ports of the machine's loopback, by the port that the pod sees on its own.
+        doors: maps a port on the pod's loopback to a port on the machine's loopback.
 
     Raises:
-        OSError: the kernel does not permit it.
+        OSError: the kernel permits no network namespace.
     """
 
     def __init__(self, doors: Mapping[int, int]) -> None:
@@ -45,11 +45,11 @@ class Network:
         self._listeners = [self._open(port, target) for port, target in doors.items()]
 
     def inside(self, make: Callable[[], Result]) -> Result:
-        """Call something in the pod's network; what it makes stays there."""
+        """Call a function in the pod's network. Sockets that it makes belong to that network."""
         return self._thread.submit(make).result()
 
     def connect(self, port: int, seconds: float) -> socket.socket:
-        """A connection to what listens in the pod.
+        """Return a connection to a port of the pod.
 
         Raises:
             OSError: nothing does, or not within so many seconds.
@@ -57,7 +57,7 @@ class Network:
         return self.inside(lambda: socket.create_connection(("127.0.0.1", port), seconds))
 
     def close(self) -> None:
-        """Close the doors and end the thread."""
+        """Close the relays and end the thread."""
         for listener in self._listeners:
             with suppress(OSError):
                 listener.shutdown(socket.SHUT_RDWR)
@@ -71,7 +71,7 @@ class Network:
 
 
 def _enter() -> None:
-    """The calling thread alone leaves the machine's network, see unshare(2)."""
+    """Move only the calling thread to a new network namespace; see unshare(2)."""
     if ctypes.CDLL(None, use_errno=True).unshare(_NEW_NETWORK):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -93,7 +93,7 @@ def _relay(listener: socket.socket, target: int) -> None:
 
 
 def _copy(source: socket.socket, target: socket.socket) -> None:
-    """Until one side ends; then both do."""
+    """Copy bytes from one socket to the other until one side closes, then close both."""
     with suppress(OSError):
         while data := source.recv(_CHUNK):
             target.sendall(data)

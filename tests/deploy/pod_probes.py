@@ -1,4 +1,4 @@
-"""The probes of a container, in Kubernetes' words: HTTP, and one success is enough.
+"""The probes of a container, over HTTP, with a success threshold of one.
 
 startup ──succeeded once──▶ liveness, readiness
    └─ failureThreshold in a row ─▶ restart ◀─┘ liveness
@@ -16,15 +16,15 @@ _NAMES = ("startup", "liveness", "readiness")
 
 
 class Probe:
-    """One probe.
+    """A probe of a container.
 
     Args:
-        probe: of the render.
-        ask: asks the container over HTTP.
+        probe: the rendered probe.
+        ask: sends an HTTP request to the container.
 
     Attributes:
-        is_good: whether it has succeeded, and has not failed too often since.
-        has_failed: whether it has failed too often in a row.
+        is_good: whether it has succeeded and has not reached its failure threshold since.
+        has_failed: whether it has reached its failure threshold.
     """
 
     def __init__(self, probe: Mapping[str, Any], ask: Ask) -> None:
@@ -35,7 +35,7 @@ class Probe:
         self.is_good = self.has_failed = False
 
     def turn(self) -> None:
-        """Ask if it is time."""
+        """Run the probe if it is due."""
         if time.monotonic() < self._due:
             return
         self._due = time.monotonic() + self._period
@@ -47,11 +47,11 @@ class Probe:
 
 
 class Probes:
-    """All three of a container that has just started.
+    """The three probes of a container that has just started.
 
     Args:
-        container: of the render.
-        ask: asks it over HTTP.
+        container: the rendered container.
+        ask: sends an HTTP request to it.
     """
 
     def __init__(self, container: Mapping[str, Any], ask: Ask) -> None:
@@ -62,16 +62,16 @@ class Probes:
 
     @property
     def is_ready(self) -> bool:
-        """What readiness says."""
+        """Result of the readiness probe."""
         return self._probes["readiness"].is_good
 
     @property
     def is_dead(self) -> bool:
-        """Whether the container is to be started again."""
+        """Whether the container must be restarted."""
         return self._probes["startup"].has_failed or self._probes["liveness"].has_failed
 
     def turn(self) -> None:
-        """Ask whichever is due."""
+        """Run the probes that are due."""
         names = _NAMES[1:] if self._probes["startup"].is_good else _NAMES[:1]
         for name in names:
             self._probes[name].turn()

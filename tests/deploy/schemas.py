@@ -1,6 +1,6 @@
-"""JSON schemas for kubeconform: of Kubernetes from PyPI, of custom resources from their CRDs.
+"""JSON Schemas for kubeconform: Kubernetes from a PyPI package, custom resources from CRDs.
 
-Left alone, kubeconform would fetch them from the web.
+Without them, kubeconform would download schemas.
 
     kubernetes-validate   v1.31.0-local-strict/statefulset-apps-v1.json
     tools.toml, crds/     keda.sh/scaledobject_v1alpha1.json
@@ -16,12 +16,12 @@ from typing import Any
 
 import yaml
 
-# As kubeconform fills them in; a strict schema names all properties that there are.
+# kubeconform fills in these templates. A strict schema refuses unknown properties.
 LOCATIONS = (
     "{{.NormalizedKubernetesVersion}}-local-strict/{{.ResourceKind}}{{.KindSuffix}}.json",
     "{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json",
 )
-# The package's schemas refer to each other below an address on the web that nobody serves.
+# The schemas of the package refer to each other by a URL that does not exist.
 _ELSEWHERE = '"$ref": "/api/_definitions.json', '"$ref": "_definitions.json'
 
 
@@ -29,7 +29,7 @@ def write_schemas(folder: Path, versions: Iterable[str], crds: Iterable[Path]) -
     """Write the schemas of these versions of Kubernetes ("1.31.0") and of these CRDs.
 
     Returns:
-        What kubeconform is given as `-schema-location`, one after the other.
+        Values for kubeconform's option `-schema-location`, in this order.
     """
     for version in versions:
         _write_version(folder, f"v{version}-local-strict")
@@ -39,7 +39,7 @@ def write_schemas(folder: Path, versions: Iterable[str], crds: Iterable[Path]) -
 
 
 def _write_version(folder: Path, version: str) -> None:
-    """Copy one version's schemas, with references that stay in the folder."""
+    """Copy the schemas of a version, with references inside the folder."""
     (folder / version).mkdir()
     packaged = files("kubernetes_validate") / "kubernetes-json-schema" / version
     with as_file(packaged) as found:
@@ -59,7 +59,7 @@ def _write_crd(folder: Path, crd: dict[str, Any]) -> None:
 
 
 def _strict(schema: Any) -> Any:
-    """A structural schema in words of JSON Schema; what an API server prunes is an error here."""
+    """Return a structural schema as JSON Schema, in which an unknown field is an error."""
     if isinstance(schema, list):
         return [_strict(each) for each in schema]
     if not isinstance(schema, dict):

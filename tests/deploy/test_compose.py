@@ -1,4 +1,4 @@
-"""compose.yaml: containers are bounded, ports are the laptop's own, Kafka is as the job needs."""
+"""The containers of compose.yaml are bounded, and its Kafka fits the job."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ def here(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_compose_yaml_is_what_the_compose_specification_says() -> None:
-    """Its JSON Schema, as check-jsonschema brings it."""
+    """It fits the JSON Schema that check-jsonschema contains."""
     ran = here("check-jsonschema", "--builtin-schema", "vendor.compose-spec", FILE)
     assert ran.returncode == 0, ran.stdout
 
 
 def test_yamllint_finds_nothing_in_what_compose_reads() -> None:
-    """Keys stand once, nothing is indented by accident."""
+    """No key is repeated, and the indentation is regular."""
     ran = here("yamllint", "--strict", "--config-data", _YAMLLINT, COMPOSE)
     assert ran.returncode == 0, ran.stdout
 
 
 @services
 def test_a_container_is_bounded(name: str) -> None:
-    """It writes to /tmp and its volumes, has no capability, gains none, and has a memory limit."""
+    """It writes only to /tmp and volumes, has no capabilities, and has a memory limit."""
     service = SERVICES[name]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
@@ -70,13 +70,13 @@ def test_a_container_is_bounded(name: str) -> None:
 
 @services
 def test_a_port_is_open_to_the_laptop_alone(name: str) -> None:
-    """Docker opens a port without an address to every network, past the firewall."""
+    """Docker would open a port without an address to every network, past the firewall."""
     assert [p for p in SERVICES[name].get("ports", ()) if not p.startswith("127.0.0.1:")] == []
 
 
 @services
 def test_an_image_is_ours_or_pinned_by_tag_and_digest(name: str) -> None:
-    """What starts today is what started when it was written."""
+    """The same images start whenever it is used."""
     image = SERVICES[name]["image"]
     if name in OURS:
         assert image == SERVICES["topics"]["image"]
@@ -85,7 +85,7 @@ def test_an_image_is_ours_or_pinned_by_tag_and_digest(name: str) -> None:
 
 
 def test_the_image_is_built_once_from_the_dockerfile() -> None:
-    """By the service that every worker waits for; the context is the checkout."""
+    """The service `topics` builds it, with the checkout as its context."""
     built = {name: found["build"] for name, found in SERVICES.items() if "build" in found}
     assert built.keys() == {"topics"}
     context = (COMPOSE / built["topics"]["context"]).resolve()
@@ -95,7 +95,7 @@ def test_the_image_is_built_once_from_the_dockerfile() -> None:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_stage_is_a_service_with_a_disk_of_its_own(stage: str) -> None:
-    """After the topics are there; its instance id makes a restart unseen by its group."""
+    """It starts after the topics exist; its instance id lets it restart without a rebalance."""
     service = SERVICES[stage]
     assert service["command"] == ["worker", stage]
     assert service["volumes"] == [f"{stage}:/var/lib/urltree"]
@@ -108,7 +108,7 @@ def test_every_stage_is_a_service_with_a_disk_of_its_own(stage: str) -> None:
 
 
 def test_only_stages_that_ask_the_web_wait_for_a_profile() -> None:
-    """They need a contact, which nobody can choose for another; `ui` is for who wants to look."""
+    """They need a contact, which only the user can give; the view of topics is optional."""
     profiles = {name: found["profiles"] for name, found in SERVICES.items() if "profiles" in found}
     assert profiles == {"poll": ["feeds"], "fetch": ["feeds"], "kafka-ui": ["ui"]}
     asking = {name for name in STAGES if "URLTREE_CONTACT" in SERVICES[name]["environment"]}
@@ -117,14 +117,14 @@ def test_only_stages_that_ask_the_web_wait_for_a_profile() -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_every_variable_of_ours_is_a_setting(name: str) -> None:
-    """A misspelt one would only be a warning in a log."""
+    """The job would only log a warning for a misspelt one."""
     names = [variable.removeprefix(PREFIX).lower() for variable in SERVICES[name]["environment"]]
     assert names
     assert [name for name in names if name not in Settings.model_fields] == []
 
 
 def test_prometheus_reads_every_stage_under_the_labels_that_alerts_name() -> None:
-    """A worker's address is its service's name; the port is the one that its health check asks."""
+    """A worker's address is the name of its service, with the port of its health check."""
     (job,) = yaml.safe_load((COMPOSE / "prometheus.yaml").read_text())["scrape_configs"]
     (found,) = job["dns_sd_configs"]
     assert sorted(found["names"]) == sorted(STAGES)
@@ -135,7 +135,7 @@ def test_prometheus_reads_every_stage_under_the_labels_that_alerts_name() -> Non
 
 
 def test_what_is_mounted_is_there() -> None:
-    """Docker makes an empty directory of a file that is missing, and says nothing."""
+    """Docker would silently make an empty directory for a missing file."""
     mounts = [mount for found in SERVICES.values() for mount in found.get("volumes", ())]
     paths = [mount.split(":")[0] for mount in mounts if mount.startswith(".")]
     assert len(paths) > 2
@@ -146,7 +146,7 @@ def test_what_is_mounted_is_there() -> None:
 def test_promtool_reads_the_configuration_with_its_rules(
     tmp_path: Path, tool: Callable[[str], Path]
 ) -> None:
-    """As they lie in the container: the rules beside it."""
+    """The rules are in the same directory, as in the container."""
     shutil.copy(COMPOSE / "prometheus.yaml", tmp_path)
     shutil.copy(CHART / "files" / "alerts.yaml", tmp_path)
     ran = subprocess.run(
@@ -160,9 +160,9 @@ def test_promtool_reads_the_configuration_with_its_rules(
 
 @pytest.fixture
 def brokers(tmp_path: Path) -> Iterator[str]:
-    """The Kafka of compose.yaml, from its environment as its image makes it, on loopback.
+    """Yield the Kafka of compose.yaml on loopback, configured from its environment.
 
-    The image runs the same class of the same version; ports and names are this machine's.
+    The image runs the same class in the same version. Ports and names are those of this machine.
     """
     port, inner, controller = free_ports(3)
     given = {name: str(value) for name, value in SERVICES["kafka"]["environment"].items()}
@@ -195,7 +195,7 @@ def brokers(tmp_path: Path) -> Iterator[str]:
 
 @pytest.mark.usefixtures("own_kafka")
 def test_the_kafka_of_compose_takes_the_topics(brokers: str) -> None:
-    """Its image's own set-up accepts the environment, and one broker is enough for every topic."""
+    """The image's set-up accepts the environment, and one broker suffices for every topic."""
     settings = Settings.model_validate({"brokers": brokers})
     run(apply(settings))
     assert run(check_topics(settings)) == []

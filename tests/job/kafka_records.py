@@ -150,7 +150,7 @@ async def ends(settings: Settings, topic: str) -> Mapping[int, int]:
 
 async def committed(settings: Settings, stage: str, topic: str) -> Mapping[int, int]:
     """Return the committed offset of each partition, 0 if there is none."""
-    found = await groups.committed(settings, stage, topic)
+    found = await groups.committed_offsets(settings, stage, topic)
     return {partition: max(found.get(partition, 0), 0) for partition in range(PARTITIONS)}
 
 
