@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import uuid
@@ -119,6 +120,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if _KAFKA & set(getattr(item, "fixturenames", ())):
             item.add_marker("kafka")
     items.sort(key=lambda item: ranks.get("/".join(item.path.parts[-2:]), len(ranks)))
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from looking at the modules and tests that were collected.
+
+    Faust collects garbage whenever a table opens or closes or partitions move. With 4,000 tests in
+    memory, 18 such collections in one test took 20 s of a busy machine, and 1 s without them.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
