@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import get_args
 
 import click
 
@@ -24,8 +23,9 @@ from urltree.address.url_key import KeyScheme, Query
 from urltree.cli.explain.json_lines import write_json_lines
 from urltree.cli.explain.stored import write_row
 from urltree.cli.explain.table import write_table
+from urltree.cli.options import pipeline_options
 from urltree.document import Document
-from urltree.heuristics.registry import DEFAULT, NAMES, heuristic
+from urltree.heuristics.registry import heuristic as find_heuristic
 from urltree.output.explanation import explain
 from urltree.page import PageError
 from urltree.pipeline import Options, Pipeline
@@ -48,13 +48,6 @@ _PIPED = "to see the blocks of a page, pass its HTML: curl -L URL | urltree expl
     help="State directory written by `urltree extract --state`. It is only read.",
 )
 @click.option(
-    "--heuristic",
-    "name",
-    default=DEFAULT,
-    show_default=True,
-    help=f"Heuristic that judges the blocks, one of {', '.join(NAMES)}.",
-)
-@click.option(
     "--format",
     "format_",
     type=click.Choice(["table", "jsonl"]),
@@ -62,40 +55,29 @@ _PIPED = "to see the blocks of a page, pass its HTML: curl -L URL | urltree expl
     show_default=True,
     help="Output format: a table, or JSON Lines with the whole texts.",
 )
-@click.option("--url", help="URL of the page in FILE or on standard input.")
-@click.option(
-    "--rules",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="YAML file of query rules. Pass the file with which the state directory was made.",
-)
-@click.option(
-    "--query",
-    type=click.Choice(get_args(Query)),
-    default="known-noise",
-    show_default=True,
-    help="Query parameters that URL keys lose where no rule matches: known noise, or all.",
-)
+@click.option("--url", metavar="URL", help="URL of the page in FILE or on standard input.")
+@pipeline_options("heuristic", "rules", "query")
 def explain_command(  # noqa: PLR0913, PLR0917 - one parameter an option
     page: str,
     state: Path | None,
-    name: str,
     format_: str,
     url: str | None,
-    rules: Path | None,
+    heuristic: str,
+    rules: str | None,
     query: Query,
 ) -> None:
     """Show for each text block of a page whether it is content, and why.
 
     FILE is one page in any format that `urltree extract` reads; `-` is standard input. With
     --state, the page is judged with what was learned from its site; without it, as the first
-    page of a site. For a URL, the verdict that is stored in the state directory is shown.
+    page of a site. For a URL, the verdict that is stored in the state directory is shown. With
+    --state, give the --rules and --query with which the directory was written.
     """
     with _report_errors():
         if state is not None and not (state / "state.json").exists():
             raise StateError(f"{state} is not a urltree state directory: it has no state.json")
-        decides = heuristic(name)
-        scheme = KeyScheme.load(None if rules is None else rules.read_text("utf-8"), query)
+        decides = find_heuristic(heuristic)
+        scheme = KeyScheme.load(None if rules is None else Path(rules).read_text("utf-8"), query)
         if _ADDRESS.match(page):
             if state is None:
                 raise click.UsageError(_PIPED)
