@@ -136,7 +136,7 @@ def test_nothing_is_forgotten_without_a_yes(run: Run, read_all: ReadAll) -> None
 
 @pytest.mark.parametrize(
     ("target", "words"),
-    [("www.example.org", "belong to example.org"), ("http:///", "no absolute URL"), ("..", "")],
+    [("www.example.org", "belong to example.org"), ("http:///", "not an absolute URL"), ("..", "")],
 )
 def test_what_is_neither_url_nor_domain_is_refused(
     run: Run, read_all: ReadAll, target: str, words: str

@@ -11,6 +11,7 @@ import pytest
 
 from agents.commands.round_trip import round_trip
 from agents.extract import Extract
+from agents.kafka.delivery import OnFailure
 from agents.normalize import Normalize
 from agents.settings.job import Settings
 from tests.agents.records import ReadAll, Run
@@ -19,6 +20,8 @@ from tests.agents.workers import BOTH, PATIENCE, idle, started, work
 from tests.agents.workers import run as run_scenario
 from urltree.document import Document
 from urltree.heuristics.protocol import Verdict
+from urltree.output.extraction import Extraction
+from urltree.pipeline import Pipeline
 
 pytestmark = pytest.mark.kafka
 
@@ -29,12 +32,21 @@ def settings(settings: Settings, tmp_path: Path) -> Settings:
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
-class Dropping(Extract):
-    """Heuristic that marks all text as boilerplate."""
+class DroppingPipeline(Pipeline):
+    """A pipeline whose extractions have no text."""
 
-    def _clean_text(self, document: Document, verdict: Verdict) -> bytes:
+    def extraction(self, document: Document, verdict: Verdict) -> Extraction:
+        """Return the extraction of a document with all blocks marked as boilerplate."""
         every = (True,) * len(verdict.boilerplate)
-        return super()._clean_text(document, replace(verdict, boilerplate=every))
+        return super().extraction(document, replace(verdict, boilerplate=every))
+
+
+class Dropping(Extract):
+    """An extract worker that publishes clean text without text."""
+
+    def __init__(self, settings: Settings, on_failure: OnFailure) -> None:
+        super().__init__(settings, on_failure)
+        self._pipeline = DroppingPipeline(settings.pipeline, settings.blocks)
 
 
 def left(read_all: ReadAll) -> dict[str, int]:

@@ -232,7 +232,7 @@ def test_a_page_that_our_parser_refuses_is_shown_with_the_reason(tmp_path: Path)
     """Such a page may be among the worst documents."""
     given = [replace(page, html="<p>" * (MAX_TAGS + 1)) for page in pages(1, 1)]
     made = write_report(add(tmp_path, "large", given, {"plain": half}))
-    assert f"tags, more than {MAX_TAGS}" in made.read_text()
+    assert f"tags, more than the limit of {MAX_TAGS}" in made.read_text()
 
 
 def test_without_scores_the_report_says_which_verb_makes_them(tmp_path: Path) -> None:
