@@ -1,10 +1,10 @@
 """The time at which each feed is due: a heap with lazy deletion and a dict of the valid times.
 
     when:  {a: 30, b: 20}            heap: 20 b, 25 a, 30 a
-                                               ╰ stale: `when` has 30; dropped when popped
+                                               ╰ stale, because `when` has 30 for a
 
-A new time for a key is pushed as a further entry. The old entry is dropped when it reaches the top
-of the heap. When most entries are stale, the heap is rebuilt.
+If a key gets a new time, a second entry is pushed, and the first entry becomes stale. A stale entry
+is dropped when it reaches the top of the heap. When most entries are stale, the heap is rebuilt.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from heapq import heapify, heappop, heappush
 
 FeedKey = tuple[int, bytes]  # partition, key of the feed's row
 
-_FEW = 64  # number of stale entries for which the heap is not rebuilt
+_FEW = 64  # with up to this number of stale entries, the heap is not rebuilt
 
 
 class Schedule:
@@ -28,7 +28,7 @@ class Schedule:
         return len(self._when)
 
     def put(self, key: FeedKey, due: float) -> None:
-        """Set when a key is due; infinity removes it."""
+        """Set the time at which a key is due; infinity removes the key."""
         if math.isinf(due):
             self.remove(key)
             return
@@ -37,7 +37,7 @@ class Schedule:
         self._compact()
 
     def remove(self, key: FeedKey) -> None:
-        """Remove a key, if it is there."""
+        """Remove a key if the schedule contains it."""
         self._when.pop(key, None)
         self._compact()
 
@@ -51,7 +51,7 @@ class Schedule:
         return due
 
     def next_due(self) -> float | None:
-        """Return when the next key is due; None without keys."""
+        """Return the time at which the next key is due, None if there are no keys."""
         while self._heap and not self._holds(self._heap[0]):
             heappop(self._heap)
         return self._heap[0][0] if self._heap else None
