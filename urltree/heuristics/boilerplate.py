@@ -13,7 +13,7 @@ class Kind(IntEnum):
 
     CONTENT = 0
     SITE_WIDE = 1  # the block recurs on pages of the whole site
-    SECTION = 2  # the block recurs on the pages below a node of the branch, but not the root
+    SECTION = 2  # the block recurs on the pages below one node of the branch (not the root)
     REPEATED_PATH = 3  # on past pages, most text at the element path of the block was repeated
     LINK_LIST = 4  # most text at the element path of the block is inside links
     COMMENTS = 5  # an enclosing element contains comments, by its class names or its id

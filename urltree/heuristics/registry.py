@@ -48,6 +48,7 @@ def heuristic(name: str) -> Heuristic:
     number = match.group(2) if match else None
     if family not in _FAMILIES or (number is None) == (family in _DEFAULT_N):
         raise ValueError(
-            f"heuristic: {name!r} does not exist; use one of {', '.join(NAMES)} (with any number)"
+            f"heuristic: {name!r} does not exist; use one of {', '.join(NAMES)}; the number in a "
+            "name may be any number"
         )
     return _FAMILIES[family](int(number or 0))

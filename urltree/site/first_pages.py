@@ -25,7 +25,7 @@ from urltree.site.row import Row
 from urltree.tree.window import Eviction
 
 ENOUGH = 20  # number of documents in the tree at which first pages are judged again
-MAX_BYTES = 1 << 20  # limit of a site's stored documents; other documents are judged only once
+MAX_BYTES = 1 << 20  # bytes of a site's stored documents; other documents are judged only once
 
 
 class Revision(NamedTuple):

@@ -188,7 +188,10 @@ def _content(path: Path) -> bytes:
     content = path.read_bytes()
     if not content.startswith(_MAGIC):
         found = content[len(_MAGIC) - 1 : len(_MAGIC)].hex() or "none"
-        raise StateError(f"state file {path} is damaged, or has another version ({found})")
+        raise StateError(
+            f"state file {path} is damaged, or its version is {found}; this release reads version "
+            f"{STATE_VERSION:02x}"
+        )
     try:
         return zstandard.decompress(content[len(_MAGIC) :])
     except zstandard.ZstdError as error:

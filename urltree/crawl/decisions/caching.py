@@ -1,4 +1,4 @@
-"""Read from response headers when to send the next request (RFC 9110, RFC 9111)."""
+"""Read the response headers that limit when to send the next request (RFC 9110, RFC 9111)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def max_age(headers: Mapping[str, str]) -> tuple[float | None, bool]:
         headers: header fields by lower-case name.
 
     Returns:
-        The seconds, None if the headers give no lifetime; and True for no-cache or no-store.
+        The seconds for which the response stays fresh, None if the headers do not give them; and
+        True if the response has no-cache or no-store.
     """
     said: dict[str, str] = {}
     for match in _DIRECTIVE.finditer(headers.get("cache-control", "")):

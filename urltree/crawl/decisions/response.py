@@ -23,7 +23,7 @@ class Trouble(StrEnum):
     TOO_LARGE = "too-large"  # the decompressed body exceeds its limit
     HEADERS_TOO_LARGE = "headers-too-large"
     REFUSED_ADDRESS = (
-        "refused-address"  # the name resolves to a private address (`urltree.crawl.web.guard`)
+        "refused-address"  # a private address, or a port of another protocol (`web/guard.py`)
     )
     REDIRECT = "redirect"  # a loop, too many redirects, or a target that is not an HTTP URL
     STATUS = "status"  # the response has an error status

@@ -27,8 +27,8 @@ class BodyShare:
 class BodyBudget:
     """A budget that lets bodies grow while their total size is at most `max_bytes`.
 
-    Two rules exceed this limit: the oldest body may always grow, so that at least one body is
-    completed, and every body may grow to 256 KiB.
+    There are two exceptions. The oldest body may always grow, so that at least one body is
+    completed. And every body may grow to 256 KiB.
     """
 
     def __init__(self, max_bytes: int) -> None:

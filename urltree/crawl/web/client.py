@@ -126,7 +126,7 @@ class WebClient:
         address = URL(request_url(url), encoded=True)
         with self._guard.watch() as connecting:
             try:
-                async with _within(self._options.total_seconds, "no complete answer"):
+                async with _within(self._options.total_seconds, "the response was not complete"):
                     return await self._ask(url, address, headers, max_bytes, wants)
             except WebError:
                 raise
@@ -139,7 +139,7 @@ class WebClient:
         if self._session is None:
             raise RuntimeError("WebClient is not open: use it in `async with`")
         began = monotonic()
-        async with _within(self._options.header_seconds, "no headers"):
+        async with _within(self._options.header_seconds, "the headers were not complete"):
             response = await self._session.get(address, headers=headers, allow_redirects=False)
         seconds = monotonic() - began
         try:

@@ -47,7 +47,7 @@ class BoundedConnection(ResponseHandler):
         super().data_received(data)
         body = self._payload.total_bytes if self._payload is not None else 0
         if self._came > MAX_BESIDE + 2 * body:
-            self._fail(f"{self._came} bytes were received for {body} bytes of a body")
+            self._fail(f"{self._came} bytes were received for a body of {body} bytes")
             transport.abort()
 
     def _fail(self, message: str) -> None:

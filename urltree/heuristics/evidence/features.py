@@ -35,9 +35,9 @@ class PageFeatures:
     """The features of a page.
 
     Attributes:
-        document: the page.
-        blocks: its blocks as columns.
-        elements: its elements as columns.
+        document: document of the page.
+        blocks: blocks of the page as columns.
+        elements: elements of the page as columns.
         parameters: thresholds and weights of the heuristic.
         names: words that have a meaning in class names; None to ignore class names.
         leaf: the document's node in the URL tree.

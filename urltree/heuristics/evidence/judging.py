@@ -34,7 +34,7 @@ class Evidence:
     Args:
         numbers: thresholds and weights; None for the defaults.
         names: words that have a meaning in class names; None for the defaults.
-        without: the name in EVIDENCE of a signal or feature to leave out; None for no such part.
+        without: the name in EVIDENCE of a signal or feature to leave out; None to use them all.
     """
 
     version = 1

@@ -51,7 +51,7 @@ _LATER_LEAST = 0.25  # least score of the earlier sibling, as a share of the lat
 
 
 def find_main(page: PageFeatures, paths: PathStatistics, main: int | None = None) -> None:
-    """Find the main element, and the blocks that are inside it or belong to it.
+    """Find the main element, the blocks that belong to it, and other articles on the page.
 
     Set `page.main`, `page.inside` and `page.next_articles`.
 
@@ -240,7 +240,8 @@ def _mark_inside(
 def _let_in_standfirst(page: PageFeatures, title: int) -> None:
     """Set `page.inside` for a standfirst between the title block and the main element.
 
-    The standfirst is each longer text there; a line with date and author has fewer words.
+    Each text between them with at least ten words is a standfirst; a line with date and author has
+    fewer words.
     """
     elements, hidden = page.blocks.elements, page.blocks.hidden
     between: list[int] = []

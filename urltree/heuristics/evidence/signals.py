@@ -65,8 +65,8 @@ def repetition(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
 def repeated_paths(page: PageFeatures, paths: PathStatistics, kinds: bytearray) -> None:
     """Find blocks at paths where most text of past pages was repeated, such as rotating teasers.
 
-    For a block in the main element, nearly all past words at its path must have been repeated. No
-    block of the main element is dropped if most past words at all its paths were repeated: with
+    For a block in the main element, nearly all past words at its path must have been repeated. But
+    no such block is dropped if most past words at the paths of the main element were repeated: with
     infinite scroll, the text of each page is repeated on the next page.
     """
     numbers = page.parameters
@@ -169,7 +169,7 @@ def _judges(page: PageFeatures) -> list[tuple[Kind, Counter[int], float]]:
 
 
 def _repeating(past: dict[int, PathTotals], share: float) -> set[int]:
-    """Return the paths at which more than this share of the past words was repeated."""
+    """Return the paths at which more than `share` of the past words were repeated."""
     return {path for path, here in past.items() if here.repeated > share * here.words}
 
 

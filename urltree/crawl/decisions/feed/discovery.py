@@ -5,7 +5,7 @@
     <a href="/blog/feed/">                               links that look like feeds
     /feed, /rss.xml, …                                   common paths, tried one by one
 
-The declaration is the rule of the browsers (RSS Advisory Board, "RSS Autodiscovery"; RFC 4287 for
+Browsers support the first form, `<link>` (RSS Advisory Board, "RSS Autodiscovery"; RFC 4287 for
 Atom; JSON Feed 1.1, "Discovery").
 """
 

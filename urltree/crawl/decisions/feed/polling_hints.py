@@ -60,7 +60,7 @@ def read_skip_days(body: bytes) -> tuple[int, ...]:
 
 
 def _read_list(body: bytes, start: re.Pattern[bytes], member: re.Pattern[bytes]) -> list[bytes]:
-    """Return the members of a list: the first one in the body, whose opening tag is `start`."""
+    """Return the members of the first list in a body; `start` matches the list's opening tag."""
     opened = start.search(body)
     if opened is None:
         return []
@@ -70,6 +70,6 @@ def _read_list(body: bytes, start: re.Pattern[bytes], member: re.Pattern[bytes])
 
 
 def _number(text: Any) -> int | None:
-    """Return a text of digits as a number; None for anything else."""
+    """Convert a text of digits to a number; return None for any other value."""
     match = _NUMBER.fullmatch(text) if isinstance(text, str) else None
     return int(match[1]) if match else None

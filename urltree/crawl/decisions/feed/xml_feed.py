@@ -2,8 +2,8 @@
 
 Feedparser gets a stream and never text, because it may open text as a file name or an address. Its
 SAX parser does not load external entities and limits the expansion of entities. Feedparser reads
-4,000 items per second, or 1,500 items of a damaged feed. So surplus items are removed before
-(`xml_repair.py`).
+4,000 items per second, or 1,500 items of a damaged feed. So `xml_repair.py` removes surplus items
+before feedparser reads the feed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def parse_xml_feed(
 
 
 def _read(body: bytes, charset: str | None) -> Any:
-    """Parse with feedparser; if it fails, parse again without the tags on which it fails."""
+    """Parse a body with feedparser; if it fails, parse again without the tags that make it fail."""
     try:
         return _feedparser(body, charset)
     except MemoryError:

@@ -125,7 +125,10 @@ class HostState:
         return found if found is not None and now < found.until else None
 
     def is_given_up(self, now: float) -> bool:
-        """Return whether the host has failed for so long that its pages must not wait any more."""
+        """Return whether the pages of the host are refused and do not wait any more.
+
+        This is so while the host backs off, if it has failed for more than six hours.
+        """
         since = self.failing_since
         return since is not None and now - since > _GIVE_UP and now < self.backoff_until
 

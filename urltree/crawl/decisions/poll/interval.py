@@ -49,7 +49,7 @@ PROBE = DAY  # seconds between two polls of a quarantined feed
 
 _DOUBLINGS = 30  # maximum number of doublings: the wait exceeds every limit and does not overflow
 
-SILENT = 7 * DAY  # seconds without news after which `turnover_seconds` returns infinity
+SILENT = 7 * DAY  # seconds without new items after which `turnover_seconds` returns infinity
 
 _ANY = 100.0  # days; limits the growth of a window, so that no float overflows
 _THURSDAY = 3  # weekday of 1 January 1970; Monday is 0
@@ -61,7 +61,7 @@ class PollRules:
 
     Attributes:
         interval_min, interval_max: limits of the seconds between two polls of a working feed.
-        quarantine_errors: number of errors in a row from which a feed is polled only once a day.
+        quarantine_errors: number of errors in a row after which a feed is polled only once a day.
     """
 
     interval_min: float = 900.0
@@ -194,7 +194,7 @@ def feed_fraction(state: FeedState, sequence: int = 0) -> float:
 def add_jitter(seconds: float, state: FeedState, at_least: float = 0.0) -> float:
     """Lengthen or shorten a wait by up to `JITTER`, depending on the feed and the number of polls.
 
-    If the result is below `at_least`, it is as much above `at_least` instead.
+    If the result is too short for `at_least`, the difference is added to `at_least` instead.
     """
     moved = seconds * (1 + JITTER * (2 * feed_fraction(state, state.sequence) - 1))
     return max(moved, 2 * at_least - moved)

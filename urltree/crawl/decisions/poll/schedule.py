@@ -18,7 +18,7 @@ _FEW = 64  # with up to this number of stale entries, the heap is not rebuilt
 
 
 class Schedule:
-    """Keys and the times at which they are due, in seconds since 1970."""
+    """The keys of feeds, and the times at which they are due, in seconds since 1970."""
 
     def __init__(self) -> None:
         self._when: dict[FeedKey, float] = {}
@@ -42,7 +42,7 @@ class Schedule:
         self._compact()
 
     def pop(self, now: float) -> list[FeedKey]:
-        """Remove and return all keys that are due, the longest overdue first."""
+        """Remove and return all keys that are due, in the order of their times."""
         due = []
         while (at := self.next_due()) is not None and at <= now:
             key = heappop(self._heap)[1]

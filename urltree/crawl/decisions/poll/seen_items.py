@@ -6,7 +6,7 @@
 
 The rows belong to a site: an item that occurs in several feeds of a site is sent once (the paper).
 A row expires `days` after its item was last seen. A row is rewritten when half of this time is
-over. So an item that stays in its feed costs one write in `days / 2` instead of one per poll.
+over. So an item that stays in its feed costs one write per `days / 2` days, and not one per poll.
 """
 
 from __future__ import annotations

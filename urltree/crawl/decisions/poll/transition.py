@@ -35,7 +35,7 @@ from urltree.crawl.decisions.timing import DAY
 
 KEPT_AFTER = 7 * DAY  # a permanent redirect becomes the feed's address after this time
 
-_TRUSTED_MIN = 3_600.0  # least seconds between two unconditional requests
+_TRUSTED_MIN = 3_600.0  # seconds after a response 200 in which a 304 is always trusted
 
 
 def conditional_headers(state: FeedState, now: float) -> dict[str, str]:
