@@ -94,7 +94,8 @@ def decide(  # noqa: PLR0913, PLR0917 - the decision depends on all of them
     Args:
         page: an admitted page.
         keys: URL keys of the page: first by the current rules, then by former rules.
-        origin: topic/partition/offset of this page.
+        origin: topic/partition/offset of the page's record. A record that is sent again keeps the
+            first origin.
         horizon: horizon of the page's site.
         look_up: function that returns the encoded `seen` record of a key, None if there is none.
         content: function that returns the content digest of the page; None if each revisit is

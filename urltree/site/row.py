@@ -42,7 +42,8 @@ class Row:
         tokenizer: version of the tokenizer that made the hashes.
         time: document time in microseconds since 1970.
         digest: digest of the hashes of all blocks in order, see `Document.digest`.
-        origin: topic/partition/offset of the page's first copy.
+        origin: topic/partition/offset of the page's record. A record that is sent again keeps the
+            first origin.
         branch: names of the nodes below the root.
         hashes: distinct block hashes in the order of their first block.
         verdict: first verdict.

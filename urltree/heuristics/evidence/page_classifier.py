@@ -7,10 +7,10 @@
     h3 > a   headline   ┐                 li > a
     p        summary    ┘ a few words     …
 
-A listing has several headings that are links, and no long text. An article may have such headings
-too, if they link to its own sections. Its long text is then found in one of two places: inside one
-element, or between two headings if each paragraph has an element of its own. If a page has too few
-headings that are links, it is a listing only if most of its words are in links.
+A listing has several headings that are links (headlines), and no long text. An article may have
+such headings too, if they link to its own sections. Its long text is then found in one of two
+places: inside one element, or between two headings if each paragraph has an element of its own. If
+a page has too few headlines, it is a listing only if most of its words are in links.
 """
 
 from __future__ import annotations
