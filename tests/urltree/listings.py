@@ -40,7 +40,7 @@ def article(name: str, below: str = "", paragraph: str = "<p>{}</p>") -> str:
 
 
 def front(names: Sequence[str], title: str = "The city", *, linked: bool = False) -> str:
-    """Return a section front: linked headlines with summaries, which `linked` makes links too."""
+    """Return a section front: linked headlines with summaries, which are links too if `linked`."""
     return _page(title, f"<h1>{title}</h1><div class=list>{teasers(names, linked=linked)}</div>")
 
 

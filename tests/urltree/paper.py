@@ -1,7 +1,7 @@
 """The paper's algorithm, written a second time with Counters and without code of the product.
 
-It follows sections 4, 5.4 and 6 of Sluban & Grčar, with our own definitions where they leave
-something open.
+It follows sections 4, 5.4 and 6 of Sluban & Grčar. Where these sections leave something open, it
+uses our own definitions.
 """
 
 from collections import Counter, defaultdict

@@ -55,7 +55,7 @@ def test_pages_are_read_lazily() -> None:
 
     def pages() -> Iterator[tuple[str, str]]:
         yield site(1)[0]
-        raise AssertionError("asked too early")
+        raise AssertionError("the second page was read too early")
 
     assert next(urltree.extract(pages())).status == "ok"
 

@@ -84,5 +84,5 @@ def test_the_suffix_list_has_a_date() -> None:
 
 
 def test_shipped_hosts_are_what_they_should_be() -> None:
-    """The shipped file is read completely, without its comments."""
+    """The shipped file of shared hosts is read completely, without its comments."""
     assert {"go.com", "wordpress.com"} <= shipped_shared_hosts()

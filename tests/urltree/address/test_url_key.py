@@ -26,7 +26,7 @@ def untitled() -> str | None:
 
 def never_asked() -> str | None:
     """Fail if the title of a page is read."""
-    raise AssertionError("the title was asked for")
+    raise AssertionError("the title of the page was read")
 
 
 def key_of(url: str, title: str | None = None, query: Query = "known-noise") -> str:

@@ -146,7 +146,10 @@ def test_one_page_of_a_domain_teaches_nothing(heuristic: str, kept: list[str]) -
 def test_a_page_that_has_changed_comes_out_again(
     options: list[str], statuses: list[str], jobs: int
 ) -> None:
-    """With `--revisits replace`, a changed page is written again; an unchanged one is not."""
+    """With `--revisits replace` a changed page is extracted again; an unchanged one is not.
+
+    With two passes only the last version is extracted.
+    """
     changed = {**page(0), "html": "<p>Corrected"}
     run = urltree(*options, "--jobs", jobs, stdin=lines(page(0), changed, changed))
     assert [record["status"] for record in records(run.stdout)] == statuses
@@ -200,7 +203,7 @@ def test_the_exit_code_says_whose_fault_it_was(
 
 
 def test_a_damaged_input_ends_the_run(tmp_path: Path) -> None:
-    """A damaged file ends the run with 1, after the pages before it are written and saved."""
+    """A damaged file ends the run with exit code 1; the pages before it are written and saved."""
     (tmp_path / "a.jsonl").write_bytes(SITE)
     (tmp_path / "b.jsonl").write_bytes(b"\x28\xb5\x2f\xfd" + b"x" * 50)
     run = urltree(tmp_path, "--state", tmp_path / "state")

@@ -1,4 +1,4 @@
-"""Ctrl-C while a page is processed: the page is either written and saved, or none of both."""
+"""Ctrl-C while a page is processed: the page is written and saved, or neither written nor saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tokenizer compared with a simple model, and on generated input."""
+"""The tokenizer: it is compared with a simple model, and tested on generated input."""
 
 from hypothesis import given
 from hypothesis import strategies as st

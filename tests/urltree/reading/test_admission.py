@@ -13,7 +13,7 @@ HTML = "<html><p>Wörter</p></html>"
 
 
 def page(**fields: Any) -> Page:
-    """Return a page that is admitted unless `fields` make it inadmissible."""
+    """Return a page with these fields; without any fields it is admitted."""
     return Page(**({"url": "https://example.org/", "html": HTML} | fields))
 
 

@@ -31,7 +31,7 @@ def rows(site: list[tuple[str, str]], state: Path, **options: object) -> dict[by
 
 
 def tree_of(stored: dict[bytes, bytes]) -> Site:
-    """Return the site that is rebuilt from rows."""
+    """Return a site that is rebuilt from these rows."""
     domain = Site(heuristic("evidence"), None)
     domain.rebuild(stored.items())
     return domain

@@ -121,7 +121,7 @@ def test_counts_follow_where_they_are_kept() -> None:
 
 
 def test_a_row_of_evidence_holds_kinds_and_paths_behind() -> None:
-    """A row of `evidence` ends with one byte per block and the contribution of the document.
+    """A row of `evidence` ends with the kinds, one byte per block, and the path statistics.
 
     Flags show that both parts are there.
     """
@@ -170,7 +170,7 @@ def test_the_kind_of_its_page_is_in_two_bits() -> None:
 
 @given(rows())
 def test_what_is_written_is_read(row: Row) -> None:
-    """Any row equals itself after it was encoded and decoded."""
+    """A row does not change if it is encoded and decoded."""
     assert Row.decode(row.encode()) == row
 
 

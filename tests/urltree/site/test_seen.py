@@ -54,7 +54,7 @@ def test_stored_bytes_are_read_back() -> None:
     [b"", b"\x02" + FIRST.encode()[1:], b"\x03" + SECOND.encode()[1:], FIRST.encode()[:20]],
 )
 def test_bytes_of_another_release_are_an_error_of_ours(stored: bytes) -> None:
-    """Bytes that this release cannot read raise SeenError; a PageError would blame the page."""
+    """Bytes that this release cannot read raise SeenError: the page is not at fault."""
     with pytest.raises(SeenError, match="seen record: its version is"):
         Seen.decode(stored)
 
@@ -77,7 +77,10 @@ def test_a_duplicate_counts_under_the_first_step_that_reveals_it(
 
 
 def test_the_same_origin_again_is_a_replay() -> None:
-    """The same origin again is a replay, which is forwarded, because the first copy may be lost."""
+    """A page with the stored origin is a replay.
+
+    It is forwarded again, because the first delivery may be lost.
+    """
     assert duplicate_step(FIRST, Seen.of(FIRST.origin, 0, "x", "x", "x")) is None
 
 

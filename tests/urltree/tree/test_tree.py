@@ -80,7 +80,7 @@ def test_documents_of_equal_blocks_are_different_documents() -> None:
 
 
 def test_a_hash_that_is_nowhere_counts_0() -> None:
-    """A hash of no document has the count 0, whether the node has few or many documents."""
+    """A hash that no document has counts 0, whether the node has few or many documents."""
     tree = UrlTree()
     for number in range(SMALL + 2):
         assert tree.root.counts()[99] == 0

@@ -81,7 +81,7 @@ class DomainInTheJob(RuleBasedStateMachine):
     @precondition(lambda self: self.rows)
     @rule(data=st.data(), hashes=hashes)
     def page_is_replayed_with_other_blocks(self, data: st.DataObject, hashes: list[int]) -> None:
-        """Replay a page with other blocks, as after a change of the limit of blocks."""
+        """Replay a page with other blocks, as after the limit of blocks was changed."""
         page = self.stored_page(data)
         self.deliver(replace(page, blocks=tuple(map(text_block, hashes))))
 

@@ -81,7 +81,7 @@ def test_what_is_found_knows_no_today() -> None:
 
 
 def test_the_machine_s_time_zone_does_not_count() -> None:
-    """The time zone of the machine does not affect the date; htmldate compares in local time."""
+    """The time zone of the machine does not change a date, although htmldate uses local time."""
     script = (
         "from urltree.enrich.metadata import find_metadata; from urltree.page import Page;"
         "html = '<meta name=date content=2019-04-07T00:00:00+14:00><p>text';"
@@ -126,7 +126,7 @@ def test_where_nothing_is_nothing_is_found(html: str | bytes) -> None:
 
 
 def test_bytes_are_decoded_as_their_text_is() -> None:
-    """The bytes of a page are decoded as for its text, with the charset of the HTTP header."""
+    """The bytes of a page are decoded as in the tokenizer, with the charset of the HTTP header."""
     html = '<meta name=author content="Zoë">'.encode("utf-16-be")
     page = Page(url=None, html=html, content_type="text/html; charset=utf-16be")
     assert find_metadata(page).author == "Zoë"

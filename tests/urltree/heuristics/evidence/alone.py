@@ -35,12 +35,12 @@ TITLE = said(("p", "title"), 5)
 
 
 def teaser(name: object) -> str:
-    """Return a box for the text, which contains the title of another article without a link."""
+    """Return a box that contains the title of another article, without a link."""
     return f"<div class=b1><p>{said(('teaser', name), 8)}</p></div>"
 
 
 def links(name: object) -> str:
-    """Return a list of links to other articles, for use inside the text; each name has its own."""
+    """Return a list of links to other articles, which differs from page to page."""
     items = "".join(f"<li><a href=/{n}>{said((name, 'link', n), 6)}</a></li>" for n in range(3))
     return f"<ul class=l1>{items}</ul>"
 

@@ -14,7 +14,7 @@ SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
 
 
 def said(what: object, words: int = 20) -> str:
-    """Return a sentence that only this name has; the same name always gets the same sentence."""
+    """Return a sentence of random words; the same `what` always gets the same sentence."""
     random = Random(str(what))
     return " ".join("".join(random.choices(SYLLABLES, k=3)) for _ in range(words)).capitalize()
 

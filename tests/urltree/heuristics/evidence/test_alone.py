@@ -10,7 +10,7 @@ from urltree.heuristics.evidence import EVIDENCE
 
 
 def test_there_is_a_page_for_each_signal() -> None:
-    """Each signal has a page in PAGES, and no other pages are there."""
+    """PAGES contains exactly one page for each signal of the heuristic."""
     assert set(PAGES) == set(EVIDENCE)
 
 

@@ -52,7 +52,7 @@ def test_a_name_of_the_body_or_of_the_page_empties_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("tag", ["form", "nav", "footer", "menu"])
 def test_a_tag_around_the_article_empties_nothing(tag: str) -> None:
-    """A tag of boilerplate around the whole article is ignored; some servers use a <form> so."""
+    """A tag of boilerplate around the whole article is ignored: some servers put a <form> there."""
     assert kept(inside(tag, article("p"))) == [TITLE, *TEXT]
 
 

@@ -21,7 +21,7 @@ def news(number: int) -> str:
 
 
 def a_page(number: int) -> Document:
-    """Return a page with more comments than text, and without telling names."""
+    """Return a page with more comments than text; its class names have no meaning."""
     remarks = "".join(f"<p>{said(('remark', number, place), 30)}</p>" for place in range(9))
     menu = "<ul><li>Home<li>About us<li>Ferries</ul>"
     text = f"<div class=v><div class=w><p>{news(number)}</p></div></div>"
@@ -30,7 +30,7 @@ def a_page(number: int) -> Document:
 
 
 def vouched(page: Document, texts: Iterable[str]) -> Document:
-    """Return the page with the record that the extractor's text contains these texts."""
+    """Return the page, marked as if the extractor's text contained these texts."""
     held = set(texts)
     return replace(page, vouched="".join("01"[block.text in held] for block in page.blocks))
 
@@ -47,9 +47,9 @@ def a_domain() -> Site:
 
 
 def test_it_is_believed_where_it_shares_less_than_half() -> None:
-    """If the extractor's text shares less than half of our words, it replaces our choice.
+    """If F1 of the extractor's text and ours is below .5, the extractor's text is kept.
 
-    On this first page the news is then kept, and without the extractor the comments are kept.
+    Here the extractor's text is the news; without it the comments would be kept.
     """
     page = a_page(0)
     assert news(0) not in kept(a_domain(), page)
@@ -68,7 +68,7 @@ def test_its_main_element_is_the_sites_from_then_on() -> None:
 
 
 def test_a_site_that_has_spoken_overrules_it() -> None:
-    """After ten pages with a main element at one path, the extractor's text is ignored."""
+    """After ten pages whose main elements have one path, the extractor's text is ignored."""
     domain = a_domain()
     for number in range(10):
         kept(domain, a_page(number))
@@ -76,14 +76,20 @@ def test_a_site_that_has_spoken_overrules_it() -> None:
 
 
 def test_where_it_shares_more_than_half_ours_stands() -> None:
-    """If the extractor's text lacks four of nine paragraphs, our choice does not change."""
+    """If F1 is between .5 and .8, our choice does not change.
+
+    Here the extractor's text lacks four of nine paragraphs.
+    """
     page = a_page(0)
     ours = kept(a_domain(), page)
     assert kept(a_domain(), vouched(page, ours[4:])) == ours
 
 
 def test_where_it_shares_four_fifths_what_it_lacks_is_dropped() -> None:
-    """If the extractor's text lacks one of nine paragraphs, perhaps a caption, it is dropped."""
+    """If F1 is above .8, blocks that the extractor's text lacks are dropped.
+
+    Here it is one of nine paragraphs, perhaps a caption.
+    """
     page = a_page(0)
     ours = kept(a_domain(), page)
     assert kept(a_domain(), vouched(page, [*ours[1:], news(0)])) == ours[1:]
