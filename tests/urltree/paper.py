@@ -30,9 +30,7 @@ def verdicts(
 ) -> Iterator[dict[str, list[bool]]]:
     """Return, for each page and heuristic, whether each block is boilerplate."""
     n: Counter[Branch] = Counter()  # support of each node
-    c: defaultdict[Branch, Counter[int]] = defaultdict(
-        Counter
-    )  # number of documents with each block
+    c: defaultdict[Branch, Counter[int]] = defaultdict(Counter)  # documents with each block
     window: list[Page] = []
     for page in pages:
         nodes = [page.branch[:depth] for depth in range(len(page.branch), -1, -1)]

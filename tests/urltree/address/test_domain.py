@@ -44,7 +44,10 @@ from urltree.address.domain import SUFFIX_LIST, Domains, parse_shared_hosts, shi
     ],
 )
 def test_a_host_belongs_to_its_site(host: str, domain: str) -> None:
-    """A domain is one label plus a public suffix or shared host; other hosts are a domain."""
+    """The domain of a host is its public suffix or shared host plus one label.
+
+    Other hosts, such as IP addresses, are their own domain.
+    """
     assert Domains().of(host) == domain
 
 

@@ -39,6 +39,6 @@ def test_programs_are_never_generalised() -> None:
 def test_the_more_specific_pattern_comes_first(first: str, second: str) -> None:
     """Deeper patterns come first, because a star also matches slashes.
 
-    Patterns of one depth are ordered by names before stars.
+    Among patterns of one depth, those with names come before those with stars.
     """
     assert sorted([second, first], key=most_specific_first) == [first, second]

@@ -85,7 +85,7 @@ def test_an_answer_for_every_value_at_one_address_is_no_evidence_to_drop() -> No
 
 
 def test_what_many_documents_contain_says_nothing() -> None:
-    """Documents are not equal only because hundreds of addresses show the same consent page."""
+    """A consent page at hundreds of addresses is no evidence that the documents are equal."""
     walls = [sample(f"/?id={n}&s={s}", 0) for n in range(50) for s in "ab"]
     others = [sample(f"/{n}", n) for n in range(1, 100)]
     (path,) = query_evidence(walls + others)
@@ -93,7 +93,10 @@ def test_what_many_documents_contain_says_nothing() -> None:
 
 
 def test_teasers_that_rotate_leave_a_doubt() -> None:
-    """Rotating teasers make pairs neither same nor different, so the parameter is undecided."""
+    """Pairs that differ only in rotating teasers count neither as same nor as different.
+
+    The answer for their parameter is `undecided`.
+    """
     site = [
         SampledDocument.of(one.url, array("Q", [*one.hashes, *range(1000 + 4 * n, 1004 + 4 * n)]))
         for n, one in enumerate(sample(f"/?id={k}&s={s}", k) for k in range(9) for s in "ab")
@@ -113,7 +116,7 @@ def test_pairs_of_a_hostile_parameter_are_bounded(address: str) -> None:
 def test_a_url_with_too_many_parameters_is_compared_with_none() -> None:
     """URLs with too many parameters form no pairs.
 
-    Their names are still in the evidence, because a rule must retain them.
+    The names of the parameters are still in the evidence, because a rule must retain them.
     """
     others = "&".join(f"n{number}=1" for number in range(MAX_PARAMETERS - 1))
     site = [sample(f"/?id={n}&s={s}&{others}", n) for n in range(9) for s in "ab"]

@@ -90,13 +90,11 @@ def test_an_address_has_one_spelling(url: str, expected: str) -> None:
 
 @pytest.mark.xfail(strict=True, reason="the encoding of the page with the link is unknown")
 def test_a_query_is_encoded_as_the_linking_page_is() -> None:
-    """WHATWG encodes a query like the page with the link: `?q=é` is `?q=%E9` in windows-1252."""
+    """WHATWG uses the encoding of the page with the link: in windows-1252, `?q=é` is `?q=%E9`."""
     assert normalise("http://example.com/?q=\u00e9") == normalise("http://example.com/?q=%E9")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a server may treat composed and decomposed letters differently"
-)
+@pytest.mark.xfail(strict=True, reason="a server may distinguish composed and decomposed letters")
 def test_letters_are_composed() -> None:
     """Composed and decomposed letters would be equal by RFC 3987, 5.3.2.2, which suggests NFC.
 

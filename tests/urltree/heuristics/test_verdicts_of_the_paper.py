@@ -31,9 +31,7 @@ from urltree.tree.window import DAY, Eviction
 
 STREAMS = Path(__file__).parents[4] / "shared" / "data" / "streams"
 SITES = sorted(STREAMS.glob("*.jsonl.zst"))
-FIRST = (
-    None if os.environ.get("STREAMS") == "whole" else 110
-)  # more than the 100 newest, which stay
+FIRST = None if os.environ.get("STREAMS") == "whole" else 110  # pages; the window keeps 100
 
 EVICTIONS = (None, Eviction(), Eviction(max_documents=60, max_age=30 * DAY, keep=20))
 PAPERS = ("strict", "strict-support-100", "strict-at-domain", "relaxed-at-domain-500")

@@ -33,7 +33,10 @@ def urls(*inputs: Path, **options: Any) -> list[str | None]:
 )
 @pytest.mark.parametrize("name", ["pages.jsonl", "pages"])
 def test_json_lines_may_be_compressed(tmp_path: Path, name: str, content: bytes) -> None:
-    """JSON Lines may be compressed, which the content shows; empty lines are skipped."""
+    """JSON Lines may be compressed, and the reader recognises the format by the content.
+
+    Empty lines are skipped.
+    """
     (tmp_path / name).write_bytes(content)
     assert urls(tmp_path / name) == ["https://example.org/1", "https://example.org/2"]
 

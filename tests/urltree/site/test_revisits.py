@@ -144,10 +144,11 @@ def test_the_horizon_runs_from_the_first_version() -> None:
 def test_offsets_order_a_partition_and_times_what_lies_in_several(
     origin: str, time: int | None, *, older: bool
 ) -> None:
-    """Within a partition the smaller offset is older; between partitions the earlier time is.
+    """Within a partition, the version with the smaller offset is the older one.
 
-    If neither decides, the version that arrives is not older. The stored version is raw-html/0/10,
-    and its time is the end of day 1.
+    Between partitions, the version with the earlier time is the older one. If neither decides, the
+    version that arrives is not older. The stored version is raw-html/0/10, and its time is the end
+    of day 1.
     """
     assert is_older(origin, time, "raw-html/0/10", DAY) == older
 
@@ -164,9 +165,9 @@ def test_offsets_order_a_partition_and_times_what_lies_in_several(
     ids=["a number", "partly a link", "a link", "a link before", "mostly links"],
 )
 def test_what_changes_a_page(blocks: list[TextBlock], *, changed: bool) -> None:
-    """A page changes with the text of its blocks, except those that are links as a whole.
+    """A change of any block that is not only a link makes a new version, even of a number.
 
-    Numbers count. If links make up more than half of the text, all blocks count.
+    If links make up more than half of the page's text, a change of a link does so too.
     """
     assert (content_digest(blocks) != content_digest([text_block(1, "10 were hurt.")])) == changed
 

@@ -191,9 +191,9 @@ def test_a_replay_after_a_tokenizer_upgrade_is_judged_anew() -> None:
 
 
 def test_an_undated_page_is_as_new_as_the_newest_of_its_domain() -> None:
-    """A page without a date gets the newest document time of its site, which its row stores.
+    """A page without a date gets the newest document time of its site, or 0 on an empty site.
 
-    The first page of a site gets 0. The time never comes from a clock.
+    The row stores this time, which never comes from a clock.
     """
     stored = Stored()
     stored.learn(document(1, [7]))

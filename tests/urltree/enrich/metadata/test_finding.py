@@ -68,7 +68,7 @@ def test_the_first_publication_counts() -> None:
     ],
 )
 def test_no_page_is_of_tomorrow(fetched_at: str | None, date: str | None) -> None:
-    """A date after the day on which the page was fetched is ignored: it is not its publication.
+    """A date after the day of the fetch is ignored: the page was already published at that time.
 
     A day begins first in Kiribati (UTC+14).
     """
