@@ -46,7 +46,7 @@ def _sdist(config: pytest.Config) -> Path:
         return Path(named)
     cache = getattr(config, "cache", None)
     if cache is None:
-        pytest.skip("no FEEDPARSER_SDIST, and pytest keeps no cache to load it into")
+        pytest.skip("FEEDPARSER_SDIST is not set, and pytest has no cache for a download")
     kept: Path = cache.mkdir("feedparser-sdist")
     wanted = f"feedparser-{version('feedparser')}.tar.gz"
     if not (kept / wanted).exists():
@@ -55,7 +55,7 @@ def _sdist(config: pytest.Config) -> Path:
         try:
             subprocess.run([*pip, *what], check=True, capture_output=True, timeout=120)
         except (OSError, subprocess.SubprocessError) as error:
-            pytest.skip(f"no FEEDPARSER_SDIST, and pip could not load it: {error}")
+            pytest.skip(f"FEEDPARSER_SDIST is not set, and pip could not download it: {error}")
     return kept / wanted
 
 

@@ -102,7 +102,7 @@ def test_each_hash_comes_once_in_the_feeds_order() -> None:
     ],
 )
 def test_the_oldest_comes_first(dates: tuple[str | None, ...], order: str) -> None:
-    """Items are sorted by date. Without dates, or with equal dates, the feed's last item is first."""
+    """Items are sorted by date. If dates are missing or equal, the feed's last item is first."""
     items = [
         item(name, day and f"2026-01-0{day}T00:00:00+00:00")
         for name, day in zip("abc", dates, strict=True)

@@ -194,7 +194,7 @@ def test_utf_7_hides_no_entity(secret: Path) -> None:
         assert INSIDE not in repr(parsed(hidden, content_type))
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="lists open files by /proc")
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the test needs /proc/self/fd")
 def test_no_file_stays_open(secret: Path) -> None:
     """Parsing the attacks leaves no file open."""
     before = len(list(Path("/proc/self/fd").iterdir()))
