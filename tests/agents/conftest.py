@@ -42,7 +42,7 @@ def job(settings: Settings) -> Settings:
 
 @pytest.fixture
 def publish(job: Settings) -> Publish:
-    """Return a function that publishes records and returns their topic/partition/offset."""
+    """Return a function that publishes records; it returns `topic/partition/offset` of each."""
 
     async def send(records: tuple[Sent, ...]) -> list[str]:
         at = []

@@ -39,7 +39,10 @@ class FeedServer:
     port: int = 0
 
     def put(self, address: str, body: bytes = b"", status: int = 200, **headers: str) -> None:
-        """Prepare the response for an address; `Retry_After="9"` becomes a header."""
+        """Prepare the response for an address (host and path).
+
+        A keyword argument such as `Retry_After="9"` becomes a header.
+        """
         named = {name.replace("_", "-"): text for name, text in headers.items()}
         self.answers[address] = (status, {"Content-Type": "text/html", **named}, body)
 

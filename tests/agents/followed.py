@@ -36,7 +36,7 @@ async def publish(job: Settings, feed: Feed, *, remove: bool = False) -> None:
 
 
 def follow(job: Settings, url: str = FEED, **fields: Any) -> Any:
-    """Add a feed of the site."""
+    """Publish a record that adds a feed of the site SITE."""
     return publish(job, Feed(site=SITE, url=url, **fields))
 
 

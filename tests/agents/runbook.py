@@ -79,7 +79,7 @@ class Runbook:
     def _type(self, line: re.Match[str]) -> Result:
         settings = dict(pair.split("=", 1) for pair in line["settings"].split())
         words = shlex.split(line["rest"])
-        given: str | bytes = "y\n"  # answer to a request for confirmation
+        given: str | bytes = "y\n"  # answer to the command's question for confirmation
         output = None
         if words[-2:-1] in (["<"], [">"]):
             *words, sign, name = words

@@ -43,7 +43,7 @@ class Bench:
         )
 
     async def begin(self, offset: int, partition: int = 0, generation: int = 1) -> Work:
-        """Begin a record of ten bytes."""
+        """Begin the work on a record of ten bytes."""
         message: Any = SimpleNamespace(
             tp=TP(TOPIC, partition), offset=offset, generation_id=generation, value=b"0123456789"
         )

@@ -128,7 +128,8 @@ def test_a_page_that_may_come_later_is_asked_again(
     again = fetches.decode(read_all("fetches")[-1].value)
     assert (again.attempt, again.trouble) == (1, "status 503")
     asked = pages.at["news.example"]
-    assert asked[2] - asked[1] >= 0.95  # robots.txt, /a, then the wait of Retry-After
+    # The requests are robots.txt, /a, and again /a after its Retry-After.
+    assert asked[2] - asked[1] >= 0.95
 
 
 def test_attempts_come_to_an_end(job: Settings, publish: Publish, read_all: ReadAll) -> None:

@@ -36,7 +36,7 @@ Change = Callable[[AIOKafkaAdminClient], Awaitable[object]]
 def settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Return settings of workers with their own data directory, which commands use too."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")  # no name is cut off
+    monkeypatch.setenv("COLUMNS", "200")  # wide enough for every name
     monkeypatch.setenv("URLTREE_DATA_DIR", str(tmp_path / "disk"))
     return settings.model_copy(update={"data_dir": tmp_path / "disk", "commit_seconds": 0.3})
 

@@ -28,7 +28,7 @@ def opml(body: str, before: str = '<?xml version="1.0" encoding="UTF-8"?>') -> s
 
 
 def entries(text: str) -> list[Entry]:
-    """Return the entries of a list."""
+    """Return the entries of a list of feeds."""
     return list(read_feed_list(text.encode()))
 
 

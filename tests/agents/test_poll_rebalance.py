@@ -22,7 +22,7 @@ from urltree.crawl.decisions.poll.outcome import PollResult
 
 pytestmark = pytest.mark.kafka
 
-SITES = [f"site-{number}.example" for number in range(24)]  # in all six partitions
+SITES = [f"site-{number}.example" for number in range(24)]  # enough sites for all six partitions
 
 
 @pytest.fixture

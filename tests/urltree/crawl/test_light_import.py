@@ -77,7 +77,7 @@ def test_the_extra_has_every_library_that_crawling_imports() -> None:
         if name in distributions and name != "urltree"
     }
     assert imported >= {"aiohttp", "feedparser", "protego"}
-    assert imported - declared == {"yarl"}  # aiohttp's class for URLs
+    assert imported - declared == {"yarl"}  # aiohttp depends on yarl
 
 
 def top_level_imports(path: Path) -> set[str]:

@@ -1,4 +1,4 @@
-"""The address of a feed: one spelling for each URL, and only http or https."""
+"""The address of a feed is an http or https URL in one normalised spelling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a feed: its stored bytes, its due time, and adding it again."""
+"""The state of a feed: its stored bytes, its due time, and what changes if it is added again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Canonical and AMP links of a page are found as browsers would find them."""
+"""The canonical link and the AMP link in the head of a page are found as in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The content of RSS, Atom, RDF, CDF and JSON feeds, intact or damaged."""
+"""RSS, Atom, RDF, CDF and JSON feeds are parsed, whether intact or damaged."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_a_feed_that_was_added_is_due_at_once() -> None:
     ) == (NOW, NOW, {})
 
 
-# Conditional GET
+# Conditional requests
 
 
 def test_validators_go_back_as_they_came() -> None:
@@ -114,7 +114,7 @@ def test_nobody_is_believed_until_its_list_is_replaced() -> None:
     assert conditional_headers(state, NOW + 5.75 * HOUR) == {}
 
 
-# Redirects
+# Permanent redirects
 
 
 def test_a_permanent_redirect_is_kept_when_all_polls_of_seven_days_have_seen_it() -> None:

@@ -57,7 +57,7 @@ def test_every_shipped_wall_is_met_by_a_test() -> None:
 
 @pytest.mark.parametrize(("name", "status", "headers", "html"), WALLS)
 def test_an_article_that_shows_a_walls_marks_is_an_article(
-    name: str,  # noqa: ARG001 - the same list
+    name: str,  # noqa: ARG001 - the test has the parameters of WALLS
     status: int,  # noqa: ARG001
     headers: dict[str, str],
     html: bytes,

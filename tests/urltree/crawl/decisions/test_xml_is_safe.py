@@ -19,7 +19,7 @@ INSIDE = "what stands in a file"
 
 @pytest.fixture
 def server() -> Iterator[socket.socket]:
-    """A listening socket on loopback that shows whether a client has connected."""
+    """Yield a listening socket on loopback, which shows whether a client has connected."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(0)
         yield listening

@@ -22,7 +22,7 @@ NOTHING_ALLOWED: dict[str, Any] = {"allow_networks": ()}
 @pytest.mark.parametrize(
     "address",
     [
-        *("0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1"),  # noqa: S104 - nobody binds to it
+        *("0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1"),  # noqa: S104 - no socket binds to it
         *("127.0.0.1", "127.255.0.1"),
         *("169.254.169.254", "172.16.0.1", "172.31.255.255", "192.168.1.1", "192.0.0.1"),
         *("192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "192.88.99.1"),
@@ -94,7 +94,7 @@ def test_allowed_networks_are_allowed_and_their_neighbours_not() -> None:
         "http://0/page",
         "http://169.254.169.254/latest/meta-data/",
         "http://user:secret@127.0.0.1/page",
-        "http://8.8.8.8:25/page",  # Fetch standard: a bad port
+        "http://8.8.8.8:25/page",  # a bad port in the Fetch standard
     ],
 )
 def test_no_url_reaches_a_private_address(ask: Ask, server: Misbehaving, url: str) -> None:
