@@ -1,4 +1,4 @@
-"""The command `audit` counts each origin once, and counts no lost page as found."""
+"""The command `audit` counts each page once by its origin (topic/partition/offset)."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_ledger_ignores_what_it_does_not_expect(origin: str) -> None:
 
 
 def test_a_ledger_takes_any_number_of_reasons() -> None:
-    """A ledger can count about 250 different reasons; it counts all further ones as "other"."""
+    """A `Ledger` counts about 250 different reasons, and all further ones as "other"."""
     ledger = Ledger("t")
     for offset in range(1_000):
         ledger.expect(0, offset)

@@ -1,4 +1,4 @@
-"""All commands are documented, have an option --json, and report wrong settings."""
+"""All commands are documented and report wrong settings; all but `worker` have --json."""
 
 from __future__ import annotations
 

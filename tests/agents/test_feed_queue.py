@@ -1,4 +1,4 @@
-"""The queue of feeds has each feed in exactly one place at any time, and loses none."""
+"""The feed queue has each feed once, either waiting or being polled, and loses no feed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def due(queue: FeedQueue, now: float, host: str = "example.org") -> list[FeedKey
 def test_a_feed_is_polled_when_it_is_due_and_its_host_is_free() -> None:
     """A feed is polled when it is due and its host has neither a poll in progress nor a pause.
 
-    The outcome of the poll ends it; the feed is then due again, and the host has its pause.
+    After the outcome of the poll, the feed has a new due time, and its host has a pause.
     """
     queue = FeedQueue()
     queue.put(A, 10.0)

@@ -1,4 +1,4 @@
-"""The stage `fetch` on a real Kafka reads fetches, requests a local server, writes raw-html."""
+"""The stage `fetch` on a real Kafka requests pages from a local server and publishes them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def settings(settings: Settings, tmp_path: Path) -> Settings:
 def test_a_page_arrives_with_all_that_is_known_of_it(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """A fetched page has its bytes, fields from its feed and its response, and an origin."""
+    """A fetched page has its bytes and the fields from its feed and from its response.
+
+    A header contains the origin of the record in the topic fetches.
+    """
     pages = Web()
     body = '<html><head><link rel="canonical" href="/story"></head><body><p>Käse'
     pages.put("news.example/a", redirect("/b", 302))
@@ -99,7 +102,7 @@ def test_a_redirect_to_another_domain_is_its_owners(
 ) -> None:
     """After a redirect to another domain, the record is sent to the partition of this domain.
 
-    The worker that owns this domain fetches the page, whose key is this domain.
+    The worker that owns this domain fetches the page and publishes it with this key.
     """
     pages = Web()
     pages.put("news.example/a", redirect("http://www.other.example/b"))

@@ -88,7 +88,7 @@ def missing(job: Settings) -> int:
 def test_a_lost_table_is_restored_from_a_dump(
     job: Settings, publish: Publish, book: Runbook, record: Record
 ) -> None:
-    """A dump of running workers restores a lost table; later pages are processed again.
+    """A lost table is restored from a dump; pages that arrived after the dump are read again.
 
     The data directories of both stages are deleted too. `normalize` needs no further step.
     """
@@ -178,7 +178,7 @@ def test_a_lost_cluster_is_restored_from_a_dump(
 def test_a_job_moves_to_more_partitions(
     job: Settings, publish: Publish, book: Runbook, tmp_path: Path, record: Record
 ) -> None:
-    """A job whose raw-html got a seventh partition by hand moves to topics with 12 partitions.
+    """A job moves to topics with 12 partitions, even after an operator has added a partition.
 
     No worker starts with such topics. Workers that already run continue: they send records of the
     new partition to the partition of their domain. (`work` starts stages without the check.)

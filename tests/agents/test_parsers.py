@@ -55,7 +55,7 @@ def test_a_feed_is_parsed_and_what_is_none_is_refused() -> None:
 def test_a_slow_feed_is_an_error_and_others_go_on() -> None:
     """A feed that takes too long is an error, and the other process parses feeds meanwhile.
 
-    The limit is short only for the slow feed, so that a pause of the machine fails no other.
+    The short time limit applies only to the slow feed, so a pause of the machine is harmless.
     """
 
     async def test(parsers: Parsers) -> None:

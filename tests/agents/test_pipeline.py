@@ -41,7 +41,10 @@ def raw(value: bytes | None, key: bytes | None = b"example.org", **fields: Any) 
 def test_pages_become_clean_text_without_what_their_site_repeats(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Each page gives one clean text without repeated blocks, in the partition of its domain."""
+    """Each page becomes one clean text in the partition of its domain.
+
+    Blocks that the site repeats are removed.
+    """
     origins = publish(*(raw(page(f"page-{letter}")) for letter in "abcdefgh"))
     work(job)
     records = read_all("clean-text")

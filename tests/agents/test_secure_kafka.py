@@ -163,7 +163,7 @@ def test_a_token_that_the_broker_does_not_take_is_a_sentence(
 ) -> None:
     """If the broker refuses a token, the error contains the broker's reason.
 
-    aiokafka alone would drop the reason.
+    Without our change, aiokafka would drop the reason.
     """
     monkeypatch.setattr(secure_kafka.tokens, name, value())
     with pytest.raises(SettingsError, match=r"refuses the login with OAUTHBEARER: .*invalid_token"):

@@ -55,7 +55,7 @@ def token(source: Tokens) -> str:
 
 
 def test_a_token_is_kept_while_it_is_fresh(server: TokenServer, settings: dict[str, Any]) -> None:
-    """A fresh token is used again, so two connections cause one request, with the scope."""
+    """A fresh token is used again, so two connections cause only one request for a token."""
     source = tokens(settings, oauth_scope="kafka produce")
     assert token(source) == token(source)
     assert server.asked == [{"grant_type": "client_credentials", "scope": "kafka produce"}]
@@ -75,7 +75,7 @@ def test_a_token_that_has_expired_is_asked_for_anew(
 def test_a_token_that_is_good_still_is_used_where_no_new_one_is_to_be_had(
     server: TokenServer, settings: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """If no new token can be got, the last token is used until it expires."""
+    """If a request for a new token fails, the last token is used until it expires."""
     source = tokens(settings)
     first = token(source)
     source._token = source._token._replace(fresh_until=0.0)

@@ -110,9 +110,9 @@ def run(scenario: Coroutine[Any, Any, None]) -> None:
 
 
 def test_pages_wait_in_their_hosts_queue_as_far_as_they_are_served_soon() -> None:
-    """A host's queue takes the pages that are served within a minute; the others are parked.
+    """A host's queue takes the pages that it can serve within a minute; the others are parked.
 
-    After a minute the parked pages move to the queue.
+    A parked page waits outside the queue; after a minute it moves to the queue.
     """
 
     async def scenario() -> None:
@@ -129,7 +129,7 @@ def test_pages_wait_in_their_hosts_queue_as_far_as_they_are_served_soon() -> Non
 
 
 def test_a_page_whose_turn_is_far_off_is_sent_again_with_its_time() -> None:
-    """A page that must wait for long is parked for a minute and then sent again with its time.
+    """A page that must wait for long is kept for a minute, and then sent again with its time.
 
     Its number of attempts stays the same, and its record is done.
     """
@@ -168,7 +168,7 @@ def test_a_full_window_makes_room_earlier() -> None:
 
 
 def test_a_page_is_not_tried_before_its_time() -> None:
-    """A page with a time waits until then, and does not delay the other pages of its host."""
+    """A page with `not_before` waits until that time without a delay of other pages."""
 
     async def scenario() -> None:
         waiting = Waiting()

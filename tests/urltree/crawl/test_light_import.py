@@ -52,7 +52,7 @@ def test_decisions_load_no_http_client() -> None:
 
 
 def test_the_client_needs_the_extra_alone() -> None:
-    """The web client loads neither the job's libraries nor its settings; it takes its options."""
+    """The web client needs only the extra `crawl`, not the libraries or settings of the job."""
     modules = (CRAWL / "web").glob("*.py")
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in modules]
     assert len(names) > 5
@@ -62,7 +62,7 @@ def test_the_client_needs_the_extra_alone() -> None:
 
 
 def test_the_extra_has_every_library_that_crawling_imports() -> None:
-    """The extra `crawl` declares all libraries that `urltree.crawl` imports, except yarl.
+    """The dependencies and the extra `crawl` declare all libraries of `urltree.crawl`, except yarl.
 
     aiohttp depends on yarl, whose URLs are part of aiohttp's interface.
     """

@@ -78,5 +78,5 @@ def test_what_is_no_link_of_the_head_is_none(page: str) -> None:
     ],
 )
 def test_no_page_takes_long(page: bytes) -> None:
-    """The search takes no long time on repeated markup, where backtracking would take hours."""
+    """The search is fast on repeated markup, where a backtracking pattern would take hours."""
     assert find_head_links(page, URL) == (None, None)

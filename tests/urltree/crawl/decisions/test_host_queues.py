@@ -1,4 +1,4 @@
-"""Each host's queue returns one token at a time and pauses after this token is done."""
+"""Each host's queue returns one token (a waiting request) at a time, and then pauses."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def test_an_item_that_was_seen_before_counts_once() -> None:
 
 
 def test_jitter_is_a_tenth_at_most_and_differs_from_poll_to_poll() -> None:
-    """Jitter changes a wait by at most a tenth. It differs between polls and is fixed for one."""
+    """Jitter changes a wait by at most a tenth, and depends only on the feed and the poll."""
     waits = [add_jitter(HOUR, feed(sequence=sequence)) for sequence in range(100)]
     assert waits == [add_jitter(HOUR, feed(sequence=sequence)) for sequence in range(100)]
     assert len(set(waits)) == 100

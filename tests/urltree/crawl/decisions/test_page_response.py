@@ -30,7 +30,7 @@ def answer(status: int = 200, body: bytes = b"<p>text", url: str = URL, **header
 
 
 def told(**fields: Any) -> Page:
-    """Return a page that has only a URL and the given fields, as known before its request."""
+    """Return a page before its request: it has only a URL and the given fields."""
     return Page(**{"url": URL, "html": b""} | fields)
 
 
@@ -70,7 +70,7 @@ def test_links_and_headers_are_noted() -> None:
 
 
 def test_the_users_own_strings_come_back_untouched() -> None:
-    """Our metadata never replaces the user's: it is left out if its name exists or space lacks."""
+    """Our metadata never replaces the user's, and is left out if there is too much of it."""
     mine = {"http.etag": "mine", "big": "x" * (MAX_META_BYTES - 40)}
     found = make_page(answer(etag="theirs", last_modified="y" * 100), told(meta=mine), NOW, 1_000)
     assert found.meta == mine
@@ -148,7 +148,7 @@ def test_another_type_is_not_html_though_its_body_was_not_read() -> None:
     ],
 )
 def test_trouble_is_final_or_is_asked_again(trouble: Trouble, reason: Reason | None) -> None:
-    """Each request error is either final, with a reason, or the request is tried again later."""
+    """A request error is final and has a reason, or it causes another attempt later."""
     meant = error_for_trouble(WebError(trouble, "why"))
     assert meant.message == f"{trouble}: why"
     assert isinstance(meant, TryLaterError) if reason is None else meant.reason is reason

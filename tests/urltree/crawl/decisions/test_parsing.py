@@ -139,7 +139,10 @@ def test_the_link_of_an_rss_item_is_an_address(item: str, link: str) -> None:
     ],
 )
 def test_the_link_of_an_atom_entry_is_its_alternate(entry: str, link: str) -> None:
-    """An entry's link is its alternate link, best to HTML; without links, an id that is a URL."""
+    """The link of an entry is its alternate link, or else its id if this is a URL.
+
+    A link to HTML takes precedence over links to other media types.
+    """
     assert [found.link for found in parsed(atom(entry)).items] == [
         "https://news.example.org" + link
     ]

@@ -95,5 +95,5 @@ def test_other_redirects_are_no_walls(location: str) -> None:
     "html", [b"", b"<" * MAX_WALL, b"<script>" * 9_000, b"<!--" * 16_000, bytes(range(256)) * 256]
 )
 def test_no_page_takes_long(html: bytes) -> None:
-    """The search for walls takes no long time on any page, such as one of repeated markup."""
+    """The search for walls is fast on any page, even on a page of repeated markup."""
     assert find_wall(200, {"server": "ddos-guard"}, html) is None

@@ -51,7 +51,7 @@ def apart() -> Iterator[Settings]:
 
 @contextmanager
 def growth() -> Iterator[list[int]]:
-    """Measure by how many bytes the memory of this process grows at most within the block."""
+    """Measure the largest growth of this process's memory in bytes within the `with` block."""
     process, ended, peak = psutil.Process(), threading.Event(), [0]
     before = process.memory_info().rss
 
@@ -76,7 +76,7 @@ def growth() -> Iterator[list[int]]:
     ],
 )
 def test_memory_stays_below_100_mb_above_idle(apart: Settings, path: str, record: Record) -> None:
-    """A hostile response costs less than 100 MB at a worker's limit of 10 MiB per body."""
+    """A hostile response costs less than 100 MB of memory if a body may have 10 MiB."""
 
     async def run() -> None:
         async with WebClient(apart.client) as client:

@@ -58,14 +58,14 @@ NO_CONNECTION = {Trouble.DNS: {"connect_to": ()}, Trouble.CONNECT: {"connect_sec
 def test_each_misbehaviour_ends_in_its_trouble_before_any_limit(
     ask: Ask, scheme: str, path: str, trouble: Trouble
 ) -> None:
-    """Each misbehaviour raises its own error, and not a `timeout` after a time limit."""
+    """Each kind of invalid response raises its own error at once, not a `timeout` later."""
     with pytest.raises(WebError) as raised:
         ask(f"{scheme}://any.example/{path}")
     assert raised.value.trouble is trouble, raised.value.message
 
 
 def test_what_never_ends_is_ended(settings: Settings) -> None:
-    """Headers and bodies that arrive too slowly or never end in a `timeout`."""
+    """If headers or a body arrive too slowly or not at all, the error is `timeout`."""
     paths = ("hang", "hang-after-headers", "drip-headers", "drip-body")
     urls = [f"{scheme}://{path}.example/{path}" for scheme in ("http", "https") for path in paths]
 
@@ -119,7 +119,7 @@ def test_what_cannot_be_connected_to_says_why(ask: Ask, url: str, trouble: Troub
 )
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_what_browsers_forgive_is_an_answer(ask: Ask, scheme: str, path: str, body: bytes) -> None:
-    """The client accepts these unusual responses, because their body is complete."""
+    """The client accepts unusual responses that browsers accept, if their body is complete."""
     (answer,) = ask(f"{scheme}://any.example/{path}")
     assert (answer.status, answer.body) == (200, body)
 

@@ -106,14 +106,14 @@ def test_what_only_claims_to_be_compressed_is_refused() -> None:
 
 @pytest.mark.parametrize("encoding", CODINGS)
 def test_the_limit_is_exact(encoding: str) -> None:
-    """The limit applies to the number of bytes after decompression."""
+    """The maximum size of a body applies to the number of its bytes after decompression."""
     coded = CODINGS[encoding](TEXT)
     assert decoded(coded, encoding, max_bytes=len(TEXT)) == TEXT
     assert trouble(coded, encoding, max_bytes=len(TEXT) - 1) is Trouble.TOO_LARGE
 
 
 def test_garbage_without_end_is_too_large() -> None:
-    """Endless bytes after the gzip data are limited by their received size."""
+    """Bytes after the gzip data count for the limit too, so they cannot be endless."""
     assert trouble(gzip.compress(TEXT) + bytes(100_000), size=1_000) is Trouble.TOO_LARGE
 
 

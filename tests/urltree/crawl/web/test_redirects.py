@@ -107,7 +107,7 @@ def test_a_redirect_to_a_file_or_to_nothing_is_trouble(ask: Ask, path: str) -> N
 def test_a_redirect_to_a_private_address_is_refused(
     ask: Ask, server: Misbehaving, path: str
 ) -> None:
-    """The guard also checks the target of a redirect, because it is a request of its own."""
+    """The address guard also refuses the target of a redirect if its address is private."""
     (answer,) = ask(f"http://any.example/{path}")
     with pytest.raises(WebError) as raised:
         ask(redirect_target(answer))
