@@ -26,7 +26,7 @@ from urltree_evaluation.running.part_run import DEATHS
 pytestmark = pytest.mark.slow
 
 BAD = "2"  # id of the page on which the extractor misbehaves
-SECONDS = 1.0  # limit of CPU time, a thousand times what a page takes here
+SECONDS = 1.0  # limit of CPU time for a page, about 1,000 times the time that a page needs here
 
 
 def sleeps() -> None:
@@ -36,18 +36,18 @@ def sleeps() -> None:
 
 
 def loops() -> None:
-    """Use CPU time in Python."""
+    """Use CPU time in Python code without end."""
     while True:
         pass
 
 
 def backtracks() -> None:
-    """Use CPU time in C without releasing the interpreter."""
+    """Use CPU time in C code that never releases the interpreter lock."""
     re.match(r"(a+)+$", "a" * 60 + "b")
 
 
 def swallows_everything() -> None:
-    """Catch every exception."""
+    """Sleep without end, and catch every exception."""
     while True:
         try:
             time.sleep(60)
@@ -56,14 +56,14 @@ def swallows_everything() -> None:
 
 
 def ignores_signals() -> None:
-    """Ignore every signal that can be ignored."""
+    """Sleep without end, and ignore the signals that usually end a process."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
     sleeps()
 
 
 def hoards() -> None:
-    """Allocate memory in small steps."""
+    """Allocate memory in small steps without end."""
     kept = []
     while True:
         kept.append(bytearray(1 << 22))
@@ -75,7 +75,7 @@ def wants_too_much() -> None:
 
 
 def exits() -> None:
-    """End the process."""
+    """End the process with exit code 0."""
     os._exit(0)
 
 
@@ -105,7 +105,7 @@ def interrupts() -> None:
 
 
 def recurses() -> None:
-    """Recurse without end."""
+    """Call itself without end."""
     recurses()
 
 
@@ -126,7 +126,7 @@ def asks_the_web() -> None:
 
 
 def asks_the_web_by_name() -> None:
-    """Connect to a host by name."""
+    """Request a page from a host that is given by its name."""
     urllib.request.urlopen("http://localhost:9/")
 
 
@@ -176,7 +176,10 @@ def test_a_page_that_an_extractor_does_not_bear_is_counted_and_the_run_goes_on(
 def test_a_stream_goes_on_as_if_the_page_had_not_been(
     misbehave: Callable[[], None], tmp_path: Path
 ) -> None:
-    """The new process learns all earlier pages again, except the one that killed the old one."""
+    """The stream extractor's later texts are the same as if the failed page did not exist.
+
+    A new process learns all earlier pages again, without the page that killed the old process.
+    """
 
     class Bad(Counting):
         def __call__(self, page: CorpusPage) -> str:
@@ -214,7 +217,7 @@ def test_an_extractor_that_bears_no_page_ends_all_the_same(tmp_path: Path) -> No
 def test_an_extractor_that_cannot_be_made_fails_on_every_page(
     misbehave: Callable[[], None], failure: Failure, tmp_path: Path
 ) -> None:
-    """The limits apply to its creation, too."""
+    """The limits also apply to the creation of an extractor, which then fails on every page."""
 
     class Bad(Counting):
         def __init__(self) -> None:
@@ -228,7 +231,10 @@ def test_an_extractor_that_cannot_be_made_fails_on_every_page(
 def test_a_thread_that_never_gives_the_interpreter_back_costs_a_page_at_most(
     tmp_path: Path,
 ) -> None:
-    """No wait is endless, neither before the first page nor after the last one."""
+    """A thread that keeps the interpreter lock costs at most one page.
+
+    No wait is endless, neither before the first page nor after the last one.
+    """
 
     def start(html: str) -> str:
         if html in {BAD, "5"}:
@@ -258,7 +264,10 @@ def test_what_an_extractor_prints_goes_nowhere(
 
 
 def test_what_is_no_text_in_json_is_made_so(tmp_path: Path) -> None:
-    """Lone surrogates become question marks, and None becomes an empty text."""
+    """In the text of an extractor, lone surrogates become question marks.
+
+    None becomes an empty text.
+    """
     said = {"0": None, "1": "a\ud800b\n\x00c", "2": ""}
     outcomes = predicted(work(tmp_path, 3), single("odd", said.get))
     assert [each.text for each in outcomes] == ["", "a?b\n\x00c", ""]
@@ -279,7 +288,10 @@ def test_a_duplicate_is_told_from_a_failure(tmp_path: Path) -> None:
 
 
 def test_what_a_page_took_is_known(tmp_path: Path) -> None:
-    """CPU time excludes sleep; memory is the increase of the peak, also for a killed process."""
+    """A prediction has the CPU time of its page, without sleep.
+
+    Its memory is the increase of the peak, also if the process was killed.
+    """
 
     def work_hard(html: str) -> str:
         if html == "1":
@@ -296,7 +308,7 @@ def test_what_a_page_took_is_known(tmp_path: Path) -> None:
     hard = single("hard", work_hard)
     idle, busy, large, stopped, *_ = predicted(work(tmp_path), hard, seconds=SECONDS)
     assert busy.cpu >= 0.1 > idle.cpu
-    # the kernel counts pages for each CPU, and adds the counts up from time to time
+    # the bounds are wide because the kernel counts memory pages per CPU and sums them up later
     assert 70 << 20 > large.memory > 40 << 20 > idle.memory
     assert stopped.cpu > SECONDS
 
