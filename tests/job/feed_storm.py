@@ -75,7 +75,10 @@ class FeedStorm(Weather):
         self._victims = [worker for worker in self.workers if worker.stage in MORTALS]
 
     def blow(self, stories: int, kills: int) -> None:
-        """Follow feeds, publish stories, kill and freeze workers; return when all are processed."""
+        """Run the storm: follow feeds, publish stories, and kill and freeze workers.
+
+        Return when all stories are processed.
+        """
         with self._gust():
             self.start()
         follow(self.job, self.sites.feeds)

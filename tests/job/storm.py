@@ -123,7 +123,10 @@ class Storm(Weather):
         self.frozen_for = 0.0
 
     def blow(self, documents: int, kills: int) -> None:
-        """Publish pages, kill and freeze workers, and return when all pages are processed."""
+        """Run the storm: publish pages, and kill and freeze workers.
+
+        Return when all pages are processed.
+        """
         self.start()
         traffic = threading.Thread(target=self._publish, args=(documents,))
         traffic.start()

@@ -71,9 +71,7 @@ def test_killed_while_first_pages_are_revised(
     made = articles(PAGES)
     with make_job(evict=False) as job:
         normalized(job, made)
-        job.environment["URLTREE_COMMIT_SECONDS"] = (
-            "3600"  # no commit, so all records are read again
-        )
+        job.environment["URLTREE_COMMIT_SECONDS"] = "3600"  # all records are delivered again
         job.worker("extract", "extract", fault).start(wait=False).wait_end()
         job.environment["URLTREE_COMMIT_SECONDS"] = "0.5"
         again = job.worker("extract", "extract")

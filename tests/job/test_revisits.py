@@ -89,9 +89,7 @@ def test_killed_between_two_versions(
             normalized(job, made)
         else:
             job.publish(map(keyed, made))
-        job.environment["URLTREE_COMMIT_SECONDS"] = (
-            "3600"  # no commit, so all records are read again
-        )
+        job.environment["URLTREE_COMMIT_SECONDS"] = "3600"  # all records are delivered again
         job.worker(stage, stage, fault).start(wait=False).wait_end()
         job.environment["URLTREE_COMMIT_SECONDS"] = "0.5"
         again = job.worker(stage, stage)

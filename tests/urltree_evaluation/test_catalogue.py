@@ -104,7 +104,10 @@ def test_a_tool_that_is_not_installed_says_how_to_install_it() -> None:
 
 @pytest.mark.slow
 def test_a_tool_that_is_broken_says_so_and_the_others_are_there(tmp_path: Path) -> None:
-    """Any exception on import becomes the reason."""
+    """If the import of a tool raises an exception, the catalogue has it as the reason.
+
+    The other extractors are available.
+    """
     (tmp_path / "resiliparse.py").write_text("1 / 0")
     code = """
         from urltree_evaluation.extractors import catalogue

@@ -35,7 +35,10 @@ PARSES = measured(PARSE.name, c1=[1, 1, 9], c2=[2, 2, 2], d1=[4, 3, 5])
 
 
 def test_a_ratio_is_of_sums_over_the_documents_of_both() -> None:
-    """Each document counts with the median of its passes."""
+    """A ratio divides the sums of seconds over the documents that both could process.
+
+    The seconds of a document are the median of its passes.
+    """
     found = summarise_costs(PARSES | measured("x", c1=[7, 2, 3], d1=[8, 8, 8]), SIZES, {}, {"x": 5})
     assert (found.documents, found.bytes, found.seconds) == (3, 700, 7)
     x = found.extractors["x"]
@@ -58,7 +61,7 @@ def test_a_document_that_failed_in_one_pass_counts_in_none() -> None:
 
 
 def test_a_document_whose_bare_parse_fails_counts_nowhere() -> None:
-    """There is nothing to divide by."""
+    """A document whose bare parse fails is in no extractor's cost, because it has no divisor."""
     seconds = measured(PARSE.name, c1=[1]) | measured("x", c1=[2], c2=[100])
     found = summarise_costs(seconds, SIZES, {Trial("c", "2", PARSE.name): "exception"}, {"x": None})
     assert (found.documents, found.extractors["x"].ratio) == (1, 2)
@@ -125,7 +128,10 @@ def test_a_stream_extractor_begins_anew_with_each_pass(tmp_path: Path) -> None:
 
 
 def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
-    """Changed documents, passes or extractors, or a deleted file, cause a new measurement."""
+    """The cost is measured again only after a change of documents, passes or extractors.
+
+    A deleted file is also measured again.
+    """
     calls = tmp_path / "calls"
 
     def note(_html: str) -> None:

@@ -146,13 +146,13 @@ def test_what_is_stale_is_made_anew_and_this_is_said(
 
 
 def test_a_corpus_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
-    """The error lists the available corpora, and nothing is run."""
+    """An unknown corpus is an error that lists the available ones, and no extractor is run."""
     with pytest.raises(WorkspaceError, match=r"There is no corpus nowhere\. Available: made-up"):
         run_extractors(work(tmp_path), {"same": same}, corpora=["nowhere"])
 
 
 def test_several_processes_write_what_one_does(tmp_path: Path) -> None:
-    """Parts and extractors that run at the same time do not affect each other."""
+    """Extractors that run at the same time write the same predictions as in one process."""
     extractors = {
         f"{kind.name}-{n}": replace(kind, name=f"{kind.name}-{n}")
         for kind in (same, counting)

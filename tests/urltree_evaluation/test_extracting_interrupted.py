@@ -64,7 +64,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def is_alive(number: int) -> bool:
-    """Return whether a process runs; a zombie, as in containers, counts as ended."""
+    """Return whether a process is running; a zombie, as in containers, counts as ended."""
     with suppress(psutil.NoSuchProcess):
         return bool(psutil.Process(number).status() != psutil.STATUS_ZOMBIE)
     return False

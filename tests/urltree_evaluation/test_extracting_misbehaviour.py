@@ -1,4 +1,4 @@
-"""An extractor that hangs, leaks memory or crashes: the page is counted, and the run continues."""
+"""An extractor that hangs, leaks memory or crashes fails only on that page; the run continues."""
 
 from __future__ import annotations
 
@@ -160,7 +160,10 @@ CAUSES: list[tuple[Callable[[], object], Failure, str]] = [
 def test_a_page_that_an_extractor_does_not_bear_is_counted_and_the_run_goes_on(
     misbehave: Callable[[], object], failure: Failure, message: str, tmp_path: Path
 ) -> None:
-    """The cause is recorded, and the pages before and after it have their text."""
+    """The prediction of the bad page has the cause of its failure.
+
+    All other pages have their text.
+    """
     bad = single("bad", lambda html: misbehave() if html == BAD else f"text {html}")
     seconds = SECONDS if failure == "time" else 30  # high enough that only one limit applies
     outcomes = predicted(work(tmp_path), bad, seconds=seconds)
@@ -192,7 +195,7 @@ def test_a_stream_goes_on_as_if_the_page_had_not_been(
 
 
 def test_a_page_without_gold_may_be_the_end_of_a_process(tmp_path: Path) -> None:
-    """It has no prediction that could fail, so it is skipped."""
+    """A page without gold that kills a process is skipped, because it has no prediction."""
 
     class Bad(Counting):
         def __call__(self, page: CorpusPage) -> str:
@@ -205,7 +208,7 @@ def test_a_page_without_gold_may_be_the_end_of_a_process(tmp_path: Path) -> None
 
 
 def test_an_extractor_that_bears_no_page_ends_all_the_same(tmp_path: Path) -> None:
-    """After a fixed number of failures, the remaining pages fail without being run."""
+    """After `DEATHS` killed processes, the remaining pages are written as failed and not run."""
     outcomes = predicted(work(tmp_path, DEATHS + 5), single("bad", lambda _: exits()))
     assert [each.failure for each in outcomes] == ["crash"] * (DEATHS + 5)
     assert [each.message for each in outcomes][-6:] == ["exit code 0"] + [
@@ -250,7 +253,10 @@ def test_a_thread_that_never_gives_the_interpreter_back_costs_a_page_at_most(
 def test_what_an_extractor_prints_goes_nowhere(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """All ways of output are discarded, and their amount does not matter."""
+    """Everything that an extractor prints is discarded, whatever its amount.
+
+    This includes output that bypasses Python's streams.
+    """
 
     def shout(html: str) -> str:
         sys.stdout.write("x" * 1_000_000)
@@ -275,7 +281,10 @@ def test_what_is_no_text_in_json_is_made_so(tmp_path: Path) -> None:
 
 
 def test_a_duplicate_is_told_from_a_failure(tmp_path: Path) -> None:
-    """Its message is the step that detected it."""
+    """A page that an extractor reports as a duplicate has the failure "duplicate".
+
+    Its message is the step that detected the duplicate.
+    """
 
     class Seen(Counting):
         def __call__(self, page: CorpusPage) -> str:
@@ -314,7 +323,7 @@ def test_what_a_page_took_is_known(tmp_path: Path) -> None:
 
 
 def test_no_process_is_left(tmp_path: Path) -> None:
-    """Neither a killed extractor nor its child processes remain."""
+    """After a run, no process of an extractor remains, and none of its child processes."""
     command = ["sleep", f"600.{os.getpid()}"]  # unique to this test
 
     def start(html: str) -> str:

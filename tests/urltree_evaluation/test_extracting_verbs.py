@@ -66,7 +66,7 @@ def test_cost_says_what_it_wrote(tmp_path: Path) -> None:
 def test_what_is_not_there_is_said_with_what_is(
     verb: str, option: str, message: str, tmp_path: Path
 ) -> None:
-    """The error lists available names, without a traceback."""
+    """An unknown extractor or corpus is an error that lists the available names."""
     work(tmp_path / "work")
     result = run(verb, tmp_path, option)
     assert result.exit_code == 1
@@ -82,7 +82,7 @@ def test_a_folder_without_corpus_says_which_verb_makes_one(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_all_stages_follow_each_other(tmp_path: Path) -> None:
-    """Each stage prints its heading; a second run extracts nothing again."""
+    """The command `all` prints a heading for each stage. A second run extracts no page again."""
     file = tmp_path / "input.jsonl"
     records = [
         {

@@ -105,7 +105,7 @@ def test_comments_are_off_and_tables_on(name: str) -> None:
 @pytest.mark.parametrize("name", SINGLE + STREAM)
 @pytest.mark.parametrize("html", ["<html><body></body></html>", "<p> </p>"], ids=["body", "p"])
 def test_where_nothing_is_found_nothing_is_said(name: str, html: str) -> None:
-    """The result is no text, or an exception, which the run records."""
+    """On a page without text, an extractor returns no text or raises an exception."""
     extract, text = made(name), None
     with suppress(Exception):  # each tool raises its own exceptions
         text = extract(page(html))
@@ -133,7 +133,10 @@ def test_no_extractor_reaches_out_of_its_process(tmp_path: Path) -> None:
 
 
 def test_loading_leaves_logging_alone() -> None:
-    """Tools that would configure logging for the whole process are prevented from it."""
+    """Loading the extractors does not change the logging of the process.
+
+    Some tools would otherwise configure it.
+    """
     catalogue.load_extractors()
     assert logging.root.level == logging.WARNING
     assert not [each for each in logging.root.handlers if type(each) is logging.StreamHandler]
@@ -154,7 +157,10 @@ def test_what_a_domain_had_is_dropped() -> None:
 
 
 def test_trafilatura_remembers_for_a_part_alone() -> None:
-    """A long paragraph on every page is dropped after some pages; the next part starts again."""
+    """The extractor drops a long paragraph after it has occurred on some pages of a part.
+
+    In the next part, it keeps the paragraph at first.
+    """
     notice = "This notice stands on every page of the site, whatever the page is about, and " * 3
     extract = made("trafilatura-deduplicate")
     texts = [extract(page(article(n, extra=f"<p>{notice}</p>"), n)) or "" for n in range(8)]
@@ -167,7 +173,7 @@ def test_trafilatura_remembers_for_a_part_alone() -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_ours_say_what_the_library_says(name: str) -> None:
-    """The texts are equal page by page, with the library's own eviction."""
+    """On each page, our extractors return the same text as the library with its own eviction."""
     extract, heuristic = made(name), name.removeprefix("urltree-")
     times = [f"2020-01-{day:02}" for day in range(1, 31)]
     with Extractor(heuristic=heuristic) as library:

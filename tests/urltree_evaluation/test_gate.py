@@ -43,7 +43,7 @@ def gate(streams: Path, floors: Path) -> Gate:
 
 @pytest.fixture
 def raised(gate: Gate) -> Gate:
-    """Return the same function after floors were written at the measured values."""
+    """Return the function of `gate`, after --raise has written floors at the measured values."""
     assert gate("--raise").exit_code == 0
     return gate
 
@@ -57,7 +57,10 @@ def set_floor(file: Path, figure: str, floor: float, site_floor: float = 0.0) ->
 
 
 def test_each_heuristic_has_a_floor_for_each_figure(raised: Gate, floors: Path) -> None:
-    """There are floors without and with title, unmasked and masked, and values of each site."""
+    """Each heuristic has floors for all figures, and stored values of each site.
+
+    Figures are measured without and with title, unmasked and masked.
+    """
     found = Floors.read(floors)
     assert list(found.floors) == list(found.sites) == list(NAMES)
     for name in NAMES:
@@ -109,7 +112,7 @@ def test_raising_writes_better_figures(raised: Gate, floors: Path) -> None:
 
 
 def test_raising_never_lowers(raised: Gate, floors: Path) -> None:
-    """If one value is below its floor, all floors stay, also those that could be raised."""
+    """If one value is below its floor, --raise changes no floor, not even another one."""
     set_floor(floors, "words", 0.5)
     set_floor(floors, "masked words", 0.999)
     before = floors.read_text()

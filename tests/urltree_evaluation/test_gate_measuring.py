@@ -31,7 +31,10 @@ def test_figures_are_means_of_sites_of_pages_that_learned_from_all_before(stream
 
 
 def test_masking_changes_nothing_for_heuristics_of_repetition(streams: Path) -> None:
-    """They use neither hosts nor titles nor class names."""
+    """Masking changes no figure of heuristics that use only repetition.
+
+    They use neither hosts nor titles nor class names.
+    """
     measured = measure_heuristics(Streams.of(streams)).macro()
     del measured[DEFAULT]  # uses names, so masking changes it
     for figures in measured.values():
