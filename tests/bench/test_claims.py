@@ -80,7 +80,7 @@ def test_variants_differ(site: SiteF1) -> None:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_a_table_stands_in_the_documents(table: str, site: SiteF1) -> None:
-    """The table has the header that the code writes, and figures in every row."""
+    """Each table in docs/claims.md has the header that the code writes, and no missing figures."""
     text = (DOCS / "claims.md").read_text("utf-8")
     written = re.search(rf"<!-- {table} -->\n(.*?)\n<!-- end -->", text, re.DOTALL)
     assert written is not None

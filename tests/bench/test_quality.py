@@ -139,7 +139,7 @@ def test_only_the_other_extractor_gets_the_title() -> None:
     assert found["trafilatura, title prepended"] == pytest.approx((0.7 + 0.85) / 2)
     assert found["ahead by"] == pytest.approx(0.025)
     assert found["worst site"] == pytest.approx(-0.05)
-    assert found["lower end of that interval"] == pytest.approx(-0.05)  # b.example drawn twice
+    assert found["lower end of that interval"] == pytest.approx(-0.05)  # b.example is drawn twice
 
 
 def test_a_title_is_given_or_not(tmp_path: Path) -> None:

@@ -83,8 +83,8 @@ class FeedSites:
         self.stories: dict[Story, Kind] = {}
         self.asked: list[Asked] = []
         self._random = Random(seed)
-        self._listed: dict[str, list[Story]] = defaultdict(list)  # by feed
-        self._kinds: dict[str, tuple[Story, Kind]] = {}  # by link
+        self._listed: dict[str, list[Story]] = defaultdict(list)  # by URL of the feed
+        self._kinds: dict[str, tuple[Story, Kind]] = {}  # by link of the story
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self.port = 0

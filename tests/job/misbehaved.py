@@ -33,7 +33,7 @@ from urltree.crawl.decisions.poll.feed_state import FeedState
 
 MIB = 1024 * 1024
 
-_SAMPLE = 0.05  # seconds
+_SAMPLE = 0.05  # seconds between two measurements of memory
 _SCHEME = KeyScheme()
 
 

@@ -1,4 +1,4 @@
-"""The outcome of every page: clean text, a duplicate, a dead letter, or nothing."""
+"""Read the outcome of every page: clean text, a duplicate, a dead letter, or nothing."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tests.job.pages import pages
 
 SLICE = 100  # number of pages that are published at once
 
-_TICK = 0.2  # seconds
+_TICK = 0.2  # seconds between two checks of the workers
 
 
 class Weather:
@@ -61,7 +61,7 @@ class Weather:
         worker = self.random.choice(victims)
         worker.kill()
         if self.random.random() < 0.3:
-            worker.wipe()  # as if its machine were lost
+            worker.wipe()  # simulates the loss of the worker's machine
         self.live(self.random.uniform(0, 2))
         worker.start(wait=False)
 
@@ -99,7 +99,7 @@ class Weather:
 
     def is_through(self, *stages: str) -> bool:
         """Return whether these stages have committed all records; false if Kafka is unreachable."""
-        with suppress(KafkaError, SettingsError):  # its coordinator may still be loading
+        with suppress(KafkaError, SettingsError):  # the group's coordinator may still be loading
             return not any(self.job.lag(stage) for stage in stages)
         return False
 

@@ -27,7 +27,7 @@ from tests.job.pages import pages
 WAITING = 6_000  # number of documents in the test of commits under saturation
 RESTARTED = 3_000  # number of documents in the test that kills and restarts a worker
 SECONDS = 4 * 5.0  # longest time without a commit, in seconds of CPU time
-SESSION = 15  # seconds, as in production
+SESSION = 15  # session timeout in seconds
 SAMPLE = 0.2  # seconds between two reads of the committed offsets
 
 
@@ -94,7 +94,7 @@ def test_a_restart_replays_only_what_was_not_committed(make_job: MakeJob, record
         worker = job.worker("extract", session=SESSION).start()
         wait_until(lambda: sum(job.committed("extract").values()) > RESTARTED / 5, "some commits")
         worker.kill()
-        # its last requests may be processed after its death, but before its session ends
+        # Kafka may process the worker's last requests after its death, until its session ends
         wait_until(lambda: not run(count_workers(job.settings, "extract")), "its session to end")
         committed = job.committed("extract")
         before = {value["origin"] for value in clean_texts(job) if not value["revision"]}

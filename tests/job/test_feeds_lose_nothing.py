@@ -48,7 +48,7 @@ class Aftermath:
     sites: FeedSites
     storm: FeedStorm
     seconds: float
-    pages: dict[str, list[Page]] = field(default_factory=lambda: defaultdict(list))  # by link
+    pages: dict[str, list[Page]] = field(default_factory=lambda: defaultdict(list))  # by URL
 
     def asked(self, stage: str, within: Span) -> list[Asked]:
         """Return the requests of a stage's workers in a span of time, in order of arrival."""

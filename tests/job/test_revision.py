@@ -20,7 +20,7 @@ from urltree.site.row import Row
 thorough = pytest.mark.thorough
 PAGES = ENOUGH + 6  # the last 6 pages are learned while the revisions are being confirmed
 
-Text = tuple[str, int, str]  # a page's n, revision, text
+Text = tuple[str, int, str]  # meta string `n` of a page, revision, text
 
 
 def published_texts(job: Job) -> list[Text]:

@@ -46,7 +46,10 @@ def test_the_original_comes_back_exactly(original: Record) -> None:
 
 
 def test_the_record_is_as_documented() -> None:
-    """The key is the origin, the value is the original's, and our headers come first."""
+    """The key of a dead letter is its origin.
+
+    The value is the original's, and our headers come first.
+    """
     original = Record(b"\xff", None, (("a", b"1"),))
     assert letter(original).to_record() == Record(
         b"raw-html/3/1042",

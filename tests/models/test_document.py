@@ -93,7 +93,7 @@ def changed(**fields: Any) -> bytes:
 @settings(deadline=None)
 @given(documents)
 def test_a_document_survives_the_wire(document: Document) -> None:
-    """Decoding what was encoded gives an equal document, and the record fits its schema."""
+    """Encoding and decoding gives an equal document, and the record fits its schema."""
     value = encode(document)
     assert decode(value) == document
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))

@@ -31,7 +31,7 @@ feeds = st.builds(
 @settings(deadline=None)
 @given(feeds)
 def test_a_feed_survives_the_wire(feed: Feed) -> None:
-    """Decoding what was encoded gives the same feed, and the record fits its schema."""
+    """Encoding and decoding gives the same feed, and the record fits its schema."""
     value = feed.encode()
     assert decode(feed.key, value) == feed
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))

@@ -38,7 +38,7 @@ fetches = st.builds(
 @settings(deadline=None)
 @given(fetches)
 def test_a_fetch_survives_the_wire(fetch: FetchRequest) -> None:
-    """Decoding what was encoded gives the same request, and the record fits its schema."""
+    """Encoding and decoding gives the same request, and the record fits its schema."""
     value = encode(fetch)
     assert decode(value) == fetch
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))

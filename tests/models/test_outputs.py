@@ -117,7 +117,7 @@ def test_a_page_without_clean_text_is_not_written() -> None:
 
 @pytest.mark.parametrize("request_url", [None, "http://example.org/a?utm_source=x"])
 def test_a_duplicate_survives_the_wire(request_url: str | None) -> None:
-    """Decoding what was encoded gives an equal record, and the record fits its schema."""
+    """Encoding and decoding gives an equal duplicate, and the record fits its schema."""
     urls = Urls(request_url, *(DUPLICATE.urls.response, "canonical", "key"))
     record = DuplicateRecord(
         DUPLICATE.origin, DUPLICATE.first_origin, DUPLICATE.id, Step.RULE, urls

@@ -54,7 +54,7 @@ outcomes = st.builds(
 @settings(deadline=None)
 @given(outcomes)
 def test_an_outcome_survives_the_wire(outcome: PollOutcome) -> None:
-    """Decoding what was encoded gives the same outcome, and the record fits its schema."""
+    """Encoding and decoding gives the same outcome, and the record fits its schema."""
     value = encode(outcome)
     assert decode(value) == outcome
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))

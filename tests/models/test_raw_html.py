@@ -52,7 +52,7 @@ def as_headers(page: Page) -> list[tuple[str, bytes]]:
 @settings(deadline=None)
 @given(pages)
 def test_a_page_survives_the_wire(page: Page) -> None:
-    """Decoding what was encoded gives the same page, and the record fits its schema."""
+    """Encoding and decoding gives the same page, and the record fits its schema."""
     value = encode(page)
     assert decode(value) == page
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))

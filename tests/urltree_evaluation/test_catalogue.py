@@ -1,4 +1,4 @@
-"""The catalogue: available extractors, reasons for missing ones, and plugins from files."""
+"""Tests of the catalogue: available extractors, reasons for missing ones, and plugins."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_magic_html_says_which_python_it_needs() -> None:
 
 @pytest.mark.parametrize("code", [PARAGRAPHS, NEW_LINES], ids=["single page", "stream"])
 def test_a_stranger_adds_an_extractor_in_twenty_lines(code: str, tmp_path: Path) -> None:
-    """One file of at most 20 lines adds a working extractor."""
+    """One file of at most 20 lines from the documentation adds a working extractor."""
     builtin, _ = catalogue.load_extractors()
     found, _ = catalogue.load_extractors([plugin(tmp_path, code)])
     (new,) = found.keys() - builtin.keys()

@@ -183,7 +183,7 @@ def test_memory_does_not_grow_with_the_stream(tmp_path: Path, workspace: Workspa
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert load_conversion(workspace, "streams").html_bytes == 40_000_000
-    assert peak < 20_000_000  # measured: 15 MB, also with twice as many pages
+    assert peak < 20_000_000  # measured: 15 MB, even with twice as many pages
 
 
 @shared_only

@@ -1,4 +1,4 @@
-"""The command `convert`: its output and exit codes, and the examples of the documentation."""
+"""Tests of the command `convert`: its output, exit codes, and the documentation's examples."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ def test_wrong_inputs_end_without_a_traceback(
     code: int,
     problem: str,
 ) -> None:
-    """The exit code is 2 for wrong usage and 1 for an invalid corpus."""
+    """Wrong inputs end with a message.
+
+    The exit code is 2 for wrong usage and 1 for invalid corpora.
+    """
     monkeypatch.chdir(tmp_path)
     Path("bad.jsonl").write_text("no JSON")
     Path("empty").mkdir()

@@ -75,7 +75,7 @@ def busy(seconds: float) -> None:
 
 
 def fails_on(bad: str) -> None:
-    """Fail in a different way on pages "1", "2" and "3"."""
+    """Fail on pages "1", "2" and "3": by an exception, by ending the process, and by hanging."""
     if bad == "1":
         raise ValueError
     if bad == "2":

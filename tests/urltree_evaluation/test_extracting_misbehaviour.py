@@ -165,7 +165,7 @@ def test_a_page_that_an_extractor_does_not_bear_is_counted_and_the_run_goes_on(
     All other pages have their text.
     """
     bad = single("bad", lambda html: misbehave() if html == BAD else f"text {html}")
-    seconds = SECONDS if failure == "time" else 30  # high enough that only one limit applies
+    seconds = SECONDS if failure == "time" else 30  # high, so that only one limit applies
     outcomes = predicted(work(tmp_path), bad, seconds=seconds)
     assert [each.id for each in outcomes] == list("012345")
     assert {each.id: each.failure for each in outcomes if each.failure} == {BAD: failure}
@@ -324,7 +324,7 @@ def test_what_a_page_took_is_known(tmp_path: Path) -> None:
 
 def test_no_process_is_left(tmp_path: Path) -> None:
     """After a run, no process of an extractor remains, and none of its child processes."""
-    command = ["sleep", f"600.{os.getpid()}"]  # unique to this test
+    command = ["sleep", f"600.{os.getpid()}"]  # a command that only this test runs
 
     def start(html: str) -> str:
         os.system(f"{' '.join(command)} &")  # noqa: S605
@@ -335,7 +335,7 @@ def test_no_process_is_left(tmp_path: Path) -> None:
     before = psutil.Process().children(recursive=True)  # processes of other tests
     predicted(work(tmp_path), single("bad", start), seconds=SECONDS)
     assert set(psutil.Process().children(recursive=True)) <= set(before)
-    deadline = time.monotonic() + 300  # killing takes a moment
+    deadline = time.monotonic() + 300  # seconds; a killed process ends after a moment
     while [one for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"] == command]:
-        assert time.monotonic() < deadline, "it goes on"
+        assert time.monotonic() < deadline, "a child process of the extractor is still running"
         time.sleep(0.05)

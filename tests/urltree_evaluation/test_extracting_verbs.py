@@ -1,4 +1,4 @@
-"""The commands `extract` and `cost`: options, output and exit codes."""
+"""Tests of the commands `extract` and `cost`: options, output and exit codes."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def paragraph(number: int) -> str:
 def article(number: int = 0, *, extra: str = "") -> str:
     """Return a page with a menu, an article of six paragraphs with a table, and comments."""
     body = "".join(f"<p>{paragraph(6 * number + each)}</p>" for each in range(6))
-    cell = "cell with words, " * 6  # tools that score elements drop a table without words
+    cell = "cell with words, " * 6  # some tools drop a table with few words
     table = f"<table><tr><td>{cell}</td><td>{number}</td></tr></table>"
     return (
         f"<html lang='en'><head><title>Title {number}</title></head><body>{MENU}"

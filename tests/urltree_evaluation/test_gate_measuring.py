@@ -36,7 +36,7 @@ def test_masking_changes_nothing_for_heuristics_of_repetition(streams: Path) -> 
     They use neither hosts nor titles nor class names.
     """
     measured = measure_heuristics(Streams.of(streams)).macro()
-    del measured[DEFAULT]  # uses names, so masking changes it
+    del measured[DEFAULT]  # this heuristic uses class names, so masking changes it
     for figures in measured.values():
         assert figures["masked words"] == figures["words"]
         assert figures["masked words+title"] == figures["words+title"]

@@ -121,7 +121,7 @@ def test_who_looks_late_blames_nobody_for_it() -> None:
     The machine may have been suspended.
     """
     watched = Watched(lambda _: time.sleep(60), Limits(seconds=0.3, megabytes=1000))
-    time.sleep(1.5)  # longer than the limit of sleep
+    time.sleep(1.5)  # longer than the limit of sleep, which is 1.2 s
     assert watched.death() is None
     while not (death := watched.death()):
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""Without the extra `evaluation`, the error names the missing package, and `extract` works."""
+"""Tests without the extra `evaluation`: an error names what is missing, and `extract` works."""
 
 from __future__ import annotations
 

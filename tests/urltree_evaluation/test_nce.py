@@ -218,12 +218,12 @@ def title_of(before: str) -> str:
 @pytest.mark.parametrize(
     ("before", "expected"),
     [
-        ("<title>News</title>", "News"),  # always a candidate
+        ("<title>News</title>", "News"),  # <title> is always a candidate
         ("<title>News</title><h1>A long text of news</h1>", "A long text of news"),  # the longest
-        ("<h1>Long news text</h1>", ""),  # three words
+        ("<h1>Long news text</h1>", ""),  # only three words
         ("<h1>A wholly other headline stands here</h1>", ""),  # words that are not in the body
         (f"<h1>{LONG}</h1>", ""),  # more words than a title may have
-        ("<h1>A <i>long</i> text</h1><h2>of the news</h2>", ""),  # two nodes
+        ("<h1>A <i>long</i> text</h1><h2>of the news</h2>", ""),  # two elements, each too short
     ],
 )
 def test_the_title_is_the_longest_candidate(before: str, expected: str) -> None:

@@ -73,7 +73,7 @@ def until(condition: Callable[[], bool]) -> None:
     """Wait until a condition is true, for at most five minutes."""
     end = time.monotonic() + 300
     while not condition():
-        assert time.monotonic() < end, "it did not come"
+        assert time.monotonic() < end, "the condition is still false"
         time.sleep(0.02)
 
 

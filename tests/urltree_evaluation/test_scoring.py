@@ -181,7 +181,7 @@ def test_what_is_scored_is_kept_until_its_predictions_change(tmp_path: Path) -> 
     assert score_predictions(made) == 0
     one = made.predictions_file("tiny", "perfect", "one.example")
     write_lines(one, [said("a title", name="1"), said("", name="2")])
-    os.utime(one, ns=(4 * 10**18, 4 * 10**18))  # later than the time of the scores
+    os.utime(one, ns=(4 * 10**18, 4 * 10**18))  # later than the files of scores
     kept = made.scores_file("tiny", "perfect", "two.example")
     before = kept.stat().st_mtime_ns
     score_predictions(made)
