@@ -46,7 +46,7 @@ def test_a_sample_has_as_many_pages_of_each_site_spread_over_its_time(two_sites:
 
 
 def test_each_part_of_the_algorithm_has_a_line(two_sites: Path) -> None:
-    """The table has a line for each part of the algorithm and for the extractors beside it."""
+    """The table has a line for each part of the algorithm and each extractor for comparison."""
     result = CliRunner().invoke(main, ["algorithm", "--pages", str(two_sites), "--rounds", "1"])
     assert result.exit_code in (0, 1), result.output
     for part in (*PARTS, PARSE, TRAFILATURA):

@@ -58,9 +58,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> SiteF1:
     ],
 )
 def test_a_variant_scores_what_the_library_says(site: SiteF1, variant: str, options: dict) -> None:  # type: ignore[type-arg]
-    """Each variant has the F1 of the library's texts, even if variants share a verdict.
+    """The F1 of each variant equals that of the library's texts.
 
-    A shared verdict is scored only once.
+    A verdict that several variants share is scored only once.
     """
     texts = [page.text for page in urltree.extract(PAGES, **options)]
     expected = [

@@ -88,10 +88,7 @@ def test_parts_that_lie_deeper_belong_to_the_article() -> None:
 
 
 def test_a_page_that_cannot_be_cut_is_not_scored() -> None:
-    """A page that cannot be cut has no gold.
-
-    It is unchanged and would not measure the generator.
-    """
+    """A page that cannot be cut has no gold, because the generator has not changed it."""
     bare = CorpusPage(
         "a", "https://example.org/a", "example.org", "<p>Text", title="T", gold="T\nX"
     )
@@ -161,7 +158,7 @@ def test_teasers_are_of_four_of_the_last_eight_articles() -> None:
 
 
 def test_a_front_shows_articles_before_they_are_fetched() -> None:
-    """After every tenth page follows a front page with the first paragraphs of 20 articles.
+    """A front page with the first paragraphs of 20 articles follows every tenth page.
 
     Ten of these articles come later in the stream, and the front page itself has no gold.
     """
@@ -229,7 +226,10 @@ def test_captions_are_gold() -> None:
 
 @pytest.mark.parametrize(("generator", "step"), [("scroll-to-older", -1), ("scroll-to-newer", 1)])
 def test_infinite_scroll_appends_a_neighbour(generator: str, step: int) -> None:
-    """The whole article of a neighbour is appended to each page, and the gold does not change."""
+    """The article of the next or the previous page is appended to each page.
+
+    The gold stays the page's own article.
+    """
     changed = GENERATORS[generator](SITE)[7]
     other = [*(SITE[7 + step].gold or "").split("\n"), "Share this"]
     assert blocks(changed) == [*blocks(SITE[7])[:-1], *other, blocks(SITE[7])[-1]]
@@ -268,9 +268,9 @@ def test_copies_have_another_address_and_the_same_gold() -> None:
 
 
 def test_names_get_new_hashes_every_200_pages() -> None:
-    """Every 200 pages each class name and id gets another name.
+    """Every 200 pages, each class name gets another name.
 
-    No token keeps its own name, and nothing else changes.
+    No class name stays as it was, and nothing else changes.
     """
     many = [page(number) for number in range(201)]
     pages = GENERATORS["hashed-classes"](many)

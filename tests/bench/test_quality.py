@@ -81,7 +81,7 @@ def test_a_sites_first_thirty_pages_are_scored_and_every_tenth() -> None:
 
 
 def test_all_pages_are_learned(tmp_path: Path) -> None:
-    """All pages are learned, because the F1 of scored pages is that of a pass over all pages."""
+    """All pages are learned: the F1 of scored pages is that of a library pass over all pages."""
     file = stream(tmp_path, 45)
     said = list(urltree.extract([page(number) for number in range(45)], heuristic=DEFAULT))
     expected = [
@@ -92,9 +92,9 @@ def test_all_pages_are_learned(tmp_path: Path) -> None:
 
 
 def test_each_class_of_positions_is_its_own_figure() -> None:
-    """Positions 1, 2 to 5, 6 to 10 and 11 to 30 are classes with a figure each.
+    """Pages 1, 2 to 5, 6 to 10 and 11 to 30 are four classes, each with its own figure.
 
-    Later pages have none.
+    Later pages are in no class.
     """
     values = [0.1] + [0.2] * 4 + [0.3] * 5 + [0.4] * 20 + [0.9] * 5
     found = figures(positions(scores("a.example", values)))
@@ -143,7 +143,7 @@ def test_only_the_other_extractor_gets_the_title() -> None:
 
 
 def test_a_title_is_given_or_not(tmp_path: Path) -> None:
-    """If the record's title is hidden, the text before the title stays, and F1 falls."""
+    """If the record's title is hidden, the text above the page's title is kept, and F1 falls."""
     hidden = EVIDENCE._replace(is_titled=False)
     found = score_streams([stream(tmp_path, 6)], [EVIDENCE, hidden])
     assert [each.f1 for each in found[EVIDENCE]] == [1] * 6
@@ -160,9 +160,9 @@ def test_evidence_can_be_left_out(piece: str) -> None:
 
 
 def test_leaving_out_evidence_shows_its_worth(tmp_path: Path) -> None:
-    """The value of evidence is the loss of F1 without it.
+    """Evidence earns the F1 that is lost without it.
 
-    Here only the title block matters, and evidence that finds nothing has the value 0.
+    Here only the title block matters, and evidence that finds nothing earns nothing.
     """
     pieces = ("title", "duplicate-title")
     variants = [EVIDENCE, *map(EVIDENCE.without, pieces)]
@@ -174,7 +174,7 @@ def test_leaving_out_evidence_shows_its_worth(tmp_path: Path) -> None:
 
 
 def test_evidence_may_earn_its_place_on_one_generator() -> None:
-    """The value of evidence is its largest value on any generator, even if others lose by it."""
+    """Evidence earns its largest gain on any single generator, even if it loses on others."""
     found = {variant: scores("a.example", [0.9]) for variant in (EVIDENCE, EVIDENCE.without("x"))}
     generated = [
         Generated("first", "evidence", 0.9),
@@ -214,7 +214,7 @@ def test_a_single_page_is_extracted_without_the_others(tmp_path: Path) -> None:
 def test_the_report_shows_figures_beside_bars(tmp_path: Path) -> None:
     """The report is printed and written as Markdown.
 
-    The exit code is 1 if a figure misses its bar.
+    The exit code is 1 if a figure misses its required value.
     """
     stream(tmp_path, 12)
     out = tmp_path / "report.md"

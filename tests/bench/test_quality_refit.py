@@ -32,7 +32,7 @@ FOOTER = "The people of {} keep all of their rights and say so below each of the
 
 
 def page(number: int, name_of_class: str) -> dict[str, str]:
-    """Return a page with a text and a footer, which only the footer's class distinguishes."""
+    """Return a page with a text and a footer; only the footer's class distinguishes the two."""
     name = chr(97 + number) * 4
     text = [f"What {name} says in part {part} is said nowhere else on it." for part in "abc"]
     body = "".join(f"<p>{each}</p>" for each in text)
@@ -73,7 +73,7 @@ def known(files: tuple[Path, Path]) -> Effects:
 
 
 def test_each_half_is_fitted_on_and_seen_once_a_halving() -> None:
-    """Each halving uses each half once for the fit and once as unseen sites.
+    """The sites are halved several times, and each half is used once for a fit and once as unseen.
 
     The halvings differ from each other, but are the same in each run.
     """

@@ -29,7 +29,7 @@ def test_no_host_gets_an_impolite_request(rules: str) -> None:
 def test_no_item_is_missed_that_a_poll_each_quarter_would_have_found() -> None:
     """Our rules miss no more items than a poll every quarter of an hour.
 
-    All missed items are bursts that replace a list of ten within this time.
+    All missed items belong to bursts that replace a list of ten items within this time.
     """
     assert result(OURS).delays
     assert result(OURS).missed <= result(EVERY_15).missed < result(EVERY_60).missed
@@ -38,8 +38,8 @@ def test_no_item_is_missed_that_a_poll_each_quarter_would_have_found() -> None:
 def test_ours_is_sooner_than_each_hour_at_fewer_requests_than_each_quarter() -> None:
     """Our delay is less than half of that of hourly polls.
 
-    Our number of polls is less than half of that of polls every quarter of an hour. Measured are a
-    third and a quarter.
+    Our polls are less than half as many as those every quarter of an hour. The measured values are
+    a third and a quarter.
     """
     assert median(result(OURS).delays) < median(result(EVERY_60).delays) / 2
     assert result(OURS).polls < result(EVERY_15).polls / 2

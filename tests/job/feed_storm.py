@@ -2,9 +2,9 @@
 
     calm | deploy, kill kill … | calm | freeze, kill … | calm | broker, kill … | calm
 
-In a gust, workers and the broker are killed, and a host may change its worker. A gust ends two
-seconds after all workers are ready and their groups are stable. In the calm that follows, each host
-has one worker.
+A gust is a time in which workers and the broker are killed, and in which a host may change its
+worker. It ends two seconds after all workers are ready and their groups are stable. A calm is the
+time between two gusts, in which each host has one worker.
 """
 
 from __future__ import annotations
@@ -128,9 +128,9 @@ class FeedStorm(Weather):
         worker.start(wait=False)
 
     def _freeze(self) -> None:
-        """Freeze a busy fetch worker until its session has ended and the other has gone on.
+        """Freeze a busy fetch worker until its session has ended and the other has committed.
 
-        Then thaw the worker, and record the time until it is back.
+        Then thaw the frozen worker, and record the time until it is back in its group.
         """
         worker = self.busy("fetch")
         worker.freeze()

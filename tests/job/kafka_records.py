@@ -22,7 +22,7 @@ from urltree.page import Page, PageError
 PARTITIONS = 6
 MAX_RECORD = 32 * 1024 * 1024  # largest record that the tests' clients send or read, in bytes
 
-_DELIVERY_MS = 300_000  # this long, because a killed broker may restart late
+_DELIVERY_MS = 300_000  # milliseconds; long, because a killed broker may restart late
 _TRIES = 60  # number of attempts to connect, half a second apart
 
 Headers = tuple[tuple[str, bytes | None], ...]
@@ -165,7 +165,7 @@ async def members(settings: Settings, stage: str) -> frozenset[str]:
 async def remove_members(settings: Settings, stage: str) -> None:
     """Remove all members from the group of a stage whose workers are dead.
 
-    Without this, the group's coordinator would remove them at the end of their sessions.
+    Without this call, the group's coordinator would remove them only when their sessions end.
     """
     group = settings.topic(f"urltree-{stage}")
     async with admin(settings) as client:

@@ -1,7 +1,8 @@
 """Outcomes of pages and feeds of misbehaving hosts, and of pages of good hosts.
 
 Each misbehaviour has its own host. A page that may succeed later is tried again, and becomes a dead
-letter after its last attempt; a second host has such a page, which is on its last attempt.
+letter after its last attempt. Therefore, some misbehaviours have a second host, whose page has only
+its last attempt left.
 """
 
 from __future__ import annotations

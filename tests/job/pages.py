@@ -49,7 +49,7 @@ class Site:
         own = Random(f"{self.domain} {section} {number // 40}")
         menu = "".join(f"<li><a href=/{name}>{name} of {self.domain}</a></li>" for name in SECTIONS)
         teasers = "".join(f"<p>{sentence(own, 6)}</p>" for _ in range(3))
-        # only its repetition shows that this text is boilerplate, so first verdicts keep it
+        # only repetition shows that this text is boilerplate, so a site's first pages keep it
         body = f"<p>Whoever reads {self.domain} may write to the editors at any time.</p>"
         body += "".join(f"<p>{sentence(random, 14)}</p>" for _ in range(random.randint(2, 5)))
         return (

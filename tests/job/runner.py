@@ -6,8 +6,8 @@
     runner.py stop TOPIC N …   SIGSTOP before the N-th delivery to TOPIC
     runner.py upgrade …        use the next version of the tokenizer
 
-TOPIC is the end of a topic's name. This script patches the producer; the workers' code contains
-nothing for these faults.
+TOPIC is the end of a topic's name. This script patches the producer, so the code of the
+workers contains nothing for these faults.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ def assert_trees_equal_recount(job: Job, rows: Rows, eviction: Eviction | None) 
 
 
 def _window(times: Mapping[bytes, int], eviction: Eviction | None) -> set[bytes]:
-    """Return the keys in the window of a domain, by the definition in DESIGN.md."""
+    """Return the keys in the window of a domain, computed directly from the window's definition."""
     newest_first = sorted(times, key=lambda key: (times[key], key), reverse=True)
     if eviction is None or len(times) <= eviction.keep:
         return set(times)

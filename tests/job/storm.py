@@ -150,9 +150,9 @@ class Storm(Weather):
             time.sleep(0.3)
 
     def _freeze(self) -> None:
-        """Freeze a busy extract worker until its session has ended and others have gone on.
+        """Freeze a busy extract worker until its session has ended and another has committed.
 
-        Then thaw the worker.
+        Then thaw the frozen worker.
         """
         worker = self.busy("extract")
         worker.freeze()

@@ -1,4 +1,4 @@
-"""Every interleaving of poll and fetch that could lose a page happens in a test.
+"""Tests that force every interleaving of poll and fetch that could lose a page.
 
 Each feed is polled only once, so that no later poll repairs a loss. `runner.py` kills or stops a
 worker at an exact delivery.

@@ -1,4 +1,4 @@
-"""Every interleaving of writes and kills that could lose or repeat a document happens in a test.
+"""Tests that force every interleaving of writes and kills that could lose or repeat a document.
 
 Nothing is random: `runner.py` kills or stops a worker at an exact delivery.
 """
@@ -165,7 +165,7 @@ def test_killed_between_changelog_and_clean_text(make_job: MakeJob) -> None:
 def test_killed_between_seen_and_forward(make_job: MakeJob, fault: list[str], disk: str) -> None:
     """No page becomes a duplicate of itself or is lost if `normalize` dies.
 
-    It dies between the write to `seen` and the write to documents.
+    It dies at different points of its writes to `seen` and to documents.
     """
     made = articles(12)
     with make_job() as job:
@@ -210,8 +210,8 @@ def test_a_partition_away_and_back(make_job: MakeJob) -> None:
 def test_a_worker_wakes_after_another_wrote(make_job: MakeJob) -> None:
     """A worker wakes after another worker has taken over its partition.
 
-    Its late write follows the other's writes in the changelog, but its disk equals the changelog
-    afterwards.
+    The late write of the woken worker follows the other worker's writes in the changelog. The disk
+    of the woken worker equals the changelog all the same.
     """
     made = articles(40)
     with make_job(**SMALL_WINDOW) as job:

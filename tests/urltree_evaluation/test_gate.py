@@ -112,7 +112,7 @@ def test_raising_writes_better_figures(raised: Gate, floors: Path) -> None:
 
 
 def test_raising_never_lowers(raised: Gate, floors: Path) -> None:
-    """If one value is below its floor, --raise changes no floor, not even another one."""
+    """If one value is below its floor, --raise changes no floor, not even one that could rise."""
     set_floor(floors, "words", 0.5)
     set_floor(floors, "masked words", 0.999)
     before = floors.read_text()

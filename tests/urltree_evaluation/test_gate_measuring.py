@@ -21,12 +21,12 @@ def streams(tmp_path: Path) -> Path:
 
 
 def test_figures_are_means_of_sites_of_pages_that_learned_from_all_before(streams: Path) -> None:
-    """A figure is the mean over the scored pages, and each page is judged after all earlier pages.
+    """A figure is the mean over sites of the F1 of their scored pages.
 
-    Only the first page keeps the menu.
+    Each page is judged after all earlier pages were learned, so only the first page keeps the menu.
     """
     measured = measure_heuristics(Streams.of(streams))
-    first = 2 * 11 / (11 + 12)  # F1: the gold has 11 words, the text these and the menu's one word
+    first = 2 * 11 / (11 + 12)  # F1: 11 words of gold; the text also has the menu's word
     assert measured.macro()["strict"]["words"] == pytest.approx((first + 1 + 1) / 3)
 
 

@@ -108,7 +108,7 @@ def test_without_a_second_group_the_filter_changes_nothing() -> None:
 
 
 def test_a_block_of_many_pieces_loses_nothing() -> None:
-    """A block of very many pieces is split, because adding to it would take too long.
+    """A block of very many pieces is split, because adding text to it would take too long.
 
     No word is lost, and the parts keep their paragraph.
     """

@@ -84,7 +84,10 @@ def test_lines_are_blocks_and_words_stay_whole() -> None:
 
 
 def test_the_closest_ancestor_that_fits_is_the_separator() -> None:
-    """The closest ancestor with enough text is the separator. It may have one notable sibling."""
+    """The closest long ancestor of the first long text is the separator.
+
+    It may have one notable sibling.
+    """
     assert separator_class(f"<body>{story()}{side(1)}") == "story"
 
 
@@ -159,32 +162,32 @@ MAY = [f"May {day}, 2012 at {day}:04 pm" for day in (3, 9, 11)]
 
 
 def test_three_heads_mark_where_comments_begin() -> None:
-    """Everything from the first of three heads on is removed.
+    """Three heads of comments mark where comments begin.
 
-    This includes the name beside the first date.
+    Everything from the first head on is removed, including the name beside its date.
     """
     assert without(comments(*MAY) + "<p>Imprint</p>") == ""
 
 
 def test_two_heads_mark_nothing() -> None:
-    """Two heads do not mark comments, because the paper requires three."""
+    """Two heads of comments mark nothing, because the paper requires three."""
     assert without(comments(*MAY[:2])) != ""
 
 
 def test_heads_far_apart_mark_nothing() -> None:
-    """Heads that are far apart do not mark comments, because they are not one region."""
+    """Heads of comments that are far apart mark nothing, because they are not one region."""
     assert without(comments(*MAY, between="<b>x</b>" * 20)) != ""
 
 
 def test_heads_unlike_each_other_mark_nothing() -> None:
-    """Dates in three formats do not mark comments, because they do not come from one template."""
+    """Dates in three formats mark no comments, because they do not come from one template."""
     assert without(comments("May 3, 2012", "2012-05-04", "5/5/2012")) != ""
 
 
 def test_permalinks_are_heads() -> None:
-    """Permalinks are heads of comments if they link to a number of at least three digits.
+    """Permalinks to comments are heads.
 
-    The numbers of footnotes are shorter.
+    They link to a number of at least three digits, and numbers of footnotes are shorter.
     """
     linked = "".join(f"<p><a href='/a#comment-{n}'>#</a> said</p>" for n in (8123, 8124, 8200))
     footnotes = "".join(f"<p><a href='#fn{n}'>[{n}]</a> note</p>" for n in (1, 2, 3))
