@@ -253,10 +253,7 @@ def test_a_thread_that_never_gives_the_interpreter_back_costs_a_page_at_most(
 def test_what_an_extractor_prints_goes_nowhere(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Everything that an extractor prints is discarded, whatever its amount.
-
-    This includes output that bypasses Python's streams.
-    """
+    """All output of an extractor is discarded, even if it is large or bypasses Python's streams."""
 
     def shout(html: str) -> str:
         sys.stdout.write("x" * 1_000_000)

@@ -178,7 +178,7 @@ def test_differences_are_shown_side_by_side(page: html.HtmlElement) -> None:
 
 
 def test_tables_are_written_as_markdown_and_csv_too(folder: Path) -> None:
-    """The report also consists of one Markdown file, and of a CSV file for each table."""
+    """The report also has one Markdown file, and a CSV file for each table."""
     names = {file.name for file in folder.iterdir()}
     assert {"report.md", "stream-ranking.csv", "stream-milestones.csv", "segments-segments.csv",
             "cost.csv", "index.html"} <= names  # fmt: skip

@@ -43,7 +43,7 @@ def test_a_table_of_one_extractor_has_all_its_pages(tmp_path: Path) -> None:
 def test_a_duplicate_to_one_extractor_counts_for_none(tmp_path: Path) -> None:
     """A page that is a duplicate to one extractor counts for no extractor.
 
-    The first extractor has no text to compare.
+    The extractor that detected the duplicate has no text to compare.
     """
     scores = {
         "x": pages({"a/1": 0.4, "a/2": 0.6}),
