@@ -175,7 +175,7 @@ class Document:
         return array("Q", dict.fromkeys([block.hash for block in self.blocks]))
 
     def digest(self) -> int:
-        """Return the XXH3-64 digest of all block hashes; it shows whether two documents are equal."""
+        """Return the XXH3-64 digest of all block hashes; documents with equal blocks share it."""
         return xxhash.xxh3_64_intdigest(array("Q", [block.hash for block in self.blocks]).tobytes())
 
 
