@@ -27,7 +27,7 @@ _OWN = (names.STAGE, names.REASON, names.TOPIC, names.KEY, names.MESSAGE)
 
 
 class Record(NamedTuple):
-    """The parts of a Kafka record that a replay restores, as bytes."""
+    """The parts of a Kafka record that a replay sends again; key and value are bytes."""
 
     key: bytes | None
     value: bytes | None

@@ -1,4 +1,4 @@
-"""duplicates, an output topic: pages that were seen before, and the step that revealed this."""
+"""duplicates, an output topic: pages that were seen before, and the step that revealed them."""
 
 from __future__ import annotations
 

@@ -323,7 +323,7 @@ class Pipeline:
         return site.learn(document, former) if later is None else Superseded(document, later)
 
     def revise(self, document_id: bytes, site: Site, store: RowStore) -> Revised:
-        """Judge a first page again.
+        """Judge one of the first pages of a site again.
 
         Args:
             document_id: an id that `Site.due` has returned.

@@ -1,4 +1,4 @@
-"""Schemas of the topics that follow feeds: feeds, fetches, poll-outcomes."""
+"""Schemas of the topics for feeds: feeds, fetches and poll-outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas of the topics that carry pages, from raw-html to clean-text and dead-letters."""
+"""Schemas of the topics for pages, from raw-html to clean-text and dead-letters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Path patterns for query rules: one pattern stands for many paths with the same structure.
+"""Path patterns for query rules: one pattern matches many paths with the same structure.
 
 /news/the-flood     ┐
 /news/the-drought   ├ more than MANY names below /news: the pattern is /news/*

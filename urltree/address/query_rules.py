@@ -1,4 +1,4 @@
-"""Query rules, which parameters of a URL identify a page, and the noise list (paper, section 3)."""
+"""Query rules: the parameters that identify a page. Noise list: those that never do (paper, 3)."""
 
 from __future__ import annotations
 

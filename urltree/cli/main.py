@@ -34,7 +34,7 @@ from urltree.reading.source import Source
 from urltree.reading.stream import STDIN
 from urltree.site.state_directory import StateError
 
-_INTERRUPTED = 130  # 128 + SIGINT, as shells count
+_INTERRUPTED = 130  # exit code after Ctrl-C: 128 + SIGINT, as in shells
 
 
 @click.group(cls=PluginGroup)
@@ -125,16 +125,17 @@ def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
             if name != STDIN and not Path(name).exists():
                 raise InputError(f"{name}: no such file or folder")  # noqa: TRY301
         pages = reader.read(inputs)
-        # `between` delays Ctrl-C until a page is read, but the second pass reads no pages.
+        # `between` delays Ctrl-C until the next page is read. With two_pass, Ctrl-C is not delayed,
+        # because the second pass reads no pages.
         held = nullcontext(pages) if options["two_pass"] else interruption.between(pages)
         with held as pages, _output(output, format_) as out:
             code = _run(_extractor(options), pages, out, summary)
     except (InputError, StateError) as error:
         raise click.ClickException(str(error)) from None
-    except BrokenPipeError:  # the reader has closed the pipe, for example `head`
+    except BrokenPipeError:  # the program that reads the output has ended, such as `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    except KeyboardInterrupt:  # before the first page
+    except KeyboardInterrupt:  # Ctrl-C was pressed before the first page
         code = _INTERRUPTED
     except OSError as error:
         raise click.ClickException(f"{error.filename or output}: {error.strerror}") from None

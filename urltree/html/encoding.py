@@ -116,7 +116,7 @@ def _utf_16(html: bytes) -> str | None:
             return name
     head = html[:META_BYTES]
     even, odd = head[0::2].count(0), head[1::2].count(0)
-    few = len(head) // 20  # a tenth of the byte pairs
+    few = len(head) // 20  # a tenth of the number of byte pairs
     if odd > few and even * 4 < odd:
         return "utf-16-le"
     return "utf-16-be" if even > few and odd * 4 < even else None

@@ -38,7 +38,7 @@ class NodeCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Main:
-    """The main element of a page, and its votes: earlier pages with the same main element.
+    """The main element of a page, and its votes: pages of the site with the same main element.
 
     Attributes:
         element: index of the main element in the document's elements.

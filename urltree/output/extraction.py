@@ -148,7 +148,7 @@ def clean_text(
 
 
 def failure(page: Page | None, origin: str, error: PageError) -> Extraction:
-    """Return the extraction of a page that had an error; `page` is None if it was not readable."""
+    """Return the extraction of a page that had an error; `page` is None if it is malformed."""
     return Extraction(
         status="error",
         url=page.url if page else None,

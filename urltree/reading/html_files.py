@@ -1,4 +1,4 @@
-"""HTML files, and the rules that find the URL of each.
+"""Read HTML files, and find the URL of each file.
 
 input     file                         URL
 mirror    example.org/news/a.html      https://example.org/news/a.html (a folder for each host)
@@ -48,7 +48,7 @@ def mirror_url(folder: PurePath, file: PurePath) -> str | None:
 
 
 def url_below(base_url: str, folder: PurePath, file: PurePath) -> str:
-    """Return the URL of a file whose folder corresponds to `base_url`."""
+    """Return the URL of a file: `base_url` and the path of the file below the folder."""
     return _url(base_url.rstrip("/") + "/", file.relative_to(folder).parts)
 
 

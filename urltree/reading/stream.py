@@ -22,7 +22,7 @@ _MAX_WINDOW = 1 << 31  # bytes of zstd's window, as with zstd --long=31
 
 
 class InputError(Exception):
-    """The error that an input cannot be read; the message names the input."""
+    """The error that is raised if an input cannot be read; the message names the input."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The URL tree of a domain: how many documents below each node contain a block (paper, section 4).
+"""The URL tree of a domain: how many documents of each node contain a block (paper, section 4).
 
 The tree of example.org with four documents; the support of each node is in brackets:
 

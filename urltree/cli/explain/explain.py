@@ -96,7 +96,7 @@ def explain_command(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _document(name: str, url: str | None, scheme: KeyScheme) -> Document:
-    """Read the one page of a file or of standard input.
+    """Read a file or standard input with exactly one page, and return its document.
 
     Raises:
         InputError: the file does not exist, or does not contain exactly one page.

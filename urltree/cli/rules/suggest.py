@@ -33,7 +33,7 @@ from urltree.site.state_directory import StateDirectory, StateError
 from urltree.tree.window import DAY, Eviction
 
 _ANY_AGE = Eviction(max_age=100_000 * DAY)  # pages of a crawl may have any age
-_INTERRUPTED = 130  # 128 + SIGINT, as in shells
+_INTERRUPTED = 130  # exit code after Ctrl-C: 128 + SIGINT, as in shells
 
 
 @click.command()
@@ -139,7 +139,7 @@ def _report_errors() -> Iterator[None]:
         yield
     except (InputError, StateError, RowError) as error:
         raise click.ClickException(str(error)) from None
-    except BrokenPipeError:  # the reader of our output has ended, as `head` does
+    except BrokenPipeError:  # the program that reads the output has ended, such as `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)

@@ -43,7 +43,7 @@ def publication_date(tree: HtmlElement, page: Page) -> str | None:
         )
     except Exception:  # noqa: BLE001 - htmldate's error must not cost the page
         date = None
-    extractors.try_date_expr.cache_clear()  # it would keep 8,192 attributes of any length
+    extractors.try_date_expr.cache_clear()  # it would keep 8,192 texts of any length
     return None if date is None or _is_later(date, page.time) else date
 
 
