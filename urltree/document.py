@@ -43,7 +43,7 @@ class FoundMetadata:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> FoundMetadata:
-        """Read the metadata from a record; fields that this release does not know are ignored.
+        """Read the metadata from a record; unknown fields are ignored.
 
         Raises:
             TypeError: a field is not a string.

@@ -73,7 +73,7 @@ class Page:
         description: description given with the page.
         published: time of publication as given, RFC 3339.
         fetched_at: time of the request as given, RFC 3339.
-        redirects: at most 20 URLs between `url` and `response_url`.
+        redirects: URLs of the redirects between `url` and `response_url`, at most 20.
         feed: address of the feed that linked to the page.
         meta: the user's own strings, at most 8 KB as UTF-8; they are returned unchanged.
     """

@@ -60,7 +60,10 @@ class Jobs:
                 started.result()
 
     def extract_all(self, pages: Iterable[Source]) -> Iterator[Extraction]:
-        """Yield one Extraction for each page, in order; after it, the revisions that it caused."""
+        """Yield one Extraction for each page, in the order of the pages.
+
+        With `revise`, revisions follow the page that caused them.
+        """
         if not self._two_pass:
             for page in pages:
                 self._submit(self._job(page), _size(page), _extract, page, self._origin())

@@ -115,7 +115,9 @@ def extract(  # noqa: PLR0913, PLR0917 - one parameter an option
     """
     inputs = inputs or (STDIN,)
     if inputs == (STDIN,) and sys.stdin.isatty():
-        raise click.UsageError("there is no input: name files or folders, or pipe pages in")
+        raise click.UsageError(
+            "there is no input: pass files or folders, or pipe pages to the command"
+        )
     if url is not None and (len(inputs) > 1 or Path(inputs[0]).is_dir()):
         raise click.UsageError("--url needs exactly one page; use --base-url for folders")
     options["markdown"] |= format_ == "markdown"

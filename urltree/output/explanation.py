@@ -98,7 +98,7 @@ def explain(
         rows: rows of the page's site as pairs of document id and encoded row.
 
     Raises:
-        RowError: this release does not know the version of a row.
+        RowError: this release cannot read a row.
     """
     site = Site(heuristic, None)
     site.rebuild([row for row in rows if row[0] != document.key_bytes])

@@ -30,7 +30,7 @@ def open_decompressed(name: str) -> Iterator[io.BufferedReader]:
     """Open a file or standard input, and decompress it if needed.
 
     Raises:
-        InputError: the input cannot be opened, or it turns out to be damaged while it is read.
+        InputError: the input cannot be opened, or is found to be damaged while it is read.
     """
     try:
         raw = sys.stdin.buffer if name == STDIN else Path(name).open("rb")  # noqa: SIM115

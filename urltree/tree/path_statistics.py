@@ -99,7 +99,7 @@ def check_length(stored: bytes) -> None:
     """
     if len(stored) < _HEAD.size:
         raise ValueError(
-            f"path statistics: {len(stored)} bytes are too few, at least {_HEAD.size} are needed"
+            f"path statistics: a length of {len(stored)} bytes is too short for a contribution"
         )
     *_, number = _HEAD.unpack_from(stored)
     if len(stored) != _HEAD.size + _BYTES * number:

@@ -55,8 +55,8 @@ def add_vouched_blocks(document: Document, page: Page, known: int) -> Document:
     Args:
         document: document of the page; `vouched` is set in the returned document.
         page: page with its HTML.
-        known: number of known documents of the domain. If it is below FIRST, the page is selected.
-            Otherwise the document id decides, so that the selection can be repeated.
+        known: number of earlier documents of the domain. If it is below FIRST, the page is
+            selected. Otherwise the document id decides, so that the selection can be repeated.
     """
     if known >= FIRST and int(document.id, 16) % CHECKED:
         return document

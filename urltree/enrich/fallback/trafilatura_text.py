@@ -17,8 +17,8 @@ logging.getLogger("trafilatura").addHandler(logging.NullHandler())
 def extract_text(page: Page) -> str | None:
     """Return the text that trafilatura extracts from a page, or None if it fails or finds no text.
 
-    The result depends on the HTML alone: trafilatura gets no address and no date, remembers no
-    other page, and does not use the network.
+    The result depends on the HTML alone: trafilatura gets no address and no date, and uses neither
+    earlier pages nor the network.
     """
     if len(page.html) > MAX_HTML:
         return None
