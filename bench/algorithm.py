@@ -111,7 +111,7 @@ def _others(page: Page, laps: Laps) -> None:
 def ratios(
     measured: Sequence[Round], parts: Sequence[str], name: str, floor: float
 ) -> list[Measurement]:
-    """Return the CPU time of each other extractor, divided by that of our parts together."""
+    """Return the CPU time of each other extractor, divided by the total of our parts."""
     ours = sums(measured, parts)
     figures = []
     for other, bar in ((TRAFILATURA, Bar(floor, is_floor=True)), (PARSE, None)):

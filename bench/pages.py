@@ -37,7 +37,8 @@ class Pages:
     def sample(self, number: int) -> list[Page]:
         """Return about `number` pages, with the same number of pages of each site.
 
-        The pages of a site are evenly spaced. Pages of different sites alternate, as in a stream.
+        A site with fewer pages gives all of them. The pages of a site are evenly spaced. Pages of
+        different sites alternate, as in a stream.
         """
         each = max(1, number // len(self.sites))
         chosen = [_spread(site, each) for site in self.sites]

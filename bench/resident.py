@@ -22,7 +22,9 @@ from urltree.page import Page
 MIB = 1024 * 1024
 TREES = 32 * MIB
 IN_FLIGHT = 32 * MIB  # default of the setting in_flight_bytes
-ROCKSDB = 6 * (16 + 2 * 8) * MIB  # partitions * (cache, a write buffer in use, one being written)
+ROCKSDB = (
+    6 * (16 + 2 * 8) * MIB
+)  # partitions * (cache + two write buffers: one in use, one being written)
 
 
 def measure_memory(pages: Pages) -> list[Measurement]:

@@ -40,8 +40,8 @@ class SimulationResult:
         not_modified: share of polls whose response was 304.
         missed: number of items that left the list of a healthy feed before the reader saw them.
         missed_failing: number of such items of feeds that failed for a time or give false 304s.
-        breaches: number of impolite requests to a host, polls and pages counted separately.
-        between: number of polls during a fetch of the same host, or the reverse.
+        breaches: number of impolite requests; polls and fetches of pages are checked separately.
+        between: number of polls during a fetch from the same host, and of fetches during a poll.
     """
 
     delays: list[float]

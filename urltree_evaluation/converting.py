@@ -34,7 +34,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """How a corpus was converted.
+    """A description of how a corpus was converted.
 
     Attributes:
         version: version of the converter, see `VERSION`.
@@ -69,12 +69,13 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
 
     Args:
         inputs: files and folders in any format of corpora/sources.py.
-        workspace: where the corpora are written.
-        form: format of all inputs; None detects it.
-        kind: kind of all corpora; None detects it.
-        name: name of the corpus, if there is exactly one; None uses its file or folder name.
+        workspace: work folder to which the corpora are written.
+        form: format of all inputs; None detects the format of each input.
+        kind: kind of all corpora; None detects the kind of each corpus.
+        name: name of the corpus, if the inputs contain exactly one corpus; None uses the name of
+            its file or folder.
         tool: program that produced the gold of all corpora; None reads it from the manifest.
-        progress: is informed of each page; the total number of pages is unknown.
+        progress: display of the number of pages; their total number is unknown.
 
     Returns:
         All corpora of the inputs, in the order of the inputs.
@@ -180,7 +181,12 @@ def _load_if_current(planned: Conversion, workspace: Workspace, name: str) -> Co
             **orjson.loads((_corpus_folder(workspace, name) / "corpus.json").read_bytes())
         )
         before = replace(load_conversion(workspace, name), scored=0, html_bytes=0)
-    except (OSError, ValueError, TypeError, KeyError):  # missing, or written by another version
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        KeyError,
+    ):  # the files are missing, or another version wrote them
         return None
     is_whole = all(workspace.pages_file(name, part).exists() for part in corpus.parts)
     return corpus if is_whole and before == planned else None

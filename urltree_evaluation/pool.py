@@ -47,7 +47,7 @@ def map_unordered(
 
 
 def _follow_the_parent() -> None:
-    """Ignore Ctrl-C, and end with the parent: a killed parent would otherwise leave processes."""
+    """Ignore Ctrl-C, and end this process when its parent ends, even if the parent is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_the_parent, daemon=True).start()
 

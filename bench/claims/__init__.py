@@ -1,4 +1,4 @@
-"""Measure the quality that the paper claims again, on streams of pages with gold.
+"""Repeat the paper's measurements of quality on streams of pages with gold.
 
     pages of a site, in order ──▶ variants.py: F1 of every page by every heuristic and window
                                        ├──▶ tables.py ──▶ docs/claims.md

@@ -6,7 +6,7 @@
 `python -m bench.hard_streams` measures heuristics on these streams. A program can also read the
 streams:
 
-    for generator, pages in streams(folder, ["example.org.jsonl.zst"], 300): …
+    for generator, pages in streams(folder, ["example.org"], 300): …
 """
 
 from bench.hard_streams.generators import GENERATORS, streams

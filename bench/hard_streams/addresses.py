@@ -22,7 +22,7 @@ _VERSIONS = (
     2,
     5,
 )
-_COPIED = 5  # one page in this many is copied
+_COPIED = 5  # one page in five is copied
 _LATEST_COPY = 10  # largest number of pages between the original and its copy
 
 

@@ -11,7 +11,7 @@ from urltree_evaluation.metrics.words import split_words
 
 
 def ceiling(page: CorpusPage) -> float:
-    """Return the F1 of those blocks whose words are mostly in the gold, in the same order."""
+    """Return the F1 of all blocks of which most words are in the gold in the same order."""
     gold = split_words(page.gold or "")
     blocks = [split_words(block.text) for block in tokenize(page.html).blocks]
     said = [word for block in blocks for word in block]

@@ -45,7 +45,7 @@ def among(table: ScoreTable, first: int, last: int | None = None) -> ScoreTable:
 
 
 def level(pages: Sequence[PageF1]) -> QualityResult:
-    """Make section 1: macro F1 of all pages and of later pages, the worst site, low pages."""
+    """Make section 1: macro F1 of all pages and of later pages, the worst site, bad pages."""
     as_it_is, titled = table_of({"": pages}), table_of({"": pages}, "titled")
     known = among(as_it_is, LEARNED + 1)
     means = dict(zip(as_it_is.domain_names, as_it_is.domain_means[:, 0].tolist(), strict=True))

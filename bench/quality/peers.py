@@ -51,7 +51,7 @@ def peer_texts(peer: str, pages: Iterable[CorpusPage], kept: Path) -> dict[str, 
     """
     known, absent = load_extractors()
     if peer not in known:
-        raise ValueError(f"{peer}: {absent.get(peer, 'is no extractor')}")
+        raise ValueError(f"{peer}: {absent.get(peer, 'there is no extractor of this name')}")
     wanted = list(pages)
     corpus = wanted[0].id.rpartition("/")[0] if wanted else ""
     file = kept / "peers" / f"{peer}-{extractor_version(known[peer])}" / (corpus + SUFFIX)

@@ -87,7 +87,7 @@ def remove_marks(gold: str) -> str:
 
 
 def read(folder: Path) -> Iterator[CorpusPage]:
-    """Yield the pages below a folder: by number, then those whose names are not numbers, by name.
+    """Yield the pages below a folder, sorted by number; pages without a number come last.
 
     Raises:
         CorpusError: a file cannot be read, two files have the same name, or gold has no page.

@@ -72,7 +72,7 @@ def read(folder: Path) -> Iterator[CorpusPage]:
 def _entries(file: Path) -> list[Any]:
     try:
         entries = yaml.load(read_text(file, "utf-8"), _Loader)  # noqa: S506 - derived from SafeLoader
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: an impossible date
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that does not exist
         raise CorpusError(f"{file}: not valid YAML: {error}") from error
     if not isinstance(entries, list):
         raise CorpusError(

@@ -21,7 +21,7 @@ class CostlyDocument:
     Attributes:
         corpus: name of the corpus.
         id: id of the page.
-        ratio: CPU time of the extractor divided by that of a bare parse of the document.
+        ratio: CPU time of the extractor, divided by the CPU time of a bare parse of the document.
     """
 
     corpus: str

@@ -59,7 +59,7 @@ class Documents:
     of_pages: int
 
     def parts(self) -> Iterator[tuple[Corpus, Iterator[CorpusPage]]]:
-        """Yield each part's corpus with the documents to measure in that part."""
+        """Yield the corpus of each part with the documents to measure in that part."""
         for corpus in self.corpora:
             for part, pages in corpus.parts.items():
                 only = frozenset(evenly_spaced(pages, self._wanted(corpus)))
@@ -114,7 +114,7 @@ def measure_cpu(  # noqa: PLR0913, PLR0917 - each parameter is a separate choice
             called = [x for x in extractors.values() if corpus.kind == "stream" or not x.is_stream]
             made: dict[str, ExtractFunction] = {}
             gc.collect()
-            gc.freeze()  # makes the collection before each call fast
+            gc.freeze()  # makes the garbage collection before each call fast
             for page, visit in zip(pages, visits, strict=False):
                 for each in _rotate(called, visit) if visit >= first else ():
                     if (key := Trial(corpus.name, page.id, each.name)) not in left_out:
@@ -124,7 +124,7 @@ def measure_cpu(  # noqa: PLR0913, PLR0917 - each parameter is a separate choice
 
 
 def _rotate(called: list[RegisteredExtractor], visit: int) -> list[RegisteredExtractor]:
-    """Rotate the order of extractors, so that none of them always follows the same one."""
+    """Rotate the order of the extractors, so that each of them is first for some documents."""
     first = visit % max(len(called), 1)
     return called[first:] + called[:first]
 

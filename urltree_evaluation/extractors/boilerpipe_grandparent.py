@@ -9,13 +9,13 @@
 
 Source: Viveros-Jiménez, Sanchez-Perez et al., "Improving the Boilerpipe Algorithm for Boilerplate
 Removal in News Articles Using HTML Tree Structure", Computación y Sistemas 22(2), 2018, section 4.
-The published value is n = 2; table 2 has 1 to 5.
+The published value is n = 2; table 2 of the paper has the values 1 to 5.
 
 Choices where the paper leaves a question open:
 - The variant of Boilerpipe is `ArticleExtractor`, which is meant for news, because the paper is
   about news.
 - Ancestors are all elements of the DOM ("HTML tree"), not only paragraphs. If a paragraph has fewer
-  than n ancestors, <html> is used as the n-th.
+  than n ancestors, <html> is used as the n-th ancestor.
 - Text beside paragraphs in a <div> counts as a paragraph of that <div>: Boilerpipe selects text,
   and the filter must not lose any of it.
 - Text is counted in characters, the unit of the paper's own metric. If several groups have the same

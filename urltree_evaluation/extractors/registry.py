@@ -9,8 +9,8 @@
 
 Each tool has a module beside this one. If a module cannot be imported, its tool is not available. A
 module that has the name of its tool ends in "_", so that it is not confused with the tool's
-package. Your own file is passed on the command line: `urltree evaluate extract WORK --plugin
-my_tool.py`.
+package. Your own file is passed on the command line:
+`urltree evaluate extract WORK --plugin my_tool.py`.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class Floors:
         corpus: sha256 of the pages that the floors apply to.
         pages: number of scored pages.
         floors: lowest allowed macro F1, by heuristic and metric.
-        sites: F1 by heuristic, site and metric, which show on which sites a value fell.
+        sites: F1 by heuristic, site and metric. They show on which sites a value fell.
         lowered: log of the floors that were lowered, with the reasons.
     """
 

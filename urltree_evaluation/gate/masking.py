@@ -67,7 +67,9 @@ class Masking:
             rf"{re.escape(domain)}(?![\w-]|\.\w)",
             re.IGNORECASE,
         )
-        self._tag = lru_cache(maxsize=16_384)(self._masked_tag)  # pages repeat their templates
+        self._tag = lru_cache(maxsize=16_384)(
+            self._masked_tag
+        )  # a cache, because pages repeat their templates
 
     def token(self, token: str) -> str:
         """Return another class name or id of the same shape.
@@ -92,7 +94,7 @@ class Masking:
         """
         if (
             self._domain not in text.lower()
-        ):  # true for most tags, and faster than the regular expression
+        ):  # most tags have no host, and this test is faster than the regular expression
             return text
         return self._host.sub(lambda match: self._labels(match[1]) + self.masked_domain, text)
 

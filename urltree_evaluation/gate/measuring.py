@@ -47,7 +47,7 @@ from urltree_evaluation.workspace import SUFFIX
 
 EVERY = 10
 
-_PAPERS = "strict"  # heuristic that learns the tree which all heuristics of the paper share
+_PAPERS = "strict"  # this heuristic learns the tree that all heuristics of the paper share
 
 F1ByPage = dict[tuple[str, str, str], list[float]]  # F1 of each page, by heuristic, site and metric
 

@@ -102,7 +102,7 @@ def _rename(root: etree._Element, name: str) -> None:
 
 
 def _shorten(root: etree._Element) -> None:
-    """Round lengths to two decimals (1/7200 inch), and use the fonts of the page that shows it."""
+    """Round lengths to two decimals (1/7200 inch), and let the HTML page choose the fonts."""
     for element in root.iter():
         for key in ("d", "x", "y", "transform"):
             if (value := element.get(key)) is not None:

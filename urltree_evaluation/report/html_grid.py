@@ -55,7 +55,13 @@ class HtmlCell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HtmlRow:
-    """A row: the name in its first cell, the group if this names an extractor, the other cells."""
+    """A row of a table.
+
+    Attributes:
+        name: text of the first cell.
+        group: group of the extractor; None if the first cell is not the name of an extractor.
+        cells: the other cells.
+    """
 
     name: str
     group: Group | None

@@ -25,7 +25,7 @@ from urltree_evaluation.statistics.score_columns import Columns, read_columns
 from urltree_evaluation.workspace import Workspace
 
 WORST = 5
-BOUNDARY_CASES = 2  # highest number of boundary cases to show, because an empty result shows little
+BOUNDARY_CASES = 2  # highest number of boundary cases to show; an empty result explains little
 
 
 @dataclass(frozen=True, slots=True)

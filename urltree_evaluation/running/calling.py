@@ -1,7 +1,7 @@
 """Call one extractor on the pages of one part, inside a child process, and measure each call.
 
     started [3, "id", 4, true] ──▶ call ──▶ {"id": "id", "number": 4, "text": …}
-    started [4, null, 5, false] ──▶ call               a page without gold: only learned from
+    started [4, null, 5, false] ──▶ call               a page without gold has no result
 
 The child sends these lines to its parent. If the child dies, the cause is the page that was started
 and has no result.

@@ -20,7 +20,7 @@ SECONDS = 30.0  # limit of CPU time for a page; the highest of 300 pages of the 
 MEGABYTES = 2048  # limit of memory for a page, above the memory at the start of the process
 PATIENCE = 4  # limit of sleep, as a multiple of the limit of CPU time
 
-_LOOK = 0.5  # highest seconds of sleep that one check counts, because a machine may be suspended
+_LOOK = 0.5  # seconds of sleep that one check counts at most, because a machine may be suspended
 _SLACK = 2  # address space limit as a multiple of the memory limit; some of it is never used
 
 

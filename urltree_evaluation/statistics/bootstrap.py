@@ -1,4 +1,4 @@
-"""Bootstrap: how much a mean would vary if other sites and pages had been chosen.
+"""Bootstrap: estimate how much a mean would vary if other sites and pages had been chosen.
 
     resample 1:   b.org twice, a.org never;   pages of b.org: 3, 3, 5  and  4, 3, 3   ──▶ mean
     resample 2:   …                                                                   ──▶ mean

@@ -1,7 +1,7 @@
 """The tables of a corpus, which the report writes as Markdown and CSV.
 
-The tables of streams use other pages than the ranking; all other tables use the same pages. A table
-without rows is omitted.
+The tables of streams may use other pages than the ranking; all other tables use the same pages. A
+table without rows is omitted.
 """
 
 from __future__ import annotations

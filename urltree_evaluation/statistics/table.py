@@ -1,4 +1,4 @@
-"""A table with one number for each page and extractor; it has only pages that all of them share.
+"""A table with one number for each page and extractor; it has only pages that all extractors share.
 
               trafilatura   justext
 page-1  a.org       .97        .91        a page that an extractor was not given, or reported as a

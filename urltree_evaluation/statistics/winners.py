@@ -1,8 +1,8 @@
 """Compare extractors domain by domain: the best of each domain, and the sign test over domains.
 
-The sign test is two-sided and exact. It assumes that the number of domains on which one of two
-equally good extractors is better is binomial with p = 1/2. Domains on which both are equal are
-ignored.
+The sign test is two-sided and exact. For two equally good extractors, the number of domains on
+which the first one is better has a binomial distribution with p = 1/2. Domains on which both are
+equal are ignored.
 """
 
 from __future__ import annotations

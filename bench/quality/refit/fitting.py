@@ -38,7 +38,7 @@ class Move(NamedTuple):
     value: float
 
 
-Effects = Mapping[Path, Mapping[Move, float]]  # F1 of each site if the start has only this move
+Effects = Mapping[Path, Mapping[Move, float]]  # F1 of each site after one move from `start`
 
 
 @dataclass(frozen=True, slots=True)

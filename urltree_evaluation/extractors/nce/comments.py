@@ -100,7 +100,10 @@ def _shape(tree: PageTree, node: int, most: int) -> str:
 
 
 def _block_size(tree: PageTree, node: int, most: int) -> int:
-    """Return the number of characters in the block around a node; a size above `most` is enough."""
+    """Return the number of characters in the block around a node.
+
+    If an inline element around the node has more than `most` characters, return its size instead.
+    """
     while tree.size(node) <= most and (not tree.tags[node] or tree.tags[node] in INLINE):
         node = tree.parents[node]
     return tree.size(node)

@@ -20,7 +20,7 @@ class Constants:
         separator: β₂, lowest number of characters in the separator node's subtree.
         notable: lowest number of characters of a notable sibling. A separator may have at most one
             notable sibling.
-        sibling_links: limit that the link density of a notable sibling is below.
+        sibling_links: a notable sibling has a lower link density than this value.
         child_links: alpha₄, highest link density of a kept child (about .4).
         head: highest number of characters of a comment's head.
         distance: highest difference between the ids of two heads that are close to each other.
