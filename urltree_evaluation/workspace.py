@@ -155,7 +155,7 @@ def _raw_lines(file: Path) -> Iterator[bytes]:
             yield from BufferedReader(cast("RawIOBase", plain))
         except zstandard.ZstdError as error:
             raise WorkspaceError(
-                f"{file} is damaged: {error}. Delete it, and run the command that writes it."
+                f"{file} is damaged: {error}. Delete this file, and run the command that writes it."
             ) from error
 
 

@@ -153,7 +153,9 @@ class Floors:
             ValueError: a value is below its floor, or the corpus is different.
         """
         if self.corpus != measured.corpus or self.falls(measured):
-            raise ValueError("cannot raise: a value is below its floor, or the corpus is different")
+            raise ValueError(
+                "cannot raise the floors: a value is below its floor, or the corpus is different"
+            )
         floors = Floors.of(measured)
         floors.lowered.extend(self.lowered)
         return floors
