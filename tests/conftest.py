@@ -87,7 +87,7 @@ def own_kafka() -> type[Kafka]:
 def prefix(request: pytest.FixtureRequest) -> Iterator[str]:
     """Yield a prefix for the topics and groups of one test, because all tests share one Kafka.
 
-    The topics are deleted at the end of the test. Clients request the partitions of all topics, so a
+    The topics are deleted at the end of the test. Clients request the partitions of all topics: a
     test that ran after 40 others took five times as long as it took alone.
     """
     name = f"t{uuid.uuid4().hex[:10]}-"
@@ -111,9 +111,10 @@ def record(record_property: Callable[[str, object], None]) -> Record:
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Number parameters that are bytes, because compressed bytes contain the time of their creation.
+    """Number parameters that are bytes.
 
-    With the bytes as names, the processes of a run would have different tests.
+    Compressed bytes contain the time of their creation. If they were names, the two processes of a
+    run would have different tests.
     """
     return argname if isinstance(val, bytes) else None
 
@@ -131,8 +132,8 @@ def pytest_collection_finish() -> None:
     """Exclude the modules and tests that pytest has collected from garbage collections.
 
     Faust collects garbage whenever a table opens or closes or partitions move. With 3,770 tests in
-    memory, 18 such collections in one test took 19.5 s on a busy machine. After `gc.freeze` they took
-    1.3 s.
+    memory, 18 such collections in one test took 19.5 s on a busy machine. After `gc.freeze`, they
+    took 1.3 s.
     """
     gc.collect()
     gc.freeze()

@@ -23,7 +23,7 @@ from demo.kafka import Kafka, Security
 from tests.token_server import AUDIENCE, TokenServer, serving
 
 USERNAME, PASSWORD = "urltree", "a-good-password"
-# of the broker: its own, and that of the chart's value sets
+# host names of the broker: loopback, and the name in the chart's sets of values
 NAMES = ("127.0.0.1", "localhost", "kafka.kafka.svc")
 
 _CONFIG = """

@@ -106,7 +106,7 @@ def test_commands_that_are_shown_exist_with_their_options(program: str, document
 
 
 def test_every_extra_is_documented() -> None:
-    """The table of extras in docs/library.md has each extra except `dev`, which is for developers."""
+    """The table of extras in docs/library.md has each extra, except `dev` for developers."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     introduction = TEXTS[LIBRARY].partition("## API")[0]
     found = re.findall(r"^\| `([^`]+)` \|", introduction, re.MULTILINE)

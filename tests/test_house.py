@@ -19,9 +19,7 @@ ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 OLDEST = "3.11.0"  # Python; pyproject.toml and README say 3.11
 PACKAGES = ("urltree", "urltree_evaluation", "models", "agents")
-REGISTRIES = {
-    "urltree_evaluation/extractors"
-}  # folders with one file for each entry, here an extractor
+REGISTRIES = {"urltree_evaluation/extractors"}  # one file for each entry
 
 
 FOLDERS = (*PACKAGES, "demo", "bench", "deploy", "docs", "tests", ".github")

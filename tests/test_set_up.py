@@ -9,9 +9,7 @@ from pathlib import Path
 from packaging.version import Version
 
 ROOT = Path(__file__).parent.parent
-FIRST_THAT_RESOLVES = Version(
-    "23.3"
-)  # before it, pip fails at lxml[html-clean] and lxml[html_clean]
+FIRST_THAT_RESOLVES = Version("23.3")  # older pips fail at lxml[html-clean], lxml[html_clean]
 
 # A fake Python. The virtual environments that it creates have a uv that fails, and a python that
 # writes the arguments of each call to the file `calls`.
