@@ -169,9 +169,7 @@ def test_nothing_is_left_running(tmp_path: Path, signum: signal.Signals) -> None
     while not run.stdout.readline().startswith("polls"):
         assert run.poll() is None
     children = psutil.Process(run.pid).children(recursive=True)
-    assert (
-        len(children) >= 2 * 5
-    )  # the broker and four workers, each with a process that watches it
+    assert len(children) >= 2 * 5  # the broker and four workers, each with a watching process
     run.send_signal(signum)
     run.communicate(timeout=PATIENCE)
     assert run.returncode == (130 if signum == signal.SIGINT else -signal.SIGKILL)

@@ -89,7 +89,7 @@ def test_items_come_out_in_time_and_old_ones_leave() -> None:
 
 
 def test_a_reader_that_comes_late_misses_nothing() -> None:
-    """The first request gets all items that nobody has requested yet, later ones only the newest."""
+    """The first request gets all items published so far; later requests get only the newest."""
     clock = _Clock()
     press = Press(make_sample(), pace=1.0, clock=clock)
     press.start()
@@ -120,7 +120,7 @@ def test_feeds_are_served_over_tls_and_not_twice(tmp_path: Path) -> None:
 
 
 def test_http_leads_to_https_and_robots_are_told(tmp_path: Path) -> None:
-    """http only redirects to https, and robots.txt forbids exactly one address of each site."""
+    """Plain http only redirects to https. robots.txt forbids exactly one address of each site."""
 
     async def run(web: WebClient) -> None:
         for site in SITES:

@@ -70,10 +70,7 @@ def test_many_domains_do_not_fill_the_screen() -> None:
 
 
 def test_the_panel_shows_what_feeds_bring() -> None:
-    """The panel counts feeds, polls, items, pages, dead letters and waiting pages.
-
-    It also names the failing feeds.
-    """
+    """The panel counts feeds, polls, items, pages, dead letters, waiting pages, failing feeds."""
     shown = _printed(RunProgress(ACCOUNTS, harvest=HARVEST))
     for said in ("3  feeds", "41  polls", "19  items found", "12  pages fetched", "4  waiting"):
         assert said in shown
