@@ -55,7 +55,7 @@ def new_release(cluster: Cluster, namespace: str, tool: FindTool) -> NewRelease:
 def test_every_object_is_accepted_without_a_warning(
     values: str, cluster: Cluster, namespace: str, rendered: Render, record: Record
 ) -> None:
-    """All objects of a release with its hooks, and a pod of each template, pass a strict dry run."""
+    """All objects of a release, its hooks, and a pod of each template pass a strict dry run."""
     said = dry_run(rendered(values, "--namespace", namespace), cluster, namespace)
     record(f"API server {cluster.server.version}: {values}: {said}")
 

@@ -57,7 +57,7 @@ def test_yamllint_finds_nothing_in_what_compose_reads() -> None:
 
 @services
 def test_a_container_is_bounded(name: str) -> None:
-    """A container can write only to /tmp and volumes, and has no capabilities and a memory limit."""
+    """A container writes only to /tmp and volumes, has no capabilities, and has a memory limit."""
     service = SERVICES[name]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
