@@ -17,7 +17,7 @@ from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
-OLDEST = "3.11.0"  # Python; pyproject.toml and README say 3.11
+OLDEST = "3.11.0"  # the oldest Python that pyproject.toml and README promise
 PACKAGES = ("urltree", "urltree_evaluation", "models", "agents")
 REGISTRIES = {"urltree_evaluation/extractors"}  # one file for each entry
 
