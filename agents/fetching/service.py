@@ -10,7 +10,8 @@
 A record stays in flight for one to two minutes at most, so that the committed offset is never far
 behind. A worker that stops waits a few seconds for its running requests, sends all other pages to
 `fetches` again, and then commits all its records. After a crash, unfinished pages are fetched
-again."""
+again.
+"""
 
 from __future__ import annotations
 

@@ -6,11 +6,11 @@
        │ dropped              │ processed in order                     │ after the next seek
 
 Faust resumes its flow before it seeks. It also cuts a batch short when the flow stops, and
-continues with the rest of that batch if the flow resumes at once. So record 250 of a partition
-came before record 200, was confirmed, and its offset was committed; when the worker then stopped,
-50 records were lost. A fetch that was under way during the seek also moved the position after it:
-up to 203 of 5,000 records were lost in the tests. Therefore seeks and fetches exclude each other
-here, and each fetch knows which seeks and stops happened before it.
+continues with the rest of that batch if the flow resumes at once. So record 250 of a partition was
+delivered before record 200, was confirmed, and its offset was committed. When the worker then
+stopped, 50 records were lost. A fetch that was under way during a seek moved the position once more
+after the seek: up to 203 of 5,000 records were lost in tests. Therefore seeks and fetches exclude
+each other here, and each fetch notes the number of seeks and stops before it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Intake(driver.Consumer):
         self._fetched_after = (0, False)  # the two values above when the last fetch began
 
     def stop_flow(self) -> None:
-        """Stop the flow, and discard the records that were fetched or are being fetched."""
+        """Stop the flow, and discard all records that were fetched but not yet delivered."""
         self._moves += 1
         self._is_at_committed = False
         super().stop_flow()

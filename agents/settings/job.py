@@ -76,7 +76,8 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
     )
     max_age_days: float = Field(
         EVICTION.max_age / DAY,
-        description="Largest age of a document, in days. Older documents are removed from the tree.",
+        description="Largest age of a document, in days. Older documents are removed from the "
+        "tree.",
     )
     keep: int = Field(
         EVICTION.keep,

@@ -49,12 +49,12 @@ class Hop(ABC):
     Args:
         settings: Settings of the job.
         client: A consumer without a group.
-        within: Range that is audited; everything by default.
+        within: Range that is audited; by default the whole topic.
 
     Attributes:
         source: Name of the source topic, without prefix.
         outputs: Names of the output topics, without prefix.
-        ledger: Outcomes that are known so far.
+        ledger: Outcomes that were read so far.
     """
 
     source: str
@@ -73,7 +73,7 @@ class Hop(ABC):
         """Read all topics up to their present ends.
 
         Args:
-            grow: Whether to expect also records that reached the source since the last call.
+            grow: Whether records that reached the source since the last call are audited, too.
         """
         # Get the ends of the outputs first, so that the source contains the origin of each output.
         outputs = await self._unread(*self.outputs)
@@ -110,11 +110,11 @@ class Hop(ABC):
 
     @abstractmethod
     def _expect(self, record: ConsumerRecord) -> None:
-        """Handle a record of the source topic."""
+        """Enter a record of the source topic into the ledger, as missing."""
 
     @abstractmethod
     def _settle(self, topic: str, record: ConsumerRecord) -> None:
-        """Handle a record of an output topic.
+        """Enter the outcome that a record of an output topic gives to its origin.
 
         Raises:
             PageError: The record is not valid for that topic.
