@@ -94,8 +94,9 @@ class Extract(DocumentStage):
         self._pipeline = Pipeline(settings.pipeline, settings.blocks)
         self._sites: Memory[Site] = Memory(settings.trees_bytes, lambda site: site.memory)
         self.metrics.gauge("domains", "Domains in memory.", lambda: len(self._sites))
-        size = "Estimated size of the trees of the domains in memory, in bytes."
-        self.metrics.gauge("memory_bytes", size, lambda: self._sites.size)
+        self.metrics.gauge(
+            "memory_bytes", "Estimated size of the trees in memory.", lambda: self._sites.size
+        )
 
     async def take(self, message: Message, origin: str, work: Work) -> None:  # noqa: ARG002
         """Learn a document, store its row, and publish its clean text."""

@@ -25,7 +25,7 @@ def free_ports(count: int) -> list[int]:
     """Return several different free ports.
 
     Raises:
-        OSError: there are not enough.
+        OSError: there are not enough free ports.
     """
     # random, because several processes choose at the same time
     mixed = random.SystemRandom().sample(_PORTS, len(_PORTS))

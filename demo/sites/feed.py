@@ -11,7 +11,7 @@ class SampleItem:
     """An item of a feed: an address and its description.
 
     Attributes:
-        id: id that is unique among all items; an article that is listed twice has two.
+        id: id that is unique among all items; an article that is listed twice has two ids.
         published: publication time; items are listed in this order.
     """
 

@@ -108,7 +108,7 @@ class SampleSite:
         return {self._place(self.address(article)): article for article in self.articles}
 
     def _place(self, target: str) -> tuple[str, ...]:
-        """Return path and own parameter, the same for all spellings of an address."""
+        """Return the path and the value of `parameter`, the same for all spellings of an address."""
         parts = urlsplit(target)
         return (unquote(parts.path), *parse_qs(parts.query).get(self.parameter, []))
 
@@ -137,7 +137,7 @@ class SampleSite:
         return self.articles[max(0, at - count) : at][::-1]
 
     def popular(self, article: Article, count: int) -> list[Article]:
-        """Return the most read articles of that day."""
+        """Return older articles that count as the most read ones on the article's day."""
         known = self.articles[: self.articles.index(article)]
         day = article.published.toordinal()
         return sorted(known, key=lambda other: (other.number * 7919 + day * 104729) % 1009)[:count]

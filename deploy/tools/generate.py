@@ -52,7 +52,7 @@ def differing(made: Mapping[str, bytes]) -> list[str]:
 
 
 def _values_schema() -> bytes:
-    """Return the chart's schema of values with today's settings of the job in it."""
+    """Return the chart's schema of values, with the present settings of the job."""
     schema = json.loads((CHART / "values.schema.json").read_text())
     schema["$defs"]["settings"] = settings_schema()
     return f"{as_json(schema)}\n".encode()
