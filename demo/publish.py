@@ -85,7 +85,7 @@ class Publisher:
             self._on_sent(sent.partition, sent.offset)
 
     def _record(self, source: Source) -> tuple[bytes, bytes | None]:
-        """Return value and key of a record; a malformed one is published, and the job refuses it."""
+        """Return value and key of a record; a malformed one is published for the job to refuse."""
         try:
             page, _ = check_source(source, "")
         except PageError:

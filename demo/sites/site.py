@@ -108,7 +108,7 @@ class SampleSite:
         return {self._place(self.address(article)): article for article in self.articles}
 
     def _place(self, target: str) -> tuple[str, ...]:
-        """Return the path and the value of `parameter`, the same for all spellings of an address."""
+        """Return path and value of `parameter`, the same for all spellings of an address."""
         parts = urlsplit(target)
         return (unquote(parts.path), *parse_qs(parts.query).get(self.parameter, []))
 
