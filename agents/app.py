@@ -19,7 +19,7 @@ from agents.kafka.transport import SCHEME
 from agents.settings.feeds import MIB
 from agents.settings.job import Settings
 
-# Heartbeat interval in seconds (Kafka's default is 3). Members learn of a rebalance at their next
+# Heartbeat interval in seconds (Kafka's default is 3). Members notice a rebalance at their next
 # heartbeat, and all of them wait for the slowest member. So the interval is short even if the
 # session timeout is long.
 _HEARTBEAT = 1.0

@@ -159,7 +159,7 @@ class Stage(ABC):
         to = self.key(origin)
 
         async def without_value(error: BaseException) -> None:
-            log.error("dead letter too large, sent without the value", origin=origin, error=error)
+            log.error("dead letter too large; sending no value", origin=origin, error=error)
             await self.send(work, "dead-letters", to, None, letter.headers)
 
         work.refuse = without_value

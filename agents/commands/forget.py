@@ -110,15 +110,15 @@ def forget_command(*, target: str, wait: float, yes: bool, as_json: bool) -> Non
     command = asyncio.run(resolve(settings, target))
     what = "every page" if command.ids is None else f"{len(command.ids)} id(s)"
     if not yes:
-        click.confirm(f"Forget {what} of {command.domain}?", abort=True, err=True)
+        click.confirm(f"Delete {what} of {command.domain}?", abort=True, err=True)
     done = asyncio.run(forget(settings, command, wait))
     if as_json:
         click.echo(orjson.dumps(done._asdict()))
     elif done.answered:
-        click.echo(f"forgot {what} of {done.domain}")
+        click.echo(f"deleted {what} of {done.domain}")
     else:
         click.echo(
-            f"no answer within {wait:g} s: the workers will forget {what} of {done.domain} when "
+            f"no answer within {wait:g} s: the workers will delete {what} of {done.domain} when "
             "they run; then repeat this command to delete clean text whose row was evicted",
             err=True,
         )

@@ -117,7 +117,7 @@ async def round_trip(settings: Settings, wait: float) -> Trip:
     if trouble is None and not done.answered:
         trouble = (
             f"the clean text came after {seconds:.1f} s, but the workers have not confirmed within "
-            f"{wait:g} s that the page is forgotten"
+            f"{wait:g} s that the page is deleted"
         )
     return Trip(probe.domain, str(origin), seconds if came else None, done.answered, trouble)
 
@@ -141,7 +141,7 @@ def round_trip_command(*, wait: float, as_json: bool) -> None:
     if as_json:
         click.echo(orjson.dumps(trip._asdict()))
     elif trip.trouble is None:
-        click.echo(f"{trip.origin} became clean text in {trip.seconds:.2f} s, and is forgotten")
+        click.echo(f"{trip.origin} became clean text in {trip.seconds:.2f} s, and was deleted")
     else:
         click.echo(f"{trip.origin}: {trip.trouble}", err=True)
     raise SystemExit(0 if trip.trouble is None else 1)

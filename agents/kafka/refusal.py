@@ -32,7 +32,7 @@ class NoKafkaError(SettingsError, KafkaConnectionError):
 
 
 async def find_refusal(options: Mapping[str, Any]) -> SettingsError:
-    """Connect to each broker once more, and return an error that says what is wrong.
+    """Connect to each broker once more, and return an error whose message gives the reason.
 
     Args:
         options: Keyword arguments for aiokafka's clients.

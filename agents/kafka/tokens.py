@@ -33,7 +33,7 @@ _REFUSED = (400, 401, 403)  # RFC 6749, section 5.2
 
 
 class TokenError(KafkaConnectionError):
-    """No token can be obtained now; the message says why, and never contains the secret."""
+    """No token can be obtained now; the message gives the reason and never the secret."""
 
     __str__ = Exception.__str__
 

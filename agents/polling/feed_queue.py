@@ -2,7 +2,7 @@
 
     ┌▶ schedule ──due──▶ host's queue ──host ready──▶ poll ──▶ outcome sent ──applied──┐
     │                                                  │            │                  │
-    └──────────────────◀── no outcome, or not ours ────┴─── lost ───┘◀─────────────────┘
+    └──────────────────◀── no outcome, or revoked ─────┴─── lost ───┘◀─────────────────┘
 
 A feed is in exactly one of these places, so it is never polled twice at the same time. If an
 outcome was lost in a rebalance, its feed is polled again after `LOST_AFTER` seconds.
@@ -56,7 +56,7 @@ class FeedQueue:
             self._schedule.put(key, due)
 
     def remove(self, key: FeedKey) -> None:
-        """Remove a feed from the schedule. A poll in progress ends when it finds no row."""
+        """Remove a feed from the schedule. A running poll of the feed ends when it finds no row."""
         self._schedule.remove(key)
 
     def pop(self, now: float) -> list[FeedKey]:

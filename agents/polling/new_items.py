@@ -61,7 +61,7 @@ class NewItemSender:
     async def _send(
         self, state: FeedState, item: FeedItem
     ) -> asyncio.Future[RecordMetadata] | None:
-        """Send a page to the partition of its domain; return None if its link is not usable."""
+        """Send an item's page to the partition of its domain; None if the link is not usable."""
         fetch = FetchRequest(
             url=item.link,
             feed=state.feed,

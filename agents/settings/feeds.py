@@ -71,7 +71,7 @@ class FeedSettings(BaseModel):
         60,
         ge=0,
         description="Longest pause between two requests to a host, in seconds, even if its "
-        "latency or Crawl-delay asks for more.",
+        "latency or Crawl-delay would require a longer pause.",
     )
     latency_factor: float = Field(
         2.0,

@@ -15,7 +15,7 @@ LISTED = 20  # number of the newest items that a feed lists
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """A feed at one moment.
+    """The content of a feed at one moment.
 
     Attributes:
         items: listed items, newest first.

@@ -132,7 +132,7 @@ class SampleSite:
         return SiteResponse(200, self._type, text.encode(self.charset, "xmlcharrefreplace"))
 
     def before(self, article: Article, count: int) -> tuple[Article, ...]:
-        """Return the newest articles before this one, newest first, for a sidebar that changes."""
+        """Return the newest articles before this one, newest first, for a sidebar."""
         at = self.articles.index(article)
         return self.articles[max(0, at - count) : at][::-1]
 

@@ -45,7 +45,7 @@ def sources_digest() -> str:
 
 
 def render(helm: Path, values: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `helm template` with a set of values. It makes no connection.
+    """Run `helm template` with a set of values. helm connects to no cluster.
 
     Args:
         helm: the executable.

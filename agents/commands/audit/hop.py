@@ -44,7 +44,7 @@ class Range:
 
 
 class Hop(ABC):
-    """Audit of one hop that can be brought up to date repeatedly.
+    """Audit of one hop of records from a source topic to output topics; it can be updated.
 
     Args:
         settings: Settings of the job.

@@ -96,8 +96,8 @@ async def read_dead_letters(
 def _domain(letter: DeadLetter, schemes: Schemes) -> str:
     """Return the domain of a dead letter's page, or the site of its feed.
 
-    These are the key of the record. Only a page of raw-html may have another key; if such a page
-    is invalid and has no domain, the key is returned.
+    The key of the record contains the domain or site. Only a page of raw-html may have another
+    key. If such a page is invalid, so that it has no domain, the key is returned.
     """
     key = (letter.original.key or b"").decode(errors="replace").partition(" ")[0]
     if letter.stage != "normalize":

@@ -133,7 +133,7 @@ def _place(made: DumpHeader, count: int, records: Iterator[DumpRecord]) -> Itera
 
 
 def _owner_of(stored: DumpRecord) -> bytes | None:
-    """Return the domain or site of a record: for a page its key, which may be another text."""
+    """Return the part of a record's key that decides its partition; None if there is no key."""
     key = stored.key
     if key is None:
         return None

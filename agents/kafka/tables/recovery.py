@@ -52,7 +52,7 @@ class Recovery(recovery.Recovery):
             offset = disk.persisted_offset(tp)
             if None not in (offset, highwater) and offset > highwater:
                 log.warning(
-                    "disk is ahead of its changelog topic; wiped, restoring from the topic",
+                    "table on disk is ahead of its changelog; wiped it, restoring it",
                     topic=tp.topic,
                     partition=tp.partition,
                 )

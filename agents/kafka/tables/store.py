@@ -119,7 +119,7 @@ class Store(rocksdb.Store):
         path, mark = self.partition_path(partition), self._mark_path(partition)
         if path.exists() and not (mark.exists() and self._is_fresh(mark)):
             log.warning(
-                "disk was unused for longer than disk_days; wiped, restoring from the changelog",
+                "table on disk was unused for disk_days; wiped it, restoring it from the changelog",
                 path=str(path),
             )
             self.wipe(partition)
