@@ -83,7 +83,7 @@ def make_app(settings: Settings, stage: str) -> App:
         stream_wait_empty=True,
         stream_ack_exceptions=False,
         stream_ack_cancelled_tasks=False,
-        # this check would end the worker; agents.kafka.tables.recovery restores the tables instead
+        # this check ends a worker with damaged tables; agents.kafka.tables.recovery restores them
         recovery_consistency_check=False,
         stream_recovery_delay=0.0,
     )
@@ -121,7 +121,7 @@ def _consumer(settings: Settings) -> dict[str, Any]:
     return {
         "consumer_auto_offset_reset": "earliest",
         "consumer_group_instance_id": settings.instance_id,
-        "consumer_max_fetch_size": MIB,  # per partition; Kafka still sends a larger record, alone
+        "consumer_max_fetch_size": MIB,  # per partition; Kafka sends a larger record alone
         "broker_max_poll_records": 200,
         "stream_buffer_maxsize": 200,
         "broker_commit_interval": settings.commit_seconds,

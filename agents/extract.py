@@ -239,7 +239,7 @@ class Extract(DocumentStage):
         """
         self.check_place(document.domain, message)
         branch = sum(len(name.encode()) + 1 for name in document.branch)
-        row = 256 + branch + 13 * len(document.blocks)  # hash, count and verdict bit of each block
+        row = 256 + branch + 13 * len(document.blocks)  # each block: hash, count and verdict bit
         if branch > _MAX_BRANCH_BYTES or row > self.settings.max_row_bytes:
             raise PageError(
                 Reason.TOO_LARGE,

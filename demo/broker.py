@@ -212,7 +212,7 @@ def answers(brokers: str) -> bool:
     registered it.
     """
     host, _, port = brokers.partition(":")
-    # Metadata (api 3) version 1, correlation 1, no client id, zero topics
+    # Request Metadata (API key 3), version 1, correlation id 1, no client id, zero topics
     request = struct.pack(">hhihi", 3, 1, 1, -1, 0)
     try:
         with socket.create_connection((host, int(port)), timeout=5) as connection:

@@ -185,7 +185,7 @@ def _is_of(record: ConsumerRecord, origin: Origin, *, is_text: bool) -> bool:
     if not is_text:
         return bool(record.key == name.encode())
     if name.encode() not in (record.value or b""):
-        return False  # cheap test that avoids decoding other pages
+        return False  # a cheap test, so that other pages need not be decoded
     try:
         return clean_text.read_origin(record.value) == name
     except PageError:

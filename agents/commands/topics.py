@@ -21,7 +21,7 @@ from agents.settings.job import Settings, SettingsError, load_settings
 from agents.settings.topics_file import Topic, declared_topics
 
 _PATIENCE = 30  # seconds within which the brokers must report the changes
-_SET_ON_TOPIC = 1  # Kafka's ConfigSource DYNAMIC_TOPIC_CONFIG: not a default of the broker
+_SET_ON_TOPIC = 1  # ConfigSource DYNAMIC_TOPIC_CONFIG of Kafka: the value was set on the topic
 
 
 class Difference(NamedTuple):

@@ -37,7 +37,7 @@ TRANSPORTS.aliases[SCHEME] = "agents.kafka.transport:Transport"
 tolerate_any_header_name()
 
 # Kafka answers a fetch when it has this many bytes, or after this many milliseconds. With Faust's
-# defaults a stage would receive records one by one, each with a request of its own.
+# defaults a stage would receive records one by one, with one request per record.
 FETCH_BYTES = 128 * 1024
 FETCH_WAIT = 100
 

@@ -88,7 +88,7 @@ class FeedRequester:
         try:
             reached = await self._follow(state.url, {**_ACCEPT, **sent})
         except WebError as error:
-            at = self._clock()  # the failed request counts like a response with this latency
+            at = self._clock()  # its pause is that after a response with the same latency
             outcome = failed_outcome(state, at, error.message, error.trouble)
             return PolledFeed(replace(outcome, seconds=max(0.0, at - started)))
         response = reached.response
@@ -219,5 +219,5 @@ def host_of(url: str) -> str:
     try:
         host: str = can_ada.parse(url).host
     except ValueError:
-        return url  # the request will fail
+        return url  # the URL is invalid, so its request will fail
     return host

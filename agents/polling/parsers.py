@@ -87,7 +87,7 @@ class Parsers:
         """
         pool = await self._free.get()
         try:
-            if not pool.active:  # its process was killed while idle
+            if not pool.active:  # the pool's process was killed while it was idle
                 pool = self._instead_of(pool)
             found = await self._ask(pool, (body, content_type, url, self._max_items))
         except BaseException:

@@ -33,7 +33,7 @@ from urltree.crawl.decisions.poll.transition import due_after_takeover
 from urltree.crawl.web.client import WebClient
 
 _MAX_WAIT = 0.5  # maximum seconds between two checks of the schedule
-_MIN_WAIT = 0.02  # minimum seconds between them, unless an event wakes the service
+_MIN_WAIT = 0.02  # minimum seconds between two checks, unless an event wakes the service
 _SLICE = 200  # number of rows that are read before other tasks may run; a row takes 20 µs
 
 _MESSAGE = 500  # largest number of characters of an unexpected error that are stored
@@ -61,7 +61,9 @@ class Polling:
         self._clock = clock
         self._politeness = stage.settings.politeness
         self._queue = FeedQueue()
-        self._generation: int | None = None  # group generation in which the feeds were read
+        self._generation: int | None = (
+            None  # generation of the consumer group in which the feeds were read
+        )
         self._polls: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._requester: FeedRequester | None = None

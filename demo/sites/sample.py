@@ -19,7 +19,7 @@ from demo.sites.feed import SampleItem
 from demo.sites.site import FORBIDDEN, SampleSite
 
 SEED = "urltree"
-ARTICLES = 120  # of each site
+ARTICLES = 120  # number of articles of each site
 AGAIN = timedelta(hours=5)  # time until an article is listed again with a new date
 CAMPAIGN = "utm_source=feed&utm_medium=rss"
 # Paths without a usable page: missing, empty, not HTML, forbidden by robots.txt.

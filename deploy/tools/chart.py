@@ -19,7 +19,7 @@ RENDERED = ROOT / "tests" / "deploy" / "rendered"
 
 RELEASE = "urltree"
 NAMESPACE = "text"
-OLDEST, NEWEST = "1.31.0", "1.36.0"  # versions of Kubernetes
+OLDEST, NEWEST = "1.31.0", "1.36.0"  # oldest and newest version of Kubernetes in tests
 
 SETS = tuple(sorted(path.stem for path in VALUES.glob("*.yaml")))
 COMMITTED = ("everything", "minimal")

@@ -29,7 +29,9 @@ from deploy.tools.chart import CHART, COMMITTED, RENDERED, ROOT, golden_text
 from deploy.tools.install import NotInstalledError, find
 from deploy.tools.settings_schema import as_json, settings_schema
 
-Tables = Mapping[str, Callable[[], str]]  # by the name in the table's mark
+Tables = Mapping[
+    str, Callable[[], str]
+]  # functions that make a table, by the name in the table's mark
 
 CLAIMS = ROOT / "docs" / "claims"
 RECORDS = ("feeds", "fetches", "raw-html", "clean-text", "duplicates", "dead-letters")

@@ -108,7 +108,7 @@ def walk(program: str) -> Iterator[tuple[str, click.Command]]:
 
 def _walk(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
     if isinstance(command, click.Group):
-        context = click.Context(command)  # a group may import a command only when it is asked
+        context = click.Context(command)  # a group may import its commands only on request
         for name in command.list_commands(context):
             child = command.get_command(context, name)
             if child is not None:

@@ -75,7 +75,7 @@ class Hop(ABC):
         Args:
             grow: Whether records that reached the source since the last call are audited, too.
         """
-        # Get the ends of the outputs first, so that the source contains the origin of each output.
+        # Get the ends of the outputs first, so that the source is read up to all their origins.
         outputs = await self._unread(*self.outputs)
         await self._read_source(grow=grow)
         async for record in read_records(self._client, outputs):

@@ -22,8 +22,8 @@ class AuditOutcome(StrEnum):
     PAGE = "page"  # a fetched page, published to raw-html
     CLEAN_TEXT = "clean-text"
     DUPLICATE = "duplicate"
-    SUPERSEDED = "superseded"  # its clean text was replaced by a later page with the same id
-    FORGOTTEN = "forgotten"  # its clean text was deleted by a tombstone
+    SUPERSEDED = "superseded"  # a later page with the same id replaced the page's clean text
+    FORGOTTEN = "forgotten"  # a tombstone deleted the page's clean text
     DEAD_LETTER = "dead-letter"
     MISSING = "missing"
 

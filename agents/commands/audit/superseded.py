@@ -71,7 +71,7 @@ def _add_page(
 
         keys = [scheme.key(page.final_url or "", title) for scheme in schemes.of(page)]
     except PageError:
-        return  # an invalid page should be a dead letter, so it remains missing
+        return  # an invalid page should have a dead letter; it stays missing
     origin = Origin(record.topic, record.partition, record.offset)
     for key in keys:
         by_id[key.id.encode()].append(_Page(origin, record.timestamp, page.time))

@@ -100,7 +100,8 @@ def _read_opml(text: str) -> Iterator[Entry]:
     if depth > _MAX_DEPTH:
         yield Entry("the file", refused=f"has {depth:,} nested levels, more than {_MAX_DEPTH:,}")
         return
-    # With a byte order mark the parser ignores the XML declaration, which no longer applies.
+    # With a byte order mark the parser ignores the encoding of the XML declaration, which is wrong
+    # now that the text is UTF-8.
     found = listparser.parse(codecs.BOM_UTF8 + utf8)
     for feed in found.feeds:
         title = " ".join(feed.title.split())

@@ -34,7 +34,7 @@ from models.origin import Origin
 from urltree.page import PageError
 
 _IN_FLIGHT = 1_000  # largest number of unconfirmed records
-_IN_FLIGHT_BYTES = 16 * MIB  # largest size of their values
+_IN_FLIGHT_BYTES = 16 * MIB  # largest size of the values of unconfirmed records
 _REMEMBERED = ("raw-html", "fetches")  # topics whose waiting records keep their first origin
 
 

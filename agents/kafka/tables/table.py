@@ -142,7 +142,7 @@ class ConfirmedTable(faust.Table):
         self, partition: int, key: bytes, deletion: object, future: asyncio.Future[RecordMetadata]
     ) -> None:
         if self._deleting.get((partition, key)) is not deletion:
-            return  # written or deleted again since, or the partition has moved
+            return  # the row was written or deleted again since, or the partition has moved
         if not future.cancelled() and future.exception() is None:
             del self._deleting[partition, key]
             self.data.put(partition, key, None)

@@ -70,7 +70,7 @@ stages.{{ $name }} sends requests to other people's sites: set settings.contact 
 {{- range $name, $stage := include "urltree.stages" . | fromJson }}
 {{- $scaling := default dict $stage.autoscaling }}
 {{- if and (eq $name "poll") $scaling }}
-stages.poll.autoscaling is set, but no metric shows when poll needs more workers: remove stages.poll.autoscaling, and set stages.poll.replicas
+stages.poll.autoscaling is set, but no metric shows when poll needs more workers: remove it, and set stages.poll.replicas
 {{- end }}
 {{- if hasKey $scaling (ternary "lag" "overdueHosts" (eq $name "fetch")) }}
 stages.{{ $name }}.autoscaling has no value {{ ternary "lag" "overdueHosts" (eq $name "fetch") }}: remove it, and set {{ ternary "overdueHosts" "lag" (eq $name "fetch") }}
