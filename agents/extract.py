@@ -232,7 +232,7 @@ class Extract(DocumentStage):
         self.metrics.duplicates.labels(found.step).inc()
 
     def _check(self, document: Document, message: Message) -> None:
-        """Refuse a misplaced document, or one whose row or clean text would be too large.
+        """Refuse a document that is misplaced, or whose row or clean text would be too large.
 
         Raises:
             PageError: with the reason `misplaced` or `too-large`.

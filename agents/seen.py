@@ -1,5 +1,6 @@
 """The sites that `normalize` has in memory: their horizons, and the sweeps of old records.
 
+The horizon of a site is the document time before which its records are no longer needed.
 A sweep deletes the records of a site in the table `seen` that are older than the horizon of the
 site, in document time. A site is swept when it is read into memory, and again when the number of
 its new documents reaches the number of its records. A sweep reads all records of the site. This

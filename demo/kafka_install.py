@@ -1,7 +1,7 @@
 """Download Apache Kafka from Maven Central and prepare it, without Java or Docker.
 
-`jgo` downloads the jars. It does not notice that an interrupted download left half a file, so each
-jar is compared with its checksum before the installation counts as complete. The jars are fetched
+`jgo` downloads the jars, but accepts half a file after an interrupted download. So the checksum of
+each jar is compared before the installation counts as complete. The jars are fetched
 one by one and not as a jgo environment, because jgo would need a JDK only to sort the jars.
 
 A training run then makes two things that speed up each later start: an archive of loaded classes

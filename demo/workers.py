@@ -72,7 +72,7 @@ class WorkerProcess(ChildProcess):
         return self.get("/readyz") is not None
 
     def get(self, path: str) -> str | None:
-        """Return the body of the worker's response for a path; None without a good response."""
+        """Return the body of the worker's response for a path; None if the request fails."""
         try:
             with urllib.request.urlopen(
                 f"http://127.0.0.1:{self.port}{path}", timeout=5

@@ -67,7 +67,7 @@ class Intake(driver.Consumer):
         """Yield the records of one fetch, until a seek or stop makes the rest invalid.
 
         Records of source topics that were fetched before the seek to the committed offsets are
-        dropped: they are fetched again after it.
+        dropped, because they are fetched again after the seek.
         """
         records, active = await self._wait_next_records(timeout)
         moves, is_at_committed = self._fetched_after

@@ -4,7 +4,7 @@
     /readyz   200 while records are processed, otherwise 503 and the reason
     /metrics  metrics in Prometheus' text format
 
-Faust's own server is not used: it starts after recovery, and always answers 200.
+Faust's own server is not used, because it starts after recovery and always answers 200.
 """
 
 from __future__ import annotations

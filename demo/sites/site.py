@@ -35,7 +35,7 @@ class SampleSite:
     """A web site of the sample.
 
     Attributes:
-        host: host of its pages; its addresses are https.
+        host: host of the site's pages, whose addresses begin with https.
         name: name for readers.
         template: folder in `templates/`, whose texts are in the site's language.
         sections: name of each section for readers, by its name in addresses.
