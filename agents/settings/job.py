@@ -75,7 +75,7 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
         "oldest are removed.",
     )
     max_age_days: float = Field(
-        EVICTION.max_age / DAY,
+        EVICTION.max_age // DAY,
         description="Largest age of a document, in days. Older documents are removed from the "
         "tree.",
     )
