@@ -138,7 +138,7 @@ class Polling:
             return
         now = self._clock()
         for key in self._queue.find_lost(monotonic()):
-            log.warning("poll outcome did not come back; polling its feed again", key=key)
+            log.warning("no outcome of the poll arrived in time; polling the feed again", key=key)
             self._queue.put_back(key, now, now)
         await self._queue_due(now)
         for key in self._queue.take_ready(now, self._room):
@@ -187,7 +187,7 @@ class Polling:
                 if not self._may_poll() or generation != self._app.consumer_generation_id:
                     return False
         self._generation = generation
-        log.info("read the feeds of all assigned partitions", feeds=len(self._queue))
+        log.info("all feeds of the assigned partitions were read", feeds=len(self._queue))
         return True
 
     async def _queue_due(self, now: float) -> None:

@@ -85,7 +85,8 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
     )
     revise: bool = Field(default=True, description=help_of("revise"))
     blocks: Literal["none", "content", "all"] = Field(
-        "none", description="Text blocks that a record of clean-text lists beside its text."
+        "none",
+        description="Which text blocks each record of the topic clean-text contains in addition to the text.",
     )
     markdown: bool = Field(DEFAULT.markdown, description=help_of("markdown"))
     metadata: bool = Field(DEFAULT.metadata, description=help_of("metadata"))

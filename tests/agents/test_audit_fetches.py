@@ -54,7 +54,7 @@ def wanted(**changes: Any) -> Sent:
 
 
 def again(origin: str, partition: int = HERE) -> Sent:
-    """Return a copy of the record with this origin, as a worker sends it again."""
+    """Return the record that a worker sends again: a copy with this origin in a header."""
     return wanted(headers=[(ORIGIN, origin.encode())], partition=partition)
 
 

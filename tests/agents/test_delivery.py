@@ -51,7 +51,7 @@ class Bench:
 
 
 def sent(work: Work) -> asyncio.Future[None]:
-    """Let a record wait for a send, close its work, and return the future of the send."""
+    """Make the `Work` of a record wait for one send, close that `Work`, and return the send's future."""
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     work.wait_for(future)
     work.close()

@@ -49,7 +49,7 @@ class Parser:
     times = 0
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
-        """Return the feed, or raise the error of a page, as `Parsers.parse` does."""
+        """Return the feed, or raise NOT_A_FEED if the body is a web page, as `Parsers.parse` does."""
         self.times += 1
         if body == b"a page":
             raise WebError(Trouble.NOT_A_FEED, f"{url}: {content_type}")

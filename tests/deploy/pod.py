@@ -9,6 +9,7 @@ from __future__ import annotations
 import http.client
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -27,6 +28,8 @@ from tests.job.harness import PATIENCE, wait_until
 if TYPE_CHECKING:
     from tests.deploy.kubelet import Node
 
+# An ordinary PATH may lack the directory of chroot, which is part of coreutils.
+CHROOT = shutil.which("chroot", path=f"{os.environ['PATH']}:/usr/sbin:/sbin") or "chroot"
 NAMESPACES = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-euc")
 
 
@@ -168,7 +171,7 @@ class Pod:
         mounted = mounts(self.container, made)
         script = root(place / "root", mounted, names)
         self._network = network = Network(self._node.doors)
-        command = [*NAMESPACES, f'{script}\nexec chroot {place / "root"} "$@"', "pod"]
+        command = [*NAMESPACES, f'{script}\nexec {CHROOT} {place / "root"} "$@"', "pod"]
         command += [*self._rights(), *self._environment()]
         command += [*self.container["command"], *self.container["args"]]
         self._child = network.inside(lambda: ChildProcess(command, self._log))

@@ -32,12 +32,13 @@ _PAUSE = 1.0  # seconds between two readings of the topics
 
 @dataclass(frozen=True, slots=True)
 class FetchAccounts:
-    """Number of pages to fetch by outcome.
+    """Numbers of the pages that were to be fetched, one number per outcome.
 
     Attributes:
         origins: All pages that feeds named.
         pages: Pages published to raw-html.
-        dead_letters: Dead letters by reason; a letter that was replayed successfully is a page.
+        dead_letters: Dead letters by reason. A dead letter that was replayed successfully counts
+            in `pages` instead.
         waiting: Pages that still wait in fetches.
         missing: Pages without an outcome.
         first_missing: The first missing pages, as topic/partition/offset.

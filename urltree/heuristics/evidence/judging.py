@@ -21,7 +21,8 @@ from urltree.heuristics.protocol import Verdict
 from urltree.tree.path_statistics import Contribution, PathStatistics
 from urltree.tree.url_tree import Node
 
-# The names that can be left out: features that signals use, and the signals themselves.
+# Names of what `evidence-without-NAME` can leave out: the features of a page that signals use
+# (names, main, votes, title), and the signals.
 EVIDENCE = ("names", "main", "votes", "title", *SIGNALS)
 
 

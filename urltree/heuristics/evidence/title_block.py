@@ -17,7 +17,9 @@ from urltree.html.blocks import NO_LETTERS, block_hashes, normalise_text
 
 _SEPARATOR = re.compile(r"\s+[-\u2013\u2014|·•:»«/~]+\s+|[|»«·•]+|:\s+|\s+::\s+")
 _MOST_PARTS = 6  # largest number of parts of a title that are tried
-_LEAST_SHARE = 0.3  # least share of the title's letters in a part that may match
+_LEAST_SHARE = (
+    0.3  # a part of the title is compared if it has at least this share of the title's letters
+)
 _LEAST_LETTERS = 6  # least number of letters of a match
 # Scores are in percent of the title's letters.
 _HEADING = 20.0  # added to the score of a heading, less its level (1 to 6)
