@@ -13,7 +13,7 @@ from agents.settings import job as settings
 from agents.telemetry import logs
 
 _STAGES = {"poll": "Poll", "fetch": "Fetch", "normalize": "Normalize", "extract": "Extract"}
-# Command name → path of the click command below `agents.commands`.
+# Paths of the click commands, relative to `agents.commands`, by command name.
 _COMMANDS = {
     "audit": "audit.command.audit",
     "dead-letters": "dead_letters.command.dead_letters",
@@ -30,7 +30,7 @@ _COMMANDS = {
 class LazyCommands(click.Group):
     """Command group that imports a command only when it is needed.
 
-    A worker starts a quarter faster without the imports of all commands.
+    Without the imports of the other commands, a worker starts in three quarters of the time.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -56,7 +56,7 @@ def main() -> None:
 def worker(stage: str) -> None:
     """Run a worker of one STAGE until SIGTERM.
 
-    Several workers of a stage share its partitions.
+    If a stage has several workers, Kafka divides the partitions among them.
     """
     from agents import worker as workers  # noqa: PLC0415 - Faust takes a second to import
     from agents.commands.topics import check_topics  # noqa: PLC0415

@@ -1,4 +1,7 @@
-"""The base of normalize and extract: a stage with a table of documents that obeys `forget`."""
+"""Base class of the stages normalize and extract.
+
+Both stages have a table of documents and carry out the operator's command `forget`.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,10 @@ class DocumentStage(Stage):
     """A stage that processes pages or documents, and the operator's command `forget`."""
 
     async def process(self, message: Message, origin: str, work: Work) -> None:
-        """Process a page, or an operator's command.
+        """Process a page, a document or an operator's command.
 
         Raises:
-            PageError: the page's fault.
+            PageError: the record is invalid; it becomes a dead letter.
         """
         if is_command(message.headers):
             forget = Forget.decode(message.value)
@@ -32,14 +35,14 @@ class DocumentStage(Stage):
 
     @abstractmethod
     async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
-        """Delete the rows of a page or domain, and pass the command on."""
+        """Delete the rows of a page or a domain, and send the command or its answer onwards."""
 
     @abstractmethod
     async def take(self, message: Message, origin: str, work: Work) -> None:
         """Process a page or a document.
 
         Raises:
-            PageError: the page's fault.
+            PageError: the page or document is invalid; its record becomes a dead letter.
         """
 
     async def delete(

@@ -1,4 +1,4 @@
-"""The agent extract: a document becomes clean text. RoutedKey: domain.
+"""Stage extract: a document becomes clean text. Its records are keyed by domain.
 
     documents ──▶ decode ──▶ sizes ──▶ learn: insert, judge ──▶ row ──▶ clean-text
                                │         ▲                      ├▶ tombstones of evicted rows
@@ -6,9 +6,12 @@
                                │         └── tree in memory, rebuilt from the rows if absent
                                └▶ duplicates: the row belongs to a later version
 
-The agent moves data; `urltree.pipeline` decides. A row is stored for every document, also for a
-replay. After kill -9 RocksDB is ahead of the changelog, and a row that is not stored again would be
-missing after the partition moves to another worker.
+The stage only moves data; `urltree.pipeline` makes the decisions. The first pages of a site are
+judged a second time when the site has 20 documents.
+
+A row is stored for every document, even if the document is a replay. After kill -9, RocksDB may be
+ahead of the changelog. A row that is then not stored again would be missing when the partition
+moves to another worker.
 """
 
 from __future__ import annotations
@@ -49,7 +52,7 @@ _MAX_BRANCH_BYTES = 65_535  # a row stores the length of the branch in two bytes
 
 
 class TableRows:
-    """The rows and first pages of one site in the tables of this worker, for the pipeline."""
+    """Rows and first pages of one site, which the pipeline reads from this worker's tables."""
 
     def __init__(
         self, rows: ConfirmedTable, first: ConfirmedTable, partition: int, domain: str
@@ -60,20 +63,20 @@ class TableRows:
         self._domain = domain
 
     def row(self, document_id: bytes) -> bytes | None:
-        """Return the encoded row of a document, None if there is none."""
+        """Return the encoded row of a document, or None if the document has no row."""
         return self._rows.get(self._partition, row_key(self._domain, document_id))
 
     def rows(self) -> Iterable[tuple[bytes, bytes]]:
-        """Return the pairs of document id and encoded row."""
+        """Return the document id and the encoded row of each document of the site."""
         rows = self._rows.scan(self._partition, row_prefix(self._domain))
         return ((row_id(key), row) for key, row in rows)
 
     def first_page(self, document_id: bytes) -> bytes | None:
-        """Return the bytes of a first page, None if it is not stored."""
+        """Return the stored bytes of a first page, or None if the page is not stored."""
         return self._first.get(self._partition, row_key(self._domain, document_id))
 
     def first_pages(self) -> Iterable[tuple[bytes, bytes]]:
-        """Return the pairs of document id and bytes of a first page."""
+        """Return the document id and the stored bytes of each first page of the site."""
         pages = self._first.scan(self._partition, row_prefix(self._domain))
         return ((row_id(key), packed) for key, packed in pages)
 
@@ -91,7 +94,9 @@ class Extract(DocumentStage):
         self._pipeline = Pipeline(settings.pipeline, settings.blocks)
         self._sites: Memory[Site] = Memory(settings.trees_bytes, lambda site: site.memory)
         self.metrics.gauge("domains", "Domains in memory.", lambda: len(self._sites))
-        self.metrics.gauge("memory_bytes", "Their trees, estimated.", lambda: self._sites.size)
+        self.metrics.gauge(
+            "memory_bytes", "Estimated size of the trees in memory.", lambda: self._sites.size
+        )
 
     async def take(self, message: Message, origin: str, work: Work) -> None:  # noqa: ARG002
         """Learn a document, store its row, and publish its clean text."""
@@ -121,7 +126,7 @@ class Extract(DocumentStage):
             sent.add_done_callback(partial(self._observe_page, at))
 
     async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
-        """Delete rows and clean text; the last tombstone is the answer to the command."""
+        """Delete rows, and send tombstones for their clean text; the last one is the answer."""
         keys = keys_to_delete(self.table, partition, forget)
         await self.delete(self.table, partition, keys, work)
         kept = keys_to_delete(self.first, partition, forget)
@@ -130,15 +135,15 @@ class Extract(DocumentStage):
             await self.send(work, "clean-text", RoutedKey(partition, key), None)
 
     def drop(self, partition: int, domain: str) -> None:
-        """Drop the tree of a site; it is rebuilt from the rows."""
+        """Drop the tree of a site from memory; the site's next document rebuilds it from rows."""
         self._sites.drop(partition, domain)
 
     def clear(self) -> None:
-        """Drop all trees; they are rebuilt from the rows."""
+        """Drop all trees from memory; the next document of a site rebuilds its tree from rows."""
         self._sites.clear()
 
     async def _site(self, partition: int, domain: str, store: TableRows, work: Work) -> Site:
-        """Return a site in memory; rebuild it from its rows if it is absent."""
+        """Return a site; if it is not in memory, rebuild it from its rows."""
         site = self._sites.get(partition, domain)
         if site is None:
             site, stale, dropped = self._pipeline.open_site(store)
@@ -149,10 +154,10 @@ class Extract(DocumentStage):
         return site
 
     async def _revise(self, site: Site, store: TableRows, domain: str, work: Work) -> None:
-        """Judge the first pages of a site again when they are due, then delete them.
+        """Judge the first pages of a site again when they are due, then delete their stored bytes.
 
-        They are deleted last, when Kafka has confirmed the rest. After a crash, pages that are
-        still stored are judged and published again.
+        The bytes are deleted only after Kafka has confirmed the new rows and texts. After a crash,
+        first pages that are still stored are judged and published again.
         """
         partition, sent, revised = work.message.partition, list[Confirmed](), list[bytes]()
         for document_id in site.due():
@@ -173,10 +178,10 @@ class Extract(DocumentStage):
     def _judge_again(
         self, document_id: bytes, site: Site, store: TableRows
     ) -> tuple[bytes | None, bytes | None]:
-        """Return the row to store and the record to publish of a first page.
+        """Judge a first page again; return its row to store and its record to publish.
 
-        A page that cannot be judged or published again keeps its first verdict. An error here would
-        stop all later pages of its site.
+        A page that cannot be judged or published again keeps its first verdict: an error that is
+        raised here would stop all later pages of the site.
         """
         try:
             row, extraction = self._pipeline.revise(document_id, site, store)
@@ -198,11 +203,11 @@ class Extract(DocumentStage):
         """Delete revised first pages when Kafka has confirmed their rows and texts.
 
         Raises:
-            CancelledError: the partition has moved to another worker, which judges them again.
+            CancelledError: the partition has moved to another worker, which judges the pages again.
         """
         answers = await asyncio.gather(*sent, return_exceptions=True)
         if any(isinstance(answer, BaseException) for answer in answers):
-            return  # the work has the same futures and reports the error
+            return  # `work` waits for the same futures and reports the error
         if not await self.is_ours(work.message):
             raise asyncio.CancelledError
         await self._drop_first(partition, domain, ids, work)
@@ -210,39 +215,39 @@ class Extract(DocumentStage):
     async def _drop_first(
         self, partition: int, domain: str, ids: Iterable[bytes], work: Work
     ) -> None:
-        """Delete first pages."""
+        """Delete the stored bytes of first pages."""
         for document_id in ids:
             work.wait_for(await self.first.delete(partition, row_key(domain, document_id)))
 
     async def _delete_rows(
         self, partition: int, domain: str, ids: Iterable[bytes], work: Work
     ) -> None:
-        """Delete rows."""
+        """Delete the rows of documents."""
         keys = [row_key(domain, document_id) for document_id in ids]
         await self.delete(self.table, partition, keys, work)
 
     async def _report(self, found: DuplicateRecord, work: Work) -> None:
-        """Report a replay of a page whose later version is stored."""
+        """Publish a duplicate: a replayed page whose URL already has a row of a later version."""
         await self.send(work, "duplicates", self.key(found.origin), duplicates.encode(found))
         self.metrics.duplicates.labels(found.step).inc()
 
     def _check(self, document: Document, message: Message) -> None:
-        """Refuse a document that could not be stored or published, before it is learned.
+        """Refuse a document that is misplaced, or whose row or clean text would be too large.
 
         Raises:
-            PageError: `misplaced` or `too-large`.
+            PageError: with the reason `misplaced` or `too-large`.
         """
         self.check_place(document.domain, message)
         branch = sum(len(name.encode()) + 1 for name in document.branch)
-        row = 256 + branch + 13 * len(document.blocks)  # hash, count and verdict bit of each block
+        row = 256 + branch + 13 * len(document.blocks)  # each block: hash, count and verdict bit
         if branch > _MAX_BRANCH_BYTES or row > self.settings.max_row_bytes:
             raise PageError(
                 Reason.TOO_LARGE,
                 f"row: it would have about {row} bytes, its branch {branch} bytes; the limits are "
                 f"{self.settings.max_row_bytes} (setting max_row_bytes) and {_MAX_BRANCH_BYTES}",
             )
-        # A listed block repeats its text beside field names; in Markdown each line of a list is
-        # indented.
+        # Largest ratio of the sizes of clean text and document: the field `blocks` repeats each
+        # text beside field names, and Markdown indents each line of a nested list.
         growth = 32 if self.settings.markdown else 4
         if len(message.value or b"") * growth > self.settings.max_record_bytes:
             kept = (False,) * len(document.blocks)
@@ -251,6 +256,6 @@ class Extract(DocumentStage):
             self.check_size("clean-text", clean_texts.encode(extraction))
 
     def _observe_page(self, arrived: float, sent: Confirmed) -> None:
-        """Observe the latency of a page; the clock of its first record may be ahead of ours."""
+        """Observe a page's latency, at least 0: the clock that stamped the page may be ahead."""
         if not sent.cancelled() and sent.exception() is None:
             self.metrics.page_seconds.observe(max(0.0, time() - arrived))

@@ -1,12 +1,13 @@
-"""Stage fetch: fetches the pages that feeds name. Its records are keyed by the page's domain.
+"""Stage fetch: requests the pages that feeds name. Its records are keyed by the page's domain.
 
     fetches ──▶ decode ──▶ right partition? ──▶ fetching/ ──▶ raw-html
        ▲          └──────────────┴──────────────────┼───────▶ dead-letters
        └──── redirected, to be retried, postponed ──┘
 
-Only the worker that owns a domain's partition sends requests to its hosts. A record stays in work
-until raw-html has confirmed its page, it was sent to `fetches` again, or it is a dead letter. Pages
-are finished in any order; offsets are committed without a gap.
+Only the worker that owns the partition of a domain sends requests to the hosts of this domain. A
+record stays in flight until Kafka has confirmed its page in raw-html, its copy in `fetches`, or its
+dead letter. Pages finish in any order, but an offset is committed only after all records before it
+are finished.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Fetch(Stage):
 
     @cached_property
     def delivery(self) -> Delivery:
-        """Records in work; many more than in other stages, because they wait for their hosts."""
+        """Records in flight: more than in other stages, because pages wait for their hosts."""
         return Delivery(
             self.app.consumer,
             self.fail,
@@ -73,7 +74,7 @@ class Fetch(Stage):
         )
 
     async def process(self, message: Message, origin: str, work: Work) -> None:
-        """Accept a page; the work on it continues after the return."""
+        """Accept a page. The service fetches the page after this method has returned."""
         wanted = fetches.decode(message.value)
         domain = self.domain_of(wanted.target)
         self.check_place(domain, message)
@@ -94,18 +95,18 @@ class Fetch(Stage):
         """Return the registrable domain of a URL.
 
         Raises:
-            PageError: `bad-url`.
+            PageError: with the reason `bad-url`.
         """
         return self.schemes.domain(url)
 
     async def publish(self, job: FetchJob, page: Page) -> None:
         """Send a page to raw-html and wait until Kafka has confirmed it.
 
-        Its bytes are not added to those of the record. The record may have to wait for earlier
-        ones, when the page is no longer in memory.
+        The size of the page is not counted for its record: while the record waits for earlier
+        records to finish, the page is no longer in memory.
 
         Raises:
-            PageError: `too-large`.
+            PageError: with the reason `too-large`.
         """
         value, headers = raw_html.to_record(page)
         self.check_size("raw-html", value)
@@ -122,13 +123,13 @@ class Fetch(Stage):
         """Send a page to `fetches` again, to be fetched later or by another worker.
 
         Raises:
-            PageError: `too-large`.
+            PageError: with the reason `too-large`.
         """
         headers = [(ORIGIN, job.origin.encode())]
         await self.send(job.work, "fetches", self.key(domain), fetches.encode(wanted), headers)
 
     async def refuse(self, job: FetchJob, reason: Reason, text: str) -> None:
-        """Send the record to the dead letters."""
+        """Send the record of a page to the dead-letter topic."""
         await self.dead_letter(job.work, job.origin, reason, text)
 
     async def is_mine(self, job: FetchJob) -> bool:
@@ -140,7 +141,7 @@ class Fetch(Stage):
         self.delivery.moved()
 
     def is_full(self) -> bool:
-        """Return whether another record must be finished before more are accepted."""
+        """Return whether a record in flight must finish before the worker accepts another."""
         return self.delivery.is_full
 
     async def _before_wait(self) -> None:
@@ -157,8 +158,8 @@ class Fetch(Stage):
 def _check_stall(settings: Settings) -> None:
     """Refuse a stall timeout that normal waiting could exceed.
 
-    A worker may make no progress while pages are parked, for up to one and a half times
-    park_seconds, or while it waits for a response.
+    A worker may make no progress while pages are parked (at most 1.5 times park_seconds), or while
+    it waits for a response (at most total_seconds).
 
     Raises:
         SettingsError: stall_seconds is too short.
@@ -167,5 +168,5 @@ def _check_stall(settings: Settings) -> None:
     if settings.stall_seconds <= longest:
         raise SettingsError(
             f"stall_seconds is {settings.stall_seconds:g}, but fetch may wait {longest:g} s for a "
-            "host: set it higher than total_seconds and than one and a half times park_seconds"
+            "host: set stall_seconds higher than total_seconds and higher than 1.5 x park_seconds"
         )

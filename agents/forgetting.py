@@ -1,4 +1,4 @@
-"""The command `forget` in the stages: each deletes its rows and passes the command on.
+"""The command `forget` in the stages: each deletes its rows and sends the command onwards.
 
 forget ──raw-html──▶ normalize ──documents──▶ extract ──clean-text──▶ tombstones, the last
                      rows of `seen`           rows, tree              of them the answer
@@ -20,11 +20,11 @@ class Scannable(Protocol):
     """A table that can be scanned by prefix."""
 
     def scan(self, partition: int, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Return the keys and values with a prefix."""
+        """Return the keys that begin with a prefix, and their values."""
 
 
 def keys_to_delete(table: Scannable, partition: int, forget: Forget) -> list[bytes]:
-    """Return the keys of the rows to delete before the command is passed on."""
+    """Return the keys of the rows that a stage must delete for the command."""
     if forget.ids is None:
         return [key for key, _ in table.scan(partition, row_prefix(forget.domain))]
     return [row_key(forget.domain, bytes.fromhex(name)) for name in forget.ids]

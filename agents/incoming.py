@@ -16,13 +16,13 @@ _MILLISECONDS = re.compile(r"[0-9]{1,15}")
 
 
 def origin_of(message: Message) -> str:
-    """Return the origin of a record: the one in its header, else its own place in Kafka."""
+    """Return the origin of a record: the value of its header, or else its own place in Kafka."""
     named = header(message.headers, names.ORIGIN)
     if named is not None:
         try:
             return str(Origin.parse(named))
         except ValueError:
-            pass  # a user's header of the same name that holds no origin
+            pass  # a producer's own header of this name, which is not an origin
     return str(Origin(message.topic, message.partition, message.offset))
 
 
@@ -35,7 +35,7 @@ def arrival_of(message: Message) -> float | None:
 
 
 def arrived(message: Message) -> list[tuple[str, bytes]]:
-    """Return the header with the arrival time; no header if Kafka has no time stamp (-1)."""
+    """Return the header with the arrival time; no header if the time is unknown (-1 in Kafka)."""
     at = arrival_of(message) or message.timestamp or 0
     return [(names.ARRIVED, str(round(at * 1000)).encode())] if at > 0 else []
 
@@ -46,6 +46,6 @@ def original_of(message: Message) -> Record:
 
 
 def is_in_place(message: Message, domain: str, partitions: int) -> bool:
-    """Return whether the key of a record is its domain, and its partition that of the key."""
+    """Return whether a record has its domain as key and is in the partition of this key."""
     key = domain.encode()
     return bool(message.key == key and message.partition == partition_of(key, partitions))

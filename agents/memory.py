@@ -1,6 +1,6 @@
-"""A bounded memory of sites: when it is full, it drops the sites that were used longest ago.
+"""A bounded memory, mostly of sites. When it is full, it drops the least recently used values.
 
-Every value can be rebuilt from the rows of a table by one prefix scan.
+A dropped value can be rebuilt from the rows of a table.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Memory(Generic[T]):
         return len(self._values)
 
     def get(self, partition: int, domain: str) -> T | None:
-        """Return a value and mark it as used last; None if it is not in memory."""
+        """Return a value and mark it as used last; return None if the value is not in memory."""
         value = self._values.get((partition, domain))
         if value is not None:
             self._values.move_to_end((partition, domain))
@@ -47,10 +47,10 @@ class Memory(Generic[T]):
         self.measure(partition, domain)
 
     def measure(self, partition: int, domain: str) -> None:
-        """Measure a value that may have grown, and drop others until the bound holds."""
+        """Measure a value that may have grown, and drop other values while the sum is too large."""
         key = (partition, domain)
         if key not in self._values:
-            return  # it was dropped meanwhile
+            return  # the value was dropped in the meantime
         size = self._size_of(self._values[key])
         self.size += size - self._sizes[key]
         self._sizes[key] = size

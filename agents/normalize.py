@@ -1,11 +1,12 @@
-"""The agent normalize: a page becomes a document, a duplicate, or a dead letter. RoutedKey: domain.
+"""Stage normalize: a page becomes a document, a duplicate, or a dead letter.
 
     raw-html ──▶ decode ──▶ admit ──▶ right partition? ──▶ prepare ──▶ documents
                   │         │            └▶ raw-html, re-keyed  └▶ duplicates
                   └─────────┴▶ dead-letters
 
-The agent moves data; `urltree.pipeline` decides. The table `seen` is written only for a page that
-continues. A page that ended as a dead letter is therefore new when it is mended and replayed.
+Its records are keyed by domain. The stage only moves data; `urltree.pipeline` makes the decisions.
+Only a page that becomes a document gets a row in the table `seen`. Therefore a page that became a
+dead letter counts as new when it is corrected and replayed.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Normalize(DocumentStage):
                 await self.sites.add(partition, domain, prepared.seen.time, work)
 
     async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
-        """Delete the `seen` records of a page or domain; pass the command to `extract`."""
+        """Delete the `seen` records of a page or a domain, and send the command to `extract`."""
         await self.delete(
             self.table, partition, keys_to_delete(self.table, partition, forget), work
         )
@@ -75,11 +76,11 @@ class Normalize(DocumentStage):
         await self.send(work, "documents", to, forget.encode(), headers)
 
     def drop(self, partition: int, domain: str) -> None:
-        """Drop the horizon of a site; it is rebuilt from the table `seen`."""
+        """Drop the horizon of a site from memory; it is rebuilt from the table `seen`."""
         self.sites.drop(partition, domain)
 
     def clear(self) -> None:
-        """Drop all horizons; they are rebuilt from the table `seen`."""
+        """Drop all horizons from memory; they are rebuilt from the table `seen`."""
         self.sites.clear()
 
     async def _is_in_place(self, message: Message, origin: str, domain: str, work: Work) -> bool:

@@ -2,15 +2,15 @@
 
     feeds ─────────▶ feed added: write its row; removed: delete it ─────▶ feed_state
     poll-outcomes ─▶ outcome of the poll that the row expects? ─────────▶ feed_state, seen_items
-                       └ no: stale, dropped and counted
+                       └ no: it is stale and changes no state
 
 A service beside this agent makes the polls (`agents.polling`). Only a Faust agent can write a
 table, so the service sends its results through poll-outcomes. The decisions are in
 `urltree.crawl.decisions.poll.transition`.
 
-A stale outcome rewrites its rows too, as every replay does here, because RocksDB may be ahead of
-the changelog after kill -9. The items of a removed feed are still stored as seen, because they
-belong to its site.
+A stale outcome does not change the state of its feed, but the agent writes the same rows again:
+after kill -9, RocksDB may be ahead of the changelog. If a feed was removed, the items of its last
+poll are still stored as seen, because items belong to the site.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Poll(Stage):
             await self._apply(message, work)
 
     def drop(self, partition: int, domain: str) -> None:
-        """Do nothing: the only values in memory are due times, which are also in the rows."""
+        """Do nothing: memory contains only due times, and the rows contain them, too."""
 
     def clear(self) -> None:
         """Cancel all polls before the partitions move to other workers."""
@@ -133,7 +133,7 @@ class Poll(Stage):
     async def _sweep_if_due(
         self, key: FeedKey, state: FeedState, outcome: PollOutcome, work: Work
     ) -> FeedState:
-        """Return the state after deleting the site's expired items, if that is due."""
+        """Delete the expired items of the feed's site if that is due; return the feed's state."""
         if not is_sweep_due(state, outcome.at):
             return state
         self.metrics.evicted.inc(await self.rows.sweep(key[0], state.site, outcome.at, work))

@@ -1,8 +1,10 @@
-"""The sites that `normalize` has in memory: their horizons, and when to delete old records.
+"""The sites that `normalize` has in memory: their horizons, and the sweeps of old records.
 
-The table `seen` forgets records that are older than the horizon of their site, in document time.
-They are deleted when a site is read into memory, and again after as many new documents as the site
-has records. Such a sweep reads all records of the site, which costs about 3 µs per new document.
+The horizon of a site is the document time before which its records are no longer needed.
+A sweep deletes the records of a site in the table `seen` that are older than the horizon of the
+site, in document time. A site is swept when it is read into memory, and again when the number of
+its new documents reaches the number of its records. A sweep reads all records of the site. This
+costs about 3 µs per new document.
 """
 
 from __future__ import annotations
@@ -13,14 +15,14 @@ from agents.memory import Memory
 from agents.telemetry.metrics import Metrics
 from urltree.site.seen import Horizon, Seen
 
-_SWEEP = 256  # least number of new documents between two sweeps
+_SWEEP = 256  # smallest number of new documents between two sweeps
 
 
 class SeenSite:
-    """The `seen` records of one site, for the pipeline.
+    """The `seen` records of one site, which the pipeline reads.
 
     Attributes:
-        documents: number of documents that the site remembers.
+        documents: number of the site's records.
         horizon: horizon of the site.
         left: number of new documents until the next sweep.
     """
@@ -36,17 +38,17 @@ class SeenSite:
         self.left = _SWEEP
 
     def seen(self, document_id: bytes) -> bytes | None:
-        """Return the encoded `seen` record of a document, None if there is none."""
+        """Return the encoded `seen` record of a document, or None if it has no record."""
         return self._table.get(self._partition, row_key(self._domain, document_id))
 
     def times(self) -> list[tuple[bytes, int]]:
-        """Return the pairs of table key and document time of all records."""
+        """Return the table key and the document time of each record of the site."""
         rows = self._table.scan(self._partition, row_prefix(self._domain))
         return [(key, Seen.decode(value).time) for key, value in rows]
 
 
 class SeenSites:
-    """Sites in memory; a site is read from the table `seen` when it is first needed."""
+    """Sites in memory. A site is read from the table `seen` when it is first needed."""
 
     def __init__(self, table: ConfirmedTable, bound: int, metrics: Metrics) -> None:
         self._table = table
@@ -65,7 +67,7 @@ class SeenSites:
         self._memory.clear()
 
     async def get(self, partition: int, domain: str, work: Work) -> SeenSite:
-        """Return a site; read it from its records if it is not in memory."""
+        """Return a site; if it is not in memory, read it from its records."""
         found = self._memory.get(partition, domain)
         if found is None:
             found = SeenSite(self._table, partition, domain)
@@ -77,7 +79,7 @@ class SeenSites:
         return found
 
     async def add(self, partition: int, domain: str, time: int, work: Work) -> None:
-        """Count a new document that was forwarded."""
+        """Add the time of a new document to its site, and sweep the site if that is due."""
         found = await self.get(partition, domain, work)
         found.horizon.add(time)
         found.documents += 1
@@ -88,7 +90,7 @@ class SeenSites:
     async def _sweep(
         self, partition: int, site: SeenSite, times: list[tuple[bytes, int]], work: Work
     ) -> None:
-        """Delete the records that are older than the horizon."""
+        """Delete the records of a site that are older than its horizon."""
         past = [key for key, time in times if site.horizon.is_past(time)]
         for key in past:
             work.wait_for(await self._table.delete(partition, key))

@@ -38,13 +38,14 @@ from urltree.page import PageError, Reason
 from urltree.site.row import RowError
 from urltree.site.seen import SeenError
 
+# Errors of Kafka or of stored state. They end the process, so that a replay recovers the records.
 OURS = (KafkaError, StoreError, RowError, SeenError, FeedStateError, HostStateError)
 
 _HEARTBEAT_WAIT = 0.1  # seconds between two checks for a heartbeat
 
 
 class Stage(ABC):
-    """One worker's stage: its Faust app, its agent, and the records in flight.
+    """The stage of a worker: its Faust app, its agent, and its records in flight.
 
     Args:
         settings: Settings of the job.
@@ -65,7 +66,7 @@ class Stage(ABC):
         self.settings = settings
         self.fail = on_failure
         self.metrics = Metrics()
-        # not from the consumer, which forgets the topics for a while when a broker dies
+        # Not from the consumer: for a while after a broker dies, the consumer has no topics.
         self.partitions = declared_topics(settings)[0].partitions
         self.sources = frozenset(map(settings.topic, self.reads))
         self.app: App = make_app(settings, self.name)
@@ -89,27 +90,27 @@ class Stage(ABC):
         Args:
             message: The record as Faust read it.
             origin: Place of the page's first copy, as topic/partition/offset.
-            work: Collects the confirmations that the record waits for.
+            work: The record in flight; it collects the confirmations for which it waits.
 
         Raises:
             PageError: The record is at fault; it becomes a dead letter.
         """
 
     def check_place(self, domain: str, message: Message) -> None:
-        """Refuse a record that is not in the partition where its domain's table is.
+        """Refuse a record whose key is not its domain, or whose partition is not that of the key.
 
         Raises:
-            PageError: `misplaced`.
+            PageError: with the reason `misplaced`.
         """
         if not is_in_place(message, domain, self.partitions):
             raise PageError(
                 Reason.MISPLACED,
-                f"the record's key should be {domain}, and its partition that of this key",
+                f"the record should have the key {domain} and be in the partition of this key",
             )
 
     @abstractmethod
     def drop(self, partition: int, domain: str) -> None:
-        """Drop a domain from memory; it is read again from its rows."""
+        """Drop a domain from memory; the stage reads it again from its rows."""
 
     @abstractmethod
     def clear(self) -> None:
@@ -118,13 +119,13 @@ class Stage(ABC):
     async def send(
         self, work: Work, topic: str, to: RoutedKey, value: bytes | None, headers: Headers = ()
     ) -> asyncio.Future[Any]:
-        """Send a record as part of the work on another one.
+        """Send a record as part of the work on an input record.
 
         Returns:
             A future that is done when Kafka has confirmed the record.
 
         Raises:
-            PageError: `too-large`.
+            PageError: with the reason `too-large`.
         """
         name = self.settings.topic(topic)
         try:
@@ -139,10 +140,10 @@ class Stage(ABC):
         return route_key(text, self.partitions)
 
     def check_size(self, topic: str, value: bytes) -> None:
-        """Refuse a value that Kafka would refuse, before anything of it is stored.
+        """Refuse a value that is larger than max_record_bytes, before any row is stored for it.
 
         Raises:
-            PageError: `too-large`.
+            PageError: with the reason `too-large`.
         """
         if len(value) > self.settings.max_record_bytes:
             raise PageError(
@@ -158,7 +159,7 @@ class Stage(ABC):
         to = self.key(origin)
 
         async def without_value(error: BaseException) -> None:
-            log.error("dead letter too large, sent without the value", origin=origin, error=error)
+            log.error("dead letter too large; sending no value", origin=origin, error=error)
             await self.send(work, "dead-letters", to, None, letter.headers)
 
         work.refuse = without_value
@@ -218,8 +219,8 @@ class Stage(ABC):
     async def is_ours(self, message: Message) -> bool:
         """Return whether this worker still owns the record's partition.
 
-        After a pause longer than its session, the process waits here for Kafka's answer: either a
-        heartbeat succeeds, or a rebalance has given the partition to another worker.
+        After a pause that was longer than its session, the worker waits here for an answer of
+        Kafka: either a heartbeat succeeds, or a rebalance gives the partition to another worker.
         """
         while message.generation_id == self.app.consumer_generation_id:
             if self.app.consumer.has_session:

@@ -1,9 +1,9 @@
-"""The life of a worker: one stage, from the check of its topics to its last commit.
+"""The process of a worker, from the check of the topics to the last commit of its stage.
 
     check topics ──▶ join group ──▶ recover tables ──▶ process records ──▶ SIGTERM: drain, commit
 
 Exit codes: 0 after an orderly stop, 2 if settings or topics are wrong, 70 if the worker cannot
-continue. After 70 the unfinished records are replayed.
+continue. After code 70 the unfinished records are replayed.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ REFUSED = 2
 
 CheckTopics = Callable[[Settings], Awaitable[list[str]]]
 
-_RETRY_SECONDS = 5.0
-_WATCH_SECONDS = 1.0
+_RETRY_SECONDS = 5.0  # between two attempts to reach Kafka
+_WATCH_SECONDS = 1.0  # between two checks for a crash or a stall
 
 
 def end_process(error: BaseException) -> None:
-    """End the process at once; unfinished records are not committed, so they are replayed."""
+    """End the process at once; unfinished records are not committed, so they will be replayed."""
     log.critical(
         "worker cannot continue and exits; unfinished records will be replayed",
         error=repr(error),

@@ -1,1 +1,1 @@
-"""Benchmarks: speed, memory and state of the product beside other extractors (`make bench`)."""
+"""Benchmarks of the product's speed, memory and state, compared with others (`make bench`)."""

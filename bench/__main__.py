@@ -1,4 +1,4 @@
-"""Run the benchmarks: `python -m bench`. The exit code is 1 if a bar is missed."""
+"""Run the benchmarks: `python -m bench`. The exit code is 1 if a result misses its limit."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MEASUREMENTS = ("algorithm", "state", "job", "feeds", "simulation")
     "--pages",
     "path",
     type=click.Path(exists=True, path_type=Path),
-    help="Input as `urltree extract` reads it; a folder has one site in each entry. Real sites by "
-    "default.",
+    help="Input in a format that `urltree extract` reads. In a folder, each file or subfolder is "
+    "one site. By default, real sites are used.",
 )
 @click.option(
     "--rounds",
@@ -32,7 +32,7 @@ MEASUREMENTS = ("algorithm", "state", "job", "feeds", "simulation")
     help="Number of times that each measurement is repeated.",
 )
 def main(*, what: tuple[str, ...], path: Path | None, rounds: int) -> None:
-    """Run the benchmarks WHAT, or all of them."""
+    """Run the benchmarks named WHAT, or all benchmarks if none is named."""
     missed = []
     pages = load_pages(path)
     for name in what or MEASUREMENTS:

@@ -1,7 +1,8 @@
-"""Benchmark of the algorithm's CPU, part by part, beside a bare parse and trafilatura.
+"""Benchmark of the CPU time of each part of the algorithm, a bare parse, and trafilatura.
 
-All of them process each page in turn, so that a slow moment of the machine affects them alike. Each
-gets the page in its best form: trafilatura as text, `lxml.html` and the product as UTF-8 bytes.
+All three process a page before the next page begins, so that a slow moment of the machine affects
+them equally. Each gets the page in the form that is fastest for it: trafilatura gets text, and
+`lxml.html` and the product get UTF-8 bytes.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ WIRE = (*RECORDS, WRITE_CLEAN_TEXT)
 
 
 def measure(pages: Pages, number: int) -> Benchmark:
-    """Measure all parts page by page, in several rounds."""
+    """Measure all parts of the algorithm page by page, in several rounds."""
     sample = pages.sample(PAGES)
     measured = rounds(number, lambda laps: _round(sample, laps))
     return Benchmark(
@@ -51,7 +52,7 @@ def measure(pages: Pages, number: int) -> Benchmark:
 
 
 def beside(pages: Sequence[Page], laps: Laps) -> None:
-    """Measure the other extractors on these pages."""
+    """Measure the CPU time of the bare parse and of trafilatura on these pages."""
     reset_caches()
     for page in pages:
         _others(page, laps)
@@ -110,7 +111,7 @@ def _others(page: Page, laps: Laps) -> None:
 def ratios(
     measured: Sequence[Round], parts: Sequence[str], name: str, floor: float
 ) -> list[Measurement]:
-    """Return the CPU of the other extractors, divided by the CPU of these parts of ours."""
+    """Return the CPU time of each other extractor, divided by the total of our parts."""
     ours = sums(measured, parts)
     figures = []
     for other, bar in ((TRAFILATURA, Bar(floor, is_floor=True)), (PARSE, None)):
@@ -125,7 +126,7 @@ def ratios(
 
 
 def _parts(measured: Sequence[Round], pages: int) -> list[Measurement]:
-    """Return microseconds a page: the best round of each part."""
+    """Return the CPU time of each part in its best round, in microseconds for each page."""
     best = min(sums(measured, (PARSE,)))
     figures = []
     for name, parts in (

@@ -1,4 +1,4 @@
-"""Request addresses with aiohttp alone, as the smallest possible cost of a fetch or a poll."""
+"""Request addresses with aiohttp alone, to measure the lowest possible cost of a fetch or poll."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Loopback(AbstractResolver):
         return [found]
 
     async def close(self) -> None:
-        """Do nothing, because nothing is open."""
+        """Do nothing, because the resolver has no open resource."""
 
 
 async def seconds_each(
@@ -39,7 +39,10 @@ async def seconds_each(
     headers: Mapping[str, str] | None = None,
     is_parsed: bool = False,
 ) -> float:
-    """Return this process's seconds of CPU for each address, `at_once` requests in parallel."""
+    """Send `at_once` requests in parallel, and return the mean CPU time of a request in seconds.
+
+    The CPU time is that of this process, without the web server.
+    """
     left = iter(urls)
     connector = aiohttp.TCPConnector(resolver=_Loopback(), limit=0)
     async with aiohttp.ClientSession(connector=connector, headers=headers) as session:

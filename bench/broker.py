@@ -1,4 +1,4 @@
-"""The Kafka of a benchmark: an embedded one, or the one that KAFKA_BROKERS names."""
+"""The Kafka broker of a benchmark: an embedded one, or the one at the address KAFKA_BROKERS."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from demo.kafka import Kafka
 
 
 class MeasuredBroker(NamedTuple):
-    """A running Kafka.
+    """A running Kafka broker.
 
     Attributes:
-        address: `host:port`.
+        address: address of the broker, as `host:port`.
         process: process of the embedded broker; None if KAFKA_BROKERS names another one.
     """
 
@@ -26,7 +26,7 @@ class MeasuredBroker(NamedTuple):
 
 @contextmanager
 def running_broker() -> Iterator[MeasuredBroker]:
-    """Give a Kafka for one measurement."""
+    """Yield a Kafka broker for one measurement, and then stop it if it is embedded."""
     named = os.environ.get("KAFKA_BROKERS")
     if named:
         yield MeasuredBroker(named, None)

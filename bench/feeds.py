@@ -1,9 +1,9 @@
-"""Benchmark of following feeds: 50,000 idle feeds, and the CPU of a poll and of a page.
+"""Benchmark of feeds: the cost of 50,000 idle feeds, and the CPU time of a poll and of a page.
 
-One worker sends requests to a web server on loopback, which is another process, without pauses. The
-CPU of the worker and of its parser processes is counted; "per core" means per second of that. In
-the same round, a bare aiohttp loop requests the same addresses with as many requests in parallel:
-that is the smallest possible cost.
+One worker sends requests without pauses to a web server on loopback, which is another process. The
+CPU time of the worker and of its parser processes is counted. "Per core" means per second of this
+CPU time. In the same round, a bare aiohttp loop requests the same addresses with the same number of
+parallel requests. This loop shows the lowest possible cost.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ POLLING_SECONDS = 10.0
 KINDS = ("304", "200")
 PAGE, BARE, PARSED = "page", "bare", "parsed"
 
-# seconds of CPU for each request, by (kind of request, who sends it)
+# CPU time of one request in seconds, by (kind of request, program that sends the request)
 FeedRound = Mapping[tuple[str, str], float]
 
 
 def measure(pages: Pages, number: int) -> Benchmark:
-    """Measure idle feeds once, and pages and polls in several rounds with new jobs."""
+    """Measure pages and polls in several rounds, each with a new job, and idle feeds once."""
     sample = [html(page) for page in pages.sample(100)]
     kilobytes = sum(map(len, sample)) / len(sample) / 1_000
     with running_broker() as broker, TemporaryDirectory(prefix="urltree-bench-") as directory:
@@ -114,7 +114,10 @@ async def _round(brokers: str, port: int) -> FeedRound:
 
 
 async def _fetched(brokers: str, settings: Mapping[str, object]) -> float:
-    """Return a fetch worker's seconds of CPU for a page, with the robots.txt of all hosts known."""
+    """Return the CPU time of a fetch worker for one page, in seconds.
+
+    The worker has fetched the robots.txt of all hosts before the measurement.
+    """
     async with job(brokers, ("fetch",), settings=settings) as running_job:
         worker = running_job.workers["fetch"]
         urls = _urls()
@@ -126,12 +129,14 @@ async def _fetched(brokers: str, settings: Mapping[str, object]) -> float:
         seconds = worker.cpu() - before
         pages = worker.metric("urltree_pages_total")
         if pages != len(urls) + HOSTS:
-            raise RuntimeError(f"{pages:.0f} pages were fetched, but should be {len(urls) + HOSTS}")
+            raise RuntimeError(
+                f"{pages:.0f} pages were fetched, not {len(urls) + HOSTS} as expected"
+            )
     return seconds / len(urls)
 
 
 async def _polled(brokers: str, settings: Mapping[str, object], kind: str) -> float:
-    """Return a poll worker's seconds of CPU for a poll without new items, parsers included."""
+    """Return the CPU time of a poll worker and its parsers for a poll without new items."""
     async with job(brokers, ("poll",), settings=settings) as running_job:
         worker = running_job.workers["poll"]
         await _follow(running_job, kind)
@@ -155,7 +160,7 @@ async def _follow(running_job: MeasuredJob, kind: str) -> None:
 
 
 def _urls() -> list[str]:
-    """Return addresses of all hosts in turn."""
+    """Return the addresses of all pages; each address has another host than the one before."""
     return [f"http://www.host{n % HOSTS}.example/page/{n}" for n in range(PAGES)]
 
 
@@ -166,7 +171,7 @@ async def _pages(urls: Sequence[str]) -> AsyncIterator[Message]:
 
 
 def _figures(measured: Sequence[FeedRound], what: str) -> list[Measurement]:
-    """Return our figures, and their ratios to the bare loops."""
+    """Return the worker's results, and their ratios to the results of the bare loops."""
     (ours,) = {by for asked, by in measured[0] if asked == what} - {BARE, PARSED}
     name = what if what == PAGE else f"poll, {what}"
     each = [seconds[what, ours] for seconds in measured]

@@ -1,4 +1,4 @@
-"""Results of a benchmark, and the table that shows them."""
+"""The results of a benchmark, and the table that shows the results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A limit that a result must reach or must not exceed."""
+    """A limit that a result must reach (`is_floor`) or must not exceed."""
 
     limit: float
     is_floor: bool
@@ -22,13 +22,13 @@ class Bar:
         return f"{'≥' if self.is_floor else '≤'} {self.limit:g}"
 
     def is_cleared(self, value: float) -> bool:
-        """Tell whether a value is within the limit."""
+        """Return whether a value is within the limit."""
         return value >= self.limit if self.is_floor else value <= self.limit
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One line of the table.
+    """One result, which is one line of the table.
 
     Attributes:
         name: what was measured.
@@ -36,7 +36,7 @@ class Measurement:
         unit: unit of the value.
         spread: lowest, median and highest result of all rounds; empty for a single round.
         note: details of the measurement.
-        bar: limit for the value, or None.
+        bar: limit for the value; None if there is no limit.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Benchmark:
     Attributes:
         title: title for the table.
         method: pages and method of the measurement, in one or two lines.
-        figures: lines of the table.
+        figures: results, which are the lines of the table.
     """
 
     title: str
@@ -80,7 +80,7 @@ def format_spread(values: Iterable[float]) -> str:
 
 
 def show(section: Benchmark) -> None:
-    """Print a benchmark: a table in a terminal, elsewhere a line of text for each result."""
+    """Print a benchmark as a table in a terminal; otherwise print a line for each result."""
     if not sys.stdout.isatty():
         _print_lines(section)
         return

@@ -1,4 +1,4 @@
-"""Benchmark of a poll worker with 50,000 feeds of which none is due."""
+"""Benchmark of a poll worker with 50,000 feeds, none of which is due."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ from demo.workers import COMMAND
 from urltree.crawl.decisions.poll.feed_state import FeedState, new_feed_state
 
 FEEDS = 50_000
-EACH = 5  # feeds of a site
+EACH = 5  # number of feeds of each site
 SECONDS = 60.0
 HOURS = 6 * 3_600.0
 CHANGELOG = "urltree-poll-feed_state-changelog"
 
 
 def measure_idle_feeds() -> list[Measurement]:
-    """Restore all feeds, wait a minute, and start the worker once more on the same disk."""
+    """Measure a worker that restores all feeds, idles for a minute, and starts again.
+
+    The second start uses the same disk.
+    """
     with running_broker() as broker:
         return asyncio.run(_measure(broker.address))
 
@@ -93,7 +96,7 @@ async def _write(settings: Settings) -> None:
 
 
 def _states(now: float) -> Iterator[FeedState]:
-    """Return the states of feeds that were polled many times."""
+    """Yield the states of feeds that were polled many times and are not due now."""
     for number in range(FEEDS):
         site = f"site{number // EACH}.example"
         url = f"https://www.{site}/feeds/{number % EACH}.xml"

@@ -1,12 +1,13 @@
-"""Benchmark of the whole job's CPU through Kafka, beside trafilatura alone.
+"""Benchmark of the CPU time of the whole job through Kafka, compared with trafilatura alone.
 
-Two workers are started, and a tenth of the pages warms them up. Then the other pages are published,
-a hundred at a time. While the workers process these, this process gives the same pages to
-trafilatura, so that a slow moment of the machine affects both. The CPU of all threads of both
-workers is counted until the last offset is committed.
+Two workers are started, and a tenth of the pages is used to warm them up. Then the other pages are
+published, a hundred at a time. While the workers process these pages, this process gives the same
+pages to trafilatura, so that a slow moment of the machine affects both. The CPU time of all threads
+of both workers is counted until the last offset is committed.
 
-Afterwards the same documents go through a worker that only passes records on, first without and
-then with a table write for each. That gives the cost of the hop and of the write.
+Afterwards the same documents go through a worker that only sends records on: first without a table
+write, then with a table write for each record. The first run shows the cost of passing a record
+through a worker, and the second run also includes the cost of the write.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ HOP, PUT, BROKER = "record passed on", "record passed on, and a row written", "b
 
 
 def measure(pages: Pages, number: int) -> Benchmark:
-    """Measure several rounds, each with new topics and workers."""
+    """Measure several rounds, each with new topics and new workers."""
     sample = pages.sample(PAGES)
     warm_up, rest = sample[: len(sample) // 10], sample[len(sample) // 10 :]
     found = PreparedPages(warm_up, rest)
@@ -54,7 +55,7 @@ def measure(pages: Pages, number: int) -> Benchmark:
 
 
 class PreparedPages:
-    """The pages in the forms in which they are published."""
+    """The pages as records of raw-html and of documents, ready to be published."""
 
     def __init__(self, warm_up: Sequence[Page], rest: Sequence[Page]) -> None:
         self.pages = rest
@@ -82,7 +83,7 @@ def _round(broker: MeasuredBroker, found: PreparedPages) -> Round:
 
 
 async def _through(broker: MeasuredBroker, found: PreparedPages) -> dict[str, float]:
-    """Return seconds of CPU of each process of the job, and of the other extractors."""
+    """Return the CPU time of each process of the job and of each other extractor, in seconds."""
     laps = Laps()
     async with job(broker.address) as running_job:
         await _publish(running_job, "raw-html", found.warm_up)
@@ -100,7 +101,10 @@ async def _through(broker: MeasuredBroker, found: PreparedPages) -> dict[str, fl
 
 
 async def _passed_on(broker: MeasuredBroker, found: PreparedPages, row: int) -> float:
-    """Return seconds of CPU of a worker that passes documents on."""
+    """Return the CPU time of a worker that only sends documents on, in seconds.
+
+    The worker also writes a row of `row` bytes for each document, unless `row` is 0.
+    """
     command = ("-m", "bench.pass_on")
     variables = {ROW: str(row)}
     async with job(broker.address, ("extract",), command, variables) as running_job:

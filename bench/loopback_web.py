@@ -1,10 +1,10 @@
-"""A web server of many hosts, run as another process so that its CPU is not counted.
+"""A web server for all hosts, which runs as another process so that its CPU is not counted.
 
     /page/N   a page of a folder
-    /304/N    a feed that never changes, and answers 304
-    /200/N    a feed with the same items in different bytes each time
+    /304/N    a feed that never changes; a conditional request gets the status 304
+    /200/N    a feed with the same items, but different bytes in each response
 
-Usage: `python -m bench.loopback_web FOLDER PORT`. It answers for every host.
+Usage: `python -m bench.loopback_web FOLDER PORT`. The server responds for every host name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-ITEMS = 20  # items of a feed
+ITEMS = 20  # number of items of each feed
 SUMMARY = "What has happened, in a few words, and why it matters to readers. " * 4
 TAG = '"unchanged"'
 

@@ -3,24 +3,26 @@
     FILE ─▶ pages, parsed once ─▶ the best value of one constant after another ─▶ constants.json
                                   until no change is better
 
-The paper names "a simple optimization procedure" and "a local search". This is coordinate descent
-over VALUES, from START. It maximises the paper's own measure, F1 of bags of words, as the mean of
-sites. Among values within NEAR of the best, the one nearest to the present value is chosen, so that
-a constant does not follow a single page.
+The paper names "a simple optimization procedure" and "a local search". This program does coordinate
+descent over VALUES, and begins at START. It maximises the mean over sites of the paper's own
+measure, F1 of bags of words. Several values may give an F1 that is at most NEAR below the best. Of
+these values, the one nearest to the current value is chosen, so that a constant is not tuned to a
+single page.
 
-A fit says little about other pages. Therefore the search is repeated five times without a fifth of
-the sites, and that fifth is measured with the constants that the other sites give.
+The F1 on the pages used for the fit says little about other pages. Therefore the search is repeated
+five times. Each time, a fifth of the sites is left out of the fit and then measured.
 
     python -m bench.nce_constants ../shared/data/pages/magic-html-article.jsonl.zst
 
-This corpus was chosen because it has 157 pages of 96 sites (the paper's had 141 pages). The only
-other small corpus with gold made by hand, cleanportaleval, has four sites. Streams and outputs of
-tools may not be used.
+This corpus was chosen because it has 157 pages of 96 sites (the paper's corpus had 141 pages). The
+only other small corpus with gold made by hand, cleanportaleval, has four sites. Streams, and
+corpora whose gold a tool produced, are not used.
 
-START has the values that this corpus cannot decide. Its gold has no titles: title_most is 25 words,
-and the body must share half of them. Few of its pages have comments, so it shows the cost of phase
-2 and not its gain: a head has 80 characters, and the distance between two ids is 40, because a
-comment in WordPress's own markup takes 20 to 30.
+Some constants cannot be fitted on this corpus and keep their values in START. The gold has no
+titles: a title has at most 25 words, and half of them must occur in the body. Few pages have
+comments, so the corpus shows what phase 2 wrongly removes, but not what it gains. Therefore a head
+has at most 80 characters, and the ids of two heads differ by at most 40, because a comment in
+WordPress's own markup takes 20 to 30 ids.
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ VALUES: dict[str, Sequence[float]] = {
     "sibling_links": (0.1, 0.2, 0.3, 0.5, 0.7),
     "child_links": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8),
 }
-NEAR = 0.001  # difference of F1
+NEAR = 0.001  # difference between two values of F1 that counts as none
 FOLDS = 5
 WRITTEN = "constants.json"
 
@@ -74,8 +76,9 @@ class SiblingPage(NamedTuple):
 
     Attributes:
         tree: the parsed page.
-        gold: number of each word in the gold.
-        known: score of each text that was extracted; most constants change few pages.
+        gold: number of occurrences of each word in the gold.
+        known: score of each text that was extracted. It is a cache, because most changes of a
+            constant change the text of few pages.
     """
 
     tree: PageTree
@@ -103,7 +106,7 @@ def main(*, file: Path, dry_run: bool) -> None:
 
 
 def read_file(file: Path) -> tuple[str, SiblingPages]:
-    """Return the corpus's name, and its pages with full gold by site."""
+    """Return the name of the corpus, and its pages with gold by site."""
     sites: SiblingPages = defaultdict(list)
     with TemporaryDirectory() as folder:
         workspace = Workspace(Path(folder))
@@ -117,7 +120,7 @@ def read_file(file: Path) -> tuple[str, SiblingPages]:
 
 
 def fit_constants(sites: SiblingPages) -> Constants:
-    """Return the best constants that changing one at a time finds."""
+    """Return the best constants that a search finds by changing one constant at a time."""
     best, value, before = START, mean_scores(sites, START).f1, 0.0
     while value > before:
         before = value
@@ -135,12 +138,12 @@ def fit_constants(sites: SiblingPages) -> Constants:
 
 
 def mean_scores(sites: SiblingPages, constants: Constants) -> PRF:
-    """Return the mean of all sites' mean scores, for bags of words."""
+    """Return the mean over sites of each site's mean score by bags of words."""
     return _mean(_mean(_score(page, constants) for page in pages) for pages in sites.values())
 
 
 def report_lines(sites: SiblingPages, fitted: Constants) -> Iterator[str]:
-    """Describe the scores of the constants, on these sites and on sites left out of the fit."""
+    """Yield lines with the scores of the constants, on these sites and on sites not fitted on."""
     yield _line("start of the search", mean_scores(sites, START))
     yield _line("fitted", mean_scores(sites, fitted))
     yield _line("fitted, with comments kept", mean_scores(sites, replace(fitted, head=-1)))

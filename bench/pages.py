@@ -22,8 +22,8 @@ class Pages:
     """Sites whose pages can be read several times.
 
     Attributes:
-        name: name for the report.
-        sites: functions that read the pages of a site.
+        name: name that the report shows.
+        sites: functions, each of which reads the pages of one site.
     """
 
     name: str
@@ -35,9 +35,10 @@ class Pages:
             yield from site()
 
     def sample(self, number: int) -> list[Page]:
-        """Return about `number` pages: as many of each site, spread over its whole time.
+        """Return about `number` pages, with the same number of pages of each site.
 
-        The sites take turns, as in a stream.
+        A site with fewer pages gives all of them. The pages of a site are evenly spaced. Pages of
+        different sites alternate, as in a stream.
         """
         each = max(1, number // len(self.sites))
         chosen = [_spread(site, each) for site in self.sites]
@@ -46,7 +47,11 @@ class Pages:
 
 
 def load_pages(path: Path | None) -> Pages:
-    """Return the sites of a folder or file; by default real sites, or else generated ones."""
+    """Return the sites of a folder or file.
+
+    Without a path, they are the real sites in `STREAMS` or, if that folder does not exist,
+    generated sites.
+    """
     if path is None and not STREAMS.is_dir():
         print(f"{STREAMS} does not exist: measuring generated sites instead of real ones")
         return Pages("generated", [partial(_articles, site) for site in make_sample().sites])
@@ -57,12 +62,12 @@ def load_pages(path: Path | None) -> Pages:
 
 
 def mean_kilobytes(pages: Sequence[Page]) -> float:
-    """Return the mean size of the pages' HTML as UTF-8."""
+    """Return the mean size of the pages' HTML in kilobytes of UTF-8."""
     return sum(len(html(page)) for page in pages) / len(pages) / 1_000
 
 
 def html(page: Page) -> bytes:
-    """Return the response body in UTF-8."""
+    """Return the HTML of a page as bytes; text is encoded as UTF-8."""
     return page.html if isinstance(page.html, bytes) else page.html.encode(errors="replace")
 
 

@@ -1,7 +1,7 @@
-"""A worker that only passes records on, to measure the cost of Faust and Kafka.
+"""A worker that only sends records on, to measure the cost of Faust and Kafka.
 
-`python -m bench.pass_on extract` sends each record of documents to clean-text. With
-URLTREE_BENCH_ROW=N it also writes a row of N bytes to the table for each record, as `extract` does.
+`python -m bench.pass_on extract` reads the topic documents and sends each record to clean-text.
+With URLTREE_BENCH_ROW=N, the worker also writes a row of N bytes to the table for each record.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class PassOn(Stage):
         self._row = os.urandom(int(os.environ.get(ROW, "0")))
 
     async def process(self, message: Message, origin: str, work: Work) -> None:
-        """Send the record on."""
+        """Send the record to clean-text, after writing a row if one is configured."""
         key = message.key or b""
         if self._row:
             stored = await self.table.put(message.partition, origin.encode(), self._row)

@@ -1,10 +1,10 @@
-"""A seeded sample of the project's prose, to be judged by a reader who is new to the project.
+"""Draw a random sample of the project's prose for a reader who is new to the project.
 
     python -m bench.reading_sample --seed 1 > sample.md
 
 The sample has 60 docstrings and comments, 40 help texts, errors and log events, and 10 paragraphs
-of documents. The reader marks each text that was not understood at the first reading. At most three
-may be marked; they are mended, and another seed draws again.
+of documents. The reader marks each text that is not clear at the first reading. At most three texts
+may be marked. After these are corrected, another seed draws the next sample.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ import click
 
 DOCSTRINGS, MESSAGES, PARAGRAPHS = 60, 40, 10
 
-_LEAST_WORDS = 4  # shorter comments are names or marks of tools
-_LEAST_CHARACTERS = 120  # of a paragraph; shorter ones are headings and captions
+_LEAST_WORDS = 4  # of a comment; a comment with fewer words is a name or a mark for a tool
+_LEAST_CHARACTERS = 120  # of a paragraph; a shorter paragraph is a heading or a caption
 _TOOL_COMMENT = re.compile(r"#\s*(noqa|type:|fmt:|mypy:|pragma)")
 _LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}
 _HELP_NAMES = {"help", "help_", "description"}
 
 
 class Text(NamedTuple):
-    """A text of the project with its place, as FILE:LINE."""
+    """A text of the project with its place: FILE:LINE, or FILE for a paragraph."""
 
     place: str
     text: str
 
 
 def tracked_files(*patterns: str) -> list[Path]:
-    """Return the files that git tracks, by pattern, in order."""
+    """Return the files that git tracks and that match one of the patterns, sorted."""
     command = ["git", "ls-files", *patterns]
     listed = subprocess.run(command, capture_output=True, check=True, text=True)
     return [Path(name) for name in sorted(listed.stdout.splitlines())]
 
 
 def docstrings_and_comments(file: Path) -> Iterator[Text]:
-    """Yield the docstrings of a Python file, and its comments of several words."""
+    """Yield the docstrings of a Python file, and its comments of at least four words."""
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node)
@@ -117,7 +117,9 @@ def draw(seed: int) -> Iterator[tuple[str, list[Text]]]:
 
 
 @click.command()
-@click.option("--seed", type=int, required=True, help="Seed of the drawing; another draws others.")
+@click.option(
+    "--seed", type=int, required=True, help="Seed of the sample; another seed draws other texts."
+)
 def main(seed: int) -> None:
     """Print a sample of the project's prose as Markdown."""
     for title, texts in draw(seed):

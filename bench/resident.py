@@ -1,9 +1,9 @@
-"""Benchmark of the memory of real workers while whole sites pass through them.
+"""Benchmark of the memory of real workers while they process whole sites.
 
-Eviction is off and the bound for trees is small, so that the trees of all sites do not fit and the
-least recently used ones are dropped. Sites are published one after another, because with pages of
-many sites in turn each page would rebuild a tree. The bounds are settings: of trees, of records in
-work, and of each partition's cache and write buffer of RocksDB.
+Eviction is off and the limit for trees is low, so the trees of all sites do not fit into memory and
+the least recently used trees are dropped. Sites are published one after another. If the pages of
+many sites alternated, the worker would rebuild a tree for each page. Settings limit the memory of
+trees, of records in work, and of each partition's cache and write buffers of RocksDB.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from urltree.page import Page
 
 MIB = 1024 * 1024
 TREES = 32 * MIB
-IN_FLIGHT = 32 * MIB  # default of in_flight_bytes
-ROCKSDB = 6 * (16 + 2 * 8) * MIB  # partitions * (cache, a write buffer in use, one being written)
+IN_FLIGHT = 32 * MIB  # default of the setting in_flight_bytes
+ROCKSDB = (
+    6 * (16 + 2 * 8) * MIB
+)  # partitions * (cache + two write buffers: one in use, one being written)
 
 
 def measure_memory(pages: Pages) -> list[Measurement]:
-    """Send all pages through two workers, and measure the memory of both."""
+    """Send all pages through two workers, and measure the memory of both workers."""
     with running_broker() as broker:
         return asyncio.run(_measure(broker.address, pages))
 

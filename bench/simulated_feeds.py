@@ -1,8 +1,8 @@
 """Simulated feeds: publication times, lists and outages as on the real web.
 
-Rates are heavy-tailed, from one item in ten minutes to one a week, and higher by day than by night.
-Some feeds publish in bursts, and some several items at once. This module does not know how feeds
-are polled.
+The rates of the feeds have a heavy-tailed distribution, from one item in ten minutes to one item a
+week. They are higher by day than by night. Some feeds publish items in bursts, and some publish
+several items at the same time. This module does not depend on how feeds are polled.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from random import Random
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 
-RATES = (1 / 7, 144.0)  # items a day
+RATES = (1 / 7, 144.0)  # lowest and highest number of items a day
 MEDIAN_RATE, RATE_SIGMA = 4.0, 1.5
-WINDOWS = (10, 10, 15, 20, 30, 50, 100)  # items of a list
-# Number of feeds in a hundred by seconds. An hour is WordPress, which writes it into each feed.
+WINDOWS = (10, 10, 15, 20, 30, 50, 100)  # numbers of items that a feed lists
+# Percentage of feeds by ttl or by max-age in seconds. WordPress gives each feed a ttl of an hour.
 TTLS = {None: 55, 15 * MINUTE: 4, 30 * MINUTE: 3, HOUR: 34, 2 * HOUR: 2, DAY: 2}
 MAX_AGES = {None: 55, 0.0: 5, 5 * MINUTE: 20, 10 * MINUTE: 14, HOUR: 5, 365 * DAY: 1}
 SHARED_HOSTS = 10
@@ -26,12 +26,12 @@ SHARED_HOSTS = 10
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """A time in which a feed or a host gives no proper response.
+    """A period in which a feed or a host gives no correct response.
 
     Attributes:
-        starts, ends: seconds since 1970.
-        status: HTTP status; None if the connection times out.
-        retry_after: seconds in the header Retry-After.
+        starts, ends: start and end of the period, in seconds since 1970.
+        status: HTTP status of each response; None if the connection times out.
+        retry_after: seconds in the header Retry-After; None without this header.
     """
 
     starts: float
@@ -47,15 +47,16 @@ class SimulatedFeed:
     Attributes:
         number: number of the feed.
         host: host of the feed.
-        link_host: host of its items' pages.
-        times: publication times, rising, beginning well before the start.
-        window: number of items in its list.
-        dates: "exact", "day" (midnight) or "none".
-        ttl: seconds of the element ttl.
-        max_age: seconds of Cache-Control.
+        link_host: host of the pages to which the items link.
+        times: publication times of all items, in rising order; the first ones are before the start
+            of the simulation.
+        window: number of items that the feed lists.
+        dates: dates that the feed gives for its items: "exact", "day" (midnight) or "none".
+        ttl: value of the element ttl in seconds; None without this element.
+        max_age: max-age of Cache-Control in seconds; None without this header.
         has_etag: whether responses have an ETag.
-        broken: whether it answers 304 to every request with a validator.
-        outages: times without a proper response.
+        broken: whether the feed wrongly responds with 304 to every request with a validator.
+        outages: periods without a correct response.
     """
 
     number: int
@@ -72,15 +73,15 @@ class SimulatedFeed:
 
     @property
     def url(self) -> str:
-        """Address of the feed."""
+        """The address of the feed."""
         return f"https://{self.host}/feed/{self.number}"
 
     def published(self, now: float) -> int:
-        """Return the number of items published so far."""
+        """Return the number of items that were published until `now`."""
         return bisect_right(self.times, now)
 
     def date(self, item: int) -> float | None:
-        """Return the date that the list gives for an item."""
+        """Return the date that the feed gives for an item; None if it gives no dates."""
         if self.dates == "none":
             return None
         return self.times[item] // DAY * DAY if self.dates == "day" else self.times[item]
@@ -89,7 +90,7 @@ class SimulatedFeed:
 def make_feeds(
     random: Random, feeds: int, sites: int, start: float, end: float
 ) -> Iterator[SimulatedFeed]:
-    """Make feeds of several sites that publish from before `start` to `end`."""
+    """Yield feeds of several sites; they publish items from before `start` until `end`."""
     for number in range(feeds):
         site = number if number < sites else int(sites * random.random() ** 2)
         host = f"www.site{site}.example"
@@ -115,7 +116,7 @@ def _drawn(random: Random, shares: Mapping[float | None, int]) -> float | None:
 
 
 def _outages(random: Random, start: float, end: float) -> Iterator[Outage]:
-    """Return outages: one feed in twenty fails for hours, one in fifty forever."""
+    """Yield outages of a feed: one feed in twenty fails for hours, one in fifty fails forever."""
     if random.random() < 0.05:
         starts = random.uniform(start, end)
         status = random.choice((500, 503, None))
@@ -126,7 +127,10 @@ def _outages(random: Random, start: float, end: float) -> Iterator[Outage]:
 
 
 def _times(random: Random, window: int, start: float, end: float) -> list[float]:
-    """Return publication times, made backwards from `end` until the list was full at `start`."""
+    """Return the publication times of a feed, in rising order.
+
+    They are drawn backwards from `end`, until `window` items are older than `start`.
+    """
     drawn = MEDIAN_RATE * math.exp(random.gauss(0, RATE_SIGMA))
     rate = min(max(drawn, RATES[0]), RATES[1]) / DAY
     noon, swing = random.uniform(0, DAY), random.choice((0.0, 0.6, 0.9, 1.0))

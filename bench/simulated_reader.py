@@ -1,10 +1,10 @@
-"""A feed reader with a simulated clock: it makes the real decisions, moved by events.
+"""A feed reader with a simulated clock. It uses the decisions of the job's own modules.
 
-    schedule ──due──▶ polls, a queue a host ──▶ answer ──▶ after() ──▶ schedule
-                                                  ╰─ new items ──▶ pages, a queue a host ──▶ fetched
+    schedule ──due──▶ polls, by host ──▶ response ──▶ apply_outcome() ──▶ schedule
+                                             ╰─ new items ──▶ pages, by host ──▶ fetched
 
-As in the job, `poll` and `fetch` have separate queues, and each is polite by itself. Only the web,
-the parser and robots.txt are simulated.
+As in the job, `poll` and `fetch` have separate queues of hosts, and each of them keeps its own
+pauses between requests. Only the web and the parser are simulated; robots.txt is left out.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollRe
 from urltree.crawl.decisions.poll.schedule import Schedule
 from urltree.crawl.decisions.response import Response, Trouble, WebError
 
-ATTEMPTS = 6  # requests for a page before it is given up
+ATTEMPTS = 6  # number of requests for a page after which the reader gives the page up
 
 _POLITENESS = Politeness(PAUSE, PAUSE_MAX, LATENCY_FACTOR)
 
 
 class SimulatedReader:
-    """Follows all feeds of a simulated web.
+    """A reader that follows all feeds of a simulated web.
 
     Attributes:
-        fetched: time at which each page was fetched.
-        seen: time at which each page was found in a list.
-        polls: (time, status) of each poll.
+        fetched: time at which each page was fetched, by the page's address.
+        seen: time at which each page was first found in a feed, by the page's address.
+        polls: (time, HTTP status) of each poll.
     """
 
     def __init__(self, web: SimulatedWeb, rules: PollRules) -> None:
@@ -55,13 +55,13 @@ class SimulatedReader:
         }
         self._feeds: HostQueues[str] = HostQueues()
         self._pages: HostQueues[str] = HostQueues()
-        self._hosts: dict[str, HostState] = {}  # hosts of pages
+        self._hosts: dict[str, HostState] = {}  # state of each host that has pages
         self._attempts: Counter[str] = Counter()
         self._later: list[tuple[float, int, Callable[[float], None]]] = []
         self._numbers = count()
 
     def run(self, until: float) -> None:
-        """Follow the feeds from the start until this time."""
+        """Follow the feeds from the start of the simulation until a time."""
         for url, state in self._states.items():
             self._schedule.put((0, url.encode()), state.next_due)
         while (now := self._next()) <= until:
@@ -126,7 +126,9 @@ class SimulatedReader:
         if isinstance(came, Response) and came.status == 200:
             self.fetched[url] = now
         elif isinstance(came, Response) and came.status in (429, 503):
-            self._pages.add(_host_of(url), url, now)  # the host backs off, and the page waits
+            self._pages.add(
+                _host_of(url), url, now
+            )  # the page waits until the host accepts requests again
         else:
             self._attempts[url] += 1
             if (attempt := self._attempts[url]) < ATTEMPTS:

@@ -1,9 +1,9 @@
-"""A simulated web, and an observer in it that counts impolite requests.
+"""A simulated web that counts impolite requests.
 
-By the web's own records the observer checks the promises of the crawler: one connection a host, a
-pause of a second or of twice the last latency between two requests, and no request during the time
-that a 429 asks for. It checks feeds and pages separately, because two stages of the job request
-them.
+The web records all requests and checks what the crawler promises for each host: one connection at a
+time, a pause of at least one second and at least twice the last latency between two requests (60
+seconds at most), and no request during the time that a response 429 asks for. The web checks
+requests for feeds and for pages separately, because two stages of the job send them.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ START = 1_767_571_200.0  # Monday, 5 January 2026, midnight UTC
 
 PAUSE, PAUSE_MAX, LATENCY_FACTOR = 1.0, 60.0, 2.0
 TIMEOUT = 20.0
-LATENCY = (0.1, 5.0)  # seconds
+LATENCY = (0.1, 5.0)  # lowest and highest latency in seconds
 
-_ROUNDING = 1e-3  # seconds, a thousand times the rounding of times in 2026 as floats
+_ROUNDING = 1e-3  # seconds; a thousand times the rounding error of a time in 2026 as a float
 
 
 class Listed(NamedTuple):
-    """An item in a list: the address of its page, and its date or None."""
+    """An item of a feed: the address of its page, and its date; None if the feed gives no date."""
 
     link: str
     time: float | None
 
 
 class Contents(NamedTuple):
-    """The content that a parser would find in a feed."""
+    """The content of a feed as a parser would return it: the items, and the ttl in seconds."""
 
     items: tuple[Listed, ...]
     ttl: float | None
@@ -42,7 +42,13 @@ class Contents(NamedTuple):
 
 @dataclass(slots=True)
 class RequestRecord:
-    """A host's record of the requests of one stage: last end, pause, time without requests."""
+    """A host's record of the requests of one stage.
+
+    Attributes:
+        ends: end of the last request.
+        pause: pause in seconds that must follow the last request.
+        leave_alone_until: end of the time in which a response 429 forbids requests.
+    """
 
     ends: float = 0.0
     pause: float = PAUSE
@@ -51,7 +57,7 @@ class RequestRecord:
 
 @dataclass(slots=True)
 class Host:
-    """A host: its latency, its outages, and a record of requests for each stage."""
+    """A host with its latency in seconds, its outages, and a record of requests for each stage."""
 
     latency: float
     outages: tuple[Outage, ...]
@@ -62,8 +68,8 @@ class SimulatedWeb:
     """All simulated sites; the same seed gives the same web.
 
     Attributes:
-        breaches: impolite requests by kind; "between" counts feeds requested during a page, or the
-            reverse.
+        breaches: number of impolite requests for "feeds" and for "pages". "between" is the number
+            of requests for a feed during a request for a page of the same host, or the reverse.
     """
 
     def __init__(self, seed: int, feeds: int, sites: int, days: float) -> None:
@@ -79,7 +85,7 @@ class SimulatedWeb:
     def ask(
         self, url: str, headers: Mapping[str, str], now: float
     ) -> tuple[Response | WebError, float]:
-        """Send a GET request, and return its response and the time at which it ends."""
+        """Simulate a GET request, and return its response and the time at which it ends."""
         host = self._hosts[url.split("/")[2]]
         kind = "pages" if url not in self.feeds else "feeds"
         came, ends = self._answer(host, url, headers, now)
@@ -87,7 +93,7 @@ class SimulatedWeb:
         return came, ends
 
     def contents(self, body: bytes) -> Contents:
-        """Return the content of a feed, in place of the parser."""
+        """Return the content of a feed from a response body, in place of the parser."""
         number, version = body.decode().split(":")
         feed, last = self._numbered[number], int(version)
         items = range(last - 1, max(-1, last - 1 - feed.window), -1)
@@ -95,7 +101,7 @@ class SimulatedWeb:
         return Contents(tuple(listed), feed.ttl)
 
     def is_healthy(self, feed: SimulatedFeed) -> bool:
-        """Tell whether a feed and its host always respond correctly."""
+        """Return whether a feed and its host always respond correctly."""
         return not (feed.outages or feed.broken or self._hosts[feed.host].outages)
 
     def _host(self) -> Host:
@@ -142,7 +148,7 @@ class SimulatedWeb:
 
 
 def item_page_address(feed: SimulatedFeed, item: int) -> str:
-    """Return the address of an item's page."""
+    """Return the address of the page of an item."""
     return f"https://{feed.link_host}/{feed.number}/{item}"
 
 

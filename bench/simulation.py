@@ -1,8 +1,9 @@
-"""Benchmark of polling: delays and requests over three simulated days, in minutes.
+"""Benchmark of polling: delays and requests over three simulated days; a run takes minutes.
 
-The same web is followed three times: with our intervals, every 15 minutes and every 60 minutes.
-Items of the first six hours are not counted, because the readers learn the feeds then and fetch
-their old items. Items that are fetched later than six hours after the end count as missing.
+Three readers follow the same web: one with our intervals, one every 15 minutes and one every 60
+minutes. Items of the first six hours are not counted, because the readers learn the feeds and fetch
+old items in this time. The readers run for six more hours after the three days. An item that is not
+fetched by then has no delay. It is missed only if it left the list of its feed before a poll.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ class SimulationResult:
     """The results of one reader.
 
     Attributes:
-        delays: minutes from publication to the fetched page, sorted.
-        polls: polls a feed and day.
-        not_modified: share of polls that were answered with 304.
-        missed: number of items that left the list of a healthy feed unseen.
-        missed_failing: the same for feeds that failed for a time or give false 304s.
-        breaches: number of impolite requests to a host, polls and pages counted separately.
-        between: number of polls during a fetch of the same host, or the reverse.
+        delays: minutes between the publication of an item and the fetch of its page, sorted.
+        polls: number of polls for each feed and day.
+        not_modified: share of polls whose response was 304.
+        missed: number of items that left the list of a healthy feed before the reader saw them.
+        missed_failing: number of such items of feeds that failed for a time or give false 304s.
+        breaches: number of impolite requests; polls and fetches of pages are checked separately.
+        between: number of polls during a fetch from the same host, and of fetches during a poll.
     """
 
     delays: list[float]
@@ -53,7 +54,7 @@ class SimulationResult:
 
 
 def measure(pages: Pages, rounds: int) -> Benchmark:  # noqa: ARG001 - a simulation has no pages
-    """Follow the web with each of the rules."""
+    """Follow the simulated web with each of the three rules for intervals."""
     results = {name: simulate(rules) for name, rules in RULES.items()}
     return Benchmark("simulation", _method(results[OURS]), list(_figures(results)))
 
@@ -66,7 +67,7 @@ def simulate(
     days: float = DAYS,
     seed: int = SEED,
 ) -> SimulationResult:
-    """Follow this many feeds for this many days."""
+    """Follow simulated feeds with these rules for a number of days, and return the results."""
     counted = START + LEARNING, START + LEARNING + days * DAY
     web = SimulatedWeb(seed, feeds, sites, days + 2 * LEARNING / DAY)
     reader = SimulatedReader(web, rules)

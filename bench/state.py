@@ -1,7 +1,7 @@
-"""Benchmark of state: rows on disk and trees in memory, per document in the window.
+"""Benchmark of state: the size of rows on disk and of trees in memory, for 1,000 documents.
 
-Every page goes through the algorithm without eviction. Its row is written as a worker writes it,
-with the worker's options for RocksDB. Then trees are built from the rows, as a worker does.
+Every page is processed by the algorithm without eviction. Its row is written as a worker writes it,
+with the worker's options for RocksDB. Then the trees are built from the rows, as a worker does it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,20 @@ from urltree.html.tokenizer import tokenize
 from urltree.page import Page
 from urltree.site.site import Site
 
-CEILING = 2.0  # MB of rows for 1,000 documents
-PAPER = 6.5  # MB of trees for 1,000 documents (paper, section 7)
+CEILING = 2.0  # highest allowed size of the rows of 1,000 documents, in MB
+PAPER = 6.5  # size of the trees of 1,000 documents in the paper (section 7), in MB
 PARTITIONS = 6
 MB = 1_000_000
 
 
 class StoredPages(NamedTuple):
-    """Totals of the stored pages: documents by domain, bytes of HTML, bytes of rows as written."""
+    """Totals of the stored pages.
+
+    Attributes:
+        documents: number of documents by domain.
+        html: total size of the HTML, in bytes.
+        rows: total size of the rows and their keys before compression, in bytes.
+    """
 
     documents: dict[str, int]
     html: int
@@ -43,7 +49,7 @@ class StoredPages(NamedTuple):
 
 
 def measure(pages: Pages, number: int) -> Benchmark:  # noqa: ARG001 - bytes are the same each time
-    """Store all pages, compact the store, then build all trees."""
+    """Store the rows of all pages, compact the store, and build all trees from the rows."""
     with tempfile.TemporaryDirectory(prefix="urltree-bench-") as directory:
         store = _store(Path(directory))
         stored = _store_rows(pages, store)
@@ -108,7 +114,7 @@ def _document(page: Page, scheme: KeyScheme, number: int) -> Document:
 
 
 def _compact(store: Store) -> tuple[int, int]:
-    """Compact, and return the bytes of RocksDB's files and of the live data in them."""
+    """Compact the store, and return the bytes of its files and of the live data in the files."""
     disk = live = 0
     for partition in range(PARTITIONS):
         db = store._db_for_partition(partition)  # noqa: SLF001
@@ -120,7 +126,7 @@ def _compact(store: Store) -> tuple[int, int]:
 
 
 def _trees(store: Store, stored: StoredPages) -> tuple[int, int]:
-    """Return the bytes of all trees in memory, and the bytes that the worker estimates."""
+    """Return the size of all trees in memory, and the worker's estimate of it, in bytes."""
     gc.collect()
     tracemalloc.start()
     trees = []

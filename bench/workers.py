@@ -1,4 +1,4 @@
-"""Workers of a real job as processes, whose CPU and memory the system counts."""
+"""Workers of a real job as processes; the operating system counts their CPU time and memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ READS = {
     "extract": "documents",
 }
 PATIENCE = 600.0
-"""Seconds that a worker may take to become ready, or to process all records."""
+"""Limit of the time in which a worker becomes ready or processes all records, in seconds."""
 
 MB = 1_000_000
 
@@ -44,9 +44,9 @@ class MeasuredWorker:
     """A worker process whose CPU and memory are measured.
 
     Attributes:
-        stage: one of READS.
-        idle: resident bytes when the worker was ready, before its first record.
-        peak: largest number of resident bytes since then.
+        stage: name of the worker's stage, a key of READS.
+        idle: resident memory in bytes when the worker was ready, before its first record.
+        peak: highest resident memory in bytes since the worker was ready.
     """
 
     def __init__(
@@ -58,10 +58,10 @@ class MeasuredWorker:
         self.idle = self.peak = 0
 
     async def ready(self) -> None:
-        """Wait until the worker processes records.
+        """Wait until the worker is ready to process records.
 
         Raises:
-            ChildError: it ended or did not become ready.
+            ChildError: the worker ended or did not become ready.
         """
         await asyncio.to_thread(
             self._worker.wait_ready, self._worker.name, self._worker.is_ready, PATIENCE
@@ -69,14 +69,14 @@ class MeasuredWorker:
         self.idle = self.peak = self.resident()
 
     def look(self) -> None:
-        """Check that the worker runs, and note its memory."""
+        """Check that the worker runs, and update its peak memory."""
         self._worker.check(self._worker.name)
         self.peak = max(self.peak, self.resident())
 
     def cpu(self) -> float:
-        """Return seconds of CPU since its start, of all threads and of its child processes.
+        """Return the CPU time of the worker and its child processes since its start, in seconds.
 
-        Linux adds the CPU of a child that has ended to the process that waited for it.
+        If a child has ended, Linux adds its CPU time to the process that waited for the child.
         """
         family = (self._process, *self._process.children(recursive=True))
         ended = [process.cpu_times() for process in family]
@@ -84,17 +84,17 @@ class MeasuredWorker:
         return sum(map(cpu, family)) + reaped
 
     def resident(self) -> int:
-        """Return resident bytes, without those of its child processes."""
+        """Return the resident memory of the worker without its child processes, in bytes."""
         return int(self._process.memory_info().rss)
 
     def metric(self, name: str) -> float:
-        """Return the value of a metric, summed over its labels."""
+        """Return the value of a metric of the worker, summed over all labels."""
         lines = (self._worker.get("/metrics") or "").splitlines()
         found = (line.rsplit(" ", 1) for line in lines if line.startswith(name))
         return sum(float(value) for label, value in found if label.partition("{")[0] == name)
 
     async def reach(self, name: str, value: float) -> None:
-        """Wait until a metric has at least this value."""
+        """Wait until a metric of the worker has at least this value."""
         deadline = time.monotonic() + PATIENCE
         while self.metric(name) < value:
             self.look()
@@ -105,18 +105,18 @@ class MeasuredWorker:
             await asyncio.sleep(_PAUSE)
 
     def stop(self) -> None:
-        """Send SIGTERM, and wait for the end."""
+        """Send SIGTERM to the worker, and wait until it has ended."""
         self._worker.stop()
 
 
 def cpu(process: psutil.Process) -> float:
-    """Return seconds of CPU of a process since its start."""
+    """Return the CPU time of a process since its start, in seconds."""
     times = process.cpu_times()
     return float(times.user + times.system)
 
 
 class MeasuredJob:
-    """A job with its own topics, and workers that are ready."""
+    """A job with its own topics and with workers that are ready."""
 
     def __init__(self, settings: Settings, workers: Sequence[MeasuredWorker]) -> None:
         self.settings = settings
@@ -136,7 +136,7 @@ class MeasuredJob:
         return count
 
     async def wait_through(self) -> None:
-        """Wait until each worker has committed the end of its topic."""
+        """Wait until each worker has committed the end offsets of the topic that it reads."""
         deadline = time.monotonic() + PATIENCE
         async with admin(self.settings) as groups, consumer(self.settings) as client:
             for worker in self.workers.values():
@@ -164,14 +164,14 @@ async def job(
     variables: Mapping[str, str] | None = None,
     settings: Mapping[str, object] | None = None,
 ) -> AsyncIterator[MeasuredJob]:
-    """Start a job on topics of its own, and stop its workers at the end.
+    """Start a job with its own topics, and stop its workers when the context ends.
 
     Args:
         brokers: address of a running Kafka.
         stages: stages that get a worker.
-        command: arguments for Python; the stage is added to them.
-        variables: more environment variables for the workers.
-        settings: more settings of the job, by their names in `agents.settings.job`.
+        command: arguments for Python; the name of the stage is added to these arguments.
+        variables: additional environment variables for the workers.
+        settings: additional settings of the job, by their names in `agents.settings.job`.
     """
     prefix = f"bench{uuid.uuid4().hex[:8]}-"
     given = {"brokers": brokers, "prefix": prefix, **(settings or {})}

@@ -1,1 +1,1 @@
-"""The job shown at work: an embedded Kafka, a sample of web sites, and a live view."""
+"""A demonstration of the job: an embedded Kafka, a sample of web sites, and a live view."""

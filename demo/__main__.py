@@ -38,28 +38,28 @@ SHOWN = 5
 @click.option(
     "--feeds",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File with the feeds to follow: OPML, or one address a line.",
+    help="File with the feeds to follow: OPML, or one address per line.",
 )
 @click.option(
     "--contact",
-    help="Mail or web address where owners of sites can reach you; required with --feeds.",
+    help="E-mail or web address at which owners of sites can reach you; required with --feeds.",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(0, min_open=True),
-    help="Number of seconds to follow the feeds of --feeds; until Ctrl-C by default.",
+    help="Number of seconds for which the feeds of --feeds are followed; by default until Ctrl-C.",
 )
 def main(
     *, pages: tuple[str, ...], feeds: Path | None, contact: str | None, seconds: float | None
 ) -> None:
     """Run Kafka and the job, and show the results while they arrive.
 
-    Without arguments the job follows the feeds of five invented web sites. With PAGES, files or
-    folders as `urltree extract` reads them (.html, JSON Lines, WARC), it processes these pages.
-    With --feeds it follows real feeds until Ctrl-C.
+    Without arguments the job follows the feeds of five invented web sites. PAGES are files or
+    folders as `urltree extract` reads them (.html, JSON Lines, WARC); with PAGES the job processes
+    these pages. With --feeds it follows real feeds until Ctrl-C.
 
-    The exit code is 1 if a page is unaccounted for, an item of a feed was not found, or something
-    did not start.
+    The exit code is 1 if a page has no outcome, an item of a feed was not found, or Kafka or a
+    worker did not start.
     """
     if pages and feeds:
         raise click.UsageError("PAGES and --feeds exclude each other: pass only one of them")
@@ -84,7 +84,7 @@ def main(
 def _entries(feeds: Path) -> list[Entry]:
     entries = list(subscriptions.read_feed_list(feeds.read_bytes()))
     if not entries:
-        raise InputError(f"{feeds}: the file has no feed: give OPML or one address a line")
+        raise InputError(f"{feeds}: the file has no feed: write OPML, or one address per line")
     return entries
 
 
@@ -92,7 +92,7 @@ def _check_contact(given: str | None) -> None:
     """Check that there is a contact; put `given` into the environment for the workers.
 
     Raises:
-        SettingsError: there is no contact, or it is not an address.
+        SettingsError: there is no contact, or the contact is not an address.
     """
     if given:
         os.environ["URLTREE_CONTACT"] = given
@@ -128,13 +128,13 @@ def _flat(group: BaseExceptionGroup[Exception]) -> Iterator[Exception]:
 
 
 def unaccounted(summary: DemoSummary) -> bool:
-    """Tell whether a page, a fetch request or an item of the sample has no outcome."""
+    """Return whether a page, a fetch request or an item of the sample has no outcome."""
     fetches = summary.fetches.missing if summary.fetches else 0
     return bool(summary.accounts.missing or fetches or summary.lost)
 
 
 def describe(summary: DemoSummary) -> str:
-    """Describe a summary for a person."""
+    """Return the result of a run as text for the user."""
     rate = summary.accounts.origins / summary.seconds if summary.seconds else 0.0
     return "\n".join(
         [

@@ -17,11 +17,12 @@ from demo.kafka_files import Installation, KafkaError
 from demo.ports import free_ports
 
 PATIENCE = 300.0
-"""Seconds that a start may take. 2 are usual, and 10 on a busy machine."""
+"""Longest duration of a start in seconds. Usually it takes 2 s, and 10 s on a busy machine."""
 
-# Seconds of silence after which the controller takes all partitions from the broker. With 3 s, a
-# machine that paused for 5 s lost them, and clients found no partition. A broker that is started
-# again waits until its former session has ended, so that session is short.
+# Session timeouts in seconds: the controller takes all partitions from a broker that sends no
+# heartbeat for this time. With 3 s, a machine that paused for 5 s lost its partitions, and clients
+# found none. A broker that starts again must wait until its former session has ended, so the second
+# timeout, for a broker that has data already, is short.
 _SESSION, _SESSION_AGAIN = 120, 3
 
 _PROPERTIES = """
@@ -82,7 +83,7 @@ PLAINTEXT_ONLY = Security()
 def broker_properties(
     directory: Path, ports: Mapping[str, int], controller: int, config: str = ""
 ) -> str:
-    """Return the broker's configuration: 20 MiB records, little memory, no automatic topics."""
+    """Return the broker's configuration, for records of 20 MiB and without automatic topics."""
     return _PROPERTIES.format(
         directory=directory,
         session=_SESSION_AGAIN if directory.exists() else _SESSION,
@@ -94,7 +95,7 @@ def broker_properties(
 
 
 class KafkaBroker:
-    """A broker on free ports of 127.0.0.1; it ends with this process, even after kill -9.
+    """A broker on free ports of 127.0.0.1. It ends when this process ends, even after kill -9.
 
     Args:
         installation: files of Kafka.
@@ -137,7 +138,8 @@ class KafkaBroker:
         """Start the broker, and wait until it answers.
 
         Raises:
-            KafkaError: it ended or did not answer in time; the message shows its log's end.
+            KafkaError: the broker ended, or did not answer in time; the message contains the end
+                of its log.
         """
         self.directory.mkdir(parents=True, exist_ok=True)
         data, config = self.directory / "data", self.directory / "server.properties"
@@ -192,7 +194,10 @@ class KafkaBroker:
         self.stop()
 
     def _format(self, data: Path, config: Path) -> None:
-        """Copy the formatted directory. Only users need formatting, which takes a second."""
+        """Make the data directory: copy the prepared one, or format a new one with SCRAM users.
+
+        Formatting takes a second.
+        """
         if users := self._security.scram.items():
             scram = (f"--add-scram=SCRAM-SHA-512=[name={n},password={p}]" for n, p in users)
             self._installation.format(config, *scram)
@@ -201,12 +206,13 @@ class KafkaBroker:
 
 
 def answers(brokers: str) -> bool:
-    """Tell whether the answer to a metadata request lists a broker, so that clients can work.
+    """Return whether the answer to a metadata request lists a broker, so that clients can work.
 
-    An open port is not enough: the list has the broker only after its controller registered it.
+    An open port is not enough: the answer lists the broker only after the controller has
+    registered it.
     """
     host, _, port = brokers.partition(":")
-    # Metadata (api 3) version 1, correlation 1, no client id, zero topics
+    # Request Metadata (API key 3), version 1, correlation id 1, no client id, zero topics
     request = struct.pack(">hhihi", 3, 1, 1, -1, 0)
     try:
         with socket.create_connection((host, int(port)), timeout=5) as connection:

@@ -22,7 +22,7 @@ _WATCH = 'read -r _; kill -s KILL -- "-$1"'
 
 
 class ChildError(Exception):
-    """A child process ended too early or did not become ready; the message shows its log's end."""
+    """A child process ended or did not become ready; the message contains the end of its log."""
 
 
 class ChildProcess:
@@ -31,7 +31,7 @@ class ChildProcess:
     Args:
         command: program and arguments.
         log: file to which stdout and stderr are appended.
-        env: whole environment of the process; None for the parent's.
+        env: whole environment of the process; None for the environment of the parent.
     """
 
     def __init__(
@@ -80,9 +80,9 @@ class ChildProcess:
 
         Args:
             name: name of the process in error messages.
-            is_ready: asks the process.
+            is_ready: returns whether the process is ready.
             patience: seconds after which waiting ends.
-            pause: seconds between two questions.
+            pause: seconds between two calls of `is_ready`.
 
         Raises:
             ChildError: the process ended, or is not ready after `patience` seconds.

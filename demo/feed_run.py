@@ -1,4 +1,4 @@
-"""A run of the job through feeds: the sample's feeds, which grow while it lasts, or real ones.
+"""A run of the job that follows feeds: real feeds, or the sample's, which grow during the run.
 
 sites ──▶ feeds ──▶ poll ──▶ fetch ──▶ raw-html ──▶ normalize ──▶ extract ──▶ audit
             └─────────────── shown live ───────────────┘
@@ -34,13 +34,13 @@ from demo.sites.server import LOOPBACK, Served, serving
 from demo.view import RunView
 from demo.workers import FEED_STAGES
 
-SETTLING = 10.0  # seconds that pages in raw-html get to finish when the run ends
+SETTLING = 10.0  # seconds for which the last audit waits for pages that are not finished
 
 _TOPICS = tuple(dict.fromkeys((*harvest.TOPICS, *outputs.TOPICS)))
 
 
 class FeedRun:
-    """A run through feeds, from the request for a page to its text."""
+    """A run that follows feeds, from the first poll of a feed to the outcome of its last page."""
 
     def __init__(self, job: RunningJob) -> None:
         self._job = job
@@ -55,7 +55,7 @@ class FeedRun:
         *,
         wait: float = TURN,
     ) -> DemoSummary:
-        """Follow these feeds until nothing more is coming and the run is over; then audit.
+        """Follow these feeds until the run is over, then audit the outcomes of all pages.
 
         Args:
             entries: feeds, as a list of feeds names them.
@@ -93,7 +93,7 @@ async def run_sample(sample: SiteSample, directory: Path, view: RunView) -> Demo
     """Serve the sample's sites, and follow their feeds until each item has an outcome.
 
     Raises:
-        KafkaError, SettingsError, WorkerError: the message is a sentence for a person.
+        KafkaError, SettingsError, WorkerError: the message says what the user can do.
     """
     press = Press(sample)
     async with (
@@ -119,7 +119,7 @@ async def run_feeds(
     """Follow real feeds politely for a number of seconds, or until Ctrl-C.
 
     Raises:
-        KafkaError, SettingsError, WorkerError: the message is a sentence for a person.
+        KafkaError, SettingsError, WorkerError: the message says what the user can do.
     """
     async with (
         kafka(directory, view) as settings,
@@ -131,10 +131,10 @@ async def run_feeds(
 
 
 async def _refuse_to_share(settings: Settings) -> None:
-    """Refuse a Kafka with feeds: the workers would send their requests to the sample.
+    """Refuse a Kafka that follows feeds: requests for them would go to the sample's server.
 
     Raises:
-        SettingsError: this Kafka has feeds, perhaps the sample's of an earlier run.
+        SettingsError: this Kafka has feeds, perhaps those of an earlier run of the sample.
     """
     if await read_followed(settings):
         raise SettingsError(
@@ -159,7 +159,7 @@ def _hasty(served: Served) -> dict[str, str]:
 
 @asynccontextmanager
 async def ending(seconds: float | None) -> AsyncIterator[asyncio.Event]:
-    """Give an event that is set after some seconds, or by the first Ctrl-C."""
+    """Yield an event that is set after a number of seconds, or by the first Ctrl-C."""
     end, loop = asyncio.Event(), asyncio.get_running_loop()
 
     def stop() -> None:

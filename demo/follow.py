@@ -1,4 +1,4 @@
-"""Follow topics live, from their present end."""
+"""Read the new records of topics while the job runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agents.kafka.client import consumer, partitions
 from agents.settings.job import Settings
 
 Take = Callable[[str, ConsumerRecord], None]
-"""Gets the topic, without prefix, and the record."""
+"""Function that takes the name of a topic, without prefix, and a record of the topic."""
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Follow what feeds bring: polls, new items, and the outcome of each page."""
+"""Count the polls of feeds, their new items, and the outcomes of the items' pages."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from urltree.page import microseconds
 
 TOPICS = ("poll-outcomes", "fetches", "raw-html", "dead-letters")
 
-_PAGE = ""  # stands for "published", where a dead letter has a reason
+_PAGE = ""  # outcome of a page that was published; the outcome of a dead letter is its reason
 
 
 class Harvester:
-    """An account of the records of fetches, by their origin.
+    """Counter of polls, and of the requests in the topic fetches with their outcomes, by origin.
 
     Topics are read in parallel, so the outcome of a request may be read before the request itself.
     """
@@ -38,7 +38,7 @@ class Harvester:
         self._ended: dict[str, str] = {}
 
     def take(self, topic: str, record: ConsumerRecord) -> None:
-        """Take account of a record."""
+        """Count a record of one of `TOPICS`."""
         if topic == "poll-outcomes":
             self._poll(record)
         elif topic == "fetches":
@@ -53,7 +53,7 @@ class Harvester:
                 self._ended.setdefault(letter.origin, letter.reason)
 
     def harvest(self) -> Harvest:
-        """Return the account as it is now."""
+        """Return the present counts."""
         ends = Counter(self._ended[origin] for origin in self._asked & self._ended.keys())
         return Harvest(
             feeds=len(self._polls),
@@ -84,7 +84,7 @@ class Harvester:
 
     def _ask(self, record: ConsumerRecord) -> None:
         if header(record.headers, ORIGIN) is not None:
-            return  # a request that was sent again
+            return  # a copy of a request, which `fetch` has sent again
         asked = fetch.decode(record.value)
         self._asked.add(str(Origin(record.topic, record.partition, record.offset)))
         time = None if asked.published is None else microseconds(asked.published)
@@ -92,7 +92,7 @@ class Harvester:
 
 
 def _spelled(url: str) -> str:
-    """Return an address as the feed reader spells it, which normalises like a browser."""
+    """Return an address in the feed reader's normal form, which is that of browsers."""
     try:
         return feed_address(url)
     except ValueError:

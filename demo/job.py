@@ -1,6 +1,6 @@
-"""The job of a run: Kafka, topics, workers, and the progress that is shown.
+"""The job of a run: Kafka, topics, workers, and the display of the progress.
 
-All files of a run are in one folder, which is removed when the run ends well.
+All files of a run are in one folder, which is removed when the run succeeds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from demo.progress import RunProgress
 from demo.view import RunView
 from demo.workers import Workers
 
-STALL = 120.0  # seconds without an outcome after which a run is given up
+STALL = 120.0  # seconds without an outcome after which a run is ended
 TURN = 0.5  # seconds between two updates of the view
 
 
@@ -42,8 +42,8 @@ class RunningJob:
 
         Args:
             look: returns the present progress.
-            is_coming: whether more may come from outside the job, such as pages to publish.
-            is_over: whether no record is unfinished; called when nothing more is coming.
+            is_coming: returns whether more input may reach the job, such as pages to publish.
+            is_over: returns whether every record has an outcome; called when no more input comes.
 
         Raises:
             WorkerError: a worker has ended.
@@ -65,10 +65,10 @@ class RunningJob:
 
 @asynccontextmanager
 async def kafka(directory: Path, view: RunView) -> AsyncIterator[Settings]:
-    """Give the settings of a job on a Kafka that has all topics.
+    """Yield the settings of a job whose Kafka runs and has all topics.
 
     Raises:
-        KafkaError, SettingsError: the message is a sentence for a person.
+        KafkaError, SettingsError: the message says what the user can do.
     """
     configured = load_settings()
     with running(directory / "kafka") as brokers:
@@ -88,10 +88,10 @@ async def working(
     stages: Sequence[str],
     environment: Mapping[str, str] = MappingProxyType({}),
 ) -> AsyncIterator[RunningJob]:
-    """Give a job that has a ready worker for each stage, and stop its workers at the end.
+    """Yield a job that has a ready worker for each stage, and stop its workers at the end.
 
     Raises:
-        WorkerError: the message is a sentence for a person.
+        WorkerError: a worker did not become ready; the message contains the end of its log.
     """
     workers = Workers(settings, directory, stages, environment)
     try:

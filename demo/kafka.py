@@ -5,7 +5,7 @@
         kafka.kill()               # kill -9
         kafka.restart()            # same port, same records
 
-If KAFKA_BROKERS is set, `running()` gives the address of that Kafka and starts none.
+If KAFKA_BROKERS is set, `running()` yields its value and starts no Kafka.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Kafka(KafkaBroker):
 
 @contextmanager
 def running(directory: Path | None = None) -> Iterator[str]:
-    """Give the brokers of the Kafka that KAFKA_BROKERS names, or else start one in `directory`."""
+    """Yield the brokers that KAFKA_BROKERS names, or else start a Kafka in `directory`."""
     named = os.environ.get("KAFKA_BROKERS")
     if named:
         yield named

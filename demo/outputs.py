@@ -1,4 +1,4 @@
-"""Follow the outputs of the job: outcomes of pages, domains, the newest clean text."""
+"""Count the outputs of the job by outcome and domain, and keep the newest clean texts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from models.headers import ORIGIN, header
 
 TOPICS = ("clean-text", "duplicates", "dead-letters")
 RECENT = 10.0  # seconds over which the rate is measured
-TURNS = 20  # updates for which an outcome waits until its page is known
+TURNS = 20  # number of updates in which an outcome is entered, because its page may be read later
 
 
 class Outputs:
-    """An account of the pages of raw-html.
+    """Outcomes of the pages of raw-html.
 
-    Topics are read in parallel, so an outcome may be read before its page is expected. Therefore
-    each outcome is entered again in the next updates, which changes nothing if it was known.
+    Topics are read in parallel, so an outcome may be read before its page. Therefore each outcome
+    is entered again in the next `TURNS` updates. To enter it twice changes nothing.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -37,7 +37,7 @@ class Outputs:
         self._ledger.expect(partition, offset)
 
     def take(self, topic: str, record: ConsumerRecord) -> None:
-        """Take account of a record."""
+        """Count a record of raw-html or of one of `TOPICS`."""
         if topic == "raw-html":
             if header(record.headers, ORIGIN) is None:
                 self.expect(record.partition, record.offset)
@@ -53,7 +53,10 @@ class Outputs:
             self._hear(said["domain"], said.get("title") or "", said["text"], said["url"])
 
     def update(self) -> RunProgress:
-        """Enter what was read, and return the progress; call it about twice a second."""
+        """Enter the outcomes that were read, and return the progress.
+
+        Call this method about twice a second.
+        """
         for entries in self._read:
             for entry in entries:
                 self._ledger.settle(*entry)

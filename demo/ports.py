@@ -25,9 +25,9 @@ def free_ports(count: int) -> list[int]:
     """Return several different free ports.
 
     Raises:
-        OSError: there are not enough.
+        OSError: there are not enough free ports.
     """
-    # random, because several processes choose at the same time
+    # The ports are random, because several processes may choose ports at the same time.
     mixed = random.SystemRandom().sample(_PORTS, len(_PORTS))
     found = list(islice(filter(_is_free, mixed), count))
     if len(found) < count:

@@ -22,7 +22,7 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class Harvest:
-    """What feeds have brought so far.
+    """Counts of polls, items and pages so far.
 
     Attributes:
         feeds: number of feeds that were polled at least once.
@@ -30,8 +30,8 @@ class Harvest:
         items: number of new items; each is a request for a page.
         pages: number of requests whose page was published to raw-html.
         waiting: number of requests without an outcome.
-        dead_letters: number of requests that were given up, by reason.
-        failing: why the last poll failed, by feed.
+        dead_letters: number of requests that became dead letters, by reason.
+        failing: reasons why the last poll of a feed failed, by feed.
     """
 
     feeds: int = 0
@@ -49,10 +49,10 @@ class RunProgress:
 
     Attributes:
         accounts: outcomes of the pages in raw-html.
-        rate: pages whose outcome became known, a second, in the last seconds.
+        rate: number of pages per second whose outcome became known in the last ten seconds.
         domains: number of clean texts by domain.
-        news: newest clean text of each of the last few domains, newest last.
-        harvest: what feeds have brought; None if pages come from files.
+        news: newest clean text of each of the last three domains, the newest last.
+        harvest: counts of the feeds; None if pages come from files.
     """
 
     accounts: Accounts = field(default_factory=Accounts)
@@ -68,7 +68,7 @@ class RunProgress:
 
     @property
     def mark(self) -> int:
-        """A number that rises with every step of a page, but not with polls without news."""
+        """Number that rises with each step of a page, but not with a poll without new items."""
         harvest = self.harvest or Harvest()
         return self.settled + harvest.items + (harvest.items - harvest.waiting)
 
@@ -79,12 +79,12 @@ class DemoSummary:
 
     Attributes:
         accounts: outcomes of all pages in raw-html, counted by the job's audit.
-        fetches: outcomes of all requests for pages, counted likewise; None if pages come from
-            files.
+        fetches: outcomes of all requests for pages, counted by the audit of fetches; None if pages
+            come from files.
         domains: number of domains that have a clean text.
         seconds: time from the first published page or item to the last outcome.
         refused: pages or feeds that were not published, with the reason.
-        harvest: what feeds have brought; None if pages come from files.
+        harvest: counts of the feeds; None if pages come from files.
         lost: items of the sample's feeds that did not become a page, with the place of the loss.
     """
 

@@ -20,8 +20,8 @@ from urltree.page import Page, PageError
 from urltree.reading import Reader
 from urltree.reading.source import Source, check_source
 
-IN_FLIGHT = 500  # pages that Kafka has not confirmed yet
-BATCH = 1 << 20  # bytes: with aiokafka's 16 KiB each page would be a batch, and so a round trip
+IN_FLIGHT = 500  # largest number of pages that Kafka has not confirmed yet
+BATCH = 1 << 20  # bytes per batch; with aiokafka's 16 KiB each page would need its own round trip
 
 OnSent = Callable[[int, int], None]
 
@@ -35,7 +35,7 @@ class Publisher:
 
     Attributes:
         published: number of pages that Kafka has confirmed.
-        refused: why each refused page cannot be published.
+        refused: for each page that cannot be published, the reason.
     """
 
     def __init__(self, settings: Settings, on_sent: OnSent) -> None:
@@ -85,7 +85,7 @@ class Publisher:
             self._on_sent(sent.partition, sent.offset)
 
     def _record(self, source: Source) -> tuple[bytes, bytes | None]:
-        """Return value and key. Malformed records stay as they are; the job reports the fault."""
+        """Return value and key of a record; a malformed one is published for the job to refuse."""
         try:
             page, _ = check_source(source, "")
         except PageError:

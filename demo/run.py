@@ -24,7 +24,7 @@ async def run_pages(inputs: tuple[str, ...], directory: Path, view: RunView) -> 
     """Publish the pages of files and folders, follow them until each has an outcome, and audit.
 
     Raises:
-        KafkaError, SettingsError, WorkerError, InputError: the message is a sentence for a person.
+        KafkaError, SettingsError, WorkerError, InputError: the message says what the user can do.
     """
     async with (
         kafka(directory, view) as settings,

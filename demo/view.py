@@ -14,28 +14,28 @@ from rich.text import Text
 
 from demo.progress import Harvest, News, RunProgress
 
-PLAIN_SECONDS = 3.0
-TEXT = 600  # characters of a clean text that are shown
+PLAIN_SECONDS = 3.0  # between two lines of the plain view
+TEXT = 600  # largest number of characters of a clean text that are shown
 
 
 class RunView(Protocol):
-    """Shows a run to a person."""
+    """View that shows a run to the user."""
 
     def say(self, message: str) -> None:
-        """Print what is being done."""
+        """Print a message about the present step of the run."""
 
     def show(self, progress: RunProgress) -> None:
         """Show the progress."""
 
     def __enter__(self) -> Self:
-        """Begin to show."""
+        """Open the view."""
 
     def __exit__(self, *error: object) -> None:
         """Restore the terminal."""
 
 
 class Plain:
-    """A view that prints a line every few seconds, and sometimes a text."""
+    """View that prints a line of counts every few seconds, and the newest clean text."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -49,7 +49,7 @@ class Plain:
         pass
 
     def say(self, message: str) -> None:
-        """Print what is being done."""
+        """Print a message about the present step of the run."""
         self._print(message)
 
     def show(self, progress: RunProgress) -> None:

@@ -18,16 +18,16 @@ PAGE_STAGES = ("normalize", "extract")
 FEED_STAGES = ("poll", "fetch", *PAGE_STAGES)
 
 PATIENCE = 300.0
-"""Seconds until a worker must be ready. 5 to 10 are usual."""
+"""Longest time until a worker is ready, in seconds. Usually it takes 5 to 10 s."""
 
 ROOT = Path(__file__).parent.parent
 COMMAND = ("-m", "agents", "worker")
 
-_PAUSE = 0.2  # seconds between two questions whether a worker is ready
+_PAUSE = 0.2  # seconds between two checks whether a worker is ready
 
 
 class WorkerError(Exception):
-    """A worker ended or did not become ready; the message shows its log's end."""
+    """A worker ended or did not become ready; the message contains the end of its log."""
 
 
 class WorkerProcess(ChildProcess):
@@ -68,11 +68,11 @@ class WorkerProcess(ChildProcess):
         return f"the worker of {self.stage}"
 
     def is_ready(self) -> bool:
-        """Tell whether the worker processes records."""
+        """Return whether the worker processes records."""
         return self.get("/readyz") is not None
 
     def get(self, path: str) -> str | None:
-        """Return what the worker serves at this path; None if it serves nothing or an error."""
+        """Return the body of the worker's response for a path; None if the request fails."""
         try:
             with urllib.request.urlopen(
                 f"http://127.0.0.1:{self.port}{path}", timeout=5

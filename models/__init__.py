@@ -1,4 +1,4 @@
-"""Record formats of the Kafka topics: one module for each topic, JSON by orjson.
+"""Record formats of the Kafka topics: one module for each topic.
 
-`schemas/` holds the same formats as JSON Schema, generated from these modules.
+The directory `schemas/` has JSON Schemas of these formats, which are generated from the modules.
 """

@@ -1,7 +1,7 @@
-"""clean-text, the public output: the text of a page without the boilerplate of its site.
+"""clean-text, the public output topic: the text of a page without the boilerplate of its site.
 
-The order of the fields is fixed and there is no processing time, so that a replay writes the same
-bytes. The topic is compacted; its key is the document's id.
+A record has no processing time, and the order of its fields is fixed, so that a replay writes the
+same bytes. The topic is compacted; the key of a record is the document id.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ BLOCK_FIELDS = tuple(f.name for f in fields(ExtractedBlock))
 
 
 def encode(extraction: Extraction) -> bytes:
-    """Write an extraction whose status is `ok`; fields that are None are left out.
+    """Write an extraction as the value of a record; fields that are None are left out.
 
     Raises:
-        ValueError: the status is another one.
+        ValueError: the status of the extraction is not `ok`.
     """
     if extraction.status != "ok":
         raise ValueError(
@@ -43,7 +43,7 @@ def encode(extraction: Extraction) -> bytes:
 
 
 def decode(value: bytes | None) -> dict[str, Any]:
-    """Read the fields of a record; fields that were None are missing.
+    """Read the fields of a record; fields that were None are missing in the result.
 
     Raises:
         PageError: `malformed`: the value is not a record of this topic.

@@ -1,12 +1,12 @@
-"""dead-letters: records that a stage refused, kept so that a replay can restore them exactly.
+"""dead-letters: the records that a stage refused. A replay sends the original records again.
 
-    key      origin
-    value    the original bytes, null where they were null
+    key      origin of the page
+    value    value of the original record, unchanged; null if it was null
     headers  urltree-stage, urltree-reason, urltree-topic, urltree-key?, urltree-message,
-             then every header of the original, in its order
+             then all headers of the original record, in their order
 
-`urltree-message` is the last of our headers: all headers after it are the original's, whatever
-their names are. An original without a key has no `urltree-key`.
+`urltree-message` is the last of our headers. All headers after it are those of the original record,
+whatever their names are. `urltree-key` is missing if the original record has no key.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from models.record import malformed
 STAGES = ("poll", "fetch", "normalize", "extract")
 
 MAX_MESSAGE = 1_000
-"""Longest message, in characters: a person reads it."""
+"""Largest number of characters of a message; longer messages are cut."""
 
 _OWN = (names.STAGE, names.REASON, names.TOPIC, names.KEY, names.MESSAGE)
 
 
 class Record(NamedTuple):
-    """The parts of a Kafka record that a replay restores, as bytes."""
+    """The parts of a Kafka record that a replay sends again; key and value are bytes."""
 
     key: bytes | None
     value: bytes | None
@@ -39,11 +39,11 @@ class DeadLetter:
     """A record of the topic dead-letters.
 
     Attributes:
-        origin: origin of the page; the record's key.
+        origin: origin of the page; it is the key of the record.
         stage: stage that refused the record: `poll`, `fetch`, `normalize` or `extract`.
         reason: code of `urltree.page.Reason`; a string, because a later release may add codes.
         message: description of the fault for a person.
-        topic: topic that the stage read the original from.
+        topic: topic from which the stage read the original record.
         original: original record, unchanged.
     """
 
@@ -55,7 +55,7 @@ class DeadLetter:
     original: Record
 
     def to_record(self) -> Record:
-        """Return the Kafka record to publish."""
+        """Return the Kafka record of this dead letter."""
         own = {
             names.STAGE: self.stage.encode(),
             names.REASON: self.reason.encode(),
@@ -73,7 +73,7 @@ class DeadLetter:
         value: bytes | None,
         headers: Iterable[tuple[str, bytes | None]],
     ) -> DeadLetter:
-        """Read a published record.
+        """Read a dead letter from the parts of its Kafka record.
 
         Raises:
             PageError: `malformed`: the record is not a dead letter.

@@ -1,7 +1,7 @@
-"""documents, an internal topic: a page with its key, split into text blocks.
+"""documents, an internal topic: pages with their URL keys, split into text blocks.
 
-Blocks and elements are tables: a JSON array for each column. So names are written once, and a
-column is checked in C, at a tenth of the cost of checking each block.
+Blocks and elements are written as tables, with a JSON array for each column. So each name is
+written once, and msgspec checks a column in C, which costs a tenth of a check of each block.
 """
 
 from __future__ import annotations
@@ -33,18 +33,19 @@ from urltree.page import microseconds
 FIELDS = tuple(f.name for f in fields(Document))
 
 StoredVersion = Annotated[int, Meta(ge=0, le=2**16 - 1)]
-"""A version that rows store in 16 bits, see `urltree.site.row`."""
+"""A version number that fits into 16 bits; rows store it so (`urltree.site.row`)."""
 
-# msgspec bounds integers by 63 bits. A hash has 64, and orjson reads a larger integer as a float.
+# A hash has 64 bits. It has no upper bound here, because bounds of msgspec have at most 63 bits;
+# orjson reads an integer of more than 64 bits as a float, which is refused.
 BlockHash = Annotated[int, Meta(ge=0)]
 
-# tuple.__new__ in C; `_make` would be a Python call for each row
+# tuple.__new__ is a C function; `_make` would be a Python call for each row
 _element = partial(tuple.__new__, Element)
 _text_block = partial(tuple.__new__, TextBlock)
 
 
 class BlockTable(Struct, gc=False):
-    """The text blocks of a page as columns of one length; see `TextBlock` for the fields."""
+    """The text blocks of a page as columns of equal length; see `TextBlock` for the fields."""
 
     text: list[str]
     element: list[Count]
@@ -55,7 +56,7 @@ class BlockTable(Struct, gc=False):
 
 
 class ElementTable(Struct, gc=False):
-    """The elements of a page as columns of one length; see `Element` for the fields."""
+    """The elements of a page as columns of equal length; see `Element` for the fields."""
 
     tag: list[str]
     parent: list[Annotated[int, Meta(ge=-1)]]
@@ -63,7 +64,7 @@ class ElementTable(Struct, gc=False):
 
 
 class DocumentRecord(Struct, kw_only=True, gc=False):
-    """The fields of a record of documents; see `Document` for their meaning."""
+    """The fields of a record of the topic documents; see `Document` for their meaning."""
 
     id: HexId
     domain: NonEmpty
@@ -103,7 +104,7 @@ def encode(document: Document) -> bytes:
 
 
 def decode(value: bytes | None) -> Document:
-    """Read a document, and check everything that later steps rely on.
+    """Read a document from the value of a record, and check all fields.
 
     Raises:
         PageError: `malformed`; the message names the field.
@@ -153,17 +154,17 @@ def _blocks(columns: BlockTable, elements: int) -> tuple[TextBlock, ...]:
     table = [getattr(columns, name) for name in TextBlock._fields]
     _check_lengths("blocks", *table)
     if max(columns.element, default=-1) >= elements:
-        raise malformed(f"blocks.element: an index is not below {elements}, the count of elements")
+        raise malformed(f"blocks.element: an index is not below {elements}, the number of elements")
     return tuple(map(_text_block, zip(*table, strict=True)))
 
 
 def _check_lengths(name: str, *columns: Sequence[Any]) -> None:
     if len(set(map(len, columns))) != 1:
         lengths = ", ".join(str(len(column)) for column in columns)
-        raise malformed(f"{name}: columns should have one length, have {lengths}")
+        raise malformed(f"{name}: columns should have equal lengths, have the lengths {lengths}")
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], fields: tuple[str, ...]) -> dict[str, Any]:
-    """Turn rows with these fields into columns."""
+    """Return a column for each field, with the values of all rows."""
     columns = zip(*rows, strict=True) if rows else [()] * len(fields)
     return dict(zip(fields, columns, strict=True))

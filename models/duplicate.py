@@ -1,4 +1,4 @@
-"""duplicates: a page that its domain has seen before, and the step that revealed it."""
+"""duplicates, an output topic: pages that were seen before, and the step that revealed them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Urls:
     """The forms of a page's address, from the first to the last step of normalisation.
 
     Attributes:
-        request: the request URL as given; None where only the response URL is known.
-        response: the URL after redirects.
-        canonical: the normalised URL with its whole query.
-        key: the normalised URL with its query reduced by the rules.
+        request: request URL as given; None if only the response URL is known.
+        response: URL after redirects.
+        canonical: normalised URL with its whole query.
+        key: URL key: the normalised URL with a query that the rules have reduced.
     """
 
     request: str | None
@@ -32,11 +32,12 @@ class DuplicateRecord:
     """A record of the topic duplicates; its key is `origin`.
 
     Attributes:
-        origin: origin of this page.
-        first_origin: origin of the page that was seen first, or that superseded this one.
-        id: document id that the two pages share.
-        step: first step of normalisation after which the two were equal, or `superseded`.
-        urls: addresses of this page.
+        origin: origin of the duplicate page.
+        first_origin: origin of the page that was seen first, or of the later version that
+            superseded the duplicate page.
+        id: document id of both pages.
+        step: first step of normalisation after which both addresses were equal, or `superseded`.
+        urls: forms of the duplicate page's address.
     """
 
     origin: str
@@ -47,14 +48,14 @@ class DuplicateRecord:
 
     @classmethod
     def superseded(cls, document: Document, by: str) -> DuplicateRecord:
-        """Make the record of an earlier version of a page that arrived again after a later one.
+        """Make the record for an earlier version of a page that is replayed after a later version.
 
         Args:
             document: the earlier version.
             by: origin of the later version.
 
         Raises:
-            PageError: `bad-url`: `normalize` did not write this document.
+            PageError: `bad-url`: the document has no valid URL, so `normalize` did not write it.
         """
         response = document.response_url or document.url or ""
         urls = Urls(document.url, response, str(normalise(response)), document.url_key)
@@ -62,19 +63,19 @@ class DuplicateRecord:
 
 
 def encode(duplicate: DuplicateRecord) -> bytes:
-    """Write the value of a record."""
+    """Write a duplicate as the value of a record."""
     fields = asdict(duplicate)
     urls = {name: url for name, url in fields["urls"].items() if url is not None}
     return write_fields({"schema": SCHEMA, **fields, "urls": urls})
 
 
 def decode(value: bytes | None) -> DuplicateRecord:
-    """Read a record.
+    """Read a duplicate from the value of a record.
 
     Raises:
         PageError: `malformed`: the value is not a record of this topic.
     """
     record = read_versioned(value)
     if isinstance(urls := record.get("urls"), dict):
-        urls.setdefault("request", None)  # not written where it is None
+        urls.setdefault("request", None)  # a request URL that is None is not written
     return check_fields(record, DuplicateRecord)

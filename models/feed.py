@@ -1,10 +1,10 @@
-"""feeds, a compacted topic: one record for each followed feed. A tombstone stops following it.
+"""feeds, a compacted input topic: one record for each feed to follow.
 
-    key    SITE URL: the registrable domain, a space, the feed's address as it was added
-    value  schema, title?, meta?; null: stop following the feed
+    key    SITE URL: the registrable domain, a space, and the address with which the feed was added
+    value  schema, title?, meta?; a null value (tombstone) removes the feed
 
-The record's partition is the one of the site, not of the key. So one worker, the owner of the
-site's partition, reads all feeds of a site.
+The site decides the partition of a record, not the whole key. So one worker, which owns the
+partition of the site, polls all feeds of the site.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from urltree.page import MAX_META_BYTES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
-    """A feed that is followed.
+    """A feed to follow.
 
     Attributes:
-        site: registrable domain.
-        url: address as it was added; it stays the feed's name when the feed moves.
-        title: title for people, until the feed gives its own.
-        meta: the user's own strings, returned with every page of this feed.
+        site: registrable domain of the feed.
+        url: address with which the feed was added; it identifies the feed even if the feed moves.
+        title: title for people; it is used until a poll has found the feed's own title.
+        meta: the user's own strings, returned with every page of the feed.
     """
 
     site: str
@@ -40,24 +40,24 @@ class Feed:
         return f"{self.site} {self.url}".encode()
 
     def encode(self) -> bytes:
-        """Write the value of the record."""
+        """Write the feed as the value of its record."""
         return write_fields(
             {"schema": SCHEMA, "title": self.title, "meta": dict(self.meta) or None}
         )
 
 
 class FeedValue(Struct):
-    """The fields of a record's value."""
+    """The fields in the value of a record of the topic feeds."""
 
     title: str | None = None
     meta: dict[str, str] = {}
 
 
 def split_key(key: bytes | None) -> tuple[str, str]:
-    """Return the site and the URL of a key.
+    """Return the site and the URL in the key of a record.
 
     Raises:
-        PageError: `malformed`.
+        PageError: `malformed`: the key does not consist of a site, a space and a URL.
     """
     try:
         site, url = (key or b"").decode().split(" ")
@@ -69,10 +69,10 @@ def split_key(key: bytes | None) -> tuple[str, str]:
 
 
 def decode(key: bytes | None, value: bytes) -> Feed:
-    """Read a record that is not a tombstone.
+    """Read a feed from the key and the value of a record that is not a tombstone.
 
     Raises:
-        PageError: `malformed`.
+        PageError: `malformed`; the message names the field.
     """
     site, url = split_key(key)
     record = read_versioned(value)

@@ -1,8 +1,9 @@
-"""fetches: the durable queue of pages to be fetched, keyed by the domain of their target.
+"""fetches: the durable queue of pages to be fetched.
 
-A page that cannot be fetched now is sent again, with the number of failed attempts and the time
-of the next one. Its header `urltree-origin` names the offset of its first copy, as on every
-record that is sent again, so that the audit counts it as the same page.
+The key of a record is the domain of the address that is requested next. If a page cannot be fetched
+now, its record is sent again with the number of failed attempts and the time of the next attempt.
+As on every record that is sent again, the header `urltree-origin` names the page's first copy, so
+that the audit counts all copies as one page.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ class FetchRequest:
     """A page to be fetched.
 
     Attributes:
-        url: address of the page, as the feed names it.
-        redirects: addresses that earlier attempts were redirected to. The last one is requested
-            next, and its domain is the record's key.
-        feed: address of the feed, as it was added.
-        title, description, published: what the feed's item gives; `published` is RFC 3339.
-        meta: the feed's own strings, returned with the page.
-        attempt: number of attempts that failed.
-        not_before: time of the next attempt, in seconds since 1970.
-        trouble: why the last attempt failed.
+        url: address of the page in the feed.
+        redirects: addresses to which earlier attempts were redirected. The last address is
+            requested next, and its domain is the key of the record.
+        feed: address with which the feed was added.
+        title, description, published: values in the feed's item; `published` is RFC 3339.
+        meta: strings that the user gave for the feed, returned with the page.
+        attempt: number of failed attempts.
+        not_before: earliest time of the next attempt, in seconds since 1970.
+        trouble: reason why the last attempt failed; None before the first failure.
     """
 
     url: NonEmpty
@@ -43,7 +44,7 @@ class FetchRequest:
 
     @property
     def target(self) -> str:
-        """Address that is requested next."""
+        """Address that is requested next: the last redirect, or else the URL of the page."""
         return self.redirects[-1] if self.redirects else self.url
 
 
@@ -58,9 +59,9 @@ def encode(fetch: FetchRequest) -> bytes:
 
 
 def decode(value: bytes | None) -> FetchRequest:
-    """Read a record.
+    """Read a request from the value of a record.
 
     Raises:
-        PageError: `malformed`.
+        PageError: `malformed`; the message names the field.
     """
     return check_fields(read_versioned(value), FetchRequest)

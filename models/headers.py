@@ -1,21 +1,22 @@
 """Names of the headers that the job writes, and a function that reads a header.
 
-Every name begins with `urltree-`, so that it never collides with users' own headers.
+Every name begins with `urltree-`, so that it does not collide with other headers of users.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-# Origin of the page, on records that were sent again: topic/partition/offset of its first copy.
+# On a record that was sent again: topic/partition/offset of the page's first copy.
 ORIGIN = "urltree-origin"
-# Time of the first copy in ms since 1970, on documents and on records with a corrected key.
+# On a document or a record with a corrected key: time of the page's first copy, in milliseconds
+# since 1970.
 ARRIVED = "urltree-arrived"
-# Marks a record that normalize sent again under the key of its domain.
+# Marks a record of raw-html that `normalize` sent again, because its key was not its domain.
 REKEYED = "urltree-rekeyed"
-# Origin of the request in fetches, on the page in raw-html that answers it.
+# On a fetched page in raw-html: origin of its request in fetches.
 FETCHED_FOR = "urltree-fetched-for"
-# Marks an operator's command to the owner of a table, see `models.command`.
+# Marks a record that is a command of an operator instead of a page, see `models.command`.
 COMMAND = "urltree-command"
 
 # Headers of dead letters. MESSAGE is the last one; the original record's headers follow it.
@@ -29,9 +30,10 @@ Headers = Sequence[tuple[str, bytes | None]]
 
 
 def header(headers: Headers | None, name: str) -> str | None:
-    """Return the last header of that name as text, as Kafka's own clients do; None if missing.
+    """Return the last header with this name as text, or None if there is none.
 
-    Bytes that are not UTF-8 become U+FFFD, so that no header of another program causes an error.
+    Kafka's own clients also return the last one. Bytes that are not UTF-8 become U+FFFD, so that a
+    header of another program never causes an error.
     """
     for key, value in reversed(headers or ()):
         if key == name and value is not None:

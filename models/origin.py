@@ -1,6 +1,7 @@
-"""Origin of a page: topic/partition/offset of its first copy, such as `raw-html/3/1042`.
+"""The origin of a page: topic/partition/offset of its first copy, such as `raw-html/3/1042`.
 
-Every record that is made from a page carries it, so that each output can be traced to its input.
+Every record that is made from a page contains the page's origin, so that each output can be traced
+to its input.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ _ORIGIN = re.compile(r"([a-zA-Z0-9._-]{1,249})/(0|[1-9][0-9]{0,9})/(0|[1-9][0-9]
 
 
 class Origin(NamedTuple):
-    """The place of a page's first copy in Kafka; `str()` gives the form used in records."""
+    """The place of a page's first copy in Kafka; `str()` returns the form used in records."""
 
     topic: str
     partition: int
@@ -24,7 +25,7 @@ class Origin(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Origin:
-        """Read the form used in records.
+        """Read an origin from the form used in records.
 
         Raises:
             ValueError: the text does not have this form.

@@ -1,7 +1,7 @@
-"""poll-outcomes: the result of a poll, sent to the worker that owns the feed's state.
+"""poll-outcomes, an internal topic: results of polls, for the worker that owns the feed's state.
 
-key    site
-value  the fields of `urltree.crawl.decisions.poll.outcome.PollOutcome`
+key    registrable domain of the feed
+value  fields of `urltree.crawl.decisions.poll.outcome.PollOutcome`
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _FIELDS = tuple(field.name for field in fields_of(PollOutcome))
 
 
 def encode(outcome: PollOutcome) -> bytes:
-    """Write the value of a record; an item is an array [hash in hex, time, is_new]."""
+    """Write the value of a record; each item becomes an array [hash in hex, time, is_new]."""
     fields = {name: getattr(outcome, name) for name in _FIELDS}
     items = [[item.hash.hex(), item.time, item.is_new] for item in outcome.items]
     return write_fields({"schema": SCHEMA, **fields, "items": items})
 
 
 def decode(value: bytes | None) -> PollOutcome:
-    """Read a record.
+    """Read an outcome from the value of a record.
 
     Raises:
         PageError: `malformed`: the value is not a record of this topic.

@@ -1,12 +1,12 @@
-"""raw-html, the public input: fetched pages.
+"""raw-html, the public input topic: fetched pages.
 
 A record has one of two forms:
 
 - The value is a JSON object with the fields of `schemas/raw-html.json`.
-- The value is the page itself, the bytes of the response, and the same fields are headers of the
-  same names as UTF-8 text. A record has this form if it has a header `url` or `response_url`.
-  `status` and `schema` are decimal numbers, `redirects` is a JSON array of strings, and each of
-  the user's own strings is a header `meta.NAME`. Other headers are ignored.
+- The value is the body of the response. The other fields are headers with the same names, in
+  UTF-8. A record has this form if it has a header `url` or `response_url`. `status` and `schema`
+  are decimal numbers, `redirects` is a JSON array of strings, and each of the user's own strings
+  is a header `meta.NAME`. Other headers are ignored.
 
 `urltree.page.Page` checks the fields, so that the library and the job refuse the same pages.
 """
@@ -28,7 +28,7 @@ _MARKS = ("url", "response_url")
 
 
 def decode(value: bytes | None, headers: Headers | None = ()) -> Page:
-    """Read a page in either form.
+    """Read a page from a record in either form.
 
     Raises:
         PageError: `malformed`; the message names the field.
@@ -39,7 +39,10 @@ def decode(value: bytes | None, headers: Headers | None = ()) -> Page:
 
 
 def to_record(page: Page) -> tuple[bytes, list[tuple[str, bytes | None]]]:
-    """Write the form whose value is the page: base64 would make the record a third larger."""
+    """Write a page as a record whose value is the page itself; return the value and the headers.
+
+    In JSON, base64 would make the record a third larger.
+    """
     fields = {name: getattr(page, name) for name in FIELDS if name not in ("html", "meta")}
     headers: list[tuple[str, bytes | None]] = [("schema", str(SCHEMA).encode())]
     headers += [(n, _header(f)) for n, f in fields.items() if f is not None and f != ()]
@@ -49,7 +52,7 @@ def to_record(page: Page) -> tuple[bytes, list[tuple[str, bytes | None]]]:
 
 
 def encode(page: Page) -> bytes:
-    """Write the JSON form; a page of bytes is written in base64."""
+    """Write a page as a JSON object; HTML that is bytes is written in base64."""
     fields = {name: getattr(page, name) or None for name in FIELDS if name != "html"}
     if isinstance(page.html, bytes):
         content = {"html_base64": base64.b64encode(page.html).decode()}
@@ -70,7 +73,7 @@ def _from_headers(value: bytes | None, headers: Headers) -> dict[str, Any]:
             meta[name.removeprefix(META)] = _text(name, content)
         elif name in _READ:
             fields[name] = _READ[name](name, content)
-    # the value is the page, even if a header is named html
+    # the value of the record is the page, even if there is a header named html
     return fields | {"html": value, "meta": meta}
 
 

@@ -1,10 +1,10 @@
 """Read, check and write the JSON objects that are the values of Kafka records.
 
-    bytes ──read──▶ fields ──check──▶ a record type
+    bytes ──read──▶ fields ──check──▶ record type
             orjson           msgspec
 
-orjson decides what is JSON, so that a record is refused for the same reason wherever it is read.
-msgspec compares the fields with the annotations of a record type, in C.
+Only orjson parses JSON, so that every stage refuses a record for the same reason. msgspec checks in
+C whether the fields fit the annotations of a record type.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from msgspec import Meta
 from urltree.page import PageError, Reason
 
 SCHEMA = 1
-"""Version of every record format. It rises when an old reader would misread a new record."""
+"""Version of all record formats. Raise it if an old reader would misread a new record."""
 
 ID_PATTERN = "^[0-9a-f]{32}$"
 
@@ -30,7 +30,7 @@ Checked = TypeVar("Checked")
 NonEmpty = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0)]
 
-# Matches every escape of a JSON text. The group matches the escape of a lone surrogate.
+# Matches each escape in a JSON text. The group matches only the escape of a lone surrogate.
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}"
     rb"|(u[dD][89a-fA-F][\da-fA-F]{2})"
@@ -39,15 +39,15 @@ _ESCAPE = re.compile(
 )
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
-# msgspec's messages end with the place of the error: "Expected `str`, got `int` - at `$.url`"
+# Matches a message of msgspec, which ends with a place: "Expected `str`, got `int` - at `$.url`"
 _PLACE = re.compile(r"(.*) - at `\$\.?(.*)`", re.DOTALL)
 
 
 def read_fields(value: bytes | None) -> dict[str, Any]:
     r"""Read the fields of a record.
 
-    JSON's grammar allows escapes of lone surrogates (`\ud800`), but orjson refuses them: they are
-    read as U+FFFD. orjson refuses nesting deeper than 1,024 levels, so no value exhausts the stack.
+    JSON allows escapes of lone surrogates (`\ud800`), but orjson refuses them. This function reads
+    them as U+FFFD. orjson refuses more than 1,024 nested levels, so no value exhausts the stack.
 
     Raises:
         PageError: `malformed`: the value is null, not JSON, or not a JSON object.
@@ -64,10 +64,10 @@ def read_fields(value: bytes | None) -> dict[str, Any]:
 
 
 def read_versioned(value: bytes | None) -> dict[str, Any]:
-    """Read the fields of a record whose `schema` must be the version that this release knows.
+    """Read the fields of a record, and check that its field `schema` is SCHEMA.
 
     Raises:
-        PageError: `malformed`.
+        PageError: `malformed`: the value is not a JSON object, or has another `schema`.
     """
     record = read_fields(value)
     if record.get("schema") != SCHEMA:
@@ -76,7 +76,7 @@ def read_versioned(value: bytes | None) -> dict[str, Any]:
 
 
 def check_fields(fields: Mapping[str, Any], kind: type[Checked]) -> Checked:
-    """Make a record of this type from fields; fields that the type does not have are ignored.
+    """Make a record of type `kind` from fields; fields that the type does not have are ignored.
 
     Raises:
         PageError: `malformed`: a field is missing, or its value does not fit its annotation.
@@ -88,7 +88,7 @@ def check_fields(fields: Mapping[str, Any], kind: type[Checked]) -> Checked:
 
 
 def write_fields(fields: Mapping[str, Any]) -> bytes:
-    """Write the fields that are not None, in their order. Lone surrogates become U+FFFD."""
+    """Write the fields that are not None as JSON, in order. Lone surrogates become U+FFFD."""
     record = {name: value for name, value in fields.items() if value is not None}
     try:
         return orjson.dumps(record)
@@ -97,12 +97,12 @@ def write_fields(fields: Mapping[str, Any]) -> bytes:
 
 
 def malformed(message: str) -> PageError:
-    """Make the error for bytes that do not follow the topic's schema."""
+    """Make the error for a record that does not follow the schema of its topic."""
     return PageError(Reason.MALFORMED, message)
 
 
 def _described(message: str) -> str:
-    """Put the name of the field first: "url: expected `str`, got `int`"."""
+    """Put the name of the field first in a message: "url: expected `str`, got `int`"."""
     match = _PLACE.fullmatch(message)
     problem, place = match.groups() if match else (message, "")
     problem = problem[:1].lower() + problem[1:]
@@ -124,7 +124,7 @@ def _replace_lone(escape: re.Match[bytes]) -> bytes:
 
 def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
-        # UTF-16 joins two adjacent halves of a pair to their character
+        # UTF-16 joins the two surrogates of a pair to one character
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, dict):
         return {_without_surrogates(k): _without_surrogates(field) for k, field in value.items()}

@@ -1,4 +1,4 @@
-"""Child processes that import the helpers of this package, whatever else is called `tests`."""
+"""The environment in which child processes of tests import this package `tests` and no other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def environment() -> dict[str, str]:
     """Return the environment of a child process in which this checkout is found first.
 
     A child process looks for `tests` in the folders of PYTHONPATH before it looks at installed
-    packages. Its working directory does not matter, and neither does Python's option `-P`.
+    packages. This works in any working directory, and with Python's option `-P`.
     """
     inherited = os.environ.get("PYTHONPATH")
     folders = [str(ROOT), *([inherited] if inherited else [])]

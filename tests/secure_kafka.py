@@ -1,7 +1,7 @@
-"""The embedded Kafka as people run it: TLS, and logins by SCRAM, by password and by token.
+"""The embedded Kafka with TLS, and with logins by SCRAM, by password and by token.
 
-One broker, four listeners: PLAINTEXT, SASL_SSL (SCRAM-SHA-512, PLAIN, OAUTHBEARER), SSL (which asks
-for a client's certificate) and its controller's. Tokens are checked by Kafka's own validator.
+The broker has four listeners: PLAINTEXT, SASL_SSL (SCRAM-SHA-512, PLAIN, OAUTHBEARER), SSL (which
+requires a certificate of the client) and the controller's. Kafka's own validator checks tokens.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from demo.kafka import Kafka, Security
 from tests.token_server import AUDIENCE, TokenServer, serving
 
 USERNAME, PASSWORD = "urltree", "a-good-password"
-# of the broker: its own, and that of the chart's value sets
+# host names of the broker: loopback, and the name in the chart's sets of values
 NAMES = ("127.0.0.1", "localhost", "kafka.kafka.svc")
 
 _CONFIG = """
@@ -53,18 +53,18 @@ listener.name.ssl.ssl.client.auth=required
 
 @dataclass(frozen=True)
 class SecureKafka:
-    """A running broker, and what a client needs to reach it.
+    """A running broker, with the addresses and files that a client needs to reach it.
 
     Attributes:
-        plain: `host:port` of the listener without any security.
-        brokers: `host:port` of SASL_SSL.
-        tls_brokers: `host:port` of SSL, for clients with a certificate.
-        ca_file: signs all certificates here.
-        other_ca_file: signs none.
-        cert_file, key_file: of a client.
-        username, password_file: a user of SCRAM-SHA-512 and of PLAIN.
-        tokens: the identity provider; `url`, `client_id`, `lifetime`, `given` and more.
-        secret_file: holds `tokens.client_secret`.
+        plain: `host:port` of the listener PLAINTEXT, without any security.
+        brokers: `host:port` of the listener SASL_SSL.
+        tls_brokers: `host:port` of the listener SSL, for clients with a certificate.
+        ca_file: certificate of the authority that has signed all certificates here.
+        other_ca_file: certificate of an authority that has signed none of them.
+        cert_file, key_file: certificate and private key of a client.
+        username, password_file: login of a user, by SCRAM-SHA-512 or PLAIN.
+        tokens: the identity provider, which issues tokens.
+        secret_file: file with the client secret of `tokens`.
     """
 
     plain: str
@@ -80,7 +80,7 @@ class SecureKafka:
     secret_file: Path
 
     def scram(self) -> dict[str, str]:
-        """Settings of a worker that logs in by name and password."""
+        """Return the settings of a worker that logs in by name and password."""
         return {
             "brokers": self.brokers,
             "security": "SASL_SSL",
@@ -91,7 +91,7 @@ class SecureKafka:
         }
 
     def oauth(self) -> dict[str, str]:
-        """Settings of one that logs in by token."""
+        """Return the settings of a worker that logs in by token."""
         return {
             "brokers": self.brokers,
             "security": "SASL_SSL",
@@ -104,7 +104,7 @@ class SecureKafka:
         }
 
     def certificate(self) -> dict[str, str]:
-        """Settings of one that shows a certificate."""
+        """Return the settings of a worker that logs in by a client certificate."""
         return {
             "brokers": self.tls_brokers,
             "security": "SSL",
@@ -116,7 +116,7 @@ class SecureKafka:
 
 @contextmanager
 def running_securely(directory: Path) -> Iterator[SecureKafka]:
-    """Start the broker and the identity provider; `directory` keeps their files."""
+    """Run the broker and the identity provider, with their files in `directory`."""
     files = _files(directory)
     tokens = TokenServer()
     jwks = _write(directory / "jwks.json", tokens.jwks())
@@ -129,7 +129,7 @@ def running_securely(directory: Path) -> Iterator[SecureKafka]:
         keystore=files["keystore"],
         ca=files["ca"],
     )
-    # Kafka reads no key that this property does not name (CVE-2025-27817)
+    # Kafka reads a key set only from a URL in this property (CVE-2025-27817)
     options = (f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={jwks.as_uri()}",)
     security = Security(("SASL_SSL", "SSL"), config, {USERNAME: PASSWORD}, options)
     with Kafka(directory / "kafka", security=security) as kafka, serving(tokens, files["keystore"]):
@@ -149,14 +149,14 @@ def running_securely(directory: Path) -> Iterator[SecureKafka]:
 
 
 def _files(directory: Path) -> dict[str, Path]:
-    """Certificates, all but one signed by `ca`."""
+    """Write keys and certificates, and return their paths by name. `ca` signs all but `other`."""
     ca = trustme.CA()
     server, client = ca.issue_cert(*NAMES), ca.issue_cert("urltree")
     files = {name: directory / f"{name}.pem" for name in ("ca", "other", "keystore", "cert", "key")}
     ca.cert_pem.write_to_path(files["ca"])
     trustme.CA().cert_pem.write_to_path(files["other"])
     key = load_pem_private_key(server.private_key_pem.bytes(), None)
-    # the one form of a key that Kafka reads
+    # PKCS #8 is the only format of a private key that Kafka reads
     pkcs8 = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     chain = b"".join(certificate.bytes() for certificate in server.cert_chain_pems)
     files["keystore"].write_bytes(pkcs8 + chain)

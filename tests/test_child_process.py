@@ -1,4 +1,4 @@
-"""A foreign package that is called `tests` does not hide ours in child processes."""
+"""Child processes import our package `tests` even if another package has the same name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOW = "import tests; print(tests.__file__)"
 
 @pytest.fixture
 def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a package `tests` of somebody else on PYTHONPATH."""
+    """Put another package with the name `tests` on PYTHONPATH."""
     package = tmp_path / "foreign" / "tests" / "__init__.py"
     package.parent.mkdir(parents=True)
     package.touch()
@@ -33,7 +33,7 @@ def which_tests() -> str:
 
 @pytest.mark.usefixtures("foreign")
 def test_a_child_process_in_the_root_of_the_checkout_imports_ours() -> None:
-    """Its working directory is first on its path, and ours is a regular package there."""
+    """The working directory is first on the path of the child, and `tests` is a package in it."""
     ran = subprocess.run(
         [sys.executable, "-c", SHOW], cwd=ROOT, capture_output=True, check=True, text=True
     )
@@ -43,7 +43,7 @@ def test_a_child_process_in_the_root_of_the_checkout_imports_ours() -> None:
 @pytest.mark.usefixtures("foreign")
 @pytest.mark.parametrize("options", [(), ("-P",)], ids=["default", "safe path"])
 def test_a_child_process_elsewhere_imports_ours(tmp_path: Path, options: tuple[str, ...]) -> None:
-    """The environment that tests give to their child processes names the root first."""
+    """The environment that tests give to their child processes has the root first on the path."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     ran = subprocess.run(
@@ -59,6 +59,6 @@ def test_a_child_process_elsewhere_imports_ours(tmp_path: Path, options: tuple[s
 
 @pytest.mark.usefixtures("foreign")
 def test_a_spawned_process_of_a_pool_imports_ours() -> None:
-    """It has the path of this process, on which the root is first."""
+    """A spawned process gets the path of this process, on which the root is first."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         assert pool.submit(which_tests).result() == OURS

@@ -84,7 +84,7 @@ def test_log_events_that_the_runbook_quotes_exist() -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_topics_that_are_named_exist(document: str) -> None:
-    """A changelog is named in full, as in topics.yaml."""
+    """Each changelog topic in a document is declared in topics.yaml under the same full name."""
     declared = {
         topic["name"] for topic in yaml.safe_load((ROOT / "topics.yaml").read_text())["topics"]
     }
@@ -106,7 +106,7 @@ def test_commands_that_are_shown_exist_with_their_options(program: str, document
 
 
 def test_every_extra_is_documented() -> None:
-    """docs/library.md has a table of the extras, without the one for developers."""
+    """The table of extras in docs/library.md has each extra, except `dev` for developers."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     introduction = TEXTS[LIBRARY].partition("## API")[0]
     found = re.findall(r"^\| `([^`]+)` \|", introduction, re.MULTILINE)
@@ -115,7 +115,7 @@ def test_every_extra_is_documented() -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_make_targets_that_are_shown_exist(document: str) -> None:
-    """`make run` and the others are targets of the Makefile."""
+    """Each command `make TARGET` in a document names a target of the Makefile."""
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"(?:\$ |`)make ([\w-]+)", TEXTS[document])) <= targets
 
@@ -137,13 +137,13 @@ def test_links_lead_somewhere(document: str) -> None:
 def test_paths_that_are_named_exist(document: str) -> None:
     """Each path in backquotes exists. A bare file name belongs to the folder named before it.
 
-    The changelog is left out: it names modules of former releases.
+    The changelog is not checked, because it names modules of former releases.
     """
     assert list(_missing_paths((ROOT / document).read_text())) == []
 
 
 def test_every_decision_is_listed_and_has_its_three_parts() -> None:
-    """The index of docs/decisions lists the numbered records; each has context and evidence."""
+    """The index lists all records by number; each has a context, a decision and evidence."""
     folder = ROOT / "docs" / "decisions"
     records = sorted(path for path in folder.glob("*.md") if path.name != "README.md")
     listed = re.findall(
@@ -157,13 +157,13 @@ def test_every_decision_is_listed_and_has_its_three_parts() -> None:
 
 
 def test_a_path_that_does_not_exist_is_found() -> None:
-    """The search for paths reads full paths, folders, patterns, and bare names after a path."""
+    """The search checks full paths, folders, patterns, and bare file names after a path."""
     text = "`urltree/page.py`, `extractor.py`, `absent.py`; `urltree/attic/`, `urltree/*.py`"
     assert list(_missing_paths(text)) == ["absent.py", "urltree/attic/"]
 
 
 def test_the_changelog_names_the_versions_of_what_is_stored() -> None:
-    """A release names the versions of its stored bytes; they decide whether old state counts."""
+    """The newest entry of CHANGELOG.md has the version of each format that is stored."""
     newest = (ROOT / "CHANGELOG.md").read_text().split("\n## ")[1]
     versions = {"tokenizer": TOKENIZER_VERSION, "key": KEY_VERSION, "row": ROW_VERSION}
     versions |= {"feed": FEED_STATE_VERSION, "host": HOST_STATE_VERSION}
@@ -172,7 +172,7 @@ def test_the_changelog_names_the_versions_of_what_is_stored() -> None:
 
 
 def test_the_readme_shows_code_that_runs() -> None:
-    """The first example prints what the comment below it says."""
+    """The first example of the README prints the lines of the comments below it."""
     code = _python("README.md")[0]
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     expected = [line.removeprefix("# ") for line in code.splitlines() if line.startswith("# ")]
@@ -180,7 +180,7 @@ def test_the_readme_shows_code_that_runs() -> None:
 
 
 def test_the_readme_shows_the_summary_that_make_run_prints() -> None:
-    """The heading of the summary in the README is the one of the demo."""
+    """The summary in the README has the heading that the demo prints."""
     summary = re.findall(r"^```\n(.+)\n +[0-9]", TEXTS["README.md"], re.MULTILINE)
     assert summary
     assert f'"{summary[0]}"' in (ROOT / "demo" / "__main__.py").read_text()
@@ -188,7 +188,7 @@ def test_the_readme_shows_the_summary_that_make_run_prints() -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_python_example_compiles(document: str) -> None:
-    """Examples that need Kafka are valid Python."""
+    """Each example in a document is valid Python, also the examples that need Kafka."""
     for code in _python(document):
         compile(code, document, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
@@ -197,7 +197,10 @@ def test_every_python_example_compiles(document: str) -> None:
 def test_what_the_readme_publishes_comes_out_where_it_consumes(
     kafka: str, prefix: str, tmp_path: Path
 ) -> None:
-    """The examples run unchanged, except for the broker and the names of the topics."""
+    """The consumer of the README prints the page that its producer has published.
+
+    The examples run unchanged, except for the broker and the names of the topics.
+    """
     job = Settings.model_validate({"brokers": kafka, "prefix": prefix, "data_dir": tmp_path})
     asyncio.run(topics.apply(job))
     publish, consume = (_on(job, code) for code in _python("README.md")[1:])
@@ -218,7 +221,7 @@ def _on(job: Settings, code: str) -> str:
 
 
 def _missing_paths(text: str) -> Iterator[str]:
-    """Return the paths in backquotes that do not exist, in order. NAME matches any name."""
+    """Yield the paths in backquotes that do not exist, in order. NAME matches any name."""
     tops = {path.name for path in ROOT.iterdir() if path.is_dir()}
     for line in text.splitlines():
         folder = ROOT

@@ -1,4 +1,4 @@
-"""Files that are made from other files are current."""
+"""Generated files agree with the files that they are generated from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The project is in order: imports, types, rooms, names, and the Python that is promised."""
+"""The project is in order: imports, types, rooms, names, and support for the oldest Python."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
-OLDEST = "3.11.0"  # Python; pyproject.toml and README say 3.11
+OLDEST = "3.11.0"  # the oldest Python that pyproject.toml and README promise
 PACKAGES = ("urltree", "urltree_evaluation", "models", "agents")
-REGISTRIES = {"urltree_evaluation/extractors"}  # one file for each extractor
+REGISTRIES = {"urltree_evaluation/extractors"}  # one file for each entry
 
 
 FOLDERS = (*PACKAGES, "demo", "bench", "deploy", "docs", "tests", ".github")
@@ -51,7 +51,7 @@ def texts() -> Iterator[tuple[Path, str]]:
     ids=" ".join,
 )
 def test_a_tool_finds_nothing(command: list[str]) -> None:
-    """import-linter, mypy and ruff, as pyproject.toml configures them."""
+    """import-linter, mypy and ruff find nothing, with their configuration in pyproject.toml."""
     name, *arguments = command
     ran = subprocess.run(
         [BIN / name, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
@@ -61,12 +61,12 @@ def test_a_tool_finds_nothing(command: list[str]) -> None:
 
 @pytest.mark.parametrize(("document", "lines"), [("README.md", 200), ("DESIGN.md", 250)])
 def test_a_document_is_read_in_one_sitting(document: str, lines: int) -> None:
-    """The documents that a newcomer reads first are short. No other test counts lines."""
+    """The two documents that a newcomer reads first do not exceed their number of lines."""
     assert len((ROOT / document).read_text().splitlines()) <= lines
 
 
 def test_urltree_has_few_rooms() -> None:
-    """`ls urltree` fits on a screen: at most 16 names without dunder files and py.typed."""
+    """The package has at most 16 modules and folders, so that `ls urltree` fits on a screen."""
     names = {path.name for path in (ROOT / "urltree").iterdir()}
     rooms = {name for name in names if not name.startswith("__")} - {"py.typed"}
     assert 0 < len(rooms) <= 16, sorted(rooms)
@@ -86,7 +86,7 @@ def test_a_folder_has_few_modules() -> None:
 
 
 def test_no_reference_to_an_issue_is_left() -> None:
-    """A reader cannot look up the number of an issue; docs/decisions has the reasons instead."""
+    """No file names an issue by its number, because readers cannot open the issue tracker."""
     found = [
         f"{path}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]}"
         for path, text in texts()
@@ -97,7 +97,7 @@ def test_no_reference_to_an_issue_is_left() -> None:
 
 
 def test_a_class_of_urltree_has_a_name_of_its_own() -> None:
-    """A reader who looks for a public class by its name finds one class only."""
+    """No two public classes of `urltree` have the same name, so a search by name finds only one."""
     places = defaultdict(list)
     for path in modules("urltree"):
         for node in ast.parse((ROOT / path).read_text()).body:
@@ -108,7 +108,10 @@ def test_a_class_of_urltree_has_a_name_of_its_own() -> None:
 
 
 def test_every_dependency_runs_on_the_oldest_python() -> None:
-    """Each pinned package supports 3.11.0; Debian 12 has 3.11.2, and one pin required 3.11.5."""
+    """Each pinned package supports Python 3.11.0.
+
+    Debian 12 has Python 3.11.2, and one package was once pinned to a version that requires 3.11.5.
+    """
     pinned = {line.partition("==")[0] for line in (ROOT / "constraints.txt").read_text().split()}
     found = {one.name: one.metadata["Requires-Python"] for one in distributions()}
     asked = {name: asks for name, asks in found.items() if name in pinned and asks}

@@ -1,4 +1,4 @@
-"""`make` sets up the virtual environment, also where uv fails and pip is old."""
+"""`make` sets up the virtual environment, even if uv fails and pip is old."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 from packaging.version import Version
 
 ROOT = Path(__file__).parent.parent
-FIRST_THAT_RESOLVES = Version("23.3")  # earlier pips stop at lxml[html-clean], lxml[html_clean]
+FIRST_THAT_RESOLVES = Version("23.3")  # older pips fail at lxml[html-clean], lxml[html_clean]
 
-# A Python whose environments write each call of pip to a file, and whose uv fails.
+# A fake Python. The virtual environments that it creates have a uv that fails, and a python that
+# writes the arguments of each call to the file `calls`.
 _PYTHON = """#!/bin/sh
 if [ "$1 $2" = '-m venv' ]; then
   mkdir -p "$4/bin"
@@ -23,7 +24,10 @@ fi
 
 
 def test_the_fallback_raises_pip_before_it_installs_the_project(tmp_path: Path) -> None:
-    """The oldest pip promised is 23.0 of Python 3.11.2, which cannot resolve our dependencies."""
+    """If uv fails, `make set-up` upgrades pip before pip installs the project.
+
+    The oldest supported Python may have pip 23.0, which cannot resolve our dependencies.
+    """
     python = tmp_path / "python"
     python.write_text(_PYTHON)
     python.chmod(0o755)
@@ -38,14 +42,14 @@ def test_the_fallback_raises_pip_before_it_installs_the_project(tmp_path: Path) 
 
 
 def test_the_documented_command_raises_pip_first() -> None:
-    """CONTRIBUTING.md shows the commands for those who have no make."""
+    """The commands in CONTRIBUTING.md, for users without make, upgrade pip first."""
     shown = re.findall(r"-m pip install (.*)", (ROOT / "CONTRIBUTING.md").read_text())
     assert shown[0].endswith("--upgrade 'pip>=23.3'")
     assert shown[1].startswith("-c constraints.txt -e ")
 
 
 def test_the_constraints_allow_a_pip_that_resolves() -> None:
-    """A lower pin would bring back a pip that cannot resolve our dependencies."""
+    """constraints.txt pins a pip that can resolve our dependencies."""
     pins = dict(
         line.split("==") for line in (ROOT / "constraints.txt").read_text().split() if "==" in line
     )

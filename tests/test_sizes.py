@@ -24,7 +24,7 @@ def _rows() -> list[Row]:
 
 
 def _inputs(column: int) -> dict[str, float]:
-    """Return the chosen numbers of an example, which the formulas use."""
+    """Return the numbers that the formulas of an example use, by their names in the formulas."""
     known = {"D": _number(COLUMNS[column])}
     for what, _, cells in _rows():
         if name := re.match(r"`([A-Z]|n)`", what):
@@ -40,7 +40,7 @@ def _number(cell: str) -> float:
 
 @pytest.mark.parametrize("column", range(3), ids=COLUMNS)
 def test_each_figure_is_what_its_arithmetic_gives(column: int) -> None:
-    """Each figure is correct to the digits that the table shows."""
+    """Each figure of the table is the result of its formula, to the digits that are shown."""
     known = _inputs(column)
     computed = {what: formula for what, formula, _ in _rows() if formula}
     assert len(computed) == 13

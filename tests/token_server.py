@@ -1,4 +1,4 @@
-"""An identity provider on loopback: gives tokens for a secret, signed for Kafka to check."""
+"""An identity provider on loopback, which issues signed tokens for a client id and a secret."""
 
 from __future__ import annotations
 
@@ -22,21 +22,23 @@ AUDIENCE = "kafka"
 
 
 class TokenServer:
-    """The client-credentials grant (RFC 6749, section 4.4), with tokens as of RFC 7519.
+    """A token endpoint with the client-credentials grant (RFC 6749, section 4.4).
+
+    Its tokens are JSON Web Tokens (RFC 7519).
 
     Attributes:
-        url: of the token endpoint, https.
-        client_id, client_secret: of the one client that it knows.
-        key: that signs tokens.
-        lifetime: of a token, seconds; less than zero gives expired ones.
-        audience: whom a token is for.
-        given: how many tokens were given.
-        asked: the parameters of each request.
-        status: what it answers instead, while it is not None.
+        url: https URL of the token endpoint.
+        client_id, client_secret: login of the only client that the server accepts.
+        key: private key that signs tokens.
+        lifetime: lifetime of a token in seconds; tokens with a negative lifetime have expired.
+        audience: claim `aud` of a token.
+        given: number of tokens that were issued.
+        asked: parameters of each request.
+        status: HTTP status of an error that the server answers instead; None for none.
     """
 
     client_id = "urltree at work"
-    client_secret = "a secret: 50 % & more"  # noqa: S105 - of a test
+    client_secret = "a secret: 50 % & more"  # noqa: S105 - only for tests
 
     def __init__(self) -> None:
         self.key = generate_private_key(public_exponent=65_537, key_size=2048)
@@ -48,13 +50,13 @@ class TokenServer:
         self.status: int | None = None
 
     def jwks(self) -> str:
-        """The public key, as a broker reads it (RFC 7517)."""
+        """Return the public key as a JSON Web Key Set (RFC 7517), which the broker reads."""
         numbers = self.key.public_key().public_numbers()
         key = {"kty": "RSA", "kid": "1", "use": "sig", "alg": "RS256"}
         return json.dumps({"keys": [key | {"n": _number(numbers.n), "e": _number(numbers.e)}]})
 
     def answer(self, authorization: str, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
-        """Status and JSON for a request of a token."""
+        """Return the HTTP status and the JSON of the answer to a request for a token."""
         self.asked.append(form)
         if self.status is not None:
             return self.status, {"error": "temporarily_unavailable"}
@@ -70,13 +72,13 @@ class TokenServer:
         }
 
     def _login(self) -> str:
-        # as application/x-www-form-urlencoded each, RFC 6749, section 2.3.1
+        # id and secret are each encoded as a form value, RFC 6749, section 2.3.1
         return "urltree+at+work:a+secret%3A+50+%25+%26+more"
 
     def _token(self) -> str:
         now = int(time.time())
         head = {"alg": "RS256", "kid": "1"}
-        # by whole seconds: a token is good for no less than `expires_in` says
+        # whole seconds, rounded up, so that a token is valid for at least `expires_in` seconds
         end = now + 1 + self.lifetime
         claims = {"sub": "urltree", "aud": self.audience, "iat": now, "exp": end}
         claims |= {"jti": str(self.given)}
@@ -86,11 +88,11 @@ class TokenServer:
 
 @contextmanager
 def serving(tokens: TokenServer, certificate: Path) -> Iterator[TokenServer]:
-    """Serve over TLS on a free port, in a thread of its own.
+    """Serve tokens over TLS on a free port, in a separate thread.
 
     Args:
-        tokens: what is served.
-        certificate: key and certificate for 127.0.0.1, PEM.
+        tokens: the server that answers requests.
+        certificate: PEM file with key and certificate for 127.0.0.1.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -104,7 +106,7 @@ def serving(tokens: TokenServer, certificate: Path) -> Iterator[TokenServer]:
             self.wfile.write(json.dumps(answer).encode())
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            """Nothing: what was asked stands in `asked`."""
+            """Write no log, because `TokenServer.asked` records the requests."""
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)

@@ -1,4 +1,4 @@
-"""Clean text from whole web sites: what recurs on a branch of a site is boilerplate."""
+"""Clean text from whole web sites: text that many pages of a site repeat is boilerplate."""
 
 from urltree.extractor import Extractor, extract
 from urltree.output.extraction import ExtractedBlock, Extraction

@@ -1,7 +1,7 @@
 """A document: a page with its URL key, split into text blocks. Heuristics judge documents.
 
-In the job a document is the record of the topic documents, from `normalize` to `extract`. It does
-not contain the HTML of the page.
+In the job, `normalize` publishes documents to the topic documents, and `extract` reads them there.
+A document does not contain the HTML of its page.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _WITHOUT_URL = ".invalid"  # top-level domain that does not exist on the web (RF
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundMetadata:
-    """Metadata that was found in the HTML or the text of a page; None where nothing was found.
+    """Metadata that was found in the HTML or the text of a page; None for what was not found.
 
     Attributes:
         date: date of publication, YYYY-MM-DD.
-        author: names, separated by commas.
+        author: names of the authors, separated by commas.
         description: description that the page gives to search engines.
         language: ISO 639 code of the clean text.
     """
@@ -38,12 +38,12 @@ class FoundMetadata:
     language: str | None = None
 
     def to_record(self) -> dict[str, str]:
-        """Return the fields that are set."""
+        """Return the fields that are not None, by name."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> FoundMetadata:
-        """Read the fields of a record; fields of later releases are ignored.
+        """Read the metadata from a record; unknown fields are ignored.
 
         Raises:
             TypeError: a field is not a string.
@@ -60,30 +60,30 @@ class Document:
     """A page whose URL key is known and whose text is split into blocks.
 
     Attributes:
-        id: 32 hexadecimal digits, see `UrlKey.id`.
-        domain: registrable domain; the key of every table.
-        url: request URL; None if only the response URL is known, or none.
+        id: document id, 32 hexadecimal digits, see `UrlKey.id`.
+        domain: registrable domain; the key of every table begins with it.
+        url: request URL; None if it is unknown.
         response_url: URL after redirects; None if it equals `url`.
         url_key: URL after normalisation and query rules.
         title: title in the input record.
         description: description in the input record.
-        published: RFC 3339 time of publication in the input record.
-        fetched_at: RFC 3339 time of the request in the input record.
+        published: time of publication in the input record, RFC 3339.
+        fetched_at: time of the request in the input record, RFC 3339.
         origin: topic/partition/offset of the page's first copy.
-        meta: strings of the user, returned unchanged.
+        meta: the user's own strings, returned unchanged.
         tokenizer: version of the tokenizer that made the blocks.
-        key_version: version of the URL key.
+        key_version: version of the rules that made the URL key.
         language: language that the page declares.
         canonical: canonical link that the page declares.
         author: author that the page declares.
         json_ld: bodies of the JSON-LD scripts of the page.
-        blocks: text blocks in order.
-        elements: elements that contain blocks, and their ancestors, in order.
+        blocks: text blocks in the order of the page.
+        elements: elements that contain blocks, and their ancestors, in the order of the page.
         blocks_over_cap: number of blocks beyond the tokenizer's limit; they are not in `blocks`.
         metadata: metadata found in the HTML; None if the option is off.
         page_title: text of the page's own `<title>`.
-        vouched: one digit per block, 1 if the text of a single-page extractor contains it; None if
-            no extractor was asked, or it returned nothing.
+        vouched: one digit for each block: 1 if the single-page extractor's text contains the
+            block, else 0. None if no such extractor was used, or it returned no text.
     """
 
     id: str
@@ -112,7 +112,7 @@ class Document:
 
     @classmethod
     def of(cls, page: Page, key: UrlKey, tokenized: TokenizedPage, origin: str) -> Document:
-        """Make the document of a page from its key and its tokens."""
+        """Make the document of a page from its URL key and its text blocks."""
         return cls(
             id=key.id,
             domain=key.domain,
@@ -139,9 +139,9 @@ class Document:
 
     @classmethod
     def without_url(cls, page: Page, tokenized: TokenizedPage, origin: str) -> Document:
-        """Make the document of a page without URL: the only document of a site of its own.
+        """Make the document of a page without URL. It is the only document of its site.
 
-        Its id is the XXH3-128 hash of key version and HTML, and its domain is `ID.invalid`.
+        The document id is the XXH3-128 hash of key version and HTML; the domain is `ID.invalid`.
         """
         html = page.html if isinstance(page.html, bytes) else page.html.encode(errors="replace")
         number = xxhash.xxh3_128_hexdigest(b"%d %s" % (KEY_VERSION, html))
@@ -156,12 +156,12 @@ class Document:
 
     @property
     def key_bytes(self) -> bytes:
-        """The id as 16 bytes, as tables store it."""
+        """Document id as 16 bytes; tables store it in this form."""
         return bytes.fromhex(self.id)
 
     @property
     def branch(self) -> tuple[str, ...]:
-        """Names of the nodes of the site's tree from below the root to the leaf."""
+        """Names of the document's nodes in the URL tree, from the child of the root to the leaf."""
         return branch(self.domain, self.url_key)
 
     @property
@@ -171,16 +171,19 @@ class Document:
         return None if stamp is None else microseconds(stamp)
 
     def distinct_hashes(self) -> array[int]:
-        """Return the distinct block hashes in the order of their first block."""
+        """Return the distinct block hashes, in the order in which they first occur on the page."""
         return array("Q", dict.fromkeys([block.hash for block in self.blocks]))
 
     def digest(self) -> int:
-        """Return the XXH3-64 digest of all block hashes in order: equal digests, equal blocks."""
+        """Return the XXH3-64 digest of all block hashes; documents with equal blocks share it."""
         return xxhash.xxh3_64_intdigest(array("Q", [block.hash for block in self.blocks]).tobytes())
 
 
 def kept_text(document: Document, boilerplate: Sequence[bool]) -> str:
-    """Return the text of the blocks that are not boilerplate, one line per block with text."""
+    """Return the texts of the blocks that are not boilerplate, joined by newlines.
+
+    Blocks whose text is empty are left out.
+    """
     return "\n".join(
         [
             block.text

@@ -1,4 +1,4 @@
-"""Deprecated name of `urltree_evaluation`; it will be removed in the next release.
+"""Deprecated name of the package `urltree_evaluation`; the next release removes this module.
 
 Plug-ins that import `urltree.evaluation` keep working and get a DeprecationWarning.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    """Return the attribute of `urltree_evaluation`, with a deprecation warning for the caller."""
+    """Return an attribute of `urltree_evaluation`, and warn the caller that this name is old."""
     if name.startswith("__"):
         raise AttributeError(name)
     warnings.warn(

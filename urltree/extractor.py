@@ -1,11 +1,11 @@
-"""The library: pages in, one Extraction per page out, in the same order.
+"""The library: it takes pages, and returns one Extraction for each page in the same order.
 
     page ──▶ check ──▶ admit ──▶ prepare ──▶ learn ──▶ extraction
                │         │         └──▶ duplicate
                └─────────┴──▶ error
 
-The pipeline makes all decisions (`pipeline.py`), as in the job. The library keeps the records of
-sites in dictionaries and in a state directory (`site/cache.py`).
+As in the job, the pipeline (`pipeline.py`) makes all decisions. The library stores the records of
+each site in dictionaries and in a state directory (`site/cache.py`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from urltree.site.state_directory import StateDirectory
 
 Judged = tuple[Document, Verdict]
 
-MEMORY = 512 << 20  # bytes
+MEMORY = 512 << 20  # default size in bytes of the sites in memory
 
 P = ParamSpec("P")
 
@@ -41,13 +41,14 @@ P = ParamSpec("P")
 class Extractor(Options):
     """An extractor that learns sites page by page and returns the text of each page.
 
-    It takes the options of `urltree.pipeline.Options`, and:
+    The extractor also takes the options of `urltree.pipeline.Options`.
 
     Args:
-        two_pass: learn from all pages, then judge each; nothing is evicted meanwhile.
-        boilerplate: return all blocks with their verdicts.
-        state: a directory to continue from and to save to when closed, or an open StateDirectory.
-        memory: size in bytes of the sites in memory; other sites are moved to disk.
+        two_pass: learn from all pages, then judge each page; `eviction` and `revise` are ignored.
+        boilerplate: return all blocks of each page with their verdicts.
+        state: state directory, or an open StateDirectory. The extractor continues from this state,
+            and saves its own state there when it is closed.
+        memory: size in bytes of the sites in memory; all other sites are moved to disk.
 
     Raises:
         ValueError, TypeError: an option is wrong.
@@ -79,10 +80,10 @@ class Extractor(Options):
 
         Args:
             page: a Page, a mapping with the fields of raw-html, a pair (url, html), or a PageError
-                for a page that its reader could not read.
+                if the page could not be read.
 
         Raises:
-            ValueError: with two_pass, which needs all pages; see `extract_all`.
+            ValueError: `two_pass` is set, which needs all pages; use `extract_all` instead.
         """
         if self.two_pass:
             raise ValueError(
@@ -91,14 +92,15 @@ class Extractor(Options):
         return self.extraction(self.learn(page))
 
     def revisions(self) -> list[Extraction]:
-        """Return the new extractions of first pages since the last call, with `revise`."""
+        """Return the new extractions of first pages since the last call; none without `revise`."""
         revisions, self._revisions = self._revisions, []
         return revisions
 
     def extract_all(self, pages: Iterable[Source]) -> Iterator[Extraction]:
-        """Return one Extraction per page, in order and lazily; with two_pass after the last page.
+        """Yield one Extraction for each page, in the order of the pages.
 
-        With `revise`, revisions follow the page that caused them.
+        A page is read when the next Extraction is requested; with `two_pass`, all pages are read
+        first. With `revise`, revisions follow the page that caused them.
         """
         if not self.two_pass:
             for page in pages:
@@ -115,8 +117,8 @@ class Extractor(Options):
         """Learn a page; return its document and verdict, or an Extraction without text.
 
         Args:
-            page: a page as for `extract`.
-            origin: origin of the page; None counts the pages of this extractor.
+            page: a page in any form that `extract` takes.
+            origin: origin of the page; if it is None, the number of the page is its origin.
         """
         origin = origin or f"library/0/{self._state.pages}"
         self._state.pages += 1
@@ -128,7 +130,11 @@ class Extractor(Options):
             return replace(failure(checked, origin, error), url=url_of(page))
 
     def judge_again(self, judged: Extraction | Judged) -> Extraction | Judged:
-        """Judge a learned document by all that is known now; return other extractions unchanged."""
+        """Judge a learned document again, with everything that its site has learned until now.
+
+        Args:
+            judged: a result of `learn`. An Extraction without text is returned unchanged.
+        """
         if isinstance(judged, Extraction):
             return judged
         document = judged[0]
@@ -146,7 +152,7 @@ class Extractor(Options):
             self._sites.settle()
 
     def extraction(self, judged: Extraction | Judged) -> Extraction:
-        """Return the Extraction of a learned page."""
+        """Return the Extraction for a result of `learn` or `judge_again`."""
         return judged if isinstance(judged, Extraction) else self._pipeline.extraction(*judged)
 
     def close(self) -> None:
@@ -182,7 +188,7 @@ class Extractor(Options):
                     return superseded(*learned)
                 stored.put_learned(document.key_bytes, learned)
                 stored.put_seen(document.key_bytes, seen, is_new=arrival is Arrival.NEW)
-            except BaseException:  # also KeyboardInterrupt: the tree is rebuilt from the rows
+            except BaseException:  # also KeyboardInterrupt; the next page rebuilds the tree
                 stored.site = None
                 raise
             self._revise(stored)
@@ -226,14 +232,15 @@ def _extract_all(extractor: Extractor, pages: Iterable[Source]) -> Iterator[Extr
 def _with_options_of(
     new: Callable[P, Extractor],
 ) -> Callable[Concatenate[Iterable[Source], P], Iterator[Extraction]]:
-    """Return the function `extract` with the keyword arguments of `Extractor`, declared once."""
+    """Return the function `extract`, whose keyword arguments are those of `Extractor`."""
 
     def extract(
         pages: Iterable[Source], *args: P.args, **options: P.kwargs
     ) -> Iterator[Extraction]:
-        """Return one Extraction per page, in order and lazily; options and errors as `Extractor`.
+        """Return an iterator with one Extraction for each page, in the order of the pages.
 
-        With `revise`, revisions follow the page that caused them.
+        The keyword arguments and errors are those of `Extractor`. Pages are read and judged as
+        `Extractor.extract_all` describes.
         """
         return _extract_all(new(*args, **options), pages)
 

@@ -1,7 +1,7 @@
 """A page: the checked fields of an input record of the topic raw-html.
 
-Library and job read pages with the same function, `Page.from_fields`. Therefore both refuse the
-same pages with the same reason and message.
+The library and the job check pages with the same function, `Page.from_fields`. Therefore both
+refuse the same pages, with the same reason and message.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ SCHEMA = 1
 MAX_REDIRECTS = 20
 MAX_META_BYTES = 8 * 1024
 
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - offsets are subtracted by hand, see `microseconds`
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - in UTC; `microseconds` subtracts the offset
 _TEXT_FIELDS = ("url", "response_url", "content_type", "title", "description", "feed")
 _TIME_FIELDS = ("published", "fetched_at")
 
 
 class Reason(StrEnum):
-    """The reason why a page cannot become clean text: the reason codes of the dead-letter topic."""
+    """The reason why a page cannot become clean text; also the reason code of its dead letter."""
 
     NOT_HTML = "not-html"
     HTTP_STATUS = "http-status"
@@ -35,10 +35,10 @@ class Reason(StrEnum):
     TOO_LARGE = "too-large"
     MISPLACED = "misplaced"
     UNREACHABLE = "unreachable"  # all attempts to fetch the page failed
-    ROBOTS = "robots"  # robots.txt forbids it
-    WALL = "wall"  # the answer is a consent page or a robot check instead of the page
-    REDIRECT = "redirect"  # a loop, too many redirects, or a target that is not an http address
-    REFUSED_ADDRESS = "refused-address"  # the address is private
+    ROBOTS = "robots"  # robots.txt forbids the page
+    WALL = "wall"  # the response is a consent page or a robot check
+    REDIRECT = "redirect"  # a loop, too many redirects, or a target that is no http address
+    REFUSED_ADDRESS = "refused-address"  # the address of the host is private
     INTERNAL = "internal"  # processing failed twice for an unexpected reason; can be replayed
 
 
@@ -64,18 +64,18 @@ class Page:
     """One fetched page: the record of the topic raw-html.
 
     Attributes:
-        url: request URL as given.
-        html: decoded text, or the bytes of the response.
+        url: request URL as given; None if it is unknown.
+        html: HTML as decoded text, or as the bytes of the response.
         response_url: URL after redirects; None if it equals `url`.
-        content_type: Content-Type header; its charset is used if `html` is bytes.
-        status: HTTP status code, if known.
+        content_type: header Content-Type; its charset is used if `html` is bytes.
+        status: HTTP status code; None if it is unknown.
         title: title given with the page, for example by a feed.
         description: description given with the page.
-        published: RFC 3339 time of publication, as given.
-        fetched_at: RFC 3339 time of the request, as given.
-        redirects: at most 20 URLs between `url` and `response_url`.
-        feed: address of the feed that named the page.
-        meta: strings of the user, at most 8 KB as UTF-8; they are returned unchanged.
+        published: time of publication as given, RFC 3339.
+        fetched_at: time of the request as given, RFC 3339.
+        redirects: URLs of the redirects between `url` and `response_url`, at most 20.
+        feed: address of the feed that linked to the page.
+        meta: the user's own strings, at most 8 KB as UTF-8; they are returned unchanged.
     """
 
     url: str | None
@@ -93,7 +93,7 @@ class Page:
 
     @property
     def final_url(self) -> str | None:
-        """Response URL, else request URL; it determines domain and key (paper, section 3)."""
+        """Response URL, or else request URL; domain and key are made from it (paper, section 3)."""
         return self.response_url or self.url
 
     @property
@@ -126,7 +126,7 @@ FIELDS = tuple(f.name for f in fields(Page))
 
 
 def microseconds(stamp: str) -> int:
-    """Return an RFC 3339 time, years 1 to 9999, in microseconds since 1970-01-01T00:00Z.
+    """Return an RFC 3339 time of the years 1 to 9999 in microseconds since 1970-01-01T00:00Z.
 
     Raises:
         ValueError: the text is not an RFC 3339 time, or it has no offset from UTC.
@@ -137,7 +137,7 @@ def microseconds(stamp: str) -> int:
     offset = moment.utcoffset()
     if offset is None:
         raise ValueError("it has no offset from UTC")
-    # astimezone would fail: year 1 with a positive offset lies before datetime.min in UTC
+    # astimezone would fail for year 1 with a positive offset: in UTC it is before datetime.min
     elapsed = moment.replace(tzinfo=None) - _EPOCH - offset
     return (elapsed.days * 86_400 + elapsed.seconds) * 1_000_000 + elapsed.microseconds
 

@@ -9,11 +9,12 @@
                   │ RowStore: rows and first pages; Site: its tree in memory
 
     Document, Verdict ──▶ extraction ──▶ Extraction: the clean text
-    id of a first page ──▶ revise ──▶ Revised: row to store, Extraction to publish again
+    id of a first page ──▶ revise ──▶ Revised: row to store, revised Extraction to publish
 
-No function here stores or publishes anything. Each returns its effects, and the caller carries them
-out: the library on dictionaries, the job's agents `normalize` (prepare) and `extract` (learn) on
-tables and topics. Therefore library and job cannot differ.
+No function here stores or publishes anything. Each function returns its effects, and the caller
+carries them out: the library on dictionaries, and the job on tables and topics. In the job, the
+agent `normalize` calls `prepare`, and the agent `extract` calls `learn`. Therefore the results of
+the library and the job cannot differ.
 """
 
 from __future__ import annotations
@@ -65,36 +66,38 @@ class Options:
         DEFAULT, f"Heuristic that decides what is boilerplate: one of {', '.join(NAMES)}."
     )
     rules: str | PathLike[str] | None = _option(
-        None, "YAML file with your own query rules; they are tried before the shipped rules."
+        None, "YAML file with your own query rules, which are tried before the shipped rules."
     )
     query: Query = _option(
         "known-noise",
-        "What to remove from a URL's query where no rule applies: `known-noise` removes known "
-        "tracking parameters, `drop` removes the whole query.",
+        "What to remove from the query of a URL to which no rule applies: `known-noise` removes "
+        "known tracking and session parameters, `drop` removes the whole query.",
     )
     eviction: Eviction | None = _option(
-        EVICTION, "How many documents of a site count, and for how long; None keeps all."
+        EVICTION,
+        "Limits of the number and age of the documents from which a site is learned; None has no "
+        "limits.",
     )
     revise: bool = _option(
         default=False,
-        help_="Judge the first pages of a site again when 20 of its pages are known. A page whose "
-        "text changes is published once more, as revision 1.",
+        help_="Judge the first pages of a site again when 20 pages of the site are known. If the "
+        "text of a page changes, the page is published again as revision 1.",
     )
     revisits: Revisits = _option(
         "drop",
-        "How to treat a page that was fetched again and has changed: `drop` counts it as a "
+        "What to do with a page that was fetched again and has changed: `drop` treats it as a "
         "duplicate, `replace` publishes it again under the same id.",
     )
     markdown: bool = _option(default=False, help_="Add the text as Markdown.")
     metadata: bool = _option(
         default=False,
-        help_="Add the date, author, description and language that the page shows; needs the "
-        "extra `metadata`.",
+        help_="Add the date, author, description and language that are found in the page; needs "
+        "the extra `metadata`.",
     )
     single_page: SinglePage = _option(
         "none",
-        "Single-page extractor that is asked about the first pages of a site; `trafilatura` needs "
-        "the extra `single-page`.",
+        "Extractor that judges each page alone; its result improves the text of the first pages "
+        "of a site. `trafilatura` needs the extra `single-page`.",
     )
 
     def check(self) -> None:
@@ -121,45 +124,45 @@ def help_of(option: str) -> str:
 
 
 class SeenStore(Protocol):
-    """The `seen` records of one site."""
+    """The `seen` records of one site, as the caller stores them."""
 
     @property
     def horizon(self) -> Horizon:
-        """Horizon of the site."""
+        """Horizon of the site: the time before which `seen` records no longer count."""
 
     @property
     def documents(self) -> int:
-        """Number of documents that the site has forwarded."""
+        """Number of documents of the site that have a `seen` record."""
 
     def seen(self, document_id: bytes) -> bytes | None:
-        """Return the encoded `seen` record of a document, None if there is none."""
+        """Return the encoded `seen` record of a document, or None if there is none."""
 
 
 class RowStore(Protocol):
-    """The rows and first pages of one site."""
+    """The rows and first pages of one site, as the caller stores them."""
 
     def row(self, document_id: bytes) -> bytes | None:
-        """Return the encoded row of a document, None if there is none."""
+        """Return the encoded row of a document, or None if there is none."""
 
     def rows(self) -> Iterable[tuple[bytes, bytes]]:
-        """Return the pairs of document id and encoded row."""
+        """Return all rows as pairs of document id and encoded row."""
 
     def first_page(self, document_id: bytes) -> bytes | None:
-        """Return the bytes of a first page, None if it is not stored."""
+        """Return the bytes of a first page, or None if the page is not stored."""
 
     def first_pages(self) -> Iterable[tuple[bytes, bytes]]:
-        """Return the pairs of document id and bytes of a first page."""
+        """Return all first pages as pairs of document id and bytes."""
 
 
 class Prepared(NamedTuple):
-    """A page that continues as a document.
+    """The result of `prepare` for a page that becomes a document.
 
     Attributes:
         document: document to learn.
-        seen: record to store under the document's domain and id, also for a replay: a crash may
-            have lost the first write.
-        arrival: reason why the page continues. The caller adds the time of `seen` to the horizon of
-            the site for a new page only.
+        seen: record to store under the document's domain and id. A replay stores the record again,
+            because a crash may have lost the first write.
+        arrival: reason why the page becomes a document. Only for a new page does the caller add the
+            time of `seen` to the horizon of the site.
     """
 
     document: Document
@@ -168,7 +171,7 @@ class Prepared(NamedTuple):
 
 
 class Superseded(NamedTuple):
-    """A document that is a replay of a page whose later version is stored.
+    """A replayed document that is not learned, because a later version of its page is stored.
 
     Attributes:
         document: the earlier version.
@@ -184,8 +187,8 @@ class Opened(NamedTuple):
 
     Attributes:
         site: the site in memory.
-        stale: ids whose rows to delete.
-        dropped: ids of first pages to delete.
+        stale: ids of the documents whose rows the caller must delete.
+        dropped: ids of the first pages that the caller must delete.
     """
 
     site: Site
@@ -197,7 +200,7 @@ class Revised(NamedTuple):
     """The result of judging a first page again; the caller then deletes the first page.
 
     Attributes:
-        row: encoded row to store; None if the row is gone.
+        row: encoded row to store; None if the row has been deleted.
         extraction: extraction to publish as revision 1; None if the text has not changed.
     """
 
@@ -206,12 +209,12 @@ class Revised(NamedTuple):
 
 
 class Pipeline:
-    """The steps of one run, with its options.
+    """The steps from a page to its clean text, with the options of one run.
 
     Args:
         options: options of the run.
-        blocks: blocks that extractions list beside the text.
-        max_page_bytes: size in bytes from which the HTML of a page is too large.
+        blocks: blocks that an extraction lists in addition to the text.
+        max_page_bytes: largest allowed size of a page's HTML in bytes.
         url_required: whether a page without URL is refused.
 
     Raises:
@@ -244,20 +247,20 @@ class Pipeline:
     def prepare(
         self, page: Page, origin: str, schemes: Sequence[KeyScheme], store: SeenStore
     ) -> Prepared | Duplicate:
-        """Decide whether a page continues, and make its document.
+        """Decide whether a page is a duplicate; if not, make its document.
 
-        The page is tokenized only if it continues, because half of the paper's stream were
-        duplicates. A revisit that may supersede the former version is tokenized for the decision.
+        A duplicate is not tokenized, because half of the pages in the paper's stream were
+        duplicates. But if a page is fetched again, its text may be needed for the decision.
 
         Args:
             page: an admitted page with a URL.
-            origin: topic/partition/offset of its first copy.
-            schemes: the key scheme in force; then, as long as `seen` remembers its documents, the
-                scheme before it.
-            store: what the page's site has seen.
+            origin: topic/partition/offset of the page's first copy.
+            schemes: the current key scheme. The former key scheme follows it as long as documents
+                with keys of that scheme have `seen` records.
+            store: the `seen` records of the page's site.
 
         Raises:
-            PageError: the page's fault.
+            PageError: the page cannot become clean text.
             SeenError: this release cannot read a stored record.
         """
         tokens = _Tokens(page)
@@ -275,10 +278,10 @@ class Pipeline:
         return Prepared(document, decision.seen, decision.arrival)
 
     def document(self, page: Page, origin: str, scheme: KeyScheme) -> Document:
-        """Make the document of a page without asking what its site has seen.
+        """Make the document of a page, without a check for duplicates.
 
         Raises:
-            PageError: the page's fault.
+            PageError: the page cannot become clean text.
         """
         tokens = _Tokens(page)
         if page.final_url:
@@ -320,11 +323,11 @@ class Pipeline:
         return site.learn(document, former) if later is None else Superseded(document, later)
 
     def revise(self, document_id: bytes, site: Site, store: RowStore) -> Revised:
-        """Judge a first page again.
+        """Judge one of the first pages of a site again.
 
         Args:
-            document_id: one of `Site.due`.
-            site: its site.
+            document_id: an id that `Site.due` has returned.
+            site: site of the page.
             store: rows and first pages of the site.
 
         Raises:
@@ -346,7 +349,9 @@ class Pipeline:
     def judge_again(
         self, document: Document, site: Site, store: RowStore
     ) -> tuple[Verdict, bytes] | Superseded:
-        """Judge a learned document by all that is known now: the second pass of `two_pass`.
+        """Judge a learned document with everything that its site has learned until now.
+
+        This is the second pass of the option `two_pass`.
 
         Returns:
             The verdict and the encoded row to store.
@@ -365,7 +370,7 @@ class Pipeline:
         return verdict, row.encode()
 
     def extraction(self, document: Document, verdict: Verdict) -> Extraction:
-        """Return the extraction of a judged document. A replay gives the same bytes."""
+        """Return the extraction of a judged document. For a replay it has the same bytes."""
         return clean_text(document, verdict, self._blocks, markdown=self.options.markdown)
 
     def _enriched(self, document: Document, page: Page, documents: int) -> Document:
@@ -377,7 +382,7 @@ class Pipeline:
 
 
 class _Tokens:
-    """The tokens of a page, made when they are first needed."""
+    """The blocks and metadata of a page; the page is tokenized when they are first needed."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -387,9 +392,9 @@ class _Tokens:
         return tokenize(self._page.html, self._page.content_type)
 
     def content(self) -> int:
-        """Return the digest of the content that distinguishes versions of a page."""
+        """Return the digest that shows whether the content of a page has changed."""
         return content_digest(self.tokenized.blocks)
 
     def title(self) -> str | None:
-        """Return the title in the record, else the page's own; for rules that retain `_cid_`."""
+        """Return the title in the record, or else the page's own; rules with `_cid_` need it."""
         return self._page.title or self.tokenized.title

@@ -1,4 +1,4 @@
-"""Public name of the key scheme: `urltree.url_key.KeyScheme`, for publishers of raw HTML."""
+"""Public import path of `KeyScheme`, for programs that publish pages to the topic raw-html."""
 
 from urltree.address.url_key import KeyScheme
 

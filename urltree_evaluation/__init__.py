@@ -2,9 +2,9 @@
 
     convert ──▶ corpora/ ──▶ extract ──▶ predictions/ ──▶ score ──▶ scores/ ──▶ report ──▶ report/
 
-Each stage reads files and writes files, so each one can be interrupted, continued and repeated
+Each stage reads files and writes files, so each stage can be interrupted, continued and repeated
 independently.
-Method: Kovačič, "Evaluating web content extraction algorithms", 2012 ("the thesis").
+The method is from Kovačič, "Evaluating web content extraction algorithms", 2012 ("the thesis").
 """
 
 from urltree_evaluation.corpus import CorpusPage

@@ -4,9 +4,9 @@
                detect formats      order by domain      corpus.json, written last
                                    and time
 
-The file conversion.json beside corpus.json lists the files that were read. If they have not
-changed, the corpus is not converted again. After an interruption there is no corpus.json, so the
-conversion starts again.
+The file conversion.json beside corpus.json lists the files that were read. If these files have not
+changed, the corpus is not converted again. An interrupted conversion leaves no corpus.json, so the
+next run converts the corpus from the start.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ from urltree_evaluation.progress import Progress
 from urltree_evaluation.workspace import SUFFIX, Workspace, appearing, write_lines
 
 _FOLDER_NAME = re.compile(r"[^./\\\0-\x1f][^/\\\0-\x1f]{,99}")
-VERSION = 1  # version of the files that this stage writes; a new one converts all corpora again
+# Version of the files that this stage writes. If it changes, all corpora are converted again.
+VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """How a corpus was converted.
+    """A description of how a corpus was converted.
 
     Attributes:
         version: version of the converter, see `VERSION`.
         form: format of the input.
         kind: kind of the corpus.
-        tool: name of the program that produced the gold text; None for gold by people.
+        tool: name of the program that produced the gold text; None if people wrote the gold.
         files: name, size in bytes and modification time in nanoseconds of each file that was read.
         scored: number of pages that have gold.
         html_bytes: total size of all pages in bytes of UTF-8.
@@ -68,18 +69,19 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
 
     Args:
         inputs: files and folders in any format of corpora/sources.py.
-        workspace: where the corpora are written.
-        form: format of all inputs; None detects it.
-        kind: kind of all corpora; None detects it.
-        name: name of the corpus, if there is exactly one; None uses its file or folder name.
+        workspace: work folder to which the corpora are written.
+        form: format of all inputs; None detects the format of each input.
+        kind: kind of all corpora; None detects the kind of each corpus.
+        name: name of the corpus, if the inputs contain exactly one corpus; None uses the name of
+            its file or folder.
         tool: program that produced the gold of all corpora; None reads it from the manifest.
-        progress: is informed of each page; the total number of pages is unknown.
+        progress: display of the number of pages; their total number is unknown.
 
     Returns:
         All corpora of the inputs, in the order of the inputs.
 
     Raises:
-        CorpusError: an input is not a corpus, or is damaged. Earlier corpora are converted.
+        CorpusError: an input is not a corpus, or is damaged. The corpora before it are converted.
     """
     sources = [corpus for path in inputs for corpus in find_corpora(path, form, kind)]
     if name is not None:
@@ -91,7 +93,7 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
     for each, count in Counter(source.name for source in sources).items():
         if not _FOLDER_NAME.fullmatch(each):
             raise CorpusError(
-                f"{each!r} cannot be the name of a corpus, because it is also the name of a folder:"
+                f"{each!r} cannot be the name of a corpus, because it is not a valid folder name:"
                 " pass another with --name"
             )
         if count > 1:
@@ -103,13 +105,13 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
 
 
 def load_conversion(workspace: Workspace, name: str) -> Conversion:
-    """Read how an existing corpus was converted."""
+    """Read the file conversion.json of an existing corpus."""
     fields = orjson.loads((_corpus_folder(workspace, name) / "conversion.json").read_bytes())
     return Conversion(**fields | {"files": [tuple(file) for file in fields["files"]]})
 
 
 def _convert_one(source: SourceCorpus, workspace: Workspace, progress: Progress) -> Corpus:
-    """Return the corpus, which is converted first if it is missing or out of date."""
+    """Convert a corpus if it is missing or out of date, and return its description."""
     planned = Conversion(VERSION, source.form, source.kind, source.tool, _list_files(source))
     there = _load_if_current(planned, workspace, source.name)
     if there is not None:
@@ -131,7 +133,7 @@ def _convert_one(source: SourceCorpus, workspace: Workspace, progress: Progress)
 def _fill(
     spool: PageSorter, source: SourceCorpus, planned: Conversion, progress: Progress
 ) -> Conversion:
-    """Write all pages to the sorter, and return the conversion with its counts."""
+    """Write all pages to the sorter, and return `planned` with the counts of pages and bytes."""
     scored = html_bytes = 0
     for path in source.paths:
         progress.now(str(path))
@@ -161,7 +163,7 @@ def _write(spool: PageSorter, source: SourceCorpus, workspace: Workspace) -> Cor
 
 
 def _hash_lines(lines: Iterable[bytes], sha256: hashlib._Hash) -> Iterator[bytes]:
-    """Yield the lines without their newline; the hash includes it."""
+    """Yield each line without its newline, and add the line with its newline to the hash."""
     for line in lines:
         sha256.update(line)
         yield line.removesuffix(b"\n")
@@ -179,7 +181,12 @@ def _load_if_current(planned: Conversion, workspace: Workspace, name: str) -> Co
             **orjson.loads((_corpus_folder(workspace, name) / "corpus.json").read_bytes())
         )
         before = replace(load_conversion(workspace, name), scored=0, html_bytes=0)
-    except (OSError, ValueError, TypeError, KeyError):  # missing, or written by another version
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        KeyError,
+    ):  # the files are missing, or another version wrote them
         return None
     is_whole = all(workspace.pages_file(name, part).exists() for part in corpus.parts)
     return corpus if is_whole and before == planned else None

@@ -1,4 +1,4 @@
-"""A corpus as it is stored on disk: parts of pages with gold, and a description.
+"""A corpus as it is stored on disk: pages with their gold in several parts, and a description.
 
 corpora/NAME/corpus.json           a Corpus
 corpora/NAME/PART.jsonl.zst        one CorpusPage a line. A stream has one part for each domain,
@@ -21,10 +21,10 @@ class CorpusPage:
         id: identifier, unique in its corpus.
         url: URL of the page; "" if unknown.
         domain: registrable domain of the URL. Without a URL, the label that the corpus gives;
-            without a label, the page's id, or "" in a stream.
+            without a label, the id of a single page, or "" for a page of a stream.
         html: the whole page, decoded.
-        published: publication time in ISO 8601, if known.
-        title: title that the corpus gives, if any.
+        published: publication time in ISO 8601; None if unknown.
+        title: title that the corpus gives for the page; None if it gives none.
         gold: the text that an extractor should return, one line for each block; None if unknown.
         gold_with: segments that the text must contain (trafilatura's evaluation).
         gold_without: segments that the text must not contain.
@@ -42,7 +42,7 @@ class CorpusPage:
 
     @property
     def is_scored(self) -> bool:
-        """Whether the page has any gold. Other pages of a stream are only learned from."""
+        """Whether the page has gold. Pages without gold only teach extractors that learn."""
         return self.gold is not None or bool(self.gold_with or self.gold_without)
 
 
@@ -69,7 +69,7 @@ class Corpus:
 
 
 def evenly_spaced(total: int, wanted: int | None) -> list[int]:
-    """Return indexes of `wanted` evenly spaced pages out of `total`; all of them for None."""
+    """Return the indexes of `wanted` evenly spaced pages out of `total`; None selects all pages."""
     if wanted is None or wanted >= total:
         return list(range(total))
     return [number * total // wanted for number in range(wanted)]

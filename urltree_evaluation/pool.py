@@ -1,4 +1,4 @@
-"""A pool of processes that ignores Ctrl-C and ends when its parent ends."""
+"""A pool of processes that ignore Ctrl-C and end when their parent process ends."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class PoolError(RuntimeError):
 def map_unordered(
     work: Callable[[_Item], _Result], items: Sequence[_Item], processes: int
 ) -> Iterator[_Result]:
-    """Yield the results of `work` in the order in which they are ready.
+    """Call `work` for each item, and yield the results in the order in which they are ready.
 
-    With one process or one item, the work is done in this process. An exception of `work` is raised
-    unchanged.
+    If `processes` is 1 or there is only one item, the calls happen in the current process. An
+    exception that `work` raises is passed on unchanged.
 
     Raises:
-        PoolError: a process was killed.
+        PoolError: a process of the pool was killed.
     """
     if processes == 1 or len(items) < 2:
         yield from map(work, items)
@@ -47,7 +47,7 @@ def map_unordered(
 
 
 def _follow_the_parent() -> None:
-    """Ignore Ctrl-C and watch the parent: otherwise a killed parent would leave idle processes."""
+    """Ignore Ctrl-C, and end this process when its parent ends, even if the parent is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_the_parent, daemon=True).start()
 

@@ -23,10 +23,10 @@ class Prediction:
             Rankings use these pages only.
         text: extracted text; "" if the extractor found none or failed.
         failure: why there is no text. "duplicate" is not an error: the extractor has already
-            returned this text for another page. Such pages are counted and not scored.
-        message: one line about the failure; for a duplicate, the step that detected it.
-        cpu: CPU time of the process and its threads, in seconds.
-        memory: increase of the process's peak memory during the page, in bytes.
+            returned this text for another page. Duplicates are counted but not scored.
+        message: one line about the failure; for a duplicate, the step that detected the duplicate.
+        cpu: CPU time of the process and its threads for this page, in seconds.
+        memory: number of bytes by which this page increased the peak memory of the process.
     """
 
     id: str
@@ -41,15 +41,15 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A description of a run. If it changes, the predictions are out of date.
+    """The description of a run. If the description changes, the predictions are out of date.
 
     Attributes:
         extractor: name of the extractor.
         options: options of the extractor, in words.
-        version: version of the extractor's package, and hash of the code that calls it.
+        version: version of the extractor's package, and hash of our code that calls the package.
         is_stream: whether the extractor learns from earlier pages.
         corpus_sha256: hash of the corpus.
-        sample: number of evenly spaced pages of each part of a stream; None is all pages.
+        sample: number of evenly spaced pages of each part of a stream; None means all pages.
     """
 
     extractor: str

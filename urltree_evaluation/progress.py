@@ -6,7 +6,7 @@
         progress.advance()
         progress.say("predictions of trafilatura are out of date")
 
-On a terminal one line is updated in place. In a file a line is written every ten seconds.
+On a terminal, one line is updated in place. In a file, a new line is written every ten seconds.
 """
 
 from __future__ import annotations
@@ -58,25 +58,25 @@ class Progress:
         self._show()
 
     def advance(self, documents: int = 1) -> None:
-        """Count documents as done; 0 only refreshes what is shown."""
+        """Add to the number of processed documents; 0 only refreshes the display."""
         self.documents += documents
         self._show()
 
     def now(self, what: str) -> None:
-        """Set the description of the work that was started last."""
+        """Set the description of the current work."""
         self._running = what
 
     def say(self, message: str) -> None:
         """Print a message on a line of its own."""
 
     def close(self) -> None:
-        """Stop showing progress, after success or failure."""
+        """Stop the display of progress, after success or failure."""
 
     def line(self) -> str:
         """Return the whole progress as one line."""
         rate = self.documents / max(
             time.monotonic() - self._begun, 1e-6
-        )  # clocks may have a low resolution
+        )  # avoids a division by 0 if the clock has a low resolution
         total = f" of {self.total:,}" if self.total else ""
         said = f"{self.heading}: {self.documents:,}{total} documents, {rate:,.1f} a second"
         if 0 < self.documents < self.total:
@@ -84,11 +84,11 @@ class Progress:
         return f"{said}; {self._running}" if self._running else said
 
     def _show(self) -> None:
-        """Show nothing."""
+        """Do nothing, because this class prints nothing."""
 
 
 class _Lines(Progress):
-    """Progress as a line every ten seconds, and a last line at the end."""
+    """A progress display that prints one line every ten seconds, and a last line at the end."""
 
     def __init__(self, heading: str, out: IO[str]) -> None:
         super().__init__(heading)
@@ -111,7 +111,10 @@ class _Lines(Progress):
 
 
 class _Live(Progress):
-    """Progress as one line that is updated in place, without a thread, because stages may fork."""
+    """A progress display of one line that is updated in place.
+
+    It uses no thread, because stages may fork while it is shown.
+    """
 
     def __init__(self, heading: str, out: IO[str]) -> None:
         super().__init__(heading)
@@ -140,7 +143,10 @@ class _Live(Progress):
 
 
 def show_progress(heading: str, out: IO[str] | None = None) -> Progress:
-    """Return progress for a stream, by default stderr: updated in place if it is a terminal."""
+    """Return a progress display on `out`, or on stderr if `out` is None.
+
+    On a terminal, one line is updated in place. Otherwise new lines are printed.
+    """
     out = out or sys.stderr
     return _Live(heading, out) if out.isatty() else _Lines(heading, out)
 

@@ -25,7 +25,7 @@ class PRF(NamedTuple):
 
 
 class Segments(NamedTuple):
-    """Counts of segments: required ones found and missed, forbidden ones found and absent."""
+    """The number of required segments found and missed, and of forbidden ones found and absent."""
 
     true_positives: int
     false_negatives: int
@@ -41,13 +41,14 @@ class Score:
         id: id of the page.
         domain: domain of the page; averages and resamples are made by domain.
         number: number of the page in its domain, as in its Prediction.
-        is_sampled: as in its Prediction.
-        boundary: kind of boundary case; None for a success. In the headline metric "both empty" is
-            1 and the others are 0. The mean of successes excludes all of them (thesis).
-        metrics: precision, recall and F1 by metric. Pages that are not sampled have only the two
-            metrics of words. Pages without full gold have none.
-        segments: counts of segments; None for a page whose gold has none.
-        is_duplicate: whether the extractor reported a duplicate; then nothing is scored.
+        is_sampled: whether the page is sampled, as in its Prediction.
+        boundary: kind of boundary case; None for a success. In the headline metric, "both empty"
+            scores 1 and each other kind scores 0. The mean of successes excludes all boundary
+            cases (thesis).
+        metrics: precision, recall and F1 by metric. A page that is not sampled has only the metrics
+            "words" and "words+title". A page without full gold has no metric.
+        segments: counts of segments; None if the gold of the page has no segments.
+        is_duplicate: whether the extractor reported a duplicate; a duplicate is not scored.
     """
 
     id: str

@@ -5,7 +5,8 @@
 
 One file of scores is one unit of work. Units of the same part follow each other, so a process reads
 the gold of a part once for all extractors. A file of scores that is newer than its inputs is kept,
-unless the code of the metrics has changed; scores/.metrics contains its hash.
+unless the code of the metrics or one of their libraries has changed. The file scores/.metrics
+contains a hash of this code and of the libraries' versions.
 """
 
 from __future__ import annotations
@@ -64,14 +65,14 @@ def score_predictions(
         workspace: a work folder with predictions.
         corpora: names of corpora; empty selects all.
         processes: number of processes.
-        progress: is informed of units and documents.
+        progress: display of the current unit and the number of documents.
 
     Returns:
         The number of documents that were scored.
 
     Raises:
         WorkspaceError: a corpus does not exist, or there are no predictions.
-        PoolError: a process was killed.
+        PoolError: a process of the pool was killed.
     """
     progress = progress or Progress()
     chosen = workspace.named(corpora)
@@ -89,7 +90,7 @@ def score_predictions(
 
 
 def _delete_outdated(folder: Path, progress: Progress) -> None:
-    """Delete scores by other metrics, and temporary files of a killed run."""
+    """Delete all scores if the metrics have changed, and temporary files of a killed run."""
     version, said = _version(), folder / ".metrics"
     if not said.exists() or said.read_bytes() != version:
         if folder.exists():
@@ -102,7 +103,7 @@ def _delete_outdated(folder: Path, progress: Progress) -> None:
 
 
 def _version() -> bytes:
-    """Return a hash of the metrics' code, their libraries, and Python's Unicode version."""
+    """Hash the code of the metrics, the versions of their libraries and the Unicode version."""
     files = sorted(Path(str(metrics.__file__)).parent.glob("*.py"))
     libraries = (metadata.version("rapidfuzz"), metadata.version("cydifflib"))
     parts = ([file.read_bytes() for file in files], libraries, unicodedata.unidata_version)
@@ -130,7 +131,7 @@ def _units(workspace: Workspace, corpus: Corpus, progress: Progress) -> Iterator
 
 
 def _is_done(workspace: Workspace, corpus: str, extractor: str, part: str) -> bool:
-    """Return whether nothing has to be scored; scores without predictions are deleted."""
+    """Return whether a part needs no scoring; delete its scores if it has no predictions."""
     scores = workspace.scores_file(corpus, extractor, part)
     predictions = workspace.predictions_file(corpus, extractor, part)
     if not predictions.exists():
@@ -164,5 +165,5 @@ def _scores(workspace: Workspace, unit: Unit) -> Iterator[Score]:
 
 @lru_cache(maxsize=1)
 def _gold(path: Path, corpus: str, part: str, _written: int) -> dict[str, PageGold]:
-    """Read the gold of a part by page id, without the HTML."""
+    """Return the gold of each page of a part, by page id; the HTML is not kept."""
     return {page.id: PageGold(page) for page in Workspace(path).pages(corpus, part)}

@@ -7,7 +7,8 @@
     WORK/report/                index.html, *.md, *.csv          written by report
     WORK/lock                                                    locked while a run writes
 
-A file appears only when it is complete. After an interruption a stage writes the missing files.
+A file gets its name only when it is complete. After an interruption, a stage writes the files that
+are missing.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _LEVEL = 6
 
 
 class WorkspaceError(Exception):
-    """The work folder lacks the input of a stage; the message names the command that creates it."""
+    """The work folder cannot be used; the message explains why."""
 
 
 class Workspace:
@@ -60,7 +61,7 @@ class Workspace:
         """Lock the folder against other runs.
 
         Raises:
-            WorkspaceError: another run has locked it.
+            WorkspaceError: another run has locked the folder.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self.path / "lock")
@@ -109,7 +110,7 @@ class Workspace:
     def numbered_pages(
         self, corpus: str, part: str, only: Container[int] | None = None
     ) -> Iterator[tuple[int, CorpusPage]]:
-        """Yield pages of a part with their indexes, only those in `only` if it is given."""
+        """Yield the pages of a part with their indexes; `only` has the wanted indexes, None all."""
         for place, line in enumerate(_raw_lines(self.pages_file(corpus, part))):
             if only is None or place in only:
                 fields = orjson.loads(line)
@@ -154,12 +155,12 @@ def _raw_lines(file: Path) -> Iterator[bytes]:
             yield from BufferedReader(cast("RawIOBase", plain))
         except zstandard.ZstdError as error:
             raise WorkspaceError(
-                f"{file} is damaged: {error}. Delete it, and run the command that writes it."
+                f"{file} is damaged: {error}. Delete this file, and run the command that writes it."
             ) from error
 
 
 def write_lines(file: Path, records: Iterable[object]) -> None:
-    """Write dataclasses as JSON lines; the file appears when all are written."""
+    """Write dataclasses as JSON lines; the file gets its name when all of them are written."""
     with lines_to(file) as write:
         for record in records:
             write(orjson.dumps(record, default=tuple))
@@ -167,7 +168,7 @@ def write_lines(file: Path, records: Iterable[object]) -> None:
 
 @contextmanager
 def lines_to(file: Path) -> Iterator[Callable[[bytes], None]]:
-    """Return a function that writes a line of JSON; the file appears when the context ends."""
+    """Return a function that writes a line of JSON; the file gets its name at the context's end."""
     with appearing(file) as raw, zstandard.ZstdCompressor(_LEVEL).stream_writer(raw) as out:
 
         def write(line: bytes) -> None:
@@ -178,7 +179,7 @@ def lines_to(file: Path) -> Iterator[Callable[[bytes], None]]:
 
 @contextmanager
 def appearing(file: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file that gets its final name if the context ends without an exception."""
+    """Open a temporary file; it gets its final name if the context ends without an exception."""
     file.parent.mkdir(parents=True, exist_ok=True)
     new = file.with_name(f".{file.name}.{os.getpid()}")
     try:

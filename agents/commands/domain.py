@@ -1,7 +1,8 @@
 """`python -m agents domain DOMAIN`: show a domain's tree and its most repeated blocks.
 
 The tree is rebuilt from the rows in the changelog of `extract`, so no worker needs to run. Rows
-contain hashes of blocks. Their text is taken from documents that the topic documents still has.
+contain only hashes of blocks. The text of a block is taken from the topic documents, if a document
+with the block is still there.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ class RepeatedBlock:
     """Text block that occurs in more than one document of a domain.
 
     Attributes:
-        hash: Hash of its normalised text, 16 hexadecimal digits.
-        count: Number of documents of the domain that contain it.
-        text: Its text, or None if no document in the topic documents contains it any more.
+        hash: Hash of the block's normalised text, 16 hexadecimal digits.
+        count: Number of documents of the domain that contain the block.
+        text: Text of the block, or None if no record of the topic documents contains it any more.
     """
 
     hash: str
@@ -98,7 +99,7 @@ async def load_domain(settings: Settings, domain: str, blocks: int) -> DomainVie
     type=click.IntRange(0),
     default=3,
     show_default=True,
-    help="Depth to which the tree is shown.",
+    help="Largest depth of the nodes that are shown.",
 )
 @click.option(
     "--children",
@@ -112,13 +113,13 @@ async def load_domain(settings: Settings, domain: str, blocks: int) -> DomainVie
     type=click.IntRange(0),
     default=20,
     show_default=True,
-    help="Number of most repeated blocks to show.",
+    help="Largest number of repeated blocks to show, the most frequent first.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def domain_command(*, domain: str, depth: int, children: int, blocks: int, as_json: bool) -> None:
     """Show the tree of a DOMAIN and its most repeated blocks.
 
-    Exit code 1: the job knows no document of this domain.
+    Exit code 1: the job has no document of this domain.
     """
     view = asyncio.run(load_domain(load_settings(), domain, blocks))
     if as_json:
@@ -144,7 +145,7 @@ async def _rows(settings: Settings, client: AIOKafkaConsumer, domain: str) -> di
 async def _texts(
     settings: Settings, client: AIOKafkaConsumer, domain: str, wanted: set[int]
 ) -> dict[int, str]:
-    """Return the text of blocks by hash, for blocks that a document still contains."""
+    """Return the texts of the wanted blocks by hash, if the topic documents still has them."""
     texts: dict[int, str] = {}
     place = await _partition(settings, client, "documents", domain)
     async for record in read_records(client, await full_ranges(client, [place])):

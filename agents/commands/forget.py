@@ -1,8 +1,8 @@
-"""`python -m agents forget URL|DOMAIN`: delete what the job keeps of a page or a domain.
+"""`python -m agents forget URL|DOMAIN`: delete the rows and clean text of a page or a domain.
 
     command ──▶ raw-html ──▶ normalize ──▶ extract ──▶ answer      rows, trees, their clean text
-                                                          └─▶ this command: clean text without a
-                                                              row, because it was evicted
+                                                          └─▶ this command: clean text whose row
+                                                              was evicted before
 
 The pages themselves remain in raw-html, documents and dead-letters until their retention ends.
 """
@@ -34,9 +34,10 @@ class Forgotten(NamedTuple):
     """Result of the command.
 
     Attributes:
-        domain: Domain whose pages were forgotten.
+        domain: Domain of the deleted pages.
         ids: Ids of the documents, or None for the whole domain.
-        answered: Whether both stages have confirmed; if not, they will obey when they run.
+        answered: Whether both stages have confirmed the command. If not, they will carry it out
+            when they run.
         tombstones: Number of clean texts without a row that this command deleted.
     """
 
@@ -50,7 +51,7 @@ async def resolve(settings: Settings, target: str) -> Forget:
     """Return the command for a URL or a domain.
 
     Raises:
-        click.UsageError: The target is neither.
+        click.UsageError: The target is neither a URL nor a domain.
     """
     schemes = Schemes(settings).of(Page(url=None, html=""))
     try:
@@ -61,7 +62,7 @@ async def resolve(settings: Settings, target: str) -> Forget:
         raise click.UsageError(f"{target} is not a URL or a domain: {error}") from None
     domain = keys[0].domain
     ids = {key.id for key in keys if key.domain == domain}
-    # A URL that shows changing pages has ids that depend on the title: find them in clean-text.
+    # If a URL shows changing pages, their ids depend on their titles: find the ids in clean-text.
     async with consumer(settings) as client:
         for document_id, url in (await _clean_texts(settings, client, domain)).items():
             if _without_title(schemes[0], url) == keys[0].id:
@@ -109,15 +110,15 @@ def forget_command(*, target: str, wait: float, yes: bool, as_json: bool) -> Non
     command = asyncio.run(resolve(settings, target))
     what = "every page" if command.ids is None else f"{len(command.ids)} id(s)"
     if not yes:
-        click.confirm(f"Forget {what} of {command.domain}?", abort=True, err=True)
+        click.confirm(f"Delete {what} of {command.domain}?", abort=True, err=True)
     done = asyncio.run(forget(settings, command, wait))
     if as_json:
         click.echo(orjson.dumps(done._asdict()))
     elif done.answered:
-        click.echo(f"forgot {what} of {done.domain}")
+        click.echo(f"deleted {what} of {done.domain}")
     else:
         click.echo(
-            f"no answer within {wait:g} s: the workers will forget {what} of {done.domain} when "
+            f"no answer within {wait:g} s: the workers will delete {what} of {done.domain} when "
             "they run; then repeat this command to delete clean text whose row was evicted",
             err=True,
         )
@@ -125,7 +126,7 @@ def forget_command(*, target: str, wait: float, yes: bool, as_json: bool) -> Non
 
 
 def _domain(scheme: KeyScheme, target: str) -> str:
-    """Return a domain as the job writes it.
+    """Return a domain in the form that keys have.
 
     Raises:
         PageError, click.UsageError: The target is not a registrable domain.
@@ -133,8 +134,8 @@ def _domain(scheme: KeyScheme, target: str) -> str:
     domain = scheme.domain(f"http://{target}/")
     if domain != target.lower():
         raise click.UsageError(
-            f"{target} is not a registrable domain: its pages belong to {domain}; name that, or a "
-            "URL"
+            f"{target} is not a registrable domain: its pages belong to {domain}; pass {domain} or "
+            "a URL"
         )
     return domain
 
@@ -153,13 +154,13 @@ def _without_title(scheme: KeyScheme, url: str) -> str | None:
 async def _clean_texts(
     settings: Settings, client: AIOKafkaConsumer, domain: str, end: float = inf
 ) -> dict[str, str]:
-    """Return ids and URLs of a domain's clean texts that were not deleted, up to an offset.
+    """Return the URLs of a domain's clean texts by id, without deleted ones, up to an offset.
 
     Args:
         settings: Settings of the job.
         client: A consumer without a group.
         domain: Domain whose partition is read.
-        end: Offset of the answer; clean text after it belongs to pages that came later.
+        end: Offset of the answer; clean text after this offset belongs to later pages.
     """
     assigned = await partitions(client, settings.topic("clean-text"))
     place = TopicPartition(assigned[0].topic, partition_of(domain.encode(), len(assigned)))

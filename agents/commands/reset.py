@@ -1,9 +1,9 @@
 """`python -m agents reset STAGE`: delete everything that a stage has learned, and start again.
 
-Each row of its tables gets a tombstone, so that the disks of all machines learn of the deletion.
-(A changelog that is created anew would leave old disks that look up to date.) Then the group's
-offsets are set to the oldest record of its input. By topics.yaml `normalize` has seven days of
-input, and `extract` two.
+The command sends a tombstone for each row of the stage's tables, so that the row is deleted from
+the disks of all machines. (If the changelog were created anew, old disks would look up to date.)
+Then the offsets of the group are set to the oldest record of the input topic. With topics.yaml,
+Kafka keeps seven days of input for `normalize` and two days for `extract`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from agents.settings.job import Settings, SettingsError, load_settings
 
 _TABLES = {"normalize": ("seen",), "extract": ("rows", "first")}
 _INPUTS = {"normalize": "raw-html", "extract": "documents"}
-_IN_FLIGHT = 1_000  # unconfirmed tombstones at most
+_IN_FLIGHT = 1_000  # largest number of unconfirmed tombstones
 _CHECK_SECONDS = 1.0
 
 
@@ -52,7 +52,7 @@ class Plan(NamedTuple):
 
 
 async def plan(settings: Settings, stage: str) -> Plan:
-    """Return the steps of a reset, without doing anything."""
+    """Return the steps of a reset, without changing anything."""
     members = await count_workers(settings, stage)
     source = settings.topic(_INPUTS[stage])
     async with consumer(settings) as reader:
@@ -124,7 +124,9 @@ async def reset(settings: Settings, steps: Plan) -> int:
 @click.command("reset")
 @click.argument("stage", type=click.Choice(list(_TABLES)))
 @click.option(
-    "--yes", is_flag=True, help="Carry out the reset; without it, only show what would be done."
+    "--yes",
+    is_flag=True,
+    help="Carry out the reset. Without this option the command only shows the steps.",
 )
 @click.option(
     "--wait",

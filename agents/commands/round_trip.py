@@ -1,12 +1,12 @@
-"""`python -m agents round-trip`: send one page through the job, then forget it.
+"""`python -m agents round-trip`: send one page through the job, then delete it with `forget`.
 
     page ──▶ raw-html ──▶ normalize ──▶ extract ──▶ clean-text: does it contain the main text?
                               └────────────┴──▶ dead-letters: the reason
     afterwards, in any case: forget ──▶ raw-html
 
-Each round trip uses a domain of its own, under a name that nobody can register (RFC 2606,
-section 2). So it does not affect the result of any other page, and round trips that run at the
-same time do not affect each other.
+Each round trip uses its own domain under `.example`, where domains cannot be registered (RFC 2606,
+section 2). So a round trip does not affect the result of any other page, nor of another round trip
+at the same time.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Trip(NamedTuple):
         origin: Place of the page in raw-html, as topic/partition/offset.
         seconds: Time from Kafka's confirmation of the page until its clean text was read; None if
             no clean text came.
-        forgotten: Whether both stages have confirmed that the page is forgotten; if not, they will
-            forget it when they run.
+        forgotten: Whether both stages have confirmed the deletion of the page. If not, they will
+            delete the page when they run.
         trouble: Description of the problem, or None.
     """
 
@@ -71,10 +71,10 @@ class Probe:
         settings: Settings of the job.
 
     Attributes:
-        domain: Domain that only this page has.
-        sentences: Its main text.
-        value: The record for raw-html.
-        id: Id of its document under these settings.
+        domain: Domain of this page only.
+        sentences: Sentences of the page's main text.
+        value: Value of the record for raw-html.
+        id: Id of the page's document under these settings.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -88,7 +88,7 @@ class Probe:
 
 
 async def round_trip(settings: Settings, wait: float) -> Trip:
-    """Publish a page, wait for its clean text or dead letter, and forget it.
+    """Publish a page, wait for its clean text or dead letter, and delete the page with `forget`.
 
     Args:
         settings: Settings of the job.
@@ -117,7 +117,7 @@ async def round_trip(settings: Settings, wait: float) -> Trip:
     if trouble is None and not done.answered:
         trouble = (
             f"the clean text came after {seconds:.1f} s, but the workers have not confirmed within "
-            f"{wait:g} s that the page is forgotten"
+            f"{wait:g} s that the page is deleted"
         )
     return Trip(probe.domain, str(origin), seconds if came else None, done.answered, trouble)
 
@@ -128,19 +128,20 @@ async def round_trip(settings: Settings, wait: float) -> Trip:
     type=click.FloatRange(0),
     default=60.0,
     show_default=True,
-    help="Seconds to wait for the clean text, and again until the page is forgotten.",
+    help="Seconds to wait for the clean text, and then again for the deletion of the page.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def round_trip_command(*, wait: float, as_json: bool) -> None:
-    """Publish a page, wait for its clean text, and forget the page.
+    """Publish a test page, wait for its clean text, and delete the page.
 
-    Exit code 1: the clean text did not come, or is wrong; the message says why.
+    Exit code 1: the clean text did not come or is wrong, or the deletion was not confirmed; the
+    message gives the reason.
     """
     trip = asyncio.run(round_trip(load_settings(), wait))
     if as_json:
         click.echo(orjson.dumps(trip._asdict()))
     elif trip.trouble is None:
-        click.echo(f"{trip.origin} became clean text in {trip.seconds:.2f} s, and is forgotten")
+        click.echo(f"{trip.origin} became clean text in {trip.seconds:.2f} s, and was deleted")
     else:
         click.echo(f"{trip.origin}: {trip.trouble}", err=True)
     raise SystemExit(0 if trip.trouble is None else 1)
@@ -184,7 +185,7 @@ def _is_of(record: ConsumerRecord, origin: Origin, *, is_text: bool) -> bool:
     if not is_text:
         return bool(record.key == name.encode())
     if name.encode() not in (record.value or b""):
-        return False  # cheap test that avoids decoding other pages
+        return False  # a cheap test, so that other pages need not be decoded
     try:
         return clean_text.read_origin(record.value) == name
     except PageError:
@@ -204,7 +205,7 @@ def _trouble(settings: Settings, found: ConsumerRecord, probe: Probe) -> str | N
 async def _where_it_is(
     settings: Settings, client: AIOKafkaConsumer, ends: dict[TopicPartition, int], origin: Origin
 ) -> str:
-    """Return which stage has not processed the page yet."""
+    """Return a sentence that names the stage that has not processed the page yet."""
     place = TopicPartition(settings.topic("documents"), origin.partition)
     now = await client.end_offsets([place])
     async for record in read_records(client, {place: (ends[place], now[place])}):
@@ -214,7 +215,7 @@ async def _where_it_is(
 
 
 async def _waits(settings: Settings, stage: str, topic: str, at: Origin | ConsumerRecord) -> str:
-    """Return how far a stage has processed its input, and how many of its workers run."""
+    """Return a sentence with the committed offset of a stage and the number of its workers."""
     done = (await committed_offsets(settings, stage, topic)).get(at.partition, 0)
     if done > at.offset:
         return f"{stage} has processed the page, but no output came in time; check its log"

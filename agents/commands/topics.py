@@ -20,8 +20,8 @@ from agents.kafka.client import admin
 from agents.settings.job import Settings, SettingsError, load_settings
 from agents.settings.topics_file import Topic, declared_topics
 
-_PATIENCE = 30  # seconds in which brokers must report the changes
-_SET_ON_TOPIC = 1  # Kafka's ConfigSource DYNAMIC_TOPIC_CONFIG: not a default of the broker
+_PATIENCE = 30  # seconds within which the brokers must report the changes
+_SET_ON_TOPIC = 1  # ConfigSource DYNAMIC_TOPIC_CONFIG of Kafka: the value was set on the topic
 
 
 class Difference(NamedTuple):
@@ -46,12 +46,12 @@ class Difference(NamedTuple):
 
     @property
     def is_refused(self) -> bool:
-        """Whether `apply` refuses to change this, so that a person must."""
+        """Whether `apply` refuses to remove this difference, so that a person must do it."""
         return self.what in ("partitions", "replicas")
 
 
 async def check_topics(settings: Settings) -> list[str]:
-    """Return one sentence for each difference from topics.yaml; workers check at start."""
+    """Return a sentence for each difference between Kafka and topics.yaml; a worker calls this."""
     topics = declared_topics(settings)
     async with admin(settings) as client:
         return [str(difference) for difference in await find_differences(client, topics)]
@@ -64,7 +64,7 @@ async def find_differences(
 
     More replicas than declared are allowed, because a reassignment adds replicas for a while.
     """
-    # List all topics: a request by name would create topics under auto.create.topics.enable.
+    # List all topics: with auto.create.topics.enable, a request by name would create topics.
     described = {found["topic"]: found for found in await client.describe_topics()}
     configs = await _configs(client, [topic.name for topic in topics if topic.name in described])
     found = []
@@ -88,7 +88,7 @@ async def find_differences(
 
 
 async def apply(settings: Settings) -> tuple[list[Difference], list[Difference]]:
-    """Create missing topics and change configs that differ; it can be repeated.
+    """Create missing topics, and change configs that differ. A second call changes nothing.
 
     Returns:
         The differences that were removed, and those that were refused.
@@ -136,7 +136,7 @@ def apply_command(*, as_json: bool) -> None:
 def check_command(*, as_json: bool) -> None:
     """Compare the topics in Kafka with topics.yaml.
 
-    Exit code 1: they differ.
+    Exit code 1: the topics differ from topics.yaml.
     """
     found = asyncio.run(check_topics(load_settings()))
     if as_json:

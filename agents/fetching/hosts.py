@@ -1,10 +1,11 @@
 """The states of the hosts that a worker requests, in memory and in the table `host_state`.
 
     memory   the current state, including the end of the pause
-    table    the parts that the next owner needs: robots.txt, back-off, a pause of over 5 seconds
+    table    the parts that the next owner of the partition needs: robots.txt, back-off, and a
+             pause of more than 5 seconds
 
-The short pause after a page is not written: it is over before a partition can move, and a row for
-each page costs 160 µs.
+The short pause after a page is not written to the table. It is over before a partition can move to
+another worker, and writing a row for each page would cost 160 µs.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from agents.memory import Memory
 from urltree.crawl.decisions.host.host_state import HostState
 from urltree.crawl.decisions.host.robots import Robots
 
-_STATES = 16 * 1024 * 1024  # bytes of states in memory
-_RULES = 4 * 1024 * 1024  # bytes of robots.txt in memory as text; parsed they take ten times that
-_SWEPT = 20_000  # number of domains remembered as swept
-_ROW = 500  # estimated bytes of a state without its robots.txt
+_STATES = 16 * 1024 * 1024  # largest size of all states in memory, in bytes
+_RULES = 4 * 1024 * 1024  # the same for texts of robots.txt; parsed, they take ten times as much
+_SWEPT = 20_000  # largest number of swept domains that are kept in memory
+_ROW = 500  # estimated size of a state without its robots.txt, in bytes
 
 
 class Hosts:
@@ -43,7 +44,7 @@ class Hosts:
         """Return the state of a host.
 
         Raises:
-            HostStateError: its row cannot be read.
+            HostStateError: the row of the host cannot be read.
         """
         found = self._states.get(partition, host)
         if found is None:
@@ -52,7 +53,7 @@ class Hosts:
         return found
 
     def robots(self, partition: int, state: HostState, scheme: str, now: float) -> Robots | None:
-        """Return the rules of the host's robots.txt; None if it must be requested."""
+        """Return the rules of the host's robots.txt; None if the file must be requested."""
         text = state.robots_at(scheme, now)
         if text is None:
             return None
@@ -78,7 +79,7 @@ class Hosts:
             work.wait_for(await self._table.put(partition, key, state.encode()))
 
     async def sweep(self, partition: int, domain: str, now: float, work: Work) -> None:
-        """Delete the expired rows of a domain, once in a while."""
+        """Delete the expired rows of a domain, unless this worker did so recently."""
         if domain in self._swept:
             return
         if len(self._swept) >= _SWEPT:
@@ -93,7 +94,7 @@ class Hosts:
             work.wait_for(await self._table.delete(partition, key))
 
     def clear(self) -> None:
-        """Clear the memory."""
+        """Remove all states and rules from memory."""
         self._swept.clear()
         self._states.clear()
         self._rules.clear()
@@ -104,7 +105,7 @@ class Hosts:
 
 
 def _id(host: str) -> bytes:
-    """Return the 16 bytes that identify a host in its key."""
+    """Return the 16 bytes that identify a host in the key of its row."""
     return xxhash.xxh3_128_digest(host.encode())
 
 

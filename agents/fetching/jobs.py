@@ -1,4 +1,4 @@
-"""A page in a worker of `fetch`, and the actions of the stage that finish it."""
+"""A page that a worker of `fetch` has to fetch, and the stage's actions for such a page."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class FetchJob:
     """A page to be fetched.
 
     Attributes:
-        work: the work on its record.
-        origin: position of the record's first copy.
-        fetch: the record, with later redirects inside this worker's domain.
+        work: the record of the page, in flight.
+        origin: place of the record's first copy, as topic/partition/offset.
+        fetch: the decoded record, with the redirects inside the domain that were followed since.
         domain: registrable domain of the next request.
-        future: done when the page is finished here; the work waits for it.
+        future: done when this worker has finished the page; `work` waits for it.
         is_parked: whether the page has been parked before.
-        errors: number of unexpected errors.
+        errors: number of unexpected errors so far.
     """
 
     work: Work
@@ -66,25 +66,25 @@ class FetchStage(Protocol):
     """The actions of the stage that the fetching service needs."""
 
     def domain_of(self, url: str) -> str:
-        """Return the registrable domain. Raises PageError(bad-url)."""
+        """Return the registrable domain of a URL. Raises PageError(bad-url)."""
 
     async def is_mine(self, job: FetchJob) -> bool:
         """Return whether the partition of a page still belongs to this worker."""
 
     async def publish(self, job: FetchJob, page: Page) -> None:
-        """Send a page to raw-html and wait for its confirmation."""
+        """Send a page to raw-html, and wait until Kafka has confirmed it."""
 
     async def send_again(self, job: FetchJob, fetch: FetchRequest, domain: str) -> None:
         """Send a page to `fetches` again, to be fetched later or by another worker."""
 
     async def refuse(self, job: FetchJob, reason: Reason, text: str) -> None:
-        """Send the record to the dead letters."""
+        """Send the record of a page to the dead-letter topic."""
 
     def report_progress(self) -> None:
-        """Report that a request has begun or ended; the worker is not stalled."""
+        """Report that a request has begun or ended: the worker is not stalled."""
 
     def is_full(self) -> bool:
-        """Return whether another record must be finished before more are accepted."""
+        """Return whether a record in flight must finish before the worker accepts another."""
 
     def fail(self, error: BaseException) -> None:
-        """End the process."""
+        """End the process because of an error."""

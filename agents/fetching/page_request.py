@@ -1,6 +1,6 @@
-"""One request to a host: for its robots.txt, or for a page that it allows.
+"""One request to a host: for its robots.txt, or for a page that its robots.txt allows.
 
-    robots.txt known? ──no──▶ request it; the page follows with the host's next request
+    robots.txt known? ──no──▶ request it; the host's next request is for the page
           │ yes
     allowed? ──no──▶ dead letter
           │ yes
@@ -38,17 +38,17 @@ _MAX_ROBOTS = 8 * robots.MAX_BYTES  # download limit; only the first MAX_BYTES a
 
 
 class PartitionLostError(Exception):
-    """The partition of the page belongs to another worker by now."""
+    """The partition of the page belongs to another worker now."""
 
 
 class PageRequester:
-    """Sends requests to hosts, one at a time.
+    """Maker of single requests for pages and robots.txt files.
 
     Args:
         settings: settings of the job.
         client: HTTP client.
         hosts: states of the hosts.
-        stage: tells whether a page still belongs to this worker.
+        stage: actions of the stage, used to check that a page still belongs to this worker.
         metrics: metrics to count in.
         clock: returns seconds since 1970.
     """
@@ -71,14 +71,14 @@ class PageRequester:
         self.politeness = settings.politeness
 
     async def request(self, job: FetchJob) -> Page | str | None:
-        """Make one request for a page, or none if robots.txt forbids it.
+        """Request a page, or its host's robots.txt if the worker does not have this file.
 
         Returns:
-            The page; or the address to which it was redirected; or None if robots.txt was
-            requested.
+            The page; or the address to which the page was redirected; or None if the request was
+            for robots.txt.
 
         Raises:
-            PageError: the error is final.
+            PageError: robots.txt forbids the page, or a retry of the request would fail, too.
             TryLaterError: the request may succeed later.
             PartitionLostError: the page must not be processed further in this worker.
         """
@@ -114,7 +114,7 @@ class PageRequester:
         return self._interpret(job, result, now)
 
     def seconds_each(self, job: FetchJob) -> float:
-        """Return the seconds that a page of this host takes, including the pause."""
+        """Return the seconds that a page of this job's host takes, including the pause after it."""
         state = self._hosts.get(job.partition, job.domain, job.host)
         rules = self._hosts.robots(job.partition, state, job.scheme, self._clock())
         delay = None if rules is None else rules.crawl_delay
@@ -202,9 +202,9 @@ def _page_from_feed(fetch: FetchRequest) -> Page:
 
 
 def _time(stamp: str | None) -> str | None:
-    """Return a time that readers of raw-html accept; None for an invalid one.
+    """Return the publication time, or None if readers of raw-html would refuse it.
 
-    An invalid date in the feed must not cost the page.
+    A page is published without a time if its feed contains an invalid one.
     """
     try:
         microseconds(stamp or "")

@@ -7,9 +7,10 @@
                  └──▶ parked ┘◀───┘
                         └──▶ sent to `fetches` again, to wait there
 
-A record stays in work for a minute or two at most, so that the committed offsets keep up. A worker
-that stops sends its other pages to `fetches` again and has then committed all its records. After a
-crash the pages in work are fetched again.
+A record stays in flight for one to two minutes at most, so that the committed offset is never far
+behind. A worker that stops waits a few seconds for its running requests, sends all other pages to
+`fetches` again, and then commits all its records. After a crash, unfinished pages are fetched
+again.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ from urltree.crawl.decisions.host.page_response import TryLaterError
 from urltree.crawl.web.client import WebClient
 from urltree.page import Page, PageError, Reason
 
-_TICK = 1.0  # longest wait in seconds; events wake the loop earlier
-_DRAIN = 3.0  # seconds that requests have to end before they are cancelled
+_TICK = 1.0  # longest pause of the loop in seconds; events end it earlier
+_DRAIN = 3.0  # seconds after which a worker that stops cancels its running requests
 
 
 class Fetching:
-    """Requests the pages of a worker.
+    """Service that requests the pages of a worker.
 
     Args:
         settings: settings of the job.
         hosts: states of the hosts.
-        stage: the actions for finished pages.
+        stage: actions of the stage for its pages.
         metrics: metrics to count in.
         clock: returns seconds since 1970.
     """
@@ -76,7 +77,7 @@ class Fetching:
         metrics.gauge("queued", "Pages in this worker's memory.", lambda: len(self._jobs))
 
     async def start(self) -> None:
-        """Start the service, unless it runs already."""
+        """Start the service unless it is running."""
         if self._loop is None:
             await self._client.__aenter__()
             self._loop = asyncio.create_task(self._run())
@@ -92,10 +93,10 @@ class Fetching:
             self._loop = None
 
     async def add(self, job: FetchJob) -> None:
-        """Accept a page. Its future is done when the page is finished here.
+        """Accept a page. The job's future is done when this worker has finished the page.
 
         Raises:
-            PageError: its host has failed for hours.
+            PageError: the page's host has failed for hours.
         """
         self._jobs.add(job)
         job.future.add_done_callback(lambda _: self._jobs.discard(job))
@@ -108,7 +109,7 @@ class Fetching:
         self._wake.set()
 
     async def drain(self) -> None:
-        """Wait for requests that end soon, and send all other pages to `fetches` again."""
+        """Wait a few seconds for running requests, then send all other pages to `fetches` again."""
         self._waiting.is_closed = True
         if self._requests:
             await asyncio.wait(self._requests, timeout=_DRAIN)
@@ -119,7 +120,7 @@ class Fetching:
         self._waiting.clear()
 
     def clear(self) -> None:
-        """Drop all pages: they belong to another worker now."""
+        """Cancel all requests and drop all pages, because they belong to other workers now."""
         self._cancel()
         self._jobs.clear()
         self._waiting.clear()
@@ -170,7 +171,7 @@ class Fetching:
             self._stage.fail(error)
 
     async def _serve_host(self, host: str, job: FetchJob) -> None:
-        """Make one request to a host. If it is cancelled, the host belongs to another worker."""
+        """Make one request to a host, and handle its result. The caller may cancel it."""
         try:
             await self._request(host, job)
         except PartitionLostError:
@@ -248,7 +249,7 @@ class Fetching:
 
     async def _place(self, job: FetchJob) -> None:
         try:
-            # `drain` may have sent the page again meanwhile
+            # `drain` may have sent the page to `fetches` again in the meantime
             if await self._stage.is_mine(job) and not job.future.done():
                 await self._waiting.place(job)
         except PageError as error:

@@ -1,10 +1,10 @@
-"""The places where pages wait: their hosts' queues, or the parked pages.
+"""The places where pages wait: the queue of their host, or the parked pages.
 
-    ready within park_seconds    the host's queue; a page with a later not-before is parked
-    ready later                  parked for park_seconds, then sent to `fetches` again
+    ready within park_seconds    in the host's queue, or parked until the page's own `not_before`
+    ready later                  parked for park_seconds, then placed again or sent to `fetches`
 
-A host's queue is checked again after each of its requests: a host that has become slow, or backs
-off, may have more pages in its queue than it can serve in that time.
+After each request the queue of its host is checked again: if the host has become slow or backs off,
+the queue may contain more pages than the host can serve within park_seconds.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from urltree.page import PageError, Reason
 T = TypeVar("T")
 
 _LEAST = 1 / 6  # share of park_seconds for which far pages stay even if the worker is full
-_SLACK = 1.5  # times park_seconds; a queue with a longer wait is emptied and placed again
+_SLACK = 1.5  # multiple of park_seconds; the pages of a queue with a longer wait are placed again
 
 
 class ParkedPages(Generic[T]):
-    """Pages that are not in a host's queue, so that they delay no others.
+    """Pages that wait outside the queue of their host, so that they do not delay other pages.
 
-        soon   ready within `park_seconds`: they stay until they are ready
-        far    ready later: they stay for `park_seconds`, in the order in which they came
+        soon   ready within `park_seconds`: these pages stay until they are ready
+        far    ready later: these pages stay for `park_seconds`, in the order of their arrival
 
-    The far ones may be taken out earlier if the worker is full. Times are seconds since 1970.
+    If the worker is full, far pages may be taken out earlier. Times are seconds since 1970.
 
     Args:
-        seconds: time for which a far page stays.
+        seconds: seconds for which a far page stays.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -58,17 +58,17 @@ class ParkedPages(Generic[T]):
         self._far.append((now, page))
 
     def due(self, now: float) -> Iterator[T]:
-        """Remove and yield the pages that are ready."""
+        """Remove and yield the soon pages that are ready."""
         while self._soon and self._soon[0][0] <= now:
             yield heappop(self._soon)[2]
 
     def parked_before(self, time: float) -> Iterator[T]:
-        """Remove and yield the far pages that were parked before a time, the first one first."""
+        """Remove and yield the far pages that were parked before a time, in that order."""
         while self._far and self._far[0][0] <= time:
             yield self._far.popleft()[1]
 
     def next_at(self) -> float | None:
-        """Return when the next page must be taken out."""
+        """Return the time at which the next page must be taken out; None if there is no page."""
         times = [self._soon[0][0]] if self._soon else []
         if self._far:
             times.append(self._far[0][0] + self._seconds)
@@ -87,7 +87,7 @@ class WaitingPages:
 
     Args:
         hosts: states of the hosts.
-        stage: the actions for pages that leave.
+        stage: actions of the stage for pages that are sent away.
         metrics: metrics to count in.
         seconds: setting `park_seconds`.
         seconds_each: returns the seconds that each page of a job's host takes.
@@ -95,7 +95,7 @@ class WaitingPages:
 
     Attributes:
         queues: queues of the hosts.
-        is_closed: whether the worker stops, so that pages are sent to `fetches` again.
+        is_closed: whether the worker stops, so that new pages are sent to `fetches` again.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -118,10 +118,10 @@ class WaitingPages:
         self.is_closed = False
 
     async def place(self, job: FetchJob) -> None:
-        """Put a page where it waits.
+        """Put a page into the queue of its host, park it, or send it to `fetches` again.
 
         Raises:
-            PageError: its host has failed for hours.
+            PageError: the page's host has failed for hours.
         """
         if self.is_closed:
             await self._send_again(job, job.fetch.not_before)
@@ -145,13 +145,13 @@ class WaitingPages:
             self.queues.add(host, job, now)
 
     def take_due(self) -> list[FetchJob]:
-        """Take out the parked pages that must be placed now."""
+        """Remove and return the parked pages that must be placed again now."""
         now = self._clock()
         stay = self._seconds * (_LEAST if self._stage.is_full() else 1.0)
         return [*self._parked.due(now), *self._parked.parked_before(now - stay)]
 
     def overflow(self, host: str, job: FetchJob) -> list[FetchJob]:
-        """Take all pages out of a host's queue if it has more than it can serve in time."""
+        """Remove and return all pages of a host's queue if the host cannot serve them in time."""
         now = self._clock()
         expected = self.queues.expected(host, now, self._seconds_each(job))
         if self.queues.waiting(host) and expected - now > _SLACK * self._seconds:
@@ -159,7 +159,7 @@ class WaitingPages:
         return []
 
     def next_at(self) -> float | None:
-        """Return when a parked page must be taken out."""
+        """Return the time at which the next parked page must be taken out, or None."""
         return self._parked.next_at()
 
     def clear(self) -> None:

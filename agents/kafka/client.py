@@ -102,7 +102,7 @@ async def partitions(client: AIOKafkaConsumer, topic: str) -> list[TopicPartitio
     """
     known = client.partitions_for_topic(topic)
     if not known:
-        # List all topics: a request for this name would create it under auto.create.topics.enable.
+        # List all topics: with auto.create.topics.enable, a request by name would create the topic.
         if topic not in await client.topics():
             raise SettingsError(
                 f"the topic {topic} does not exist; create it with `python -m agents topics apply`"

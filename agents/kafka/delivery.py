@@ -45,8 +45,9 @@ class Work:
         bytes: Size of the record and of everything sent for it.
         done: Whether all confirmations have arrived, or the record was given up.
         since: Monotonic time at which the work began, in seconds.
-        refuse: Sends a dead letter, if Kafka reports that a record sent for this one is too large.
-        on_done: Called when Kafka has confirmed everything.
+        refuse: Function that sends a dead letter. It is called if Kafka reports that a record sent
+            for this one is too large.
+        on_done: Called when Kafka has confirmed everything that was sent for the record.
     """
 
     __slots__ = (
@@ -103,7 +104,7 @@ class Delivery:
     """All records in flight, in offset order for each partition.
 
     Args:
-        commits: Consumer that is told which records are done.
+        commits: Consumer, on which `Delivery` calls `confirm` for each finished record.
         on_failure: Called when a confirmation failed; it ends the process.
         max_records, max_bytes: Limits of the records in flight.
 
@@ -132,7 +133,7 @@ class Delivery:
         return self.records >= self._max_records or self.bytes >= self._max_bytes
 
     def moved(self) -> None:
-        """Note progress on records in flight although none is finished."""
+        """Note progress on the records in flight before one of them is finished."""
         self.moved_at = monotonic()
 
     async def begin(self, message: Message) -> Work:

@@ -21,7 +21,7 @@ from agents.kafka.client import admin, consumer
 from agents.settings.job import Settings, SettingsError
 
 _PAUSE = 0.1  # seconds between two attempts
-_PATIENCE = 30.0  # seconds in which a coordinator must be available
+_PATIENCE = 30.0  # seconds within which the group must have a coordinator
 _NO_COORDINATOR = (
     GroupCoordinatorNotAvailableError,
     GroupLoadInProgressError,
@@ -76,7 +76,8 @@ async def rewind(settings: Settings, stage: str, offsets: Mapping[TopicPartition
 async def _ask(settings: Settings, ask: Callable[[AIOKafkaAdminClient], Awaitable[T]]) -> T:
     """Call `ask` until the group has a coordinator.
 
-    A Kafka that never had a group creates its topic of offsets only at the first request.
+    A Kafka cluster that never had a consumer group creates its topic of offsets at the first
+    request, so a coordinator is available only some time later.
     """
     async with admin(settings) as client:
         until = time.monotonic() + _PATIENCE

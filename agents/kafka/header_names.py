@@ -1,9 +1,10 @@
 """Support for records with header names that are not UTF-8.
 
 Kafka allows any bytes in a header name, but aiokafka raises UnicodeDecodeError inside the fetch.
-The worker then ends, and ends again after each restart; the rest of the record's batch is lost to
-the caller. Here such a batch is read again by aiokafka's parser in Python, with the invalid bytes
-of the name replaced by `?`. So no record is skipped, and no such name equals one of our headers.
+The worker then ends, and ends again after each restart, because the rest of the record's batch
+cannot be read. Here such a batch is read again with aiokafka's parser in Python, after every
+non-ASCII byte of its header names was replaced by `?`. So no record is skipped, and no replaced
+name equals the name of one of our headers.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _ASCII = bytes(range(128)) + b"?" * 128
 
 
 def tolerate_any_header_name() -> None:
-    """Make every consumer of this process read such records. Repeated calls change nothing."""
+    """Make all consumers of this process read any header name. A second call changes nothing."""
     fetcher.MemoryRecords = TolerantRecords
 
 

@@ -6,11 +6,11 @@
        │ dropped              │ processed in order                     │ after the next seek
 
 Faust resumes its flow before it seeks. It also cuts a batch short when the flow stops, and
-continues with the rest of that batch if the flow resumes at once. So record 250 of a partition
-came before record 200, was confirmed, and its offset was committed; when the worker then stopped,
-50 records were lost. A fetch that was under way during the seek also moved the position after it:
-up to 203 of 5,000 records were lost in the tests. Therefore seeks and fetches exclude each other
-here, and each fetch knows which seeks and stops happened before it.
+continues with the rest of that batch if the flow resumes at once. So record 250 of a partition was
+delivered before record 200, was confirmed, and its offset was committed. When the worker then
+stopped, 50 records were lost. A fetch that was under way during a seek moved the position once more
+after the seek: up to 203 of 5,000 records were lost in tests. Therefore seeks and fetches exclude
+each other here, and each fetch notes the number of seeks and stops before it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Intake(driver.Consumer):
         super().__init__(*args, **kwargs)
         self._position = asyncio.Lock()  # held while the positions of partitions change
         self._moves = 0  # number of seeks and stops so far
-        self._is_at_committed = False  # whether a seek to committed followed the last stop
-        self._fetched_after = (0, False)  # the two values above when the last fetch began
+        self._is_at_committed = False  # whether a seek to committed offsets followed the last stop
+        self._fetched_after = (0, False)  # both values above at the begin of the last fetch
 
     def stop_flow(self) -> None:
-        """Stop the flow, and discard the records that were fetched or are being fetched."""
+        """Stop the flow, and discard all records that were fetched but not yet delivered."""
         self._moves += 1
         self._is_at_committed = False
         super().stop_flow()
@@ -67,7 +67,7 @@ class Intake(driver.Consumer):
         """Yield the records of one fetch, until a seek or stop makes the rest invalid.
 
         Records of source topics that were fetched before the seek to the committed offsets are
-        dropped: they are fetched again after it.
+        dropped, because they are fetched again after the seek.
         """
         records, active = await self._wait_next_records(timeout)
         moves, is_at_committed = self._fetched_after

@@ -1,7 +1,7 @@
-"""The reason why no broker can be reached; aiokafka logs it, but its error does not contain it.
+"""Find the reason why no broker can be reached: aiokafka logs it, but omits it from its error.
 
-Errors that may pass are distinguished from those that only a person can solve: a broker that is
-down will return, but a wrong password stays wrong.
+Temporary errors are distinguished from errors that only a person can solve: a broker that is down
+will return, but a wrong password stays wrong.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class NoKafkaError(SettingsError, KafkaConnectionError):
 
 
 async def find_refusal(options: Mapping[str, Any]) -> SettingsError:
-    """Connect to each broker once more, and return an error that says what is wrong.
+    """Connect to each broker once more, and return an error whose message gives the reason.
 
     Args:
         options: Keyword arguments for aiokafka's clients.
@@ -78,7 +78,7 @@ def _for_good(error: Exception, broker: str, arguments: Mapping[str, Any]) -> st
 
 
 def _reason(error: Exception) -> str:
-    """Return a short description of an error that may pass."""
+    """Return a short description of a temporary error."""
     if isinstance(error, TokenError):
         return str(error)
     if isinstance(error, TimeoutError):

@@ -4,7 +4,7 @@
     worker ◀──token, lifetime──── token endpoint
     worker ──token──▶ each new connection to a broker   until 80 % of the lifetime are over
 
-aiokafka requests a token for each new connection. If there is none, it logs the reason and retries.
+aiokafka requests a token for each new connection. If it gets none, it logs the reason and retries.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _REFUSED = (400, 401, 403)  # RFC 6749, section 5.2
 
 
 class TokenError(KafkaConnectionError):
-    """No token can be obtained now; the message says why, and never contains the secret."""
+    """No token can be obtained now; the message gives the reason and never the secret."""
 
     __str__ = Exception.__str__
 
@@ -78,10 +78,10 @@ class Authenticator(conn.OAuthAuthenticator):
 
 
 class Tokens(AbstractTokenProvider):
-    """Provider of tokens for aiokafka that caches a token while it is fresh.
+    """Provider of tokens for aiokafka, which caches a token while the token is fresh.
 
-    It is called from two event loops, because Faust's consumer has a thread of its own. So nothing
-    here is bound to a loop; in the worst case both loops request a token at the same time.
+    aiokafka calls the provider from two event loops, because Faust's consumer has its own thread.
+    Therefore no attribute belongs to a loop. In the worst case both loops request a token at once.
     """
 
     def __init__(self, settings: KafkaSettings) -> None:

@@ -37,7 +37,7 @@ TRANSPORTS.aliases[SCHEME] = "agents.kafka.transport:Transport"
 tolerate_any_header_name()
 
 # Kafka answers a fetch when it has this many bytes, or after this many milliseconds. With Faust's
-# defaults a stage would receive records one by one, each with a request of its own.
+# defaults a stage would receive records one by one, with one request per record.
 FETCH_BYTES = 128 * 1024
 FETCH_WAIT = 100
 
@@ -70,13 +70,13 @@ class Producer(driver.Producer):
         return future
 
     async def flush(self) -> None:
-        """Wait until the records queued now are confirmed, at most for the time of a delivery."""
+        """Wait until the records queued now are confirmed, for at most `delivery_seconds`."""
         if self._producer is not None:
             async with asyncio.timeout(self.request_timeout):
                 await self._producer.flush()
 
     async def on_stop(self) -> None:
-        """Stop; records that Kafka does not confirm in time are replayed after the next start."""
+        """Stop the producer; records that are still unconfirmed will be replayed."""
         try:
             async with asyncio.timeout(self.app.conf.producer_request_timeout):
                 await super().on_stop()
@@ -115,7 +115,7 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
         await super().on_partitions_assigned(assigned, generation_id)
 
     async def _commit(self, offsets: Mapping[TP, int]) -> bool:
-        """Commit offsets; after a failure they are committed later, or another worker replays."""
+        """Commit offsets. If that fails, they are committed later, or the next owner replays."""
         consumer = self._ensure_consumer()
         assigned = self.assignment()
         wanted = {
@@ -152,7 +152,7 @@ class Consumer(Intake):
 
     @property
     def has_session(self) -> bool:
-        """Whether Kafka cannot have given this worker's partitions to another one yet."""
+        """Whether the session is valid: only later may Kafka give the partitions to others."""
         age = monotonic() - self._thread.heartbeat_at
         return bool(age < self.app.conf.broker_session_timeout)
 
@@ -170,18 +170,18 @@ class Consumer(Intake):
         driver_notify(self._waiting_for_ack)
 
     def release(self, message: Message) -> None:
-        """Give up a record that another worker processes; no offset moves."""
+        """Give up a record that another worker processes. Its offset is not committed."""
         self._unacked_messages.discard(message)
         message.acked = True
         driver_notify(self._waiting_for_ack)
 
     def ack(self, message: Message) -> bool:
-        """Release an event that a stream skips. Faust calls this; it confirms nothing."""
+        """Release an event that a stream skips. Faust calls this method; no offset is confirmed."""
         self.release(message)
         return False
 
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
-        """Commit the confirmed offsets, then forget them; the next owner begins there."""
+        """Commit the confirmed offsets of revoked partitions; the next owner begins at them."""
         await super().on_partitions_revoked(revoked)
         for tp in revoked:
             self._confirmed.pop(tp, None)

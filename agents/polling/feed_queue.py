@@ -1,11 +1,11 @@
-"""The position of each feed of a worker between two polls.
+"""The places of a worker's feeds between two polls: schedule, host's queue, poll, or outcome.
 
     ┌▶ schedule ──due──▶ host's queue ──host ready──▶ poll ──▶ outcome sent ──applied──┐
     │                                                  │            │                  │
-    └──────────────────◀── no outcome, or not ours ────┴─── lost ───┘◀─────────────────┘
+    └──────────────────◀── no outcome, or revoked ─────┴─── lost ───┘◀─────────────────┘
 
-A feed is in exactly one of these places, so it is never polled twice at the same time. An outcome
-that was lost in a rebalance is awaited for `LOST_AFTER` at most.
+A feed is in exactly one of these places, so it is never polled twice at the same time. If an
+outcome was lost in a rebalance, its feed is polled again after `LOST_AFTER` seconds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import takewhile
 from urltree.crawl.decisions.host.host_queues import HostQueues
 from urltree.crawl.decisions.poll.schedule import FeedKey, Schedule
 
-LOST_AFTER = 60.0  # seconds after which an outcome counts as lost; usually it takes 0.2 s
+LOST_AFTER = 60.0  # seconds after which an outcome counts as lost; outcomes usually take 0.2 s
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class PendingPoll:
     """A feed that has left the schedule.
 
     Attributes:
-        host: host in whose queue the feed waits, or that is busy with it.
+        host: host in whose queue the feed waits, or to which the poll sends its request.
         sequence: sequence of the poll's outcome; None until the poll begins.
     """
 
@@ -51,12 +51,12 @@ class FeedQueue:
         return len(self._hosts)
 
     def put(self, key: FeedKey, due: float) -> None:
-        """Set when a feed is due; ignored while the feed is being polled."""
+        """Set the due time of a feed, unless the feed waits for its host or is being polled."""
         if key not in self._pending:
             self._schedule.put(key, due)
 
     def remove(self, key: FeedKey) -> None:
-        """Remove a feed from the schedule. A poll in progress ends when it finds no row."""
+        """Remove a feed from the schedule. A running poll of the feed ends when it finds no row."""
         self._schedule.remove(key)
 
     def pop(self, now: float) -> list[FeedKey]:
@@ -64,7 +64,7 @@ class FeedQueue:
         return self._schedule.pop(now)
 
     def queue(self, key: FeedKey, host: str, now: float) -> None:
-        """Let a feed wait for its host."""
+        """Add a feed to the queue of its host."""
         if key in self._pending:
             return
         self._pending[key] = PendingPoll(host)
@@ -89,7 +89,7 @@ class FeedQueue:
         self._sent[key] = now
 
     def is_waiting_for(self, key: FeedKey, sequence: int) -> bool:
-        """Return whether the outcome of this poll is awaited."""
+        """Return whether the feed has a pending poll with this sequence."""
         pending = self._pending.get(key)
         return pending is not None and pending.sequence == sequence
 
@@ -102,13 +102,13 @@ class FeedQueue:
         self._schedule.put(key, due)
 
     def find_lost(self, now: float) -> list[FeedKey]:
-        """Return the feeds whose outcome did not come back."""
+        """Return the feeds whose outcome has not come back within `LOST_AFTER` seconds."""
         return [
             key for key, _ in takewhile(lambda sent: now - sent[1] > LOST_AFTER, self._sent.items())
         ]
 
     def next_at(self, *, has_room: bool) -> float | None:
-        """Return when to look again for feeds that are due or ready.
+        """Return the time at which a feed may be due or ready next, or None.
 
         Args:
             has_room: whether another poll may begin.
@@ -117,7 +117,7 @@ class FeedQueue:
         return min((time for time in times if time is not None), default=None)
 
     def clear(self) -> None:
-        """Remove all feeds, because the partitions move."""
+        """Remove all feeds, because the partitions move to other workers."""
         self._schedule.clear()
         self._hosts.clear()
         self._pending.clear()

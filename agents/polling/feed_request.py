@@ -1,11 +1,11 @@
-"""One poll of a feed: the request, its redirects and its body; returns the outcome.
+"""One poll of a feed: request the feed, follow redirects, and parse the body.
 
     url ──▶ 301 ──▶ 301 ──▶ 302 ──▶ 200 ──▶ same body? ──▶ parser ──▶ items
             ╰ moved_to ╯            304, 410, trouble
 
 A redirect to a host that was just requested waits for that host's pause, like every request.
 
-What an outcome changes is decided in `urltree.crawl.decisions.poll.transition`.
+`urltree.crawl.decisions.poll.transition` decides how the outcome changes the feed's state.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ACCEPT = {
 
 
 class PolledFeed(NamedTuple):
-    """The outcome of a poll without its items, and the items, which are still to be looked up."""
+    """The outcome of a poll without items, and all items of the feed, new or not."""
 
     outcome: PollOutcome
     items: tuple[FeedItem, ...] = ()
@@ -48,8 +48,9 @@ class FinalResponse(NamedTuple):
 
     Attributes:
         response: response that is not a redirect.
-        moved_to: address behind the leading permanent redirects; None without any.
-        seconds: longest latency of all responses.
+        moved_to: target of the last permanent redirect before any temporary one; None if the first
+            redirect is temporary, or if there is no redirect.
+        seconds: longest latency of all responses, in seconds.
     """
 
     response: Response
@@ -58,7 +59,7 @@ class FinalResponse(NamedTuple):
 
 
 class FeedRequester:
-    """Requests feeds.
+    """Client that polls feeds.
 
     Args:
         client: HTTP client.
@@ -81,13 +82,13 @@ class FeedRequester:
         self._clock = clock
 
     async def request(self, state: FeedState) -> PolledFeed:
-        """Poll a feed once. A failed request is an outcome too."""
+        """Poll a feed once, and return the outcome, also for a failed request."""
         started = self._clock()
         sent = conditional_headers(state, started)
         try:
             reached = await self._follow(state.url, {**_ACCEPT, **sent})
         except WebError as error:
-            at = self._clock()  # the failed request counts like a response with this latency
+            at = self._clock()  # its pause is that after a response with the same latency
             outcome = failed_outcome(state, at, error.message, error.trouble)
             return PolledFeed(replace(outcome, seconds=max(0.0, at - started)))
         response = reached.response
@@ -182,13 +183,13 @@ class FeedRequester:
 def failed_outcome(
     state: FeedState, at: float, message: str, trouble: Trouble | None = None
 ) -> PollOutcome:
-    """Return the outcome of a poll without response.
+    """Return the outcome of a poll that failed without a response.
 
     Args:
         state: state of the feed.
         at: time of the failure, seconds since 1970.
         message: explanation for people.
-        trouble: class of the failure; None for an error of ours.
+        trouble: class of the failure; None for an unexpected error in our code.
     """
     return PollOutcome(
         site=state.site,
@@ -218,5 +219,5 @@ def host_of(url: str) -> str:
     try:
         host: str = can_ada.parse(url).host
     except ValueError:
-        return url  # the request will fail
+        return url  # the URL is invalid, so its request will fail
     return host

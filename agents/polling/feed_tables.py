@@ -1,4 +1,4 @@
-"""The two tables of `poll`: the state of each feed, and the items that its site has shown.
+"""The two tables of `poll`: the state of each feed, and the items found in a site's feeds.
 
 feed_state   site NUL xxh3_128(feed)   `urltree.crawl.decisions.poll.feed_state.FeedState`
 seen_items   site NUL item hash        `urltree.crawl.decisions.poll.seen_items.SeenItemRow`
@@ -37,7 +37,7 @@ class FeedTables:
     Args:
         states: table `feed_state`.
         seen: table `seen_items`.
-        days: time after which an item that is no longer seen is forgotten.
+        days: days after which an item that no longer appears in its feed is deleted.
     """
 
     def __init__(self, states: ConfirmedTable, seen: ConfirmedTable, days: float) -> None:
@@ -46,16 +46,16 @@ class FeedTables:
         self._days = days
 
     def get(self, key: FeedKey) -> FeedState | None:
-        """Return the state of a feed; None if it is not followed.
+        """Return the state of a feed; None if the feed is not followed.
 
         Raises:
-            FeedStateError: the row cannot be read.
+            FeedStateError: the feed's row cannot be read.
         """
         row = self._states.get(*key)
         return None if row is None else FeedState.decode(row)
 
     def pages(self, partition: int) -> Iterator[list[FeedRow]]:
-        """Iterate over all feeds of a partition, in lists; see `ConfirmedTable.scan_batches`."""
+        """Yield all feeds of a partition, in lists; see `ConfirmedTable.scan_batches`."""
         for page in self._states.scan_batches(partition, b""):
             yield [FeedRow((partition, key), FeedState.decode(row)) for key, row in page]
 
@@ -69,11 +69,11 @@ class FeedTables:
         work.wait_for(await self._states.delete(*key))
 
     def is_known(self, partition: int, site: str, item: bytes) -> bool:
-        """Return whether a site has shown an item with this hash."""
+        """Return whether an item with this hash was found in a feed of the site before."""
         return self._seen.get(partition, row_key(site, item)) is not None
 
     async def see(self, partition: int, outcome: PollOutcome, work: Work) -> None:
-        """Record the items that a poll has found."""
+        """Store the items that a poll has found."""
         for item in outcome.items:
             key = row_key(outcome.site, item.hash)
             row = self._seen.get(partition, key)

@@ -1,8 +1,8 @@
 """Sends the new items of a feed to `fetches`.
 
-Two feeds of a site on two hosts that are polled at the same moment may both send the same item. To
-remember items in flight would lose an item whose poll then fails. Downstream both are the same
-document.
+Two feeds of one site on different hosts may be polled at the same time, and both may send the same
+item. This is harmless, because both pages become the same document. A list of the items in flight
+would prevent it, but an item would be lost if its poll then failed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class NewItemSender:
     Args:
         stage: stage of the worker.
         rows: tables of the stage, read only.
-        schemes: determine the domain of a page.
+        schemes: key schemes, which determine the domain of a page.
     """
 
     def __init__(self, stage: Stage, rows: FeedTables, schemes: Schemes) -> None:
@@ -44,10 +44,10 @@ class NewItemSender:
         """Send the new items, oldest first, and wait for Kafka's confirmation.
 
         Returns:
-            The outcome with all items.
+            The outcome of the poll with all its items.
 
         Raises:
-            KafkaError: Kafka does not accept them; then the outcome must not be stored.
+            KafkaError: Kafka does not accept an item; the outcome must then not be stored.
         """
         site = state.site
         seen, new = find_new_items(
@@ -61,7 +61,7 @@ class NewItemSender:
     async def _send(
         self, state: FeedState, item: FeedItem
     ) -> asyncio.Future[RecordMetadata] | None:
-        """Send a page to the partition of its domain; return None if its link is not usable."""
+        """Send an item's page to the partition of its domain; None if the link is not usable."""
         fetch = FetchRequest(
             url=item.link,
             feed=state.feed,

@@ -1,4 +1,4 @@
-"""Processes that parse feeds, so that a hostile feed fails its own poll and not the worker.
+"""Processes that parse feeds, so that a hostile feed ends only its own poll and not the worker.
 
     poll ──body──▶ free pool ──▶ its one process ──▶ ParsedFeed
                       ▲               │ too slow, too large, killed, cancelled
@@ -27,10 +27,10 @@ from urltree.crawl.decisions.feed import parsing
 from urltree.crawl.decisions.feed.parsing import ParsedFeed
 from urltree.crawl.decisions.response import Trouble, WebError
 
-MEMORY = 1024**3  # bytes of address space; feeds of 10 MiB took at most 400 MiB
-TASKS = 1_000  # number of feeds after which a child is replaced, in case it leaks memory
+MEMORY = 1024**3  # bytes of address space per process; feeds of 10 MiB needed at most 400 MiB
+TASKS = 1_000  # number of feeds after which a process is replaced, in case it leaks memory
 
-_GRACE = 15.0  # seconds that pebble has to stop a child after its time limit
+_GRACE = 15.0  # seconds in which pebble must end a process after the time limit of its feed
 _PR_SET_PDEATHSIG = 1
 
 
@@ -38,7 +38,7 @@ class Parsers:
     """The parser processes of a worker; an asynchronous context manager.
 
     Args:
-        processes: number of processes; further feeds wait.
+        processes: number of processes; if all are busy, the next feed waits.
         seconds: time limit for a feed.
         max_items: number of items read from a feed.
         memory: limit of a process's address space in bytes.
@@ -87,7 +87,7 @@ class Parsers:
         """
         pool = await self._free.get()
         try:
-            if not pool.active:  # its process was killed while idle
+            if not pool.active:  # the pool's process was killed while it was idle
                 pool = self._instead_of(pool)
             found = await self._ask(pool, (body, content_type, url, self._max_items))
         except BaseException:
@@ -119,7 +119,7 @@ class Parsers:
             ) from None
 
     def _pool(self) -> ProcessPool:
-        """Make a pool; its process starts with its first feed."""
+        """Make a pool; its process starts when the pool gets its first feed."""
         pool = ProcessPool(
             max_workers=1,
             max_tasks=self._tasks,
@@ -135,7 +135,7 @@ class Parsers:
         return self._pool()
 
     def _end(self, pool: ProcessPool) -> None:
-        """Kill a pool's process once, in a thread, because pebble waits for its end."""
+        """Kill a pool's process, in a thread, because pebble waits until the process has ended."""
         if pool not in self._pools:
             return
         self._pools.remove(pool)
@@ -150,7 +150,7 @@ def _parse(
 ) -> ParsedFeed | WebError:
     """Parse a feed in the child process.
 
-    An error of the feed is returned, so that every raised exception is an error of ours.
+    An error in the feed is returned, so that a raised exception always means an error in our code.
     """
     try:
         return parsing.parse_feed(body, content_type, url, max_items=max_items)

@@ -5,9 +5,9 @@
                         only the outcome contains the validators: if the poll ───┘
                         is lost before, it is repeated and finds the same items
 
-The service writes no table; the agent does when it receives the outcome through Kafka. The service
-reads both tables while the partitions belong to this worker. When they move, it cancels every poll
-and reads all feeds again.
+The service writes no table. The agent writes the tables when it receives the outcome through Kafka.
+The service reads both tables while their partitions belong to this worker. When partitions move,
+the service cancels every poll and reads all feeds again.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from urltree.crawl.decisions.poll.transition import due_after_takeover
 from urltree.crawl.web.client import WebClient
 
 _MAX_WAIT = 0.5  # maximum seconds between two checks of the schedule
-_MIN_WAIT = 0.02  # minimum seconds between them, unless an event wakes the service
-_SLICE = 200  # rows that are read before other tasks may run; a row takes 20 µs
+_MIN_WAIT = 0.02  # minimum seconds between two checks, unless an event wakes the service
+_SLICE = 200  # number of rows that are read before other tasks may run; a row takes 20 µs
 
-_MESSAGE = 500  # characters of an unexpected error that are stored
+_MESSAGE = 500  # largest number of characters of an unexpected error that are stored
 
 _TOO_MANY = 429
 
 
 class Polling:
-    """Polls the feeds of a worker.
+    """Service that polls the feeds of a worker.
 
     Args:
         stage: stage of the worker.
         rows: tables of the stage, read only.
-        schemes: determine the domain of a page.
+        schemes: key schemes, which determine the domain of a page.
         clock: returns seconds since 1970.
     """
 
@@ -61,17 +61,19 @@ class Polling:
         self._clock = clock
         self._politeness = stage.settings.politeness
         self._queue = FeedQueue()
-        self._generation: int | None = None  # group generation in which the feeds were read
+        self._generation: int | None = (
+            None  # generation of the consumer group in which the feeds were read
+        )
         self._polls: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._requester: FeedRequester | None = None
         self._task: asyncio.Task[None] | None = None
         gauge = stage.metrics.gauge
         gauge("feeds", "Feeds that this worker polls.", lambda: len(self._queue))
-        gauge("feeds_overdue", "Feeds that wait for their host.", lambda: self._queue.overdue)
+        gauge("feeds_overdue", "Due feeds that wait for their host.", lambda: self._queue.overdue)
 
     async def run(self) -> None:
-        """Poll until the worker stops. If this fails, the worker ends."""
+        """Poll feeds until the worker stops. An error ends the worker."""
         self._task = asyncio.current_task()
         settings = self._stage.settings
         parsers = Parsers(settings.parsers, settings.parse_seconds, settings.max_feed_items)
@@ -93,7 +95,7 @@ class Polling:
             await asyncio.wait({self._task})
 
     def clear(self) -> None:
-        """Cancel all polls and forget the schedule, because the partitions move."""
+        """Cancel all polls and empty the schedule, because the partitions move."""
         self._generation = None
         self._queue.clear()
         for poll in self._polls:
@@ -113,8 +115,8 @@ class Polling:
 
         Args:
             key: key of the feed.
-            outcome: outcome that came through Kafka.
-            state: new state of the feed; None if it was removed.
+            outcome: outcome that was read from Kafka.
+            state: new state of the feed; None if the feed was removed.
         """
         now = self._clock()
         due = due_time(state)
@@ -136,7 +138,7 @@ class Polling:
             return
         now = self._clock()
         for key in self._queue.find_lost(monotonic()):
-            log.warning("poll outcome did not come back; polling its feed again", key=key)
+            log.warning("no outcome of the poll arrived in time; polling the feed again", key=key)
             self._queue.put_back(key, now, now)
         await self._queue_due(now)
         for key in self._queue.take_ready(now, self._room):
@@ -171,7 +173,7 @@ class Polling:
         )
 
     async def _read_feeds(self, generation: int) -> bool:
-        """Schedule all feeds of this worker's partitions; return whether it still owns them."""
+        """Schedule all feeds of the assigned partitions; return False if partitions have moved."""
         self.clear()
         topic = self._stage.settings.topic("feeds")
         for tp in self._app.consumer.assignment():
@@ -185,11 +187,11 @@ class Polling:
                 if not self._may_poll() or generation != self._app.consumer_generation_id:
                     return False
         self._generation = generation
-        log.info("read the feeds of all assigned partitions", feeds=len(self._queue))
+        log.info("all feeds of the assigned partitions were read", feeds=len(self._queue))
         return True
 
     async def _queue_due(self, now: float) -> None:
-        """Let feeds that are due wait for their hosts."""
+        """Move the feeds that are due to the queues of their hosts."""
         generation = self._generation
         for count, key in enumerate(self._queue.pop(now), start=1):
             if count % _SLICE == 0:

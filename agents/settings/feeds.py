@@ -30,27 +30,38 @@ class FeedSettings(BaseModel):
     interval_max: float = Field(
         21_600, gt=0, description="Longest time between two polls of a feed, in seconds."
     )
-    polls_at_once: int = Field(50, gt=0, description="Feeds that a worker polls at the same time.")
-    parsers: int = Field(1, gt=0, description="Processes of a worker that parse feeds.")
+    polls_at_once: int = Field(
+        50, gt=0, description="Largest number of feeds that a worker polls at the same time."
+    )
+    parsers: int = Field(1, gt=0, description="Number of a worker's processes that parse feeds.")
     parse_seconds: float = Field(
-        20, gt=0, description="Seconds for parsing a feed. A feed that takes longer is an error."
+        20,
+        gt=0,
+        description="Longest time for parsing a feed, in seconds. If parsing takes longer, the "
+        "poll fails.",
     )
     max_feed_bytes: int = Field(
-        10 * MIB, gt=0, description="Largest feed after decompression, in bytes."
+        10 * MIB,
+        gt=0,
+        description="Largest size of a feed after decompression, in bytes. The poll of a larger "
+        "feed fails.",
     )
     max_feed_items: int = Field(
-        1_000, gt=0, description="Items of a feed that are read; the others are ignored."
+        1_000,
+        gt=0,
+        description="Largest number of items that are read from a feed. Further items are ignored.",
     )
     quarantine_errors: int = Field(
         20,
         gt=0,
-        description="Consecutive errors after which a feed is polled only once a day.",
+        description="Number of consecutive errors after which a feed is polled only once a day.",
     )
     seen_days: float = Field(
         60,
         gt=0,
-        description="Days after which an item that no longer appears in its feed is forgotten. "
-        "The row of an item that still appears is renewed at half of this time.",
+        description="Time after which an item that no longer appears in its feed is deleted from "
+        "the table `seen_items`, in days. The row of an item that still appears is written again "
+        "after half of this time.",
     )
 
     host_pause: float = Field(
@@ -60,7 +71,7 @@ class FeedSettings(BaseModel):
         60,
         ge=0,
         description="Longest pause between two requests to a host, in seconds, even if its "
-        "latency or Crawl-delay asks for more.",
+        "latency or Crawl-delay would require a longer pause.",
     )
     latency_factor: float = Field(
         2.0,
@@ -68,38 +79,57 @@ class FeedSettings(BaseModel):
         description="Pause after a response, as a multiple of the time that the response took.",
     )
     fetches_at_once: int = Field(
-        100, gt=0, description="Pages that a worker fetches at the same time."
+        100, gt=0, description="Largest number of pages that a worker fetches at the same time."
     )
     fetch_window: int = Field(
-        2_000, gt=0, description="Records of fetches that a worker keeps in memory."
+        2_000,
+        gt=0,
+        description="Largest number of records of the topic fetches that a worker keeps in memory.",
     )
     fetch_attempts: int = Field(
-        6, gt=0, description="Failed attempts after which a page becomes a dead letter."
+        6, gt=0, description="Number of failed attempts after which a page becomes a dead letter."
     )
     park_seconds: float = Field(
         60,
         gt=0,
-        description="A page that must wait longer than these seconds for its host is sent to the "
-        "end of the topic fetches.",
+        description="Longest time for which a page waits in memory for its host, in seconds. A "
+        "page that must wait longer is sent to the end of the topic fetches.",
     )
     connect_seconds: float = Field(
-        10, gt=0, description="Seconds for the DNS lookup, the connection and the TLS handshake."
+        10,
+        gt=0,
+        description="Longest time for the DNS lookup, the connection and the TLS handshake "
+        "together, in seconds.",
     )
     header_seconds: float = Field(
-        20, gt=0, description="Seconds until the headers of a response have arrived."
+        20,
+        gt=0,
+        description="Longest time from the start of a request to the end of the response's "
+        "headers, in seconds.",
     )
     read_seconds: float = Field(
-        20, gt=0, description="Seconds without any byte of the body after which a request fails."
+        20,
+        gt=0,
+        description="Longest time without a byte of the body, in seconds. After that the request "
+        "fails.",
     )
-    total_seconds: float = Field(60, gt=0, description="Seconds for a whole request.")
+    total_seconds: float = Field(
+        60, gt=0, description="Longest time for a whole request, in seconds."
+    )
     max_header_bytes: int = Field(
-        32 * 1024, gt=0, description="Largest headers of a response, in bytes."
+        32 * 1024, gt=0, description="Largest size of the headers of a response, in bytes."
     )
     max_redirects: int = Field(
-        10, ge=0, le=20, description="Redirects that are followed for a page or a feed."
+        10,
+        ge=0,
+        le=20,
+        description="Largest number of redirects that are followed for a page or a feed.",
     )
     robots_days: float = Field(
-        1.0, gt=0, le=1, description="Days for which a robots.txt is kept before it is read again."
+        1.0,
+        gt=0,
+        le=1,
+        description="Time for which a robots.txt is used before it is requested again, in days.",
     )
     allow_networks: Annotated[tuple[Network, ...], NoDecode] = Field(
         (),
@@ -109,12 +139,13 @@ class FeedSettings(BaseModel):
     connect_to: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
         description="Rules HOST1:PORT1:HOST2:PORT2 as in curl's --connect-to, separated by commas: "
-        "requests to HOST1:PORT1 are sent to HOST2:PORT2. An empty HOST1 or PORT1 matches any.",
+        "requests to HOST1:PORT1 are sent to HOST2:PORT2. An empty HOST1 matches every host, an "
+        "empty PORT1 every port.",
     )
     fetch_ca_file: Path | None = Field(
         None,
-        description="PEM file of the certificate authorities that sites' certificates are checked "
-        "against. Default: the system's.",
+        description="PEM file with the certificate authorities that are trusted for sites. By "
+        "default those of the system are trusted.",
     )
 
     @property

@@ -1,8 +1,8 @@
 """All settings of the job in one typed class, read from the environment or from a file.
 
-`URLTREE_BROKERS=…` sets `brokers`. `URLTREE_SETTINGS=FILE` names a YAML file with the same names
-in lower case; an environment variable overrides the file. Read a password from a file that only
-the worker can read, such as `URLTREE_SASL_PASSWORD_FILE=…`.
+`URLTREE_BROKERS=…` sets `brokers`. `URLTREE_SETTINGS=FILE` names a YAML file with settings under
+their names in lower case; an environment variable overrides the file. Put a password into a file
+that only the worker can read, and name the file, as in `URLTREE_SASL_PASSWORD_FILE=…`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class SettingsError(Exception):
 
 
 class Settings(FeedSettings, KafkaSettings, BaseSettings):
-    """Settings of a worker; the operator commands read the same ones."""
+    """Settings of a worker; the operator commands read the same settings."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
 
@@ -53,30 +53,41 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
     topics_file: Path = Field(
         Path(__file__).parents[2] / "topics.yaml",
         description="YAML file that declares every topic. A worker refuses to start if the topics "
-        "in Kafka differ from it.",
+        "in Kafka differ from this file.",
     )
     topics_replicas: int | None = Field(
         None,
         gt=0,
-        description="Replicas of every topic, instead of those in topics_file. If it is 3 or more, "
-        "min.insync.replicas is one less, unless topics_file sets it.",
+        description="Number of replicas of every topic, instead of the number in topics_file. If "
+        "it is 3 or more, min.insync.replicas is one less, unless topics_file sets it.",
     )
     data_dir: Path = Field(
         Path("data"), description="Directory in which a worker keeps its tables."
     )
 
     heuristic: str = Field(DEFAULT.heuristic, description=help_of("heuristic"))
-    evict: bool = Field(default=True, description="Whether old documents leave the tree.")
+    evict: bool = Field(
+        default=True, description="Whether old documents are removed from the tree."
+    )
     max_documents: int = Field(
-        EVICTION.max_documents, description="Documents that a domain keeps at most."
+        EVICTION.max_documents,
+        description="Largest number of documents in the tree of a domain. If there are more, the "
+        "oldest are removed.",
     )
     max_age_days: float = Field(
-        EVICTION.max_age / DAY, description="Documents older than that leave."
+        EVICTION.max_age // DAY,
+        description="Largest age of a document, in days. Older documents are removed from the "
+        "tree.",
     )
-    keep: int = Field(EVICTION.keep, description="The most recent documents that always stay.")
+    keep: int = Field(
+        EVICTION.keep,
+        description="Number of the newest documents of a domain that are never removed.",
+    )
     revise: bool = Field(default=True, description=help_of("revise"))
     blocks: Literal["none", "content", "all"] = Field(
-        "none", description="Which blocks clean-text lists beside the text."
+        "none",
+        description="Which text blocks each record of the topic clean-text contains in addition "
+        "to the text.",
     )
     markdown: bool = Field(DEFAULT.markdown, description=help_of("markdown"))
     metadata: bool = Field(DEFAULT.metadata, description=help_of("metadata"))
@@ -91,49 +102,54 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
     )
     rules_since: str | None = Field(
         None,
-        description="RFC 3339 time from which rules, query and shared_hosts apply. Pages with an "
-        "earlier time use former_rules, former_query and former_shared_hosts. The table `seen` is "
-        "searched under both.",
+        description="RFC 3339 time from which rules, query and shared_hosts apply. For pages with "
+        "an earlier time, former_rules, former_query and former_shared_hosts apply. A page is "
+        "searched in the table `seen` under its keys of both.",
     )
     former_query: Query = Field(
-        "known-noise", description="Value of query for pages from before rules_since."
+        "known-noise", description="Value of query for pages with a time before rules_since."
     )
     former_rules: Path | None = Field(
-        None, description="Value of rules for pages from before rules_since."
+        None, description="Value of rules for pages with a time before rules_since."
     )
     former_shared_hosts: Path | None = Field(
-        None, description="Value of shared_hosts for pages from before rules_since."
+        None, description="Value of shared_hosts for pages with a time before rules_since."
     )
 
     max_page_bytes: int = Field(
         10 * MIB,
         gt=0,
-        description="Largest HTML of a page, in bytes. A page with more becomes a dead letter with "
-        "the reason too-large.",
+        description="Largest size of a page's HTML, in bytes. A larger page becomes a dead letter "
+        "with the reason too-large.",
     )
     max_record_bytes: int = Field(
         20 * MIB - 64 * 1024,
         gt=0,
-        description="Largest record that is published, in bytes. max.message.bytes of the topics "
-        "must be larger.",
+        description="Largest size of a published record, in bytes. The config max.message.bytes of "
+        "the topics must be larger.",
     )
     max_row_bytes: int = Field(
         MIB,
         gt=0,
-        description="Largest row that is stored for a document, in bytes. A document with a larger "
-        "row becomes a dead letter with the reason too-large.",
+        description="Largest size of the row of a document, in bytes. A document with a larger row "
+        "becomes a dead letter with the reason too-large.",
     )
     trees_bytes: int = Field(
         512 * MIB,
         gt=0,
-        description="Memory for the trees of domains, in bytes (estimated). Beyond it the least "
-        "recently used trees are dropped.",
+        description="Largest memory for the trees of all domains, in bytes (estimated). If the "
+        "trees need more, the least recently used ones are dropped from memory.",
     )
     horizons: int = Field(
-        50_000, gt=0, description="Domains whose newest document time `normalize` keeps in memory."
+        50_000,
+        gt=0,
+        description="Largest number of domains whose horizon (newest document times) `normalize` "
+        "keeps in memory.",
     )
     block_cache_bytes: int = Field(
-        16 * MIB, gt=0, description="RocksDB block cache of each partition of a table, in bytes."
+        16 * MIB,
+        gt=0,
+        description="Size of RocksDB's block cache for each partition of a table, in bytes.",
     )
     in_flight: int = Field(
         500,
@@ -143,45 +159,48 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
     in_flight_bytes: int = Field(
         32 * MIB,
         gt=0,
-        description="Largest size of the records in flight, and of the records sent for them, in "
-        "bytes.",
+        description="Largest total size of the records in flight and of the records sent for them, "
+        "in bytes.",
     )
 
-    commit_seconds: float = Field(2.0, gt=0, description="Seconds between two commits of offsets.")
+    commit_seconds: float = Field(
+        2.0, gt=0, description="Time between two commits of offsets, in seconds."
+    )
     delivery_seconds: float = Field(
         30.0,
         gt=0,
-        description="Seconds within which Kafka must confirm a record. After that the worker exits "
-        "and the unfinished records are replayed.",
+        description="Longest time until Kafka confirms a record, in seconds. After that the worker "
+        "exits, and the unfinished records are replayed.",
     )
     stall_seconds: float = Field(
         120.0,
         gt=0,
-        description="Seconds after which a worker exits if records are in flight and none is "
-        "finished.",
+        description="Longest time in which records are in flight and none is finished, in seconds. "
+        "After that the worker exits.",
     )
     session_seconds: float = Field(
         15.0,
         gt=1,
-        description="Seconds without a heartbeat after which a worker loses its partitions.",
+        description="Longest time without a heartbeat, in seconds. After that the worker loses its "
+        "partitions.",
     )
     shutdown_seconds: float = Field(
         25.0,
         gt=0,
-        description="Seconds that a worker has after SIGTERM to finish the records in flight. "
-        "Records that are not finished are replayed.",
+        description="Longest time after SIGTERM in which a worker finishes its records in flight, "
+        "in seconds. Unfinished records are replayed.",
     )
     instance_id: str | None = Field(
         None,
-        description="Id of a static group member. If the worker restarts within session_seconds, "
-        "it keeps its partitions.",
+        description="Id of the worker as a static member of its consumer group. A worker that "
+        "restarts with the same id within session_seconds keeps its partitions.",
     )
     disk_days: float = Field(
         6.0,
         gt=0,
-        description="Days after which an unused partition on disk is wiped and restored from its "
-        "changelog. It must be less than delete.retention.ms of the changelogs, or deleted rows "
-        "would reappear.",
+        description="Time after which an unused partition on disk is wiped and restored from its "
+        "changelog, in days. It must be shorter than delete.retention.ms of the changelogs: "
+        "otherwise deleted rows reappear.",
     )
 
     web_host: str = Field(
@@ -210,7 +229,7 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
 
     @property
     def eviction(self) -> Eviction | None:
-        """Rule by which documents leave their domain's window, or None if none leaves."""
+        """Rule that removes old documents from a tree, or None if no document is removed."""
         if not self.evict:
             return None
         return Eviction(self.max_documents, int(self.max_age_days * DAY), self.keep)
@@ -275,11 +294,11 @@ def unknown_variables() -> list[str]:
 def require_contact(settings: Settings) -> str:
     """Return the contact address that is sent in the User-Agent.
 
-    Owners of sites must be able to reach whoever crawls them, so stages that request pages or
-    feeds do not start without it.
+    Owners of sites must be able to reach the operator of the crawler, so stages that request pages
+    or feeds do not start without a contact address.
 
     Raises:
-        SettingsError: The setting is missing.
+        SettingsError: The setting `contact` is missing.
     """
     if not settings.contact:
         raise SettingsError(

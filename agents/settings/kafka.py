@@ -26,14 +26,14 @@ class KafkaSettings(BaseModel):
     )
     ssl_ca_file: Path | None = Field(
         None,
-        description="PEM file of the certificate authorities that the brokers' certificates are "
-        "checked against. Default: the system's.",
+        description="PEM file with the certificate authorities that are trusted for brokers. By "
+        "default those of the system are trusted.",
     )
     ssl_cert_file: Path | None = Field(
         None, description="PEM file of the client certificate, for brokers that require one."
     )
     ssl_key_file: Path | None = Field(
-        None, description="PEM file of the private key of ssl_cert_file, without password."
+        None, description="PEM file of the private key of ssl_cert_file. It must have no password."
     )
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] = Field(
         "SCRAM-SHA-512",
@@ -62,13 +62,11 @@ class KafkaSettings(BaseModel):
         description="OAUTHBEARER: file that contains the client secret, used instead of "
         "oauth_client_secret. It is read again for each token.",
     )
-    oauth_scope: str | None = Field(
-        None, description="OAUTHBEARER: scope that the token is requested for."
-    )
+    oauth_scope: str | None = Field(None, description="OAUTHBEARER: scope of the requested tokens.")
     oauth_ca_file: Path | None = Field(
         None,
-        description="OAUTHBEARER: PEM file of the certificate authorities that the token "
-        "endpoint's certificate is checked against. Default: the system's.",
+        description="OAUTHBEARER: PEM file with the certificate authorities that are trusted for "
+        "the token endpoint. By default those of the system are trusted.",
     )
 
     @field_validator("brokers", mode="before")

@@ -1,8 +1,8 @@
 """The URL key schemes that apply to a page: the current rules, and the former ones.
 
-A change of the rules takes effect at a point in document time, so that a replayed page is read
-with the same rules as the first time. A document that was seen under the former rules is still
-found as long as the table `seen` remembers it.
+A change of the rules takes effect at a point in document time. So a replayed page gets the same key
+as the first time. A document with a key of the former rules is found as long as the table `seen`
+contains its record.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Schemes:
             self._now = (*self._now, former)
 
     def of(self, page: Page) -> tuple[KeyScheme, ...]:
-        """Return the schemes for a page, the one that applied at the page's time first.
+        """Return the schemes for a page; the first is the one that applied at the page's time.
 
-        A page without a time is read with the current scheme first.
+        For a page without a time, the current scheme is the first.
         """
         if self._since is not None and page.time is not None and page.time < self._since:
             return self._now[::-1]

@@ -1,10 +1,10 @@
-"""HTTP server for probes and metrics; it also answers while tables are being recovered.
+"""HTTP server for probes and metrics, which also answers while tables are being recovered.
 
-    /livez    200 while the event loop runs, with the seconds since its last turn
+    /livez    200 while the event loop runs, 503 if it was blocked for a minute
     /readyz   200 while records are processed, otherwise 503 and the reason
     /metrics  metrics in Prometheus' text format
 
-Faust's own server is not used: it starts after recovery, and always answers 200.
+Faust's own server is not used, because it starts after recovery and always answers 200.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from agents.kafka.transport import Consumer
     from agents.stage import Stage
 
-_TURN_SECONDS = 1.0
-_DEAD_SECONDS = 60.0  # a page of 10 MB blocks the event loop for about one second
+_TURN_SECONDS = 1.0  # pause between two runs of the task that shows that the event loop runs
+_DEAD_SECONDS = 60.0  # /livez then fails; a page of 10 MB blocks the event loop for about 1 s
 
 
 class Health:
@@ -48,7 +48,7 @@ class Health:
         self._runner = web.AppRunner(app, access_log=None)
         gauge = stage.metrics.gauge
         gauge("in_flight", "Records that are being processed.", lambda: stage.delivery.records)
-        size = "Size of the records that are being processed, and of what was sent for them."
+        size = "Size of the records that are being processed and of those sent for them, in bytes."
         gauge("in_flight_bytes", size, lambda: stage.delivery.bytes)
         lag = "Records of the assigned partitions that are not confirmed yet."
         gauge("lag", lag, self._lag)
@@ -57,15 +57,15 @@ class Health:
         tables = stage.app.tables
         left = "Changelog offsets that recovery still has to read."
         gauge("recovery_records", left, lambda: tables.remaining)
-        size = "Size on disk of the tables of the assigned partitions."
+        size = "Size on disk of the tables of the assigned partitions, in bytes."
         gauge("state_bytes", size, lambda: sum(table.bytes_on_disk for table in tables.values()))
         rows = {name: partial(getattr, table, "rows") for name, table in tables.items()}
         stage.metrics.gauges("rows", "Estimated number of rows, by table.", "table", rows)
-        ready = "1 while records are processed, 0 otherwise."
+        ready = "1 while the worker processes records, 0 otherwise."
         gauge("ready", ready, lambda: not self.unready())
 
     async def start(self) -> None:
-        """Start to listen."""
+        """Start the server."""
         await self._runner.setup()
         site = web.TCPSite(self._runner, self._host, self._port)
         await site.start()
@@ -74,7 +74,7 @@ class Health:
         log.info("serving probes and metrics", url=f"http://{self._host}:{port}")
 
     async def stop(self) -> None:
-        """Stop listening."""
+        """Stop the server."""
         if self._turning is not None:
             self._turning.cancel()
             with suppress(asyncio.CancelledError):
@@ -82,7 +82,7 @@ class Health:
         await self._runner.cleanup()
 
     def unready(self) -> str | None:
-        """Return the reason why no records are processed, or None if they are."""
+        """Return the reason why the worker processes no records, or None if it processes them."""
         app = self._stage.app
         if app.should_stop:
             return "stopping"
@@ -125,6 +125,6 @@ class Health:
         return consumer.commit_age() if consumer else 0.0
 
     def _consumer(self) -> Consumer | None:
-        """Return the consumer, or None until it has joined its group."""
+        """Return the consumer, or None if the consumer has not joined its group yet."""
         app = self._stage.app
         return app.consumer if app.started and app.consumer_generation_id else None

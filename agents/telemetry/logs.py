@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-# Loggers of libraries that write a line for each rebalance, batch or request below warning.
+# Loggers of libraries. At levels below warning they write a line per rebalance, batch or request.
 _NOISY = ("aiokafka", "asyncio", "faust", "mode", "aiohttp", "kafka")
 
 log: Any = structlog.get_logger("urltree")
@@ -17,7 +17,7 @@ log: Any = structlog.get_logger("urltree")
 def configure(level: str, form: str) -> None:
     """Set up logging for this process.
 
-    The root logger stays at warning: at debug it costs 11 % of a worker's CPU.
+    The root logger keeps the level warning: at debug it takes 11 % of a worker's CPU time.
 
     Args:
         level: Least severe level of the job's own log lines.

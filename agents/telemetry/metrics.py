@@ -23,7 +23,7 @@ from urltree.site.site import Learned, Relation
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series per metric, unused
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-# From a fraction of a second on an idle worker to hours behind a backlog.
+# Bounds from a fraction of a second (an idle worker) to a day (a long backlog).
 _PAGE_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400)
 _SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1)
 
@@ -31,7 +31,7 @@ _SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1)
 class _ByVerdict:
     """Counter with the label `verdict`, whose two children are looked up only once.
 
-    Each lookup of a child costs a lock and a tuple.
+    Each lookup of a child would take a lock and make a tuple.
     """
 
     def __init__(self, counter: Counter) -> None:
@@ -50,15 +50,17 @@ class Metrics:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         self.documents = self._counter("documents", "Documents that the stage has published.")
-        self.replays = self._counter("replays", "Published documents that were known before.")
+        self.replays = self._counter(
+            "replays", "Published documents that had been published before."
+        )
         self.revisits = self._counter(
             "revisits", "Published documents that superseded an earlier page of the same URL."
         )
         self.revisions = self._counter(
-            "revisions", "First pages of a domain published again when it had 20 documents."
+            "revisions", "First pages published again when their domain had 20 documents."
         )
         self.duplicates = self._counter(
-            "duplicates", "Pages recognised as duplicates, by step.", "step"
+            "duplicates", "Duplicates of pages, by the step that recognised them.", "step"
         )
         self.dead_letters = self._counter(
             "dead_letters", "Records that became dead letters, by reason.", "reason"
@@ -67,7 +69,7 @@ class Metrics:
         for reason in Reason:
             self.dead_letters.labels(reason)
         self.rekeyed = self._counter(
-            "rekeyed", "Pages published again under the key and in the partition of their domain."
+            "rekeyed", "Pages sent to raw-html again, with the key and partition of their domain."
         )
         self.blocks = self._counter("blocks", "Text blocks classified, by verdict.", "verdict")
         self.text_characters = self._counter(
@@ -75,7 +77,7 @@ class Metrics:
         )
         self._judged, self._characters = _ByVerdict(self.blocks), _ByVerdict(self.text_characters)
         self.evicted = self._counter(
-            "evicted", "Rows deleted because of their age or the number of documents."
+            "evicted", "Rows deleted because of age, the number of documents, or `forget`."
         )
         self.rebuilds = self._counter(
             "rebuilds", "Domains whose state was read from their rows into memory."
@@ -93,10 +95,10 @@ class Metrics:
             "wall",
         )
         self.parked = self._counter(
-            "parked", "Pages sent to the end of fetches because their host is not due soon."
+            "parked", "Pages sent to the end of fetches because their host is not ready soon."
         )
         self.sent_on = self._counter(
-            "sent_on", "Pages passed on because a redirect led to another domain."
+            "sent_on", "Pages sent to fetches again because a redirect led to another domain."
         )
         self.robots_fetches = self._counter("robots_fetches", "Requests for a robots.txt.")
         self.polls = self._counter("polls", "Polls of feeds, by result.", "result")
@@ -109,7 +111,8 @@ class Metrics:
             "New items that cannot be sent to fetches, such as those without a link.",
         )
         self.stale_outcomes = self._counter(
-            "stale_outcomes", "Poll outcomes ignored because the poll was made twice."
+            "stale_outcomes",
+            "Poll outcomes ignored because the feed was polled twice or was removed.",
         )
         self.agreement = Histogram(
             "urltree_agreement",
@@ -132,7 +135,7 @@ class Metrics:
         )
 
     def learned(self, document: Document, learned: Learned) -> None:
-        """Count a document that was judged, and its blocks by verdict."""
+        """Count a published document, and its blocks by verdict."""
         self.documents.inc()
         if learned.relation is Relation.REPLAY:
             self.replays.inc()

@@ -37,7 +37,7 @@ def main(streams: Path, processes: int) -> None:
     files = sorted(streams.glob(f"*{SUFFIX}"), key=lambda file: -file.stat().st_size)
     if not files:
         raise click.ClickException(
-            f"{streams} has no file SITE{SUFFIX}: give a folder of streams with gold"
+            f"{streams} has no file SITE{SUFFIX}: pass a folder of streams with gold"
         )
     measured = track(
         map_unordered(measure_site, files, processes),
@@ -57,7 +57,7 @@ def main(streams: Path, processes: int) -> None:
 
 
 def _replace(text: str, name: str, table: str) -> str:
-    """Return the text with a new table between the two comments of that name."""
+    """Replace the table between the comments `<!-- NAME -->` and `<!-- end -->` of a text."""
     marked = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
     new, found = marked.subn(lambda match: match[1] + table + "\n" + match[2], text)
     if found != 1:

@@ -1,4 +1,4 @@
-"""Draw the curves of docs/claims.md as SVG: the same figures give the same bytes."""
+"""Draw the curves of docs/claims.md as SVG. The same figures give the same bytes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ FOLDER = Path(__file__).parents[2] / "docs" / "claims"
 STORED = "figures.json"
 
 _STYLES = ("-", "--", "-.", ":")
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000")  # Okabe and Ito: for colour-blind people
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000")  # Okabe and Ito, for colour-blind readers
 
 
 def draw_stored(folder: Path = FOLDER) -> None:
-    """Draw the curves of a folder again from its stored figures, without measuring."""
+    """Draw the curves of a folder from the figures stored in it, without a new measurement."""
     draw_curves(load_figures(folder / STORED), folder)
 
 
@@ -33,13 +33,13 @@ def draw_curves(figures: CurveFigures, folder: Path) -> None:
         ):
             text = io.StringIO()
             figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-            # a path in one line: else each point has a line of its own
+            # Matplotlib writes a line for each point; this writes each path on one line.
             lines = text.getvalue().replace(" \nL ", " L ")
             (folder / f"{name}.svg").write_text(lines, "utf-8")
 
 
 def _sites(figures: CurveFigures) -> Figure:
-    """Draw the moving average of each site, as in the paper's figure 4."""
+    """Draw the moving average of F1 of each site, as in the paper's figure 4."""
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
     for number, points in enumerate(figures.sites):
@@ -53,7 +53,7 @@ def _sites(figures: CurveFigures) -> Figure:
 
 
 def _heuristics(figures: CurveFigures) -> Figure:
-    """Draw the paper's figure 5. All sites have the same weight, whatever their size and year."""
+    """Draw the paper's figure 5. All sites have the same weight, even if they differ in size."""
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
     for (name, points), style, colour in zip(
@@ -66,7 +66,10 @@ def _heuristics(figures: CurveFigures) -> Figure:
 
 
 def _windows(figures: CurveFigures) -> Figure:
-    """Draw F1 by the number of documents remembered, which the paper did not measure."""
+    """Draw F1 by the number of documents that a site remembers.
+
+    The paper did not measure this.
+    """
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
     for (name, points), style, colour in zip(

@@ -1,6 +1,7 @@
-"""The figures behind the curves of docs/claims.md: computed from measurements, stored as JSON.
+"""Compute the figures of the curves in docs/claims.md from measurements, and store them as JSON.
 
-`docs/claims/figures.json` keeps them, so that the curves can be drawn again without measuring.
+The file `docs/claims/figures.json` has the figures, so that the curves can be drawn again without a
+new measurement.
 """
 
 from __future__ import annotations
@@ -20,23 +21,23 @@ SHOWN = ("strict", "strict-support-100", "strict-at-domain", "relaxed-at-domain-
 """The heuristics of the paper's figure 5 that are drawn."""
 
 SHARES = (1, *range(2, 101, 2))
-"""Parts of each site's stream after which F1 is drawn, in percent."""
+"""Shares of each site's stream after which F1 is drawn, in percent."""
 
 _MEDIAN_AT = (1, 2, 5, 10, 20, 50, 100, 200, 500)
-_POINTS = 20  # of each site's curve, spread evenly on the logarithmic axis
+_POINTS = 20  # highest number of points of each site's curve, evenly spaced on a logarithmic axis
 
 Points = list[tuple[float, float]]
 
 
 class CurveFigures(NamedTuple):
-    """Everything that is drawn.
+    """The figures of all curves.
 
     Attributes:
-        sites: for each site, (number of documents, mean F1 so far).
-        median: (number of documents, median of the sites that have as many).
-        heuristics: for each heuristic, (share of the stream in percent, mean F1 so far).
-        windows: for each heuristic, (number of documents remembered, F1).
-        everything: for each heuristic, F1 if all documents are remembered.
+        sites: for each site, points (number of documents, mean F1 of these documents).
+        median: points (number of documents, median F1 of the sites with at least so many).
+        heuristics: for each heuristic, points (share of the stream in percent, mean F1 until then).
+        windows: for each heuristic, points (number of documents that a site remembers, F1).
+        everything: for each heuristic, the F1 if a site remembers all documents.
     """
 
     sites: list[Points]
@@ -66,7 +67,7 @@ def compute(sites: Sequence[SiteF1]) -> CurveFigures:
 
 
 def save(figures: CurveFigures, file: Path) -> None:
-    """Write figures as JSON, a line for each curve."""
+    """Write figures as JSON, with one line for each curve."""
     lines = []
     for name, value in figures._asdict().items():
         if isinstance(value, Mapping):
@@ -86,7 +87,7 @@ def load_figures(file: Path) -> CurveFigures:
 
 
 def moving_average(values: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the mean of all values up to each one."""
+    """Return, for each value, the mean of all values up to it."""
     return np.cumsum(values, dtype=np.float64) / np.arange(1, len(values) + 1)
 
 

@@ -1,4 +1,4 @@
-"""Tables of docs/claims.md as Markdown."""
+"""Make the tables of docs/claims.md as Markdown."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from bench.claims.variants import EVICTED, EVICTIONS, TWO_PASSES, N, SiteF1
 
 NUMBERS = (1, 5, 10, 20, 50, 100, 200, 500, 1_000)
-TUNED_ON = 3  # the first third of each site; the paper used the first 12 % of its stream
-_PAPER = {  # section 5.5, figure 5: F1 after all test documents
+TUNED_ON = 3  # N is chosen on the first third of each site; the paper used 12 % of its stream
+_PAPER = {  # F1 after all test documents (paper, section 5.5, figure 5)
     "strict": ".85",
     "strict-support": ".86",
     "strict-support-100": ".86",
@@ -28,7 +28,11 @@ def format_f1(value: float) -> str:
 
 
 def learning_table(sites: Sequence[SiteF1]) -> str:
-    """Return a table of F1 after n documents of a site: recent pages, all pages known, and mean."""
+    """Return a table of F1 at document n of a site.
+
+    It has the F1 of documents n/2 to n as they came, the F1 of the same documents when all pages of
+    the site are known, and the mean F1 of all documents up to n.
+    """
     rows = []
     for number in NUMBERS:
         long = [site for site in sites if site.f1.shape[1] >= number]
@@ -52,7 +56,7 @@ def learning_table(sites: Sequence[SiteF1]) -> str:
 
 
 def sites_above_table(sites: Sequence[SiteF1]) -> str:
-    """Return a table of the share of sites above the paper's three limits (figure 4)."""
+    """Return a table of the number of sites above each of the paper's F1 limits (figure 4)."""
     values = np.array([f1_of(site, "strict").mean() for site in sites])
     rows = [
         [f"> {format_f1(mark)}", paper, f"{(values > mark).sum()} of {len(values)}"]
@@ -62,7 +66,7 @@ def sites_above_table(sites: Sequence[SiteF1]) -> str:
 
 
 def heuristics_table(sites: Sequence[SiteF1]) -> str:
-    """Return a table of the four heuristics: N chosen on the first third, scored on the rest."""
+    """Return a table of the heuristics: N is chosen on the first third, F1 is that of the rest."""
     rows = []
     strict = _macro(sites, "strict", rest=True)
     for family, paper in _PAPER.items():
@@ -83,7 +87,7 @@ def heuristics_table(sites: Sequence[SiteF1]) -> str:
 
 
 def windows_table(sites: Sequence[SiteF1]) -> str:
-    """Return a table of the cost of eviction: F1 with each window, and its difference to none."""
+    """Return a table of the F1 with each window, and of the difference to F1 without eviction."""
     rows = []
     kept = {name: _macro(sites, name) for name in EVICTED}
     rows.append(["all", *(text for name in EVICTED for text in (format_f1(kept[name].mean()), ""))])
@@ -98,7 +102,7 @@ def windows_table(sites: Sequence[SiteF1]) -> str:
 
 
 def f1_of(site: SiteF1, variant: str) -> NDArray[np.float32]:
-    """Return the F1 of a site's pages with a variant."""
+    """Return the F1 of each page of a site with a variant."""
     row: NDArray[np.float32] = site.f1[site.variants.index(variant)]
     return row
 
@@ -106,7 +110,11 @@ def f1_of(site: SiteF1, variant: str) -> NDArray[np.float32]:
 def _macro(
     sites: Iterable[SiteF1], variant: str, *, rest: bool | None = None
 ) -> NDArray[np.float64]:
-    """Return the mean F1 of each site: of all its pages, of the first third, or of the rest."""
+    """Return the mean F1 of each site.
+
+    It is the mean of the pages after the first third if `rest` is true, of the first third if
+    `rest` is false, and of all pages if `rest` is None.
+    """
     means = []
     for site in sites:
         values = f1_of(site, variant)
@@ -117,7 +125,7 @@ def _macro(
 
 
 def _difference(by_site: NDArray[np.float64]) -> str:
-    """Format the mean difference with its 95 % interval, from resampled sites."""
+    """Format the mean difference with its 95 % interval, which is computed by resampling sites."""
     random = np.random.default_rng(1)
     drawn = random.integers(len(by_site), size=(_RESAMPLES, len(by_site)))
     low, high = np.percentile(by_site[drawn].mean(axis=1), [2.5, 97.5])

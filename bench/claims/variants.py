@@ -1,6 +1,6 @@
-"""Measure one site: each page is learned with each window, and judged by each heuristic.
+"""Measure one site: learn each page with each window, and judge the page by each heuristic.
 
-Most variants give the same verdict on a page, so each different verdict is scored once.
+Most variants give the same verdict on a page. Therefore each different verdict is scored only once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.workspace import SUFFIX
 
 FOREVER = 100_000 * DAY
-N = (5, 10, 20, 50, *range(100, 1_001, 100))  # the paper's: 100 to 1,000 by 100
+N = (5, 10, 20, 50, *range(100, 1_001, 100))  # the paper has 100, 200, … 1,000
 DOCUMENTS = (5, 10, 20, 50, 100, 200, 500, 1_000)
 DAYS = (2, 7, 14, 30, 90, 365)
 
@@ -37,7 +37,7 @@ BoilerplateFlags = tuple[bool, ...]
 
 
 class SiteF1(NamedTuple):
-    """The F1 of a site's pages, in order, with each variant."""
+    """The F1 of each page of a site with each variant."""
 
     site: str
     variants: tuple[str, ...]
@@ -57,19 +57,19 @@ EVICTIONS: dict[str, Eviction] = {
     **{f"newest {n:,}": Eviction(n, FOREVER, keep=n) for n in DOCUMENTS},
     **{f"last {days} days": Eviction(1_000_000, days * DAY, keep=5) for days in DAYS},
 }
-# judged when all pages of the site are known: the most that can be learned
+# The pages are judged when all pages of the site are known, so nothing more can be learned.
 TWO_PASSES = "strict, two passes"
-EVICTED = ("strict", "strict-at-domain")  # judged with every eviction
+EVICTED = ("strict", "strict-at-domain")  # heuristics that are measured with every eviction
 
 
 def variants() -> tuple[str, ...]:
-    """Return the names of all variants in order: a heuristic, or `heuristic, eviction`."""
+    """Return the names of all variants in order; a name is `heuristic` or `heuristic, eviction`."""
     windows = (f"{name}, {evicted}" for name in EVICTED for evicted in EVICTIONS)
     return (*HEURISTICS, *windows, TWO_PASSES)
 
 
 def measure_site(file: Path) -> SiteF1:
-    """Measure a site's stream from its first page to its last; duplicates are left out."""
+    """Measure the stream of a site from its first page to its last page, without duplicates."""
     scheme, seen = KeyScheme(), set[str]()
     whole = Site(HEURISTICS["strict"], None)
     windows = [
@@ -96,7 +96,10 @@ def measure_site(file: Path) -> SiteF1:
 
 
 def _verdicts(document: Document, whole: Site, windows: list[Site]) -> Iterator[BoilerplateFlags]:
-    """Give the verdict of each variant on a page, in the order of `variants`."""
+    """Learn a page, and yield the verdict of each variant on it in the order of `variants`.
+
+    The last variant, `TWO_PASSES`, is not included.
+    """
     whole.learn(document, None)
     leaf = whole.tree.leaf(document.key_bytes)
     for each in HEURISTICS.values():

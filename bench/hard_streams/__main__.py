@@ -17,7 +17,7 @@ from bench.pages import STREAMS
 from urltree.heuristics.registry import DEFAULT
 from urltree_evaluation.pool import map_unordered
 
-# small and large, a blog, news, release notes, three scripts
+# Small and large sites: blogs, news and release notes, in three scripts.
 SITES = (
     "blog.johnsonlu.org",
     "blog.rust-lang.org",
@@ -35,14 +35,16 @@ _HEADER = (
 @click.command()
 @click.argument("streams", type=click.Path(path_type=Path, file_okay=False), default=STREAMS)
 @click.option(
-    "--sites", multiple=True, help="Name of a domain; six by default, `all` for all of them."
+    "--sites",
+    multiple=True,
+    help="Name of a domain; `all` selects all domains. By default, six domains are used.",
 )
 @click.option(
     "--pages",
     type=click.IntRange(20),
     default=240,
     show_default=True,
-    help="Number of first pages of each site.",
+    help="Number of pages of each site. The first pages of the site are used.",
 )
 @click.option(
     "--scored",
@@ -56,7 +58,7 @@ _HEADER = (
     "generators",
     multiple=True,
     type=click.Choice(generator_names()),
-    help="Name of a generator; all by default.",
+    help="Name of a generator. By default, all generators are used.",
 )
 @click.option(
     "--heuristic",
@@ -64,7 +66,7 @@ _HEADER = (
     multiple=True,
     default=(DEFAULT,),
     show_default=True,
-    help="Name of a heuristic.",
+    help="Name of a heuristic to measure.",
 )
 @click.option(
     "--option",
@@ -72,7 +74,7 @@ _HEADER = (
     multiple=True,
     default=("revisits=replace",),
     show_default=True,
-    help="NAME=VALUE, an argument of the Extractor; live blogs need the default.",
+    help="Argument of the Extractor, as NAME=VALUE. The generator live-blogs needs the default.",
 )
 @click.option(
     "--processes",
@@ -94,12 +96,13 @@ def main(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Measure heuristics on generated streams.
 
-    STREAMS is a folder with a file SITE.jsonl.zst for each site, from whose pages streams are made.
+    STREAMS is a folder with a file SITE.jsonl.zst for each site. The streams are made from the
+    pages in these files.
     """
     files = tuple(files_of(streams, () if "all" in sites else sites or SITES))
     if not files:
         raise click.ClickException(
-            f"{streams} has no SITE.jsonl.zst of these sites: give a folder of streams"
+            f"{streams} has no file SITE.jsonl.zst of these sites: pass a folder of streams"
         )
     chosen = [name for name in generator_names() if not generators or name in generators]
     more = dict(option.partition("=")[::2] for option in options)
@@ -123,10 +126,9 @@ def main(  # noqa: PLR0913 - one parameter an option
 def result_lines(
     found: Iterable[GeneratorScore], generators: Sequence[str], heuristics: Sequence[str]
 ) -> list[str]:
-    """Return a line for each generator and heuristic: means over sites, and the worst site.
+    """Return a line for each generator and heuristic, with means over sites and the worst site.
 
-    `loss` is the cost of the generator: F1 with title on the real pages minus F1 on the generated
-    ones.
+    `loss` is F1 with title on the real pages minus F1 with title on the generated pages.
     """
     grouped: dict[tuple[str, str], list[GeneratorScore]] = defaultdict(list)
     for each in found:

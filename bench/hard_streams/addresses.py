@@ -1,4 +1,4 @@
-"""Generators of repeated content: live blogs, copies at other addresses, sections of one site."""
+"""Generators for content at other addresses: live blogs, copied pages, and sites as sections."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from urltree_evaluation.corpus import CorpusPage
 
 MERGED = "many-sections.example"  # a reserved name (RFC 2606)
 _LIVE_EVERY = 4
-# number of pages after the first version at which a live blog is fetched again
+# Numbers of pages between the first version of a live blog and each version.
 _VERSIONS = (
     0,
     2,
     5,
 )
-_COPIED = 5  # one page in this many is copied
+_COPIED = 5  # one page in five is copied
 _LATEST_COPY = 10  # largest number of pages between the original and its copy
 
 
 def live_blogs(pages: StreamPages) -> list[CorpusPage]:
-    """Let every fourth article grow at its address; it is fetched three times, newest entry first.
+    """Make every fourth article a live blog, which grows and is fetched three times at its address.
 
-    The gold of each version is its entries. Other articles are learned and not scored.
+    The newest entry comes first. The gold of each version contains the entries of that version.
+    Other articles are learned and not scored.
     """
     generated, later = [], _Later()
     for number, page in enumerate(pages):
@@ -46,10 +47,10 @@ def live_blogs(pages: StreamPages) -> list[CorpusPage]:
 
 
 def copies(pages: StreamPages) -> list[CorpusPage]:
-    """Repeat one page in five within ten pages at another address, with the same gold.
+    """Copy one page in five to another address, at most ten pages later and with the same gold.
 
-    Half of the copies are identical pages beside the original. The other half are the article alone
-    in a plain template, in their own section.
+    Half of the copies are identical pages in the same folder as the original. The other half
+    contain only the article in a plain template, and are in the folder /partners.
     """
     generated, later = [], _Later()
     for number, page in enumerate(pages):
@@ -64,10 +65,11 @@ def copies(pages: StreamPages) -> list[CorpusPage]:
 
 
 def sections(sites: Sequence[StreamPages]) -> list[CorpusPage]:
-    """Merge several sites to sections of one: /section0/…, /section1/… with their own templates.
+    """Merge several sites into one site, in which each is a section with its own template.
 
-    The sites take random turns. Times are invented, an hour apart, because real ones would let the
-    window evict the older site.
+    The sections have the paths /section0/…, /section1/… The order of the sites is random. The times
+    are invented and an hour apart, because with the real times the window would evict the older
+    sites.
     """
     random = Random("sections")
     turns = [number for number, pages in enumerate(sites) for _ in pages]
@@ -92,7 +94,7 @@ def sections(sites: Sequence[StreamPages]) -> list[CorpusPage]:
 
 
 class _Later:
-    """Pages that are added later in the stream."""
+    """A store for pages that are added later in the stream."""
 
     def __init__(self) -> None:
         self._due: dict[int, list[CorpusPage]] = defaultdict(list)
@@ -101,7 +103,7 @@ class _Later:
         self._due[number].append(page)
 
     def take(self, number: int, now: CorpusPage) -> Iterator[CorpusPage]:
-        """Give the pages that are due after a page, with its publication time."""
+        """Yield the pages that are due after page `number`, with the publication time of `now`."""
         for page in self._due.pop(number, ()):
             yield replace(page, published=now.published)
 

@@ -1,4 +1,4 @@
-"""The best possible score of any selection of blocks, which checks a generator's gold."""
+"""Compute the best score that a selection of blocks can have, to check a generator's gold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urltree_evaluation.metrics.words import split_words
 
 
 def ceiling(page: CorpusPage) -> float:
-    """Return the F1 of the blocks that have most of their words in the gold, in its order."""
+    """Return the F1 of all blocks of which most words are in the gold in the same order."""
     gold = split_words(page.gold or "")
     blocks = [split_words(block.text) for block in tokenize(page.html).blocks]
     said = [word for block in blocks for word in block]

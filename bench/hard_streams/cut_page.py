@@ -3,9 +3,9 @@
     start    title <h1> titled    held    before <p> after 0 <p> after 1 … inside    outside    end
     <body>                        └──── the element that holds the article ─────┘            </body>
 
-The gold tells which elements belong to the article: their text is one of its lines. The innermost
-element with nearly all of them holds the article. Its children that contain some are the article's
-parts.
+An element belongs to the article if its text is a line of the gold. The innermost element that
+contains nearly all of this text is the holder of the article. The children of the holder that
+contain lines of the gold are the parts of the article.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from urltree_evaluation.corpus import CorpusPage
 _MARK = "place of a generator"
 _PARAGRAPHS = ("p", "li", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "div", "ul", "ol")
 _MAX_CHILDREN = (
-    200  # a div with more children is not a paragraph, and comparing its text would take too long
+    200  # an element with more children is not a paragraph, and its text would take long to compare
 )
 _NEARLY_ALL = 0.95
-# numbers of the first and the last line of each part
+# the parts of an article, with the numbers of the first and the last line of gold in each part
 _Parts = dict[html.HtmlElement, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class CutPage:
-    """A page that is cut at its places.
+    """A page that is cut at the places where generators insert markup.
 
     Attributes:
         page: original page.
         places: names of the places, in the order of the page.
-        pieces: markup before each place, then the markup after the last one.
+        pieces: markup before each place, then the markup after the last place.
         lines: numbers of the first and last line of gold in each part of the article.
     """
 
@@ -50,25 +50,25 @@ class CutPage:
 
     @property
     def title(self) -> str:
-        """Title of the record, which is the first line of the gold."""
+        """The title of the record; without one, the first line of the gold."""
         return self.page.title or self.gold[0]
 
     @property
     def gold(self) -> list[str]:
-        """Lines of the gold."""
+        """The lines of the gold."""
         return (self.page.gold or "").split("\n")
 
     @property
     def standfirst(self) -> str:
-        """First paragraph of the article."""
+        """The first line of gold after the title, which is the article's first paragraph."""
         return self.gold[self.lines[0][0]]
 
     def between(self, first: str, last: str) -> str:
-        """Return the markup from one place to another."""
+        """Return the markup between two places."""
         return "".join(self.pieces[self.places.index(first) + 1 : self.places.index(last) + 1])
 
     def article(self) -> str:
-        """Return the markup of the article, with its title if that was found."""
+        """Return the markup of the article; it includes the title if the title was found."""
         text = self.between("held", "inside")
         titles = self.places[: self.places.index("held")].count("title")
         return self.between("title", "titled") + text if titles else text
@@ -77,8 +77,8 @@ class CutPage:
         """Return the page with markup inserted at places.
 
         Args:
-            added: markup by place.
-            cut: two places; everything between them is removed, including added markup.
+            added: markup to insert, by place.
+            cut: two places; all markup between these places is removed, including added markup.
         """
         start, stop = map(self.places.index, cut) if cut else (0, 0)
         whole = [self.pieces[0]]
@@ -90,9 +90,9 @@ class CutPage:
         return "".join(whole)
 
 
-@lru_cache(maxsize=2_048)  # all generators cut the same pages
+@lru_cache(maxsize=2_048)  # because all generators cut the same pages
 def cut_page(page: CorpusPage) -> CutPage | None:
-    """Cut a page; None if it has no gold, or its article is not found."""
+    """Cut a page; return None if the page has no gold or its article is not found."""
     root = parse_tree(page.html)
     if root is None or not page.gold:
         return None
@@ -117,7 +117,7 @@ def cut_page(page: CorpusPage) -> CutPage | None:
 
 
 def parse_tree(text: str) -> html.HtmlElement | None:
-    """Parse a page; None if it has no element."""
+    """Parse a page; return None if the page has no element."""
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
     try:
         return html.document_fromstring(text.encode("utf-8", "replace"), parser)
@@ -126,12 +126,12 @@ def parse_tree(text: str) -> html.HtmlElement | None:
 
 
 def serialise_html(root: html.HtmlElement) -> str:
-    """Return the page of a tree."""
+    """Return the HTML of a tree."""
     return cast("str", html.tostring(root, encoding="unicode", doctype="<!DOCTYPE html>"))
 
 
 def paragraphs(page: CutPage) -> list[tuple[str, list[str]]]:
-    """Return markup and lines of each part of the article, from its first paragraph."""
+    """Return the markup and the lines of gold of each part of the article, in order."""
     places = ["before", *(f"after {number}" for number in range(len(page.lines)))]
     ends = [page.lines[0][0] - 1, *(last for _, last in page.lines)]
     return [
@@ -141,7 +141,10 @@ def paragraphs(page: CutPage) -> list[tuple[str, list[str]]]:
 
 
 def _found(root: html.HtmlElement, gold: Sequence[str]) -> dict[html.HtmlElement, int]:
-    """Find the elements whose text is a line of the gold, none inside another, with its number."""
+    """Return the elements whose text is a line of the gold, with the number of that line.
+
+    None of these elements is inside another one. The first line, the title, is left out.
+    """
     numbers = {line: number for number, line in reversed(list(enumerate(gold))) if line and number}
     found: dict[html.HtmlElement, int] = {}
     for element in root.iter(*_PARAGRAPHS):
@@ -155,7 +158,7 @@ def _found(root: html.HtmlElement, gold: Sequence[str]) -> dict[html.HtmlElement
 def _holder(
     root: html.HtmlElement, found: Mapping[html.HtmlElement, int], gold: Sequence[str]
 ) -> html.HtmlElement:
-    """Return the innermost element with nearly all of the text that was found."""
+    """Return the innermost element that contains nearly all of the text that was found."""
     inside: Counter[html.HtmlElement] = Counter()
     for element, line in found.items():
         for outer in element.iterancestors():
@@ -167,7 +170,7 @@ def _holder(
 
 
 def _parts(holder: html.HtmlElement, found: Mapping[html.HtmlElement, int]) -> _Parts:
-    """Return the children of the holder with lines of the gold, in rising order."""
+    """Return the children of the holder that contain lines of the gold, in rising order."""
     parts: _Parts = {}
     last = 0
     for child in holder:
@@ -178,7 +181,7 @@ def _parts(holder: html.HtmlElement, found: Mapping[html.HtmlElement, int]) -> _
 
 
 def _mark_title(root: html.HtmlElement, title: str, paragraph: html.HtmlElement) -> None:
-    """Mark the last heading before the article whose text is its title."""
+    """Mark the last heading before the first paragraph whose text is the title."""
     chosen = None
     for element in root.iter("h1", "h2", "h3", paragraph.tag):
         if element is paragraph:

@@ -1,8 +1,9 @@
-"""All generators by name, and the streams that they make from real ones.
+"""All generators by name, and the streams that generators make from real streams.
 
-A generator is a pure function from a site's pages, in order, to other pages. The id of a page that
-a generator adds is `ID~…`, from the page that it was made of. A page without gold is learned and
-not scored. Generators named `-neutral` do the same with class names without meaning.
+A generator is a pure function from the pages of a site, in order, to other pages. If it adds a page
+that was made from the page ID, the new page has the id `ID~…`. A page without gold is learned and
+not scored. A generator with the suffix `-neutral` does the same as the one without the suffix, but
+its class names have no meaning.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ SECTIONS = "sections"  # made from several sites, see `merge_sites`
 
 
 def generator_names() -> list[str]:
-    """Return all names, in the order of the report."""
+    """Return the names of all generators, in the order of the report."""
     return [*GENERATORS, SECTIONS]
 
 
@@ -64,13 +65,13 @@ def site_pages(file: Path, pages: int) -> list[CorpusPage]:
 
 
 def merge_sites(files: Sequence[Path], pages: int) -> list[CorpusPage]:
-    """Merge several sites to one with a section for each, of twice `pages` pages in all."""
+    """Merge several sites into one with a section for each site and twice `pages` pages in all."""
     each = max(1, 2 * pages // max(1, len(files)))
     return addresses.sections([site_pages(file, each) for file in files])
 
 
 def files_of(folder: Path, sites: Collection[str] = ()) -> list[Path]:
-    """Return the streams of a folder with these names, or all of them."""
+    """Return the streams of these sites in a folder, or all streams if no site is named."""
     files = sorted(folder.glob(f"*{SUFFIX}"))
     return [file for file in files if not sites or file.name.removesuffix(SUFFIX) in sites]
 
@@ -78,13 +79,13 @@ def files_of(folder: Path, sites: Collection[str] = ()) -> list[Path]:
 def streams(
     folder: Path, sites: Collection[str], pages: int, chosen: Collection[str] = ()
 ) -> Iterator[tuple[str, list[CorpusPage]]]:
-    """Give generated streams one at a time: the name of the generator, and its pages.
+    """Yield the generated streams one at a time: the name of the generator, and the pages.
 
     Args:
-        folder: folder of streams.
-        sites: names of sites; empty for all.
-        pages: number of first pages of each site.
-        chosen: names of generators; empty for all.
+        folder: folder of real streams.
+        sites: names of sites; empty selects all sites.
+        pages: number of pages that are read from the start of each stream.
+        chosen: names of generators; empty selects all generators.
     """
     files = files_of(folder, sites)
     for file in files:

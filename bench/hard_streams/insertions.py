@@ -1,6 +1,6 @@
-"""Generators that insert advertisements, authors, offers, consent or captions into every page.
+"""Generators that insert ads, author boxes, offers, consent banners or captions into every page.
 
-Inserted text is not gold, except for captions, which belong to the article.
+Inserted text is not gold. Captions are the exception, because they belong to the article.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from urltree_evaluation.corpus import CorpusPage
 
 StreamPages = Sequence[CorpusPage]
 
-RECENT = 8  # recent articles that a page may link to
-AUTHORS = 36  # with weights of 1 to 5, each writes about .9 % to 4.6 % of pages
+RECENT = 8  # number of recent articles to which a page may link
+AUTHORS = 36  # with weights of 1 to 5, each author writes about 0.9 % to 4.6 % of the pages
 _CAPTIONS = 6
-_CAPTION = (40, 110)  # smallest and largest number of characters
+_CAPTION = (40, 110)  # lowest and highest number of characters of a caption
 
 
 def random_of(page: CorpusPage, what: str) -> Random:
@@ -29,7 +29,7 @@ def random_of(page: CorpusPage, what: str) -> Random:
 
 
 def on_each(pages: StreamPages, change: Callable[[int, CutPage], CorpusPage]) -> list[CorpusPage]:
-    """Change each page that can be cut; the others are learned and not scored."""
+    """Change each page that can be cut, and remove the gold of each other page."""
     return [
         replace(page, gold=None) if (article := cut_page(page)) is None else change(number, article)
         for number, page in enumerate(pages)
@@ -37,13 +37,13 @@ def on_each(pages: StreamPages, change: Callable[[int, CutPage], CorpusPage]) ->
 
 
 def recent(pages: StreamPages, number: int, count: int = RECENT) -> list[CutPage]:
-    """Return the articles just before a page, the oldest first."""
+    """Return the articles directly before a page, the oldest first; at most `count` articles."""
     before = pages[max(0, number - count) : max(0, number)]
     return [article for page in before if (article := cut_page(page))]
 
 
 def interjections(pages: StreamPages, naming: Naming) -> list[CorpusPage]:
-    """Insert between paragraphs in turn: nothing, "Read more: …", "Advertisement"."""
+    """Insert between paragraphs, in rotation: nothing, "Read more: …", "Advertisement"."""
 
     def change(number: int, article: CutPage) -> CorpusPage:
         random = random_of(article.page, "interjections")
@@ -63,7 +63,7 @@ def interjections(pages: StreamPages, naming: Naming) -> list[CorpusPage]:
 
 
 def author_boxes(pages: StreamPages, naming: Naming) -> list[CorpusPage]:
-    """Add a box about the author below each article; 1 % to 5 % of pages have the same box."""
+    """Add a box about the author below each article; each box is on 1 % to 5 % of the pages."""
     domain = pages[0].domain if pages else ""
     random = Random(f"authors {domain}")
     biographies = [biography(random) for _ in range(AUTHORS)]
@@ -82,8 +82,8 @@ def paywall(pages: StreamPages, naming: Naming, *, ends: bool) -> list[CorpusPag
 
     Args:
         pages: pages of a site.
-        naming: class name of the offer.
-        ends: on two of five pages the article and its gold end at the offer.
+        naming: function that makes the class name of the offer.
+        ends: whether, on two of five pages, the article and its gold end at the offer.
     """
 
     def change(number: int, article: CutPage) -> CorpusPage:
@@ -102,7 +102,8 @@ def paywall(pages: StreamPages, naming: Naming, *, ends: bool) -> list[CorpusPag
 def consent(pages: StreamPages, naming: Naming) -> list[CorpusPage]:
     """Insert a consent banner in one of three languages, as if fetched from three countries.
 
-    A site has it at the start or at the end of the page, and the number of partners grows.
+    All pages of a site have the banner at the same place, which is the start or the end of the
+    page. The number of partners in the banner grows.
     """
     place = (
         "start" if Random(f"consent {pages[0].domain if pages else ''}").random() < 0.5 else "end"
@@ -120,8 +121,8 @@ def consent(pages: StreamPages, naming: Naming) -> list[CorpusPage]:
 def captions(pages: StreamPages, naming: Naming) -> list[CorpusPage]:
     """Insert a gallery with captions into the article; the captions are gold.
 
-    Captions are parts of the article's own sentences, so they have its language and are on no other
-    page.
+    Captions are parts of the article's own sentences, so they are in the article's language and on
+    no other page.
     """
 
     def change(_: int, article: CutPage) -> CorpusPage:
@@ -143,7 +144,7 @@ def captions(pages: StreamPages, naming: Naming) -> list[CorpusPage]:
 
 
 def linked(article: CutPage, markup: str) -> str:
-    """Return markup in a link to an article."""
+    """Return markup inside a link to an article."""
     return f'<a href="{escape(article.page.url)}">{markup}</a>'
 
 

@@ -1,4 +1,4 @@
-"""Measure heuristics on generated streams: one pass of a new library, with titles."""
+"""Measure heuristics on generated streams: one pass of a new Extractor, which gets the titles."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from urltree_evaluation.workspace import SUFFIX
 
 @dataclass(frozen=True, slots=True)
 class StreamTask:
-    """The task of one process: all generators on a site, or several sites merged.
+    """The task of one process: all generators on one site, or `sections` on several sites.
 
     Attributes:
         files: one stream, or the streams to merge.
-        pages: number of pages of each site.
-        scored: number of scored pages of a generated stream, evenly spaced.
+        pages: number of pages that are read from the start of each stream.
+        scored: number of scored pages of a generated stream; these pages are evenly spaced.
         generators: names of generators.
         heuristics: names of heuristics.
-        options: more arguments for the Extractor.
+        options: additional arguments for the Extractor.
     """
 
     files: tuple[Path, ...]
@@ -41,15 +41,15 @@ class StreamTask:
 
 
 class GeneratorScore(NamedTuple):
-    """Mean scores of the scored pages of one site.
+    """The mean scores of one heuristic on one generated stream.
 
     Attributes:
-        generator, heuristic, site: names.
+        generator, heuristic, site: names of the generator, the heuristic and the site.
         pages: number of scored pages.
-        ceiling: best possible F1.
-        f1: F1 of the texts.
-        titled: F1 with the title prepended.
-        f1_without, titled_without: the same for the real pages.
+        ceiling: mean of the best F1 that a selection of blocks can have.
+        f1: mean F1 of the texts.
+        titled: mean F1 of the texts with the title prepended.
+        f1_without, titled_without: `f1` and `titled` for the real pages, without the generator.
     """
 
     generator: str
@@ -67,7 +67,7 @@ _F1 = tuple[float, float]
 
 
 def measure_generators(work: StreamTask) -> list[GeneratorScore]:
-    """Score all heuristics on all generated streams of a site."""
+    """Score all heuristics on all generated streams of a task."""
     if work.generators == (SECTIONS,):
         merged = merge_sites(work.files, work.pages)
         kept = {page.id for page in merged}
@@ -84,7 +84,7 @@ def measure_generators(work: StreamTask) -> list[GeneratorScore]:
 
 
 class _Real:
-    """Scores on the real streams, computed when they are needed."""
+    """Scores on the real streams; each score is computed when it is first needed."""
 
     def __init__(self, work: StreamTask, sites: Sequence[Sequence[CorpusPage]]) -> None:
         self._pages = {page.id: page for pages in sites for page in pages}
@@ -108,7 +108,7 @@ class _Real:
 def extract_texts(
     pages: Iterable[CorpusPage], heuristic: str, options: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Return the library's last text of each address, after one pass over a stream."""
+    """Return the last text that the library extracts at each address, in one pass over a stream."""
     said = {}
     with Extractor(heuristic=heuristic, **options) as extractor:
         for page in pages:
@@ -121,7 +121,7 @@ def extract_texts(
 def _measured(
     work: StreamTask, generator: str, name: str, pages: Sequence[CorpusPage], real: _Real
 ) -> Iterator[GeneratorScore]:
-    # the last version of an address that is fetched again
+    # If an address is fetched several times, only its last version is scored.
     latest = {page.url: page for page in pages}
     scored = [page for page in latest.values() if page.gold is not None]
     scored = [scored[number] for number in evenly_spaced(len(scored), work.scored)]

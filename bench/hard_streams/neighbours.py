@@ -1,4 +1,4 @@
-"""Generators that insert other articles into pages: teasers, section fronts, infinite scroll."""
+"""Generators that insert other articles into pages: teasers, overview pages, infinite scroll."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from urltree_evaluation.corpus import CorpusPage
 
 _TEASERS = 4
 _FRONT_EVERY = 10
-_AROUND = 10  # number of older articles on a front; as many newer ones are fetched after it
+_AROUND = 10  # number of older articles on an overview page, and of articles fetched after it
 _PAGE_TITLE = re.compile(r"(<title\b[^>]*>).*?(</title)", re.IGNORECASE | re.DOTALL)
 
 
 def teasers(pages: StreamPages, naming: Naming, *, is_linked: bool) -> list[CorpusPage]:
-    """Add title and first paragraph of 4 of the last 8 articles below each article.
+    """Add teasers below each article: title and first paragraph of 4 of the last 8 articles.
 
     Args:
         pages: pages of a site.
-        naming: class names of list and teasers.
-        is_linked: whether the whole teaser is a link; else it has no link.
+        naming: function that makes the class names of the list and of the teasers.
+        is_linked: whether each teaser is a link as a whole; otherwise teasers have no link.
     """
 
     def change(number: int, article: CutPage) -> CorpusPage:
@@ -39,15 +39,16 @@ def teasers(pages: StreamPages, naming: Naming, *, is_linked: bool) -> list[Corp
 
 
 def fronts(pages: StreamPages, naming: Naming, *, is_linked: bool) -> list[CorpusPage]:
-    """Add a section front after every tenth page: titles and first paragraphs of 20 articles.
+    """Add an overview page ("front") after every tenth page, with teasers of 20 articles.
 
-    Half of these articles are fetched after the front, as from a feed. Their first paragraphs are
-    known before they arrive, and must be kept. The front itself is learned and not scored.
+    A teaser has the title and the first paragraph of an article. Half of the articles are fetched
+    after the overview page, as from a feed. Their first paragraphs have occurred on the overview
+    page, but must be kept. The overview page itself is learned and not scored.
 
     Args:
         pages: pages of a site.
-        naming: class names of list and teasers.
-        is_linked: whether the whole teaser is a link; else only its title is.
+        naming: function that makes the class names of the list and of the teasers.
+        is_linked: whether each teaser is a link as a whole; otherwise only its title is a link.
     """
     generated = []
     for number, page in enumerate(pages):
@@ -61,12 +62,14 @@ def fronts(pages: StreamPages, naming: Naming, *, is_linked: bool) -> list[Corpu
 
 
 def infinite_scroll(pages: StreamPages, naming: Naming, *, newer: bool) -> list[CorpusPage]:
-    """Add another whole article below each one, in the same template; it also has its own page.
+    """Add a whole neighbouring article below each article, in the same template.
+
+    The added article also has its own page.
 
     Args:
         pages: pages of a site.
-        naming: class name of the added element.
-        newer: whether the added article is the next one; else the previous one.
+        naming: function that makes the class name of the added element.
+        newer: whether the next article is added; otherwise the previous article is added.
     """
 
     def change(number: int, article: CutPage) -> CorpusPage:
@@ -80,7 +83,7 @@ def infinite_scroll(pages: StreamPages, naming: Naming, *, newer: bool) -> list[
 
 
 def retitled(html: str, title: str) -> str:
-    """Return the page with another title in its head."""
+    """Return the HTML of a page with another text in its <title>."""
     return _PAGE_TITLE.sub(lambda match: match[1] + escape(title) + match[2], html, count=1)
 
 
@@ -106,7 +109,10 @@ def _front(
 def _teasers(
     articles: Sequence[CutPage], naming: Naming, is_linked: bool, *, title: bool = False
 ) -> str:
-    """Return teasers with titles in headings; `title` makes titles links if teasers are not."""
+    """Return the markup of teasers, with titles in headings.
+
+    If teasers are not links, `title` makes their titles links.
+    """
     found = []
     for article in articles:
         name, lead = escape(article.title), escape(article.standfirst)

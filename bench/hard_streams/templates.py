@@ -13,15 +13,15 @@ from bench.hard_streams.naming import six_letters
 from urltree_evaluation.corpus import CorpusPage
 
 HASHED_EVERY = 200
-SOON = 10  # first pages after a redesign, which have another bar
+SOON = 10  # number of first pages after a redesign, which are measured separately
 
 
 def hashed_classes(pages: StreamPages) -> list[CorpusPage]:
-    """Replace classes and ids by digests that change every 200 pages, as build tools do."""
+    """Replace classes and ids by hashes that change every 200 pages, as with some build tools."""
 
     def change(number: int, article: CutPage) -> CorpusPage:
         root = parse_tree(article.page.html)
-        assert root is not None  # noqa: S101 - it was cut
+        assert root is not None  # noqa: S101 - the page was cut
         _rename(root, str(number // HASHED_EVERY))
         return replace(article.page, html=serialise_html(root))
 
@@ -29,14 +29,15 @@ def hashed_classes(pages: StreamPages) -> list[CorpusPage]:
 
 
 def redesign(pages: StreamPages, *, soon: bool) -> list[CorpusPage]:
-    """Give every page from the middle on a new design; only pages after that have gold.
+    """Give a new design to every page in the second half; only pages with it have gold.
 
-    Classes and ids change, everything is wrapped, each div outside the article becomes a section,
-    and the text around the article changes.
+    In the new design, classes and ids are different, the whole page is wrapped in two elements,
+    each div outside of the article is a section, and the text around the article is different.
 
     Args:
         pages: pages of a site.
-        soon: whether the first ten pages after the redesign are scored; else the later ones.
+        soon: whether the first ten pages after the redesign are scored; otherwise the later pages
+            are scored.
     """
     middle = len(pages) // 2
 
@@ -60,14 +61,14 @@ def _rename(root: html.HtmlElement, salt: str) -> None:
 def _redesigned(article: CutPage) -> str:
     marks = {"before": "<!--paragraph-->", "title": "<!--title-->"}
     root = parse_tree(article.put(marks))
-    assert root is not None  # noqa: S101 - it was cut
+    assert root is not None  # noqa: S101 - the page was cut
     kept = _kept(root)
     for element in list(root.iterfind("body//*")):
         if element not in kept:
             _reword(element)
     _rename(root, "redesign")
     body = root.find("body")
-    assert body is not None  # noqa: S101 - it was cut
+    assert body is not None  # noqa: S101 - the page was cut
     for name in ("page", "canvas"):
         wrapper = html.Element("div", {"class": six_letters(name)})
         wrapper.text, body.text = body.text, None
@@ -77,7 +78,10 @@ def _redesigned(article: CutPage) -> str:
 
 
 def _kept(root: html.HtmlElement) -> set[html.HtmlElement]:
-    """Find the article and its title, by the comments before its first paragraph and its title."""
+    """Return all elements of the article and its title.
+
+    Comments before the first paragraph and before the title mark these elements.
+    """
     kept: set[html.HtmlElement] = set()
     for comment in list(root.iter(Comment)):
         if comment.text in ("paragraph", "title"):
@@ -89,7 +93,7 @@ def _kept(root: html.HtmlElement) -> set[html.HtmlElement]:
 
 
 def _reword(element: html.HtmlElement) -> None:
-    """Reverse the words of an element, in the same way on all pages."""
+    """Reverse the words in an element and after it; a <div> becomes a <section>."""
     if element.tag not in ("script", "style"):
         element.text = _reversed(element.text)
     element.tail = _reversed(element.tail)

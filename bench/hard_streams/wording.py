@@ -6,7 +6,7 @@ from random import Random
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:
-    """Return the parts between blank lines."""
+    """Return the paragraphs of a text, which blank lines separate."""
     return tuple(" ".join(part.split()) for part in text.split("\n\n"))
 
 

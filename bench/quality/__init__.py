@@ -1,4 +1,4 @@
-"""Measure the quality of a heuristic beside required values: `python -m bench.quality`.
+"""Measure the quality of a heuristic and compare it with limits: `python -m bench.quality`.
 
     streams ──▶ passes.py: F1 of each scored page, by variant ──┬──▶ level.py        sections 1, 6
                                                                 ├──▶ against.py      section 2

@@ -36,20 +36,32 @@ ROWS = ("1", "2", "3", "4", "5", "6", "8", "9")
     default=",".join(ROWS),
     show_default=True,
     help="Sections of the report, separated by commas: 1 streams, 2 another extractor, 3 without "
-    "titles, 4 without names, 5 refitted, 6 first pages, 8 single pages, 9 each evidence left out.",
+    "titles, 4 without names, 5 fitted again, 6 first pages, 8 single pages, 9 each kind of "
+    "evidence left out.",
 )
-@click.option("--heuristic", default=DEFAULT, show_default=True, help="Name of the heuristic.")
 @click.option(
-    "--option", "options", multiple=True, help="NAME=VALUE, an argument of the Extractor."
+    "--heuristic", default=DEFAULT, show_default=True, help="Name of the heuristic to measure."
 )
-@click.option("--sites", multiple=True, help="Name of a domain to measure; all by default.")
-@click.option("--pages", type=click.IntRange(1), help="Number of first pages of each site.")
+@click.option(
+    "--option", "options", multiple=True, help="Argument of the Extractor, as NAME=VALUE."
+)
+@click.option(
+    "--sites",
+    multiple=True,
+    help="Name of a domain to measure. By default, all domains are measured.",
+)
+@click.option(
+    "--pages",
+    type=click.IntRange(1),
+    help="Number of pages that are read from the start of each stream. By default, sections 5 and "
+    "9 read a part of each stream, and the other sections read all pages.",
+)
 @click.option(
     "--work",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("build/quality"),
     show_default=True,
-    help="Folder where texts of other extractors are kept.",
+    help="Folder in which the texts of other extractors are stored for the next run.",
 )
 @click.option(
     "--out",
@@ -75,7 +87,10 @@ def main(  # noqa: PLR0913 - one parameter an option
     out: Path | None,
     processes: int,
 ) -> None:
-    """Measure a heuristic on STREAMS, a folder of streams; exit code 1 means a missed bar."""
+    """Measure a heuristic on STREAMS, a folder of streams.
+
+    The exit code is 1 if a result misses its limit.
+    """
     chosen = rows.split(",")
     if unknown := [row for row in chosen if row not in ROWS]:
         raise click.BadParameter(
@@ -84,7 +99,7 @@ def main(  # noqa: PLR0913 - one parameter an option
     files = files_of(streams, sites)
     if not files:
         raise click.ClickException(
-            f"{streams} has no SITE.jsonl.zst of these sites: give a folder of streams"
+            f"{streams} has no file SITE.jsonl.zst of these sites: pass a folder of streams"
         )
     more = {name: _value(text) for name, _, text in (each.partition("=") for each in options)}
     bench = Bench(tuple(files), Variant(heuristic), more, pages, work, processes)
@@ -101,7 +116,7 @@ def main(  # noqa: PLR0913 - one parameter an option
 
 
 def _value(text: str) -> Any:
-    """Return the value of an option: JSON, or else the text itself."""
+    """Return the value of an option: parsed JSON, or the text itself if it is not JSON."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -113,10 +128,11 @@ class Bench:
     """The measurements that several sections share.
 
     Attributes:
-        files: streams.
+        files: files of the streams.
         variant: heuristic with all of its inputs.
-        options: more arguments for the Extractor.
-        pages: largest number of pages of each site; None for all.
+        options: additional arguments for the Extractor.
+        pages: number of pages that are read from the start of each stream; None means all
+            pages, or a smaller number in sections 5 and 9.
         work: folder for texts of other extractors.
         processes: number of parallel processes.
     """
@@ -129,7 +145,7 @@ class Bench:
     processes: int
 
     def answers(self, rows: Sequence[str]) -> Iterator[QualityResult]:
-        """Give the sections in order, each as soon as it is measured."""
+        """Yield the chosen sections in order, each one as soon as it is measured."""
         if "1" in rows:
             yield level(self.own)
         if "2" in rows:
@@ -151,7 +167,7 @@ class Bench:
             yield self.ablation()
 
     def ablation(self) -> QualityResult:
-        """Measure section 9, with each kind of evidence left out."""
+        """Measure section 9, in which each kind of evidence is left out in turn."""
         variants = [self.variant.without(piece) for piece in self.pieces]
         scores = self._follow([self.variant, *variants], self.pages or ablation.STREAM_PAGES)
         sites = [file for file in self.files if file.name.startswith(ablation.SITES)]
@@ -161,16 +177,16 @@ class Bench:
 
     @cached_property
     def own(self) -> list[PageF1]:
-        """Scores of the heuristic with all of its inputs."""
+        """The scores of the heuristic with all of its inputs."""
         return self.scores(self.variant)
 
     @cached_property
     def pieces(self) -> tuple[str, ...]:
-        """Kinds of evidence that can be left out of the heuristic."""
+        """The kinds of evidence that can be left out of the heuristic."""
         return evidence_of(self.variant.heuristic)
 
     def scores(self, variant: Variant) -> list[PageF1]:
-        """Return the scores of a variant."""
+        """Return the scores of a variant on all streams."""
         return self._follow([variant], self.pages)[variant]
 
     def _follow(

@@ -1,8 +1,8 @@
-"""Section 9: each kind of evidence left out alone, on real and on generated streams.
+"""Section 9: leave out each kind of evidence alone, on real and on generated streams.
 
-A kind of evidence is worth its cost if leaving it out costs real streams, or the pages of some
-generator, at least `EARNS`. The report also shows what leaving it out gains: there the evidence is
-wrong.
+A kind of evidence is worth its cost if F1 falls by at least `EARNS` without it, either on the real
+streams or on the streams of some generator. The report also shows where F1 rises without a kind of
+evidence, because there the evidence is wrong.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from urltree_evaluation.statistics.table import ScoreTable
 
 EARNS = 0.001
 STREAM_PAGES = (
-    200  # pages of each site; a pass over all of them takes a minute for each kind of evidence
+    200  # pages of each site; with all pages, each kind of evidence would take one minute more
 )
-PAGES, SCORED = 80, 16  # pages of each generated stream
+PAGES, SCORED = 80, 16  # number of pages of each generated stream, and of those that are scored
 SITES = ("blog.rust-lang.org", "freepressokc.com", "izquierdahispanica.org")
 _PARTS = 4
 
 
 class Generated(NamedTuple):
-    """The mean F1 of one heuristic on one generator, with the title."""
+    """The mean F1 of one heuristic on the streams of one generator, with the title prepended."""
 
     generator: str
     heuristic: str
@@ -52,9 +52,9 @@ class Generated(NamedTuple):
 def on_generated(
     files: Sequence[Path], heuristics: Sequence[str], processes: int
 ) -> list[Generated]:
-    """Score each heuristic on each generator except `sections`: means over streams."""
+    """Return the mean F1 of each heuristic on each generator except `sections`."""
     generators = [name for name in generator_names() if name != SECTIONS]
-    # they share the pass over the real stream
+    # The generators of one task share one pass over the real stream.
     some = [tuple(generators[at::_PARTS]) for at in range(_PARTS)]
     work = [
         StreamTask((file,), PAGES, SCORED, chosen, tuple(heuristics), {"revisits": "replace"})
@@ -74,7 +74,7 @@ def on_generated(
 def ablation(
     whole: Variant, pieces: Sequence[str], scores: VariantScores, generated: Iterable[Generated]
 ) -> QualityResult:
-    """Make section 9: a line for each kind of evidence, with F1 without it minus F1 with all."""
+    """Make section 9, with a line for each kind of evidence: F1 without it minus F1 with all."""
     by_generator: dict[str, dict[str, float]] = defaultdict(dict)
     for each in generated:
         by_generator[each.heuristic][each.generator] = each.f1
@@ -101,7 +101,7 @@ def ablation(
 
 
 def _line(both: ScoreTable, changes: Mapping[str, float]) -> tuple[list[str], float]:
-    """Return the cells of a kind of evidence, and the F1 that it earns."""
+    """Return the cells for a kind of evidence, and the largest F1 that is lost without it."""
     change = differences_to(both, "whole")["without"]
     sites = dict(zip(both.domain_names, (both.domain_means @ [-1.0, 1.0]).tolist(), strict=True))
     parts = [_change(among(both, *span)) for span in ((LEARNED + 1, None), (1, 1), (2, 5))]
@@ -127,7 +127,7 @@ def _changes(whole: Mapping[str, float], without: Mapping[str, float]) -> dict[s
 
 
 def _ends(changes: Mapping[str, float]) -> list[str]:
-    """Return the largest loss and the largest gain, each with its name."""
+    """Return the largest loss and the largest gain, each with the name of its site or generator."""
     if not changes:
         return ["", ""]
     low, high = (choose(changes, key=lambda name: changes[name]) for choose in (min, max))

@@ -1,4 +1,7 @@
-"""Section 2: comparison with another extractor, which gets the record's title before its text."""
+"""Section 2: compare the heuristic with another extractor.
+
+The record's title is put before the text of the other extractor.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ _OURS, _THEIRS = "ours", "theirs"
 
 
 def against(ours: Sequence[PageF1], theirs: Sequence[PageF1]) -> QualityResult:
-    """Make section 2: difference with its interval, sites won and lost, and the worst site."""
+    """Make section 2: the difference with its interval, sites won and lost, and the worst site."""
     titled = [page._replace(f1=page.titled) for page in theirs]
     both = table_of({_OURS: ours, _THEIRS: titled})
     ahead = differences_to(both, _THEIRS)[_OURS]
@@ -55,6 +58,6 @@ def against(ours: Sequence[PageF1], theirs: Sequence[PageF1]) -> QualityResult:
 
 
 def _gaps(both: ScoreTable) -> dict[str, float]:
-    """Return our F1 minus the other extractor's on each site."""
+    """Return our F1 minus the F1 of the other extractor, on each site."""
     gaps = both.domain_means[:, both.column(_OURS)] - both.domain_means[:, both.column(_THEIRS)]
     return dict(zip(both.domain_names, gaps.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Sections 1 and 6: the quality on whole streams, and on the first pages of a site."""
+"""Sections 1 and 6: measure the quality on whole streams and on the first pages of each site."""
 
 from __future__ import annotations
 
@@ -24,25 +24,28 @@ from urltree_evaluation.statistics.bootstrap import Estimate as Interval
 from urltree_evaluation.statistics.bootstrap import macro_estimates
 from urltree_evaluation.statistics.table import ScoreTable
 
-LEARNED = 100  # documents after which a site counts as learned
+LEARNED = 100  # number of documents after which the heuristic has learned a site
 POSITIONS = {"1": (1, 1), "2-5": (2, 5), "6-10": (6, 10), "11-30": (11, 30)}
 _BARS = {"1": 0.94, "2-5": 0.94, "6-10": 0.975, "11-30": 0.985}
 _MARKS = (0.9, 0.5)
 
 
 def macro_f1(table: ScoreTable) -> Interval:
-    """Return the macro F1 of a table with one column; NaN if it has no page."""
+    """Return the macro F1 of a table with one column; NaN if the table has no page."""
     (found,) = macro_estimates(table).values()
     return found
 
 
 def among(table: ScoreTable, first: int, last: int | None = None) -> ScoreTable:
-    """Return the pages whose number in their site is from `first` to `last`."""
+    """Return a table of the pages whose number in their site is from `first` to `last`.
+
+    If `last` is None, all pages from `first` on are included.
+    """
     return table.select((table.numbers >= first) & (table.numbers <= (last or table.numbers.max())))
 
 
 def level(pages: Sequence[PageF1]) -> QualityResult:
-    """Make section 1: macro F1 of all pages and of learned sites, the worst site, bad pages."""
+    """Make section 1: macro F1 of all pages and of later pages, the worst site, bad pages."""
     as_it_is, titled = table_of({"": pages}), table_of({"": pages}, "titled")
     known = among(as_it_is, LEARNED + 1)
     means = dict(zip(as_it_is.domain_names, as_it_is.domain_means[:, 0].tolist(), strict=True))
@@ -69,7 +72,7 @@ def level(pages: Sequence[PageF1]) -> QualityResult:
 
 
 def positions(pages: Sequence[PageF1]) -> QualityResult:
-    """Make section 6: F1 by position, and the loss from a site's first page to its second."""
+    """Make section 6: F1 by page number, and the largest loss from a first to a second page."""
     scores, found = table_of({"": pages}), []
     for name, (first, last) in POSITIONS.items():
         of_class = among(scores, first, last)
@@ -93,7 +96,7 @@ def positions(pages: Sequence[PageF1]) -> QualityResult:
 
 
 def worst_drop(scores: ScoreTable) -> tuple[str, float]:
-    """Return the site with the largest loss from its first page to its second, and the loss."""
+    """Return the site with the largest loss of F1 from page 1 to page 2, and this loss."""
     first, second = (
         dict(zip(of.domains, of.values[:, 0].tolist(), strict=True))
         for of in (among(scores, 1, 1), among(scores, 2, 2))
@@ -113,7 +116,7 @@ def _with_interval(
 
 
 def _sites(as_it_is: ScoreTable, titled: ScoreTable) -> str:
-    """Return a table with a line for each site, the worst first."""
+    """Return a table with a line for each site; the site with the lowest F1 comes first."""
     header = ["site", "pages", "F1", "+title", "after 100", *POSITIONS, "below .9", "below .5"]
     rows = []
     for site in sorted(as_it_is.domain_names, key=lambda site: _mean(_of(as_it_is, site))):

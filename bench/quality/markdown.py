@@ -1,4 +1,4 @@
-"""Sections of the quality report as Markdown: results beside their bars, and tables."""
+"""Sections of the quality report as Markdown: results with their limits, and tables."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class QualityResult:
     """A section of the report.
 
     Attributes:
-        title: heading.
+        title: heading of the section.
         method: pages and method of the measurement, in one or two lines.
-        figures: results with their bars.
+        figures: results with their limits.
         tables: tables as Markdown.
     """
 
@@ -33,22 +33,22 @@ class QualityResult:
 
     @property
     def missed(self) -> list[str]:
-        """Names of the results that miss their bars."""
+        """The names of the results that miss their limits."""
         return [figure.name for figure in self.figures if figure.is_missed]
 
 
 def at_least(limit: float) -> Bar:
-    """Return a bar that a value must reach."""
+    """Return a limit that a value must reach."""
     return Bar(limit, is_floor=True)
 
 
 def at_most(limit: float) -> Bar:
-    """Return a bar that a value must not exceed."""
+    """Return a limit that a value must not exceed."""
     return Bar(limit, is_floor=False)
 
 
 def four_digits(value: float) -> str:
-    """Format an F1 with four digits, one more than the bars have."""
+    """Format an F1 with four digits, which is one digit more than the limits have."""
     return f"{value:.4f}"
 
 
@@ -58,7 +58,7 @@ def format_signed(value: float) -> str:
 
 
 def format_interval(figure: bootstrap.Estimate, *, is_difference: bool = False) -> str:
-    """Format the interval that has 95 % of the resamples."""
+    """Format the interval that contains 95 % of the resamples."""
     shown = format_signed if is_difference else four_digits
     return f"{shown(figure.low)} … {shown(figure.high)}"
 

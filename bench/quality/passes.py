@@ -1,8 +1,8 @@
-"""Score one pass over a stream: each page is learned, and some are scored by their first text.
+"""Score one pass over a stream: learn each page, and score the first text of some pages.
 
-page 1 … 30        all are scored
-page 31, 41, …     every tenth is scored
-all others         are learned and not scored, like pages without gold
+page 1 … 30        each page is scored
+page 31, 41, …     every tenth page is scored
+other pages        are learned and not scored, like pages without gold
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from urltree_evaluation.pool import map_unordered
 from urltree_evaluation.statistics.table import ScoreTable
 from urltree_evaluation.workspace import SUFFIX
 
-FIRST = 30  # pages of a site that are all scored
+FIRST = 30  # number of first pages of a site that are all scored
 EVERY = 10
 
 Measure = Literal["f1", "titled"]
@@ -41,7 +41,7 @@ class PageF1(NamedTuple):
         site: name of its stream.
         number: number of the page in its stream, from 1.
         f1: F1 of words.
-        titled: F1 of words with the record's title prepended.
+        titled: F1 of words after the record's title is put before the text.
     """
 
     id: str
@@ -61,8 +61,8 @@ class StreamPass:
     Attributes:
         file: the stream.
         variant: heuristic and its inputs.
-        pages: largest number of pages; None for all.
-        options: more arguments for the Extractor.
+        pages: highest number of pages to read; None means all pages.
+        options: additional arguments for the Extractor.
     """
 
     file: Path
@@ -72,12 +72,12 @@ class StreamPass:
 
 
 def is_scored(number: int) -> bool:
-    """Tell whether the page with this number in a stream, from 1, is scored."""
+    """Return whether the page with this number in its stream, from 1, is scored."""
     return number <= FIRST or number % EVERY == 1
 
 
 def site_of(file: Path) -> str:
-    """Return the name of a stream."""
+    """Return the name of the site of a stream's file."""
     return file.name.removesuffix(SUFFIX)
 
 
@@ -88,7 +88,7 @@ def score_text(page: CorpusPage, number: int, site: str, text: str) -> PageF1:
 
 
 def score_stream(work: StreamPass) -> list[PageF1]:
-    """Score the pages of a pass; duplicates have no score.
+    """Run a pass over a stream, and return the scores of its pages; duplicates have no score.
 
     Raises:
         CorpusError: the stream cannot be read.
@@ -112,7 +112,7 @@ def score_streams(
     options: Mapping[str, Any] | None = None,
     processes: int = 1,
 ) -> dict[Variant, list[PageF1]]:
-    """Return the scores of all passes, in the order of streams and pages."""
+    """Return the scores of each variant on all streams, sorted by stream and page."""
     largest_first = sorted(files, key=lambda file: -file.stat().st_size)
     work = [
         StreamPass(file, variant, pages, options or {})
@@ -126,7 +126,7 @@ def score_streams(
 
 
 def score_table(columns: Mapping[str, Iterable[PageF1]], measure: Measure = "f1") -> ScoreTable:
-    """Return a table of the pages that all columns have, with sites as domains."""
+    """Return a table of the pages that are in all columns; the sites are its domains."""
     by_id = {name: {page.id: page for page in pages} for name, pages in columns.items()}
     first = next(iter(by_id.values()))
     shared = [page for page in first.values() if all(page.id in of for of in by_id.values())]

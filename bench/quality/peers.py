@@ -1,4 +1,4 @@
-"""Scores of other extractors. Their texts are kept, because they take more CPU than ours.
+"""The scores of other extractors. Their texts are stored, because they take much CPU time.
 
 WORK/peers/EXTRACTOR-VERSION/CORPUS.jsonl.zst    {"id": …, "text": …} a line
 """
@@ -20,13 +20,13 @@ from urltree_evaluation.workspace import SUFFIX, read_lines, write_lines
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The task of one process: let an extractor read the scored pages of a stream.
+    """The task of one process: run an extractor on the scored pages of a stream.
 
     Attributes:
         file: the stream.
         peer: name of the extractor.
-        pages: largest number of pages; None for all.
-        folder: folder for its texts.
+        pages: highest number of pages to read; None means all pages.
+        folder: folder in which the texts are stored.
     """
 
     file: Path
@@ -36,19 +36,22 @@ class Texts:
 
 
 def peer_texts(peer: str, pages: Iterable[CorpusPage], kept: Path) -> dict[str, str]:
-    """Return an extractor's texts of pages by id; only pages without a kept text are read.
+    """Return the text that an extractor finds in each page, by the page's id.
+
+    The extractor runs only on pages for which no text is stored.
 
     Args:
-        peer: name of the extractor in the evaluation. A page on which it fails has an empty text.
+        peer: name of the extractor in the evaluation. If it fails on a page, the text is "".
         pages: pages with unique ids.
-        kept: folder for files by version of the extractor; the pages' corpus names the file.
+        kept: folder of the stored texts. Each version of an extractor has its own subfolder, with a
+            file for each corpus.
 
     Raises:
-        ValueError: it is not installed; the message tells how to install it.
+        ValueError: the extractor is not installed; the message explains how to install it.
     """
     known, absent = load_extractors()
     if peer not in known:
-        raise ValueError(f"{peer}: {absent.get(peer, 'is no extractor')}")
+        raise ValueError(f"{peer}: {absent.get(peer, 'there is no extractor of this name')}")
     wanted = list(pages)
     corpus = wanted[0].id.rpartition("/")[0] if wanted else ""
     file = kept / "peers" / f"{peer}-{extractor_version(known[peer])}" / (corpus + SUFFIX)
@@ -59,7 +62,7 @@ def peer_texts(peer: str, pages: Iterable[CorpusPage], kept: Path) -> dict[str, 
         for page in missing:
             try:
                 said[page.id] = extract(page) or ""
-            except Exception:  # noqa: BLE001 - a stranger's code: what it cannot read is 0
+            except Exception:  # noqa: BLE001 - if third-party code fails, F1 is 0
                 said[page.id] = ""
         write_lines(file, [{"id": name, "text": text} for name, text in said.items()])
     return said
@@ -68,7 +71,7 @@ def peer_texts(peer: str, pages: Iterable[CorpusPage], kept: Path) -> dict[str, 
 def peer_scores(
     files: Iterable[Path], peer: str, folder: Path, pages: int | None, processes: int
 ) -> list[PageF1]:
-    """Return another extractor's F1 of the scored pages of all streams."""
+    """Return the scores of another extractor on the scored pages of all streams."""
     work = [Texts(file, peer, pages, folder) for file in files]
     return [page for found in map_unordered(_score, work, processes) for page in found]
 

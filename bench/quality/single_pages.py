@@ -1,6 +1,6 @@
-"""Section 8: pages without the other pages of their site, each in a new library without title.
+"""Section 8: extract each page alone, with a new Extractor and without the record's title.
 
-The mean is over pages, because each page is the first of its site for the library.
+The result is the mean over pages, because each page is the first page of a site for the Extractor.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from urltree_evaluation.workspace import SUFFIX
 
 PAGES = STREAMS.parent / "pages"
 CORPORA = ("scrapinghub-article-extraction-benchmark", "magic-html-article", "cleanportaleval")
-# the required lead over each extractor
+# lowest allowed value of our F1 minus the F1 of each other extractor
 PEERS = {
     "readability-lxml": 0.0,
     "trafilatura-fast": -0.005,
@@ -43,13 +43,13 @@ _OURS = "ours"
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """The task of one process: read each page of a corpus as if it were the only one.
+    """The task of one process: extract each page of a corpus as if there were no other page.
 
     Attributes:
         file: the corpus.
         options: arguments for the Extractor, including the heuristic.
-        folder: folder for texts of other extractors.
-        pages: largest number of pages; None for all.
+        folder: folder in which the texts of other extractors are stored.
+        pages: highest number of pages; None means all pages.
     """
 
     file: Path
@@ -59,12 +59,12 @@ class Alone:
 
 
 def existing_corpora(folder: Path) -> list[Path]:
-    """Return those files of the three corpora that exist."""
+    """Return the files of the corpora in `CORPORA` that exist in a folder."""
     return [file for name in CORPORA if (file := folder / (name + SUFFIX)).exists()]
 
 
 def single_pages(work: Sequence[Alone], processes: int) -> QualityResult:
-    """Make section 8: the difference to each extractor, on each corpus and on all pages."""
+    """Make section 8: our difference to each extractor, on each corpus and on all pages."""
     by_corpus = dict(sorted(map_unordered(score_alone, work, processes)))
     rows, found = [], list[Measurement]()
     everything = {
@@ -81,7 +81,7 @@ def single_pages(work: Sequence[Alone], processes: int) -> QualityResult:
 
 
 def score_alone(work: Alone) -> tuple[str, dict[str, list[PageF1]]]:
-    """Return the corpus's name, and the F1 of its pages by us and by each other extractor.
+    """Return the name of a corpus, and the scores of its pages by ours and each other extractor.
 
     Raises:
         CorpusError: the corpus cannot be read.
@@ -94,7 +94,7 @@ def score_alone(work: Alone) -> tuple[str, dict[str, list[PageF1]]]:
 
 
 def text_alone(page: CorpusPage, options: Mapping[str, Any]) -> str:
-    """Return the text of a page from a new library."""
+    """Return the text that a new Extractor finds in a page without the record's title."""
     with Extractor(**options) as extractor:
         return extractor.extract(replace(as_page(page), title=None)).text or ""
 
@@ -104,7 +104,7 @@ def _scores(pages: Iterable[CorpusPage], texts: Mapping[str, str]) -> list[PageF
 
 
 def _figures(corpus: str, scores: Mapping[str, Sequence[PageF1]]) -> list[Measurement]:
-    """Return our F1 minus that of each extractor; the bars apply to each corpus and to all."""
+    """Return our F1 minus the F1 of each other extractor, with its limit."""
     both = table_of(scores)
     found = []
     for peer, bar in PEERS.items():

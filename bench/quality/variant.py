@@ -1,4 +1,4 @@
-"""Variants of a heuristic that are measured: with and without titles or kinds of evidence."""
+"""Variants of a heuristic: with or without the record's title, and without a kind of evidence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from urltree.heuristics.evidence import EVIDENCE, Evidence
 
-NAMES = "names"  # evidence of elements and their class and id tokens
+NAMES = "names"  # the evidence of element names, class names and ids
 
 
 class Variant(NamedTuple):
@@ -14,7 +14,8 @@ class Variant(NamedTuple):
 
     Attributes:
         heuristic: name of the heuristic.
-        is_titled: whether it gets the record's title, as from a feed; else the page's own is all.
+        is_titled: whether the heuristic gets the record's title, for example from a feed. Otherwise
+            it has only the page's own title.
     """
 
     heuristic: str
@@ -22,7 +23,7 @@ class Variant(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Name for tables."""
+        """The name of the variant in tables."""
         return self.heuristic if self.is_titled else f"{self.heuristic}, no title"
 
     def without(self, evidence: str) -> Variant:
@@ -31,5 +32,5 @@ class Variant(NamedTuple):
 
 
 def evidence_of(heuristic: str) -> tuple[str, ...]:
-    """Return the kinds of evidence that can be left out; the paper's heuristics have none."""
+    """Return the kinds of evidence that a heuristic can leave out; only `evidence` has any."""
     return EVIDENCE if heuristic == Evidence().name else ()

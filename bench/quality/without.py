@@ -1,4 +1,4 @@
-"""Sections 3 and 4: the quality without the records' titles, and without names of elements."""
+"""Sections 3 and 4: measure without the records' titles, and without the evidence of names."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from bench.quality.passes import score_table as table_of
 from urltree_evaluation.statistics.bootstrap import differences_to
 
 _WITH, _WITHOUT = "with", "without"
-_HELPED = 20  # first pages of a site, which a single-page extractor may help with
+_HELPED = 20  # number of first pages of a site for which a single-page extractor may be used
 
 
 def without_titles(given: Sequence[PageF1], hidden: Sequence[PageF1]) -> QualityResult:
-    """Make section 3: the loss without given titles; the page's own <title> remains."""
+    """Make section 3: the loss without the records' titles; each page keeps its own <title>."""
     both = table_of({_WITH: given, _WITHOUT: hidden})
     lost = differences_to(both, _WITH)[_WITHOUT]
     found = [
@@ -41,7 +41,7 @@ def without_titles(given: Sequence[PageF1], hidden: Sequence[PageF1]) -> Quality
 
 
 def without_names(given: Sequence[PageF1], unnamed: Sequence[PageF1]) -> QualityResult:
-    """Make section 4: F1 without the evidence of elements, classes and ids."""
+    """Make section 4: F1 without the evidence of element names, class names and ids."""
     scores = table_of({"": unnamed})
     alone, later = macro_f1(scores), among(scores, _HELPED + 1)
     found = [
@@ -56,7 +56,7 @@ def without_names(given: Sequence[PageF1], unnamed: Sequence[PageF1]) -> Quality
 
 
 def _changes(given: Sequence[PageF1], other: Sequence[PageF1]) -> str:
-    """Return a table of the sites, the largest loss first."""
+    """Return a table of the sites; the site with the largest loss comes first."""
     both = table_of({_WITH: given, _WITHOUT: other})
     rows = sorted(zip(both.domain_names, both.domain_means.tolist(), strict=True), key=_gain)
     cells = [

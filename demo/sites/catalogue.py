@@ -23,7 +23,7 @@ from demo.sites.site import SampleSite
 from demo.sites.writer import ArticleWriter
 
 FIRST = datetime(2026, 1, 12, 5, tzinfo=UTC)
-PACE = timedelta(minutes=140)  # 120 articles in 12 days: a window of 14 days has all of them
+PACE = timedelta(minutes=140)  # 120 articles span 12 days, so max_age_days (14) evicts none
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _site(plan: _Plan, seed: str, count: int) -> SampleSite:
 
 
 def _syndicated(site: SampleSite, pieces: list[Article], section: str) -> SampleSite:
-    """Copy articles into a section of a site: the same words at another address."""
+    """Return the site with copies of articles in a section: the same words at other addresses."""
     copies = [
         replace(
             piece,

@@ -11,7 +11,7 @@ class SampleItem:
     """An item of a feed: an address and its description.
 
     Attributes:
-        id: id that is unique among all items; an article that is listed twice has two.
+        id: id that is unique among all items; an article that is listed twice has two ids.
         published: publication time; items are listed in this order.
     """
 
@@ -40,6 +40,6 @@ class FeedFormat:
 RSS = FeedFormat("rss.xml", "/feed.xml", "application/rss+xml")
 ATOM = FeedFormat("atom.xml", "/atom.xml", "application/atom+xml")
 JSON = FeedFormat("feed.json", "/feed.json", "application/feed+json")
-# RSS 1.0, which many manuals still use
+# RDF is RSS 1.0.
 RDF = FeedFormat("rdf.xml", "/index.rdf", "application/rdf+xml")
 FORUM = FeedFormat("rss.xml", "/feed.php?mode=topics", "text/xml")

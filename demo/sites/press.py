@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from demo.sites.feed import SampleItem
 from demo.sites.sample import SiteSample
 
-PACE = 0.2  # seconds between two items of a site: the whole sample takes 35 s
-LISTED = 20  # newest items that a feed lists
+PACE = 0.2  # seconds between two items of a site; the whole sample takes 35 s
+LISTED = 20  # number of the newest items that a feed lists
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """A feed at one moment.
+    """The content of a feed at one moment.
 
     Attributes:
         items: listed items, newest first.
@@ -29,8 +29,8 @@ class Issue:
 class Press:
     """Publishes the items of all feeds in real time.
 
-    A feed lists its newest items. It also lists older ones that no reader has requested yet: so a
-    run on a machine that pauses for some seconds is slower, but misses no item.
+    A feed lists its newest items, and older items that no reader has requested yet. So a run on a
+    machine that pauses for some seconds takes longer, but misses no item.
 
     Args:
         sample: sites with their feeds.

@@ -1,8 +1,8 @@
 """The five sites and the items of their feeds, in the order of time.
 
-Most articles are listed once. Some are listed again at an address that means the same page: one
-kind of address for each step that reveals a duplicate. Each site also lists addresses that lead to
-no usable page.
+Most articles are listed once. Some are listed a second time, at another address of the same page.
+There is one kind of such address for each step that recognises duplicates. Each site also lists
+addresses without a usable page.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from demo.sites.feed import SampleItem
 from demo.sites.site import FORBIDDEN, SampleSite
 
 SEED = "urltree"
-ARTICLES = 120  # of each site
+ARTICLES = 120  # number of articles of each site
 AGAIN = timedelta(hours=5)  # time until an article is listed again with a new date
 CAMPAIGN = "utm_source=feed&utm_medium=rss"
-# missing, empty, not HTML, forbidden for robots
+# Paths without a usable page: missing, empty, not HTML, forbidden by robots.txt.
 NO_PAGES = ("/weg", "/leer/", "/preise.pdf", FORBIDDEN)
 
 
@@ -40,7 +40,7 @@ class SiteSample:
         return sorted(everything, key=lambda item: (item.published, item.url))
 
     def site(self, host: str) -> SampleSite | None:
-        """Return the site of a Host header, or None."""
+        """Return the site that a Host header names, or None if there is no such site."""
         name = host.lower().partition(":")[0]
         return next((site for site in self.sites if site.host == name), None)
 
@@ -103,7 +103,8 @@ def _campaign(site: SampleSite, article: Article) -> str:
     return f"{url}{'&' if '?' in url else '?'}{CAMPAIGN}"
 
 
-# By the last digit of an article's index in its site: its first and its second address.
+# Functions that return the first and the second address of an article, by the last digit of the
+# article's index in its site.
 _Spelling = Callable[[SampleSite, Article], str]
 _FIRST: Mapping[int, _Spelling] = {1: _insecure, 2: _short, 3: _campaign}
 _AGAIN: Mapping[int, _Spelling] = {4: _same, 5: _short, 6: _spelled, 7: _campaign}

@@ -83,7 +83,7 @@ def _application(sample: SiteSample, press: Press) -> web.Application:
 
 
 def _feed(site: SampleSite, press: Press, request: web.Request) -> web.Response:
-    """Return the feed, or 304 if the ETag matches; Last-Modified is too coarse."""
+    """Return the feed, or 304 if the ETag matches; Last-Modified is precise only to a second."""
     issue = press.issue(site.host)
     body = site.listing(issue.items)
     validators = {

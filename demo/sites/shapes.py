@@ -1,4 +1,4 @@
-"""Bodies of articles as newspapers, blogs, magazines, manuals and forums write them."""
+"""Bodies of articles in the styles of newspapers, blogs, magazines, manuals and forums."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from demo.sites.writer import ArticleWriter
 
 
 def news_report(writer: ArticleWriter) -> tuple[ArticlePart, ...]:
-    """Write a newspaper's report: a lead, then paragraphs below two headings, and a quotation."""
+    """Write a newspaper's report: paragraphs, some of them below two headings, and a quotation."""
     voice = ArticlePart("blockquote", (writer.sentences(1, 2),))
     return (
         *writer.paragraphs(2, 3),

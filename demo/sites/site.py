@@ -35,7 +35,7 @@ class SampleSite:
     """A web site of the sample.
 
     Attributes:
-        host: host of its pages; its addresses are https.
+        host: host of the site's pages, whose addresses begin with https.
         name: name for readers.
         template: folder in `templates/`, whose texts are in the site's language.
         sections: name of each section for readers, by its name in addresses.
@@ -108,7 +108,7 @@ class SampleSite:
         return {self._place(self.address(article)): article for article in self.articles}
 
     def _place(self, target: str) -> tuple[str, ...]:
-        """Return path and own parameter, the same for all spellings of an address."""
+        """Return path and value of `parameter`, the same for all spellings of an address."""
         parts = urlsplit(target)
         return (unquote(parts.path), *parse_qs(parts.query).get(self.parameter, []))
 
@@ -132,12 +132,12 @@ class SampleSite:
         return SiteResponse(200, self._type, text.encode(self.charset, "xmlcharrefreplace"))
 
     def before(self, article: Article, count: int) -> tuple[Article, ...]:
-        """Return the newest articles before this one, newest first, for a sidebar that changes."""
+        """Return the newest articles before this one, newest first, for a sidebar."""
         at = self.articles.index(article)
         return self.articles[max(0, at - count) : at][::-1]
 
     def popular(self, article: Article, count: int) -> list[Article]:
-        """Return the most read articles of that day."""
+        """Return older articles that count as the most read ones on the article's day."""
         known = self.articles[: self.articles.index(article)]
         day = article.published.toordinal()
         return sorted(known, key=lambda other: (other.number * 7919 + day * 104729) % 1009)[:count]

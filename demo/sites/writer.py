@@ -1,4 +1,4 @@
-"""Write articles in a language: faker gives the words, and a seed decides everything else."""
+"""Write articles in a language with words from the library faker; a seed decides the choice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CYRILLIC = dict(zip("абвгдеёжзийклмнопрстуфхцчшщъы
 
 
 class ArticleWriter:
-    """A writer in one language; each article has its own seed.
+    """Writer of articles in one language; each article has its own seed.
 
     Args:
         locale: locale of faker, which gives words and names.

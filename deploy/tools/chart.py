@@ -19,7 +19,7 @@ RENDERED = ROOT / "tests" / "deploy" / "rendered"
 
 RELEASE = "urltree"
 NAMESPACE = "text"
-OLDEST, NEWEST = "1.31.0", "1.36.0"  # versions of Kubernetes
+OLDEST, NEWEST = "1.31.0", "1.36.0"  # oldest and newest version of Kubernetes in tests
 
 SETS = tuple(sorted(path.stem for path in VALUES.glob("*.yaml")))
 COMMITTED = ("everything", "minimal")
@@ -45,7 +45,7 @@ def sources_digest() -> str:
 
 
 def render(helm: Path, values: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `helm template` with a set of values. It makes no connection.
+    """Run `helm template` with a set of values. helm connects to no cluster.
 
     Args:
         helm: the executable.

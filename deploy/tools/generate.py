@@ -29,7 +29,9 @@ from deploy.tools.chart import CHART, COMMITTED, RENDERED, ROOT, golden_text
 from deploy.tools.install import NotInstalledError, find
 from deploy.tools.settings_schema import as_json, settings_schema
 
-Tables = Mapping[str, Callable[[], str]]  # by the name in the table's mark
+Tables = Mapping[
+    str, Callable[[], str]
+]  # functions that make a table, by the name in the table's mark
 
 CLAIMS = ROOT / "docs" / "claims"
 RECORDS = ("feeds", "fetches", "raw-html", "clean-text", "duplicates", "dead-letters")
@@ -52,7 +54,7 @@ def differing(made: Mapping[str, bytes]) -> list[str]:
 
 
 def _values_schema() -> bytes:
-    """Return the chart's schema of values with today's settings of the job in it."""
+    """Return the chart's schema of values, with the present settings of the job."""
     schema = json.loads((CHART / "values.schema.json").read_text())
     schema["$defs"]["settings"] = settings_schema()
     return f"{as_json(schema)}\n".encode()

@@ -45,7 +45,7 @@ class Tool:
         module: Go module, whose `package` is built or whose `files` (globs) are copied.
         staging: version of the modules that `module` replaces by folders.
         ldflags: further flags of Go's linker.
-        python: package of PyPI with a command of that name.
+        python: package of PyPI with a command that has the tool's name.
         debian: package of Debian that contains `file`.
     """
 

@@ -26,7 +26,7 @@ from urltree.cli import main as urltree
 
 
 def topics() -> str:
-    """Return a table of all topics in topics.yaml; its first row has what all of them share."""
+    """Return a table of the topics in topics.yaml; its first row has the values they share."""
     file = yaml.safe_load((ROOT / "topics.yaml").read_text())
     shared = file["defaults"]
     rows = [("*all*", "", "", f"{shared['partitions']} partitions, {_config(shared)}")]
@@ -70,7 +70,7 @@ def metrics() -> str:
 
 
 def stages() -> list[Stage]:
-    """Return all stages, not started."""
+    """Return an object of each stage, without starting it."""
     defaults = Settings.model_validate({"contact": "https://example.org/crawler"})
     makes: tuple[MakeStage, ...] = (Poll, Fetch, Normalize, Extract)
     return [make(defaults, _never) for make in makes]
@@ -108,7 +108,7 @@ def walk(program: str) -> Iterator[tuple[str, click.Command]]:
 
 def _walk(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
     if isinstance(command, click.Group):
-        context = click.Context(command)  # a group may import a command only when it is asked
+        context = click.Context(command)  # a group may import its commands only on request
         for name in command.list_commands(context):
             child = command.get_command(context, name)
             if child is not None:

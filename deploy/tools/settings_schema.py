@@ -7,7 +7,7 @@ from typing import Any
 
 from agents.settings.job import Settings
 
-# Settings that the chart sets itself: where Kafka is, the name of the pod, where its files are.
+# Settings that the chart sets itself: Kafka's address, the pod's name, paths and ports.
 SET_BY_THE_CHART = {
     *("brokers", "prefix", "security", "topics_file", "topics_replicas", "data_dir"),
     *("instance_id", "web_host", "web_port"),

@@ -1,7 +1,8 @@
 """JSON Schemas of the records, generated from the record types.
 
-The `.json` files beside this module are the output of `generated`, written by `make generate`.
-Only `topics.json` is written by hand: it describes a settings file, which has no record type.
+`make generate` writes the output of `generated` to the `.json` files in this directory. Only
+`topics.json` is written by hand, because it describes the file `topics.yaml`, which has no record
+type.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _ALL = (RAW_HTML, DOCUMENTS, CLEAN_TEXT, DUPLICATES, DEAD_LETTERS, FEEDS, FETCHE
 
 
 def generated() -> dict[str, bytes]:
-    """Return the text of each generated schema by the name of its file."""
+    """Return the content of each generated schema file, by the name of the file."""
     return {
         f"{schema['title']}.json": json.dumps(schema, indent=2, ensure_ascii=False).encode() + b"\n"
         for schema in _ALL

@@ -29,7 +29,7 @@ _KEYWORDS = {
 
 
 def field(description: str, **keywords: Any) -> Schema:
-    """Describe a field; keywords of JSON Schema replace those that its annotation gives."""
+    """Describe a field; `keywords` of JSON Schema replace those from the field's annotation."""
     return {"description": description, **keywords}
 
 
@@ -39,13 +39,13 @@ def property_schemas(
     """Return the schema of each field.
 
     Args:
-        record: record type, whose annotations give the types.
-        fields: description of each field, in the order of the schema. Every field must be one of
-            the record type, or have a schema of its own that gives its type.
-        nullable: whether a field that may be None may be null; else it is left out.
+        record: record type, whose annotations give the types of the fields.
+        fields: description of each field, in the order of the schema. A field that is not in the
+            record type needs a description with `type`, `enum` or `const`.
+        nullable: whether a field that is None may be written as null; if not, it is left out.
 
     Raises:
-        KeyError: a field is not in the record type.
+        KeyError: a field is not in the record type, and its description has no type.
     """
     hints = get_type_hints(record, include_extras=True)
     return {
@@ -57,7 +57,7 @@ def property_schemas(
 
 
 def columns_schema(columns: type, description: str, fields: Mapping[str, Schema]) -> Schema:
-    """Return the schema of an object that has an array for each column."""
+    """Return the schema of an object that has one array for each column of a table."""
     return {
         "description": description,
         "type": "object",
@@ -73,7 +73,7 @@ def topic(
     required: tuple[str, ...],
     **more: Any,
 ) -> Schema:
-    """Return the schema of a topic's record."""
+    """Return the schema of the records of a topic."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:urltree:{name}:{SCHEMA}",
@@ -87,13 +87,13 @@ def topic(
 
 
 def required_of(record: type) -> tuple[str, ...]:
-    """Return the fields of a record type that cannot be None, after `schema`."""
+    """Return `schema` and the names of all fields of a record type that cannot be None."""
     hints = get_type_hints(record, include_extras=True)
     return ("schema", *(name for name, hint in hints.items() if not _may_be_none(hint)))
 
 
 def _typed(hint: Any, nullable: bool) -> Schema:
-    """Return the keywords that an annotation gives."""
+    """Return the keywords of JSON Schema that follow from an annotation."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _typed(arguments[0], nullable) | _bounds(arguments[1:])

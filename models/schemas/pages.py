@@ -1,4 +1,4 @@
-"""Schemas of the topics that carry pages, from raw-html to clean-text and dead-letters."""
+"""Schemas of the topics for pages, from raw-html to clean-text and dead-letters."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ _TIME = {"format": "date-time"}
 _META = f"The user's own strings, returned unchanged; at most {MAX_META_BYTES // 1024} KB as UTF-8."
 _HASH_MAX = 2**64 - 1
 
-_ID = field("Document id: XXH3-128 of key version and URL key.", type="string", pattern=ID_PATTERN)
-_DOMAIN = field("Registrable domain.")
-_URL_KEY = field("Normalised URL with its query reduced.")
+_ID = field(
+    "Document id: XXH3-128 hash of key version and URL key.", type="string", pattern=ID_PATTERN
+)
+_DOMAIN = field("Registrable domain of the page.")
+_URL_KEY = field("URL key: the normalised URL with a reduced query.")
 _ORIGIN = field("Origin of the page: topic/partition/offset of its first copy.")
 _GIVEN_TITLE = field("Title that was published with the page.")
 _GIVEN_DESCRIPTION = field("Description that was published with the page.")
@@ -45,35 +47,39 @@ _PAGE_METADATA = {
 RAW_HTML = topic(
     "raw-html",
     "One fetched page. Public input; the key should be the page's domain. Unknown fields are "
-    "ignored. In the other form the value is the page's bytes and the same fields are headers of "
-    "the same names, see models/raw_html.py.",
+    "ignored. A record may also have another form: its value is the HTML of the page as bytes, and "
+    "the other fields are headers with the same names, see models/raw_html.py.",
     property_schemas(
         Page,
         {
             "schema": VERSION | {"default": SCHEMA},
             "url": field("Request URL, as given."),
             "response_url": field(
-                "URL after redirects, if it differs; it decides the domain and the URL key."
+                "URL after redirects, if it is not the same as url. If it is set, the domain and "
+                "the URL key are made from it."
             ),
-            "html": field("The page as text, which is not decoded again.", type="string"),
+            "html": field("HTML of the page as decoded text.", type="string"),
             "html_base64": field(
-                "The page as bytes, in base64; their encoding is detected.",
+                "HTML of the page as bytes, in base64; the encoding of the bytes is detected.",
                 type="string",
                 contentEncoding="base64",
                 contentMediaType="text/html",
             ),
             "content_type": field(
-                "HTTP header Content-Type, unchanged; its charset is used for a page of bytes."
+                "HTTP header Content-Type, unchanged; its charset is used to decode bytes."
             ),
             "status": field("HTTP status of the response."),
-            "title": field("Title that the source of the link gives, such as a feed."),
-            "description": field("Summary that the feed gives."),
-            "published": field(
-                "Publication time, RFC 3339; the document's time if fetched_at is missing.", **_TIME
+            "title": field("Title of the page in the source of its link, such as a feed."),
+            "description": field(
+                "Description of the page in the source of its link, such as a feed."
             ),
-            "fetched_at": field("Fetch time, RFC 3339; the document's time.", **_TIME),
+            "published": field(
+                "Publication time, RFC 3339; it is the document time if fetched_at is missing.",
+                **_TIME,
+            ),
+            "fetched_at": field("Fetch time, RFC 3339; it is the document time.", **_TIME),
             "redirects": field(
-                "URLs between url and response_url.",
+                "URLs of the redirects between url and response_url.",
                 type=["array", "null"],
                 maxItems=MAX_REDIRECTS,
                 items={"type": "string"},
@@ -90,8 +96,8 @@ RAW_HTML = topic(
 
 DOCUMENTS = topic(
     "documents",
-    "A page with its key, split into text blocks. Internal: from normalize to extract, keyed by "
-    "domain. Commands are records of this topic too, marked by the header urltree-command.",
+    "A page with its URL key, split into text blocks. Internal: sent by normalize to extract, "
+    "keyed by domain. Commands are records of this topic too, with the header urltree-command.",
     property_schemas(
         DocumentRecord,
         {
@@ -99,7 +105,7 @@ DOCUMENTS = topic(
             "id": _ID,
             "domain": _DOMAIN,
             "url": field("Request URL, as given."),
-            "response_url": field("URL after redirects, if it differs."),
+            "response_url": field("URL after redirects, if it is not the same as url."),
             "url_key": _URL_KEY,
             "title": _GIVEN_TITLE,
             "page_title": field("Text of the page's own title element."),
@@ -113,23 +119,23 @@ DOCUMENTS = topic(
             "language": _HTML_LANG,
             "canonical": _HTML_CANONICAL,
             "author": _HTML_AUTHOR,
-            "json_ld": field("Bodies of application/ld+json scripts."),
+            "json_ld": field("Texts of the application/ld+json scripts of the page."),
             "metadata": {
-                "description": "Metadata that was found in the HTML; only with a setting.",
+                "description": "Metadata that was found in the HTML; only if a setting is on.",
                 "type": "object",
                 "properties": property_schemas(FoundMetadata, _PAGE_METADATA),
             },
             "blocks": columns_schema(
                 BlockTable,
-                "Text blocks in document order: an array for each field, all of one length.",
+                "Text blocks in the order of the page: an array of equal length for each field.",
                 {
                     "text": field("Visible text of the block."),
-                    "element": field("Index into elements."),
-                    "heading": field("1 to 6 inside h1 to h6, else 0."),
+                    "element": field("Index of the element that contains the block, in elements."),
+                    "heading": field("Level of the heading, 1 to 6; 0 outside headings."),
                     "link_share": field("Share of the block's text inside links, 0 to 1."),
-                    "hidden": field("Whether the block is hidden."),
+                    "hidden": field("Whether attributes of the HTML hide the block."),
                     "hash": field(
-                        "XXH3-64 of the normalised text.",
+                        "XXH3-64 hash of the normalised text.",
                         type="array",
                         items={"type": "integer", "minimum": 0, "maximum": _HASH_MAX},
                     ),
@@ -137,17 +143,20 @@ DOCUMENTS = topic(
             ),
             "elements": columns_schema(
                 ElementTable,
-                "Elements that contain blocks: an array for each field; parents before children.",
+                "Elements that contain blocks: an array of equal length for each field. Parents "
+                "come before their children.",
                 {
                     "tag": field("Name of the tag in lower case."),
-                    "parent": field("Index of the parent, -1 at the top."),
-                    "tokens": field("Tokens of the attributes class and id."),
+                    "parent": field("Index of the parent; -1 for the outermost element."),
+                    "tokens": field("Class names of the element, and its id after a #."),
                 },
             ),
-            "blocks_over_cap": field("Number of blocks that were dropped, beyond the cap."),
+            "blocks_over_cap": field(
+                "Number of blocks that were dropped because the page has too many."
+            ),
             "vouched": field(
-                "A digit for each block, 1 if the single-page extractor also has its text; only "
-                "with a setting.",
+                "One digit for each block: 1 if the text of the single-page extractor contains the "
+                "block, else 0; only if a setting is on.",
                 pattern="^[01]*$",
             ),
         },
@@ -157,20 +166,20 @@ DOCUMENTS = topic(
 
 CLEAN_TEXT = topic(
     "clean-text",
-    "The text of a page without the boilerplate of its site. Public output, compacted; the key is "
-    "the id, null values are tombstones. It has no processing time, so a replay writes the same "
-    "bytes.",
+    "The text of a page without the boilerplate of its site. Public output, compacted. The key is "
+    "the document id, and a null value is a tombstone. A record has no processing time, so a "
+    "replay writes the same bytes.",
     property_schemas(
         Extraction,
         {
             "schema": VERSION,
             "id": _ID,
             "revision": field(
-                "0, or the number of times that the document was judged again.", minimum=0
+                "0 for the first result of the page, 1 if the page was judged again.", minimum=0
             ),
             "domain": _DOMAIN,
             "url": field("Request URL, as given; missing if none was given."),
-            "response_url": field("URL after redirects; the same as url without redirects."),
+            "response_url": field("URL after redirects; without redirects, the same as url."),
             "url_key": _URL_KEY,
             "title": _GIVEN_TITLE,
             "description": _GIVEN_DESCRIPTION,
@@ -178,13 +187,13 @@ CLEAN_TEXT = topic(
             "fetched_at": _FETCHED_AT,
             "page_kind": field(
                 "Whether the page is an article or a listing of links; missing if the heuristic "
-                "does not distinguish them.",
+                "does not distinguish articles and listings.",
                 enum=sorted(kind.label for kind in PageKind),
             ),
-            "text": field("Kept blocks, joined by newlines."),
-            "markdown": field("Kept blocks as Markdown; only with a setting."),
+            "text": field("Texts of the kept blocks, joined by newlines."),
+            "markdown": field("Kept blocks as Markdown; only if a setting is on."),
             "blocks": field(
-                "Kept blocks, or all blocks; only with a setting.",
+                "Kept blocks, or all blocks; only if a setting is on.",
                 type="array",
                 items={
                     "type": "object",
@@ -197,24 +206,26 @@ CLEAN_TEXT = topic(
                             "text": field("Visible text of the block."),
                             "tag": field("Tag of the element that contains the block."),
                             "heading": field(
-                                "1 to 6 inside h1 to h6, else 0.", minimum=0, maximum=6
+                                "Level of the heading, 1 to 6; 0 outside headings.",
+                                minimum=0,
+                                maximum=6,
                             ),
-                            "verdict": field("Decision of the heuristic."),
+                            "verdict": field("Verdict of the heuristic about the block."),
                             "count": field(
-                                "Number of documents below the judging node that contain the "
-                                "block.",
+                                "Number of documents at or below `node` that contain the block.",
                                 minimum=0,
                             ),
                             "reason": field(
-                                "Reason of the decision, from heuristics that have several."
+                                "Kind of boilerplate; missing for content, and if the heuristic "
+                                "does not distinguish kinds."
                             ),
                         },
                     ),
                 },
             ),
-            "node": field("Node of the URL tree that judged the page: domain/segment/…."),
+            "node": field("Node of the URL tree whose counts were used: domain/segment/…."),
             "support": field(
-                "Number of documents at or below that node at the time of the decision.", minimum=1
+                "Number of documents at or below `node` at the time of the verdict.", minimum=1
             ),
             "heuristic": field("Name of the heuristic."),
             "versions": field(
@@ -229,12 +240,15 @@ CLEAN_TEXT = topic(
             "canonical": _HTML_CANONICAL,
             "meta": field("The user's own strings, unchanged."),
             "metadata": field(
-                "Metadata that was found in the page; only with a setting.",
+                "Metadata that was found in the page; only if a setting is on.",
                 type="object",
                 additionalProperties=False,
                 properties=property_schemas(
                     FoundMetadata,
-                    {**_PAGE_METADATA, "language": field("ISO 639 code of the text's language.")},
+                    {
+                        **_PAGE_METADATA,
+                        "language": field("ISO 639 code of the language of the text."),
+                    },
                 ),
             ),
         },
@@ -247,21 +261,24 @@ CLEAN_TEXT = topic(
 
 DUPLICATES = topic(
     "duplicates",
-    "A page that its domain has seen before. Public output; the key is the origin.",
+    "A page that was seen before on its domain. Public output; the key is the origin.",
     property_schemas(
         DuplicateRecord,
         {
             "schema": VERSION,
-            "origin": field("Origin of this page: topic/partition/offset of its first copy."),
-            "first_origin": field(
-                "Origin of the page that was seen first, or that superseded this one."
+            "origin": field(
+                "Origin of the duplicate page: topic/partition/offset of its first copy."
             ),
-            "id": field("Document id that the two pages share.", pattern=ID_PATTERN),
+            "first_origin": field(
+                "Origin of the page that was seen first, or of the later version that superseded "
+                "the duplicate page."
+            ),
+            "id": field("Document id of both pages.", pattern=ID_PATTERN),
             "step": field(
-                "First step of normalisation after which the two URLs are equal, or superseded."
+                "First step of normalisation after which both URLs are equal, or superseded."
             ),
             "urls": field(
-                "The forms of this page's address.",
+                "Forms of the duplicate page's address.",
                 type="object",
                 required=["response", "canonical", "key"],
                 properties=property_schemas(
@@ -270,7 +287,9 @@ DUPLICATES = topic(
                         "request": field("Request URL, as given; missing if none was given."),
                         "response": field("URL after redirects."),
                         "canonical": field("Normalised URL with its whole query."),
-                        "key": field("Normalised URL with its query reduced by the rules."),
+                        "key": field(
+                            "URL key: the normalised URL with a query that the rules have reduced."
+                        ),
                     },
                 ),
             ),
@@ -281,22 +300,24 @@ DUPLICATES = topic(
 
 DEAD_LETTERS = topic(
     "dead-letters",
-    "The headers, as UTF-8 text, of a record that a stage refused. The key is the origin, the "
-    "value is the original's, byte for byte, and null if it was null. The original's headers "
-    "follow after urltree-message.",
+    "The headers, as UTF-8 text, of a record that a stage refused. The key is the origin. The "
+    "value is the unchanged value of the original record, or null if it was null. The headers of "
+    "the original record follow urltree-message.",
     {
         headers.STAGE: field("Stage that refused the record.", enum=list(STAGES)),
         headers.REASON: field(
-            "Reason code, which metrics count.", enum=[reason.value for reason in Reason]
+            "Reason code, by which metrics count dead letters.",
+            enum=[reason.value for reason in Reason],
         ),
         headers.TOPIC: field(
-            "Topic that the stage read the record from; a replay sends it there.", type="string"
+            "Topic from which the stage read the record; a replay sends the record to this topic.",
+            type="string",
         ),
         headers.KEY: field(
-            "Key of the original, any bytes; missing if it was null.", type="string"
+            "Key of the original record, any bytes; missing if the key was null.", type="string"
         ),
         headers.MESSAGE: field(
-            "Description of the fault for a person; the last of our headers.",
+            "Description of the fault for a person; the last header that urltree adds.",
             type="string",
             maxLength=MAX_MESSAGE,
         ),

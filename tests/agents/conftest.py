@@ -1,4 +1,4 @@
-"""Fixtures of a job without workers: tests write what workers would write."""
+"""Fixtures of a job without workers: the tests write the records that workers would write."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give servers the time to answer that `tests.agents.limits` allows."""
+    """Allow brokers and identity providers as much time to respond as `tests.agents.limits`."""
     monkeypatch.setattr(refusal, "_SECONDS", round(GUARD))
     monkeypatch.setattr(tokens, "SECONDS", GUARD)
 
 
 @pytest.fixture
 def settings(kafka: str, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Return settings of a job with its own prefix; commands read them from the environment."""
+    """Return settings of a job with its own prefix; the environment contains them for commands."""
     monkeypatch.setenv("URLTREE_BROKERS", kafka)
     monkeypatch.setenv("URLTREE_PREFIX", prefix)
     return Settings.model_validate({"brokers": kafka, "prefix": prefix, **OF_WORKERS})
@@ -35,14 +35,14 @@ def settings(kafka: str, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Settin
 
 @pytest.fixture
 def job(settings: Settings) -> Settings:
-    """Return the same settings after creating the topics."""
+    """Create the job's topics, and return the job's settings."""
     asyncio.run(apply(settings))
     return settings
 
 
 @pytest.fixture
 def publish(job: Settings) -> Publish:
-    """Return a function that publishes records and returns their topic/partition/offset."""
+    """Return a function that publishes records; it returns `topic/partition/offset` of each."""
 
     async def send(records: tuple[Sent, ...]) -> list[str]:
         at = []
@@ -73,7 +73,7 @@ def read_all(job: Settings) -> ReadAll:
 
 
 @pytest.fixture
-def run(job: Settings) -> Run:  # noqa: ARG001 - sets the environment
+def run(job: Settings) -> Run:  # noqa: ARG001 - the fixture sets the environment
     """Return a function that runs a command of `python -m agents`."""
     return lambda *arguments, **options: CliRunner().invoke(
         main, arguments, catch_exceptions=False, **options

@@ -1,4 +1,4 @@
-"""Sites with feeds on loopback, and the settings with which a worker reaches them by name."""
+"""A server on loopback for sites with feeds, and settings with which workers reach it by name."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from agents.settings.job import Settings
 
 @dataclass
 class Clock:
-    """A clock that returns seconds since 1970; a test can move it, and it advances by itself."""
+    """Clock that returns seconds since 1970 and advances by itself; a test can set it ahead."""
 
     ahead: float = 0.0
 
     def __call__(self) -> float:
-        """Return the time."""
+        """Return the time in seconds since 1970."""
         return time.time() + self.ahead
 
 
 @dataclass
 class FeedServer:
-    """A server for all hosts that gives prepared responses and records the requests.
+    """Server for all hosts; it sends prepared responses and records the requests.
 
     Attributes:
-        answers: status, headers and body by address without scheme.
-        requests: address and headers of each request.
+        answers: prepared status, headers and body of each address (host and path).
+        requests: address (host and path) and headers of each request.
     """
 
     answers: dict[str, tuple[int, Mapping[str, str], bytes]] = field(default_factory=dict)
@@ -39,7 +39,10 @@ class FeedServer:
     port: int = 0
 
     def put(self, address: str, body: bytes = b"", status: int = 200, **headers: str) -> None:
-        """Prepare the response for an address; `Retry_After="9"` becomes a header."""
+        """Prepare the response for an address (host and path).
+
+        A keyword argument such as `Retry_After="9"` becomes a header.
+        """
         named = {name.replace("_", "-"): text for name, text in headers.items()}
         self.answers[address] = (status, {"Content-Type": "text/html", **named}, body)
 
@@ -48,7 +51,7 @@ class FeedServer:
         return [headers for found, headers in self.requests if found == address]
 
     async def answer(self, request: web.Request) -> web.Response:
-        """Send the prepared response; 304 if the request has its ETag."""
+        """Send the prepared response, or status 304 if the request contains the response's ETag."""
         address = f"{request.headers['Host']}{request.path_qs}"
         self.requests.append((address, dict(request.headers)))
         status, headers, body = self.answers.get(address, (404, {}, b""))
@@ -59,7 +62,7 @@ class FeedServer:
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[FeedServer]:
-    """Run a server on a port of its own."""
+    """Run a feed server on a free port."""
     server = FeedServer()
     app = web.Application()
     app.router.add_get("/{path:.*}", server.answer)
@@ -74,7 +77,7 @@ async def serving() -> AsyncIterator[FeedServer]:
 
 
 def reaching(settings: Settings, server: FeedServer, **others: Any) -> Settings:
-    """Return settings with which a worker reaches every host at that server."""
+    """Return settings with which a worker's requests to any host reach this server."""
     return Settings.model_validate(
         settings.model_dump()
         | {
@@ -88,7 +91,10 @@ def reaching(settings: Settings, server: FeedServer, **others: Any) -> Settings:
 
 
 def rss(*titles: str, host: str = "news.example.org") -> bytes:
-    """Return a feed with one item per title, newest first; the first word is the link."""
+    """Return a feed with one item per title, newest first.
+
+    The first word of a title is the path of the item's link.
+    """
     items = "".join(
         f"<item><title>{escape(title)}</title><link>https://{host}/{title.split()[0]}</link></item>"
         for title in titles

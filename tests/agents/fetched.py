@@ -1,4 +1,4 @@
-"""Workers of `fetch` on a web server of the test, and the results of their records."""
+"""Helpers to run workers of `fetch` on a test's web server, and to read their results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEWS = "http://news.example"
 
 
 def quick(settings: Settings, data_dir: Path) -> Settings:
-    """Return settings of workers that may reach loopback and pause only briefly."""
+    """Return settings of workers that may connect to 127.0.0.1 and pause only briefly."""
     changes = {
         "data_dir": data_dir,
         "commit_seconds": 0.3,
@@ -33,19 +33,19 @@ def quick(settings: Settings, data_dir: Path) -> Settings:
 
 
 def wanted(url: str, key: str | None = None, **fields: Any) -> Sent:
-    """Return a record of fetches with its domain as the key."""
+    """Return a record of the topic fetches; by default, its key is the domain of the URL."""
     fetch = FetchRequest(url=url, **fields)
     domain = Schemes(Settings.model_validate({})).domain(fetch.target)
     return Sent("fetches", (key or domain).encode(), fetches.encode(fetch))
 
 
 def reaching(settings: Settings, pages: Web, **changes: Any) -> Settings:
-    """Return settings with which every address leads to this server."""
+    """Return settings with which a request to any host reaches this server."""
     return settings.model_copy(update={"connect_to": (f"::127.0.0.1:{pages.port}",), **changes})
 
 
 def fetch(settings: Settings, pages: Web, **changes: Any) -> Fetch:
-    """Run a worker until it has finished all records."""
+    """Run a worker of `fetch` until it has finished all records, and return the worker."""
     found: list[Fetch] = []
 
     async def through() -> None:
@@ -58,17 +58,17 @@ def fetch(settings: Settings, pages: Web, **changes: Any) -> Fetch:
 
 
 def letters(read_all: ReadAll) -> list[tuple[str, str]]:
-    """Return reason and message of each dead letter."""
+    """Return the reason and the message of each dead letter."""
     found = [DeadLetter.from_record(r.key, r.value, r.headers) for r in read_all("dead-letters")]
     return [(str(letter.reason), letter.message) for letter in found]
 
 
 def reasons(read_all: ReadAll) -> dict[str, str]:
-    """Return the reason of each dead letter by the page's address."""
+    """Return the reason of each dead letter by the URL of its page."""
     found = [DeadLetter.from_record(r.key, r.value, r.headers) for r in read_all("dead-letters")]
     return {fetches.decode(letter.original.value).url: str(letter.reason) for letter in found}
 
 
 def pages_of(read_all: ReadAll) -> list[Any]:
-    """Return the pages in raw-html."""
+    """Return the pages in the topic raw-html."""
     return [raw_html.decode(r.value, r.headers) for r in read_all("raw-html")]

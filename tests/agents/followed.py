@@ -1,4 +1,4 @@
-"""A site whose feeds a worker follows: helpers to add feeds and to read their state."""
+"""Helpers to add feeds of a site, to run a worker that polls them, and to read their state."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ANOTHER_POLL = 7 * HOURS  # longer than interval_max, which is 6 hours
 
 
 async def publish(job: Settings, feed: Feed, *, remove: bool = False) -> None:
-    """Publish a record as `feeds add` or `feeds remove` does."""
+    """Publish a record to the topic feeds, as the commands `feeds add` and `feeds remove` do."""
     to = route_key(feed.site, PARTITIONS)
     async with producer(job) as client:
         value = None if remove else feed.encode()
@@ -36,12 +36,12 @@ async def publish(job: Settings, feed: Feed, *, remove: bool = False) -> None:
 
 
 def follow(job: Settings, url: str = FEED, **fields: Any) -> Any:
-    """Add a feed of the site."""
+    """Publish a record that adds a feed of the site SITE."""
     return publish(job, Feed(site=SITE, url=url, **fields))
 
 
 def state_of(stage: Any, url: str = FEED) -> FeedState | None:
-    """Return the state of a feed."""
+    """Return the state of a feed in a worker, or None if the worker does not have the feed."""
     found: FeedState | None = stage.rows.get(
         feed_key(route_key(SITE, PARTITIONS).partition, SITE, url)
     )
@@ -49,7 +49,7 @@ def state_of(stage: Any, url: str = FEED) -> FeedState | None:
 
 
 async def polled(stage: Any, times: int, url: str = FEED) -> FeedState:
-    """Wait until a feed was polled a number of times, and return its state."""
+    """Wait until a feed was polled `times` times, and return its state."""
 
     def is_so() -> bool:
         state = state_of(stage, url)
@@ -66,11 +66,11 @@ async def polled(stage: Any, times: int, url: str = FEED) -> FeedState:
 async def polling(
     job: Settings, server: FeedServer, clock: Callable[[], float]
 ) -> AsyncIterator[Any]:
-    """Run a worker of `poll`."""
+    """Run a worker of `poll` with this clock, whose requests reach the test's server."""
     async with started(reaching(job, server), partial(Poll, clock=clock)) as [stage]:
         yield stage
 
 
 def titles(read_all: ReadAll) -> list[str | None]:
-    """Return the titles of the items sent to fetches, in order."""
+    """Return the titles of the items in the topic fetches, in order."""
     return [fetches.decode(record.value).title for record in read_all("fetches")]

@@ -1,4 +1,4 @@
-"""Pages of a few sites, and the rows that a job has learned from them."""
+"""Helpers to publish pages of a few sites, and to read the rows that a job stores for them."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from urltree.page import Page
 TABLES = ("normalize-seen", "extract-rows", "extract-first")
 SITES = [f"site-{number}.example" for number in range(5)]
 
-Rows = dict[tuple[str, bytes], bytes]  # by table and key
+Rows = dict[tuple[str, bytes], bytes]  # value of each row by table and key
 
 
 def page(site: str, number: int | str) -> Sent:
-    """Return a page of a site."""
+    """Return the record of a page of a site."""
     html = f"<p>Menu of {site}</p><h1>Page {number}</h1><p>What page {number} of {site} says.</p>"
     value = raw_html.encode(Page(url=f"https://{site}/{number}", html=html))
     return Sent("raw-html", site.encode(), value)
 
 
 def pages(*numbers: int) -> list[Sent]:
-    """Return pages with these numbers, for each site."""
+    """Return one page of each site for each number."""
     return [page(site, number) for number in numbers for site in SITES]
 
 
 def rows(job: Settings) -> Rows:
-    """Return the rows from which the tables of a job are restored."""
+    """Return the live rows in the changelogs of a job's tables."""
     found = {
         (name, record.key): record.value
         for name in TABLES
@@ -46,7 +46,7 @@ def rows(job: Settings) -> Rows:
 
 
 def values(job: Settings, topic: str) -> list[Any]:
-    """Return the values of a topic with JSON records."""
+    """Return the decoded values of a topic whose records are JSON."""
     return [orjson.loads(record.value) for record in records(job, topic)]
 
 
@@ -62,7 +62,7 @@ def records(job: Settings, topic: str) -> list[Any]:
 
 
 def send(job: Settings, published: list[Sent]) -> None:
-    """Publish pages to any job, in the partitions of its topics."""
+    """Publish records to a job, each to the partition of its key."""
 
     async def sent() -> None:
         count = declared_topics(job)[0].partitions
@@ -75,7 +75,7 @@ def send(job: Settings, published: list[Sent]) -> None:
 
 
 def declare(job: Settings, partitions: int, path: Path) -> Path:
-    """Write a copy of topics.yaml with this number of partitions."""
+    """Write a copy of topics.yaml with this number of partitions to `path`."""
     file = yaml.safe_load(job.topics_file.read_text())
     file["defaults"]["partitions"] = partitions
     path.write_text(yaml.safe_dump(file))

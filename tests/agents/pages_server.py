@@ -17,12 +17,12 @@ Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Web:
-    """Prepared pages by address; any other address is a 404.
+    """Server with prepared pages; its response for any other address is a 404.
 
     Attributes:
-        asked: (host, path) of each request, in order.
-        at: times of the requests by host, monotonic seconds.
-        busy, most_at_once: current and maximum number of simultaneous requests by host.
+        asked: host and path of each request, in order.
+        at: times of the requests to each host, in monotonic seconds.
+        busy, most_at_once: current and maximum number of simultaneous requests to each host.
     """
 
     def __init__(self) -> None:
@@ -34,11 +34,11 @@ class Web:
         self.port = 0
 
     def put(self, address: str, *answers: Answer) -> None:
-        """Prepare the responses of an address (host and path); the last one is repeated."""
+        """Prepare responses for an address (host and path); the last one is repeated."""
         self._answers[address] = list(answers)
 
     def page(self, address: str, text: str | None = None, **headers: str) -> None:
-        """Prepare a page."""
+        """Prepare a page with one paragraph, which contains the text or else the address."""
         self.put(address, html(f"<html><body><p>{text or address}</p></body></html>", **headers))
 
     def times(self, address: str) -> int:
@@ -46,7 +46,7 @@ class Web:
         return sum(host + path == address for host, path in self.asked)
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
-        """Respond to a request."""
+        """Send the next prepared response for the address of a request."""
         host, path = request.host, request.path_qs
         self.asked.append((host, path))
         self.at[host].append(monotonic())
@@ -62,7 +62,7 @@ class Web:
 
 
 def html(body: str, status: int = 200, **headers: str) -> Answer:
-    """Return a page; names of headers have underscores."""
+    """Return a response with an HTML body; in the names of headers, underscores become hyphens."""
 
     async def answer(_: web.Request) -> web.StreamResponse:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -74,12 +74,12 @@ def html(body: str, status: int = 200, **headers: str) -> Answer:
 
 
 def redirect(to: str, status: int = 301) -> Answer:
-    """Return a redirect."""
+    """Return a redirect to this URL."""
     return html("", status, Location=to)
 
 
 def slowly(seconds: float, then: Answer) -> Answer:
-    """Return the same response after a delay."""
+    """Return a response that sends the response `then` after a delay in seconds."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
         await asyncio.sleep(seconds)

@@ -11,7 +11,7 @@ PARTITIONS = 6
 
 
 class Sent(NamedTuple):
-    """Record to publish; without a partition it goes to the partition of its key."""
+    """Record that a test publishes; by default its partition is that of its key."""
 
     topic: str
     key: bytes | None

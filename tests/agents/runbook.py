@@ -1,8 +1,8 @@
-"""The console blocks of docs/operations.md, run as they are written.
+"""Runs the commands in the console blocks of docs/operations.md as they are written.
 
-Commands `python -m agents …` are run, also those behind `kubectl exec POD --`, with the settings
-before them and the redirections after them (`< FILE`, `> FILE`). Other commands, which need a
-cluster, are left out.
+It runs the commands `python -m agents …` and `kubectl exec POD -- python -m agents …`, with the
+environment variables before them and the redirections after them (`< FILE`, `> FILE`). It skips all
+other commands, because they need a cluster.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OURS = re.compile(
 
 
 def shown(section: str = "") -> list[str]:
-    """Return every command of a section, or of the whole document, in order."""
+    """Return all commands of a section, or by default of the whole document, in order."""
     text = DOCUMENT.read_text()
     if section:
         found = re.search(rf"^#+ {section}\n(.*?)(?=^#+ |\Z)", text, re.MULTILINE | re.DOTALL)
@@ -40,18 +40,21 @@ def shown(section: str = "") -> list[str]:
 
 
 def ours(section: str, *, on_kubernetes: bool = False) -> list[str]:
-    """Return the commands that can run here, with or without a `kubectl exec` before them."""
+    """Return the commands of a section that a test can run.
+
+    With `on_kubernetes` these are the commands after `kubectl exec`, otherwise those without it.
+    """
     found = [(line, _OURS.fullmatch(line)) for line in shown(section)]
     return [line for line, match in found if match and bool(match["pod"]) == on_kubernetes]
 
 
 class Runbook:
-    """Runner of the document's commands in a directory of the test.
+    """Runner of the runbook's commands in a directory of the test.
 
     Args:
-        run: Runs `python -m agents`.
-        directory: Directory for the files that commands read and write.
-        names: Replacements of values in the document by values of this test.
+        run: function that runs `python -m agents`.
+        directory: directory of the files that the commands read and write.
+        names: values of this test that replace values in the document.
     """
 
     def __init__(self, run: Run, directory: Path, names: dict[str, str] | None = None) -> None:
@@ -60,14 +63,14 @@ class Runbook:
     def type(self, section: str, *, on_kubernetes: bool = False) -> list[Result]:
         """Run the commands of a section; each must succeed."""
         lines = ours(section, on_kubernetes=on_kubernetes)
-        assert lines, f"{section} shows no command of this kind"
+        assert lines, f"the section {section} of docs/operations.md has no command of this kind"
         results = [self.typed(line) for line in lines]
         ends = dict(zip(lines, results, strict=True))
         assert {line: end.output for line, end in ends.items() if end.exit_code} == {}
         return results
 
     def typed(self, line: str) -> Result:
-        """Run one line, which the document must contain."""
+        """Run one command, which the document must contain."""
         found = _OURS.fullmatch(line)
         assert found
         assert line in DOCUMENT.read_text(), line
@@ -76,7 +79,7 @@ class Runbook:
     def _type(self, line: re.Match[str]) -> Result:
         settings = dict(pair.split("=", 1) for pair in line["settings"].split())
         words = shlex.split(line["rest"])
-        given: str | bytes = "y\n"  # answer to a request for confirmation
+        given: str | bytes = "y\n"  # answer to the command's question for confirmation
         output = None
         if words[-2:-1] in (["<"], [">"]):
             *words, sign, name = words

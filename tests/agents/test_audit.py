@@ -1,4 +1,4 @@
-"""The command `audit`: each origin is counted once, and no lost page is counted as found."""
+"""The command `audit` counts each page once by its origin (topic/partition/offset)."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ URL = "http://example.org/a"
 
 
 def page(url: str = URL, **changes: Any) -> Sent:
-    """Return a page of example.org in the partition of its domain."""
+    """Return the record of a page of example.org, by default in the partition of this domain."""
     return Sent("raw-html", DOMAIN, raw_html.encode(Page(url=url, html="<p>Hello")))._replace(
         **changes
     )
 
 
 def clean(origin: str, document_id: str = "0" * 32, fetched_at: str | None = None) -> Sent:
-    """Return the clean text of a page."""
+    """Return the record of the clean text of the page with this origin."""
     extraction = Extraction(
         status="ok",
         url=URL,
@@ -56,25 +56,25 @@ def clean(origin: str, document_id: str = "0" * 32, fetched_at: str | None = Non
 
 
 def duplicate_of(first: str, origin: str) -> Sent:
-    """Return the record of a duplicate."""
+    """Return the record that reports the page `origin` as a duplicate of the page `first`."""
     record = DuplicateRecord(origin, first, "0" * 32, Step.RULE, Urls(URL, URL, URL, URL))
     return Sent("duplicates", origin.encode(), duplicate.encode(record))
 
 
 def dead(origin: str, reason: str) -> Sent:
-    """Return the dead letter of a page."""
+    """Return the dead letter of the page with this origin."""
     original = Record(None, None, ((ORIGIN, b"nonsense"),))
     letter = DeadLetter(origin, "normalize", reason, "m", "raw-html", original).to_record()
     return Sent("dead-letters", letter.key, letter.value, letter.headers)
 
 
 def document_id() -> str:
-    """Return the document id of URL under the settings' rules."""
+    """Return the document id of the page URL under the default settings."""
     return Schemes(Settings()).of(Page(url=URL, html=""))[0].key(URL, lambda: None).id
 
 
 def test_a_ledger_counts_each_origin_once_under_its_best_outcome() -> None:
-    """A dead letter that was replayed successfully counts as clean text, in any order."""
+    """An origin with both a dead letter and clean text counts as clean text, in any order."""
     ledger = Ledger("t")
     for offset in (5, 6, 8, 9):
         ledger.expect(0, offset)
@@ -91,7 +91,7 @@ def test_a_ledger_counts_each_origin_once_under_its_best_outcome() -> None:
 
 @pytest.mark.parametrize("origin", ["t/0/4", "t/0/7", "t/0/99", "t/1/5", "u/0/5", "nonsense", ""])
 def test_a_ledger_ignores_what_it_does_not_expect(origin: str) -> None:
-    """Outputs of pages outside the range, or of no page, are not counted."""
+    """The audit ignores outputs whose origin is outside the audited range or is not a record."""
     ledger = Ledger("t")
     ledger.expect(0, 5)
     ledger.expect(0, 8)
@@ -100,7 +100,7 @@ def test_a_ledger_ignores_what_it_does_not_expect(origin: str) -> None:
 
 
 def test_a_ledger_takes_any_number_of_reasons() -> None:
-    """A byte has room for the known reasons; further ones are counted together."""
+    """A `Ledger` counts about 250 different reasons, and all further ones as "other"."""
     ledger = Ledger("t")
     for offset in range(1_000):
         ledger.expect(0, offset)
@@ -112,7 +112,10 @@ def test_a_ledger_takes_any_number_of_reasons() -> None:
 
 @pytest.mark.kafka
 def test_every_origin_is_counted_by_what_became_of_it(publish: Publish, run: Run) -> None:
-    """Clean text, duplicates by step and dead letters by reason count; missing pages are named."""
+    """The audit counts clean text, duplicates by step and dead letters by reason.
+
+    It names the first missing pages.
+    """
     a, b, c, d = publish(page(), page(), page(value=None), page())
     publish(clean(a), duplicate_of(a, b), dead(c, "malformed"))
     result = run("audit", "--json")
@@ -136,7 +139,7 @@ def test_every_origin_is_counted_by_what_became_of_it(publish: Publish, run: Run
 
 @pytest.mark.kafka
 def test_copies_and_commands_are_no_origins(job: Settings, publish: Publish) -> None:
-    """A re-keyed page counts at its first place, and a command does not count."""
+    """A re-keyed copy of a page and a command are not counted as origins of their own."""
     (first,) = publish(page(key=None, partition=5))
     publish(
         page(headers=[(ORIGIN, first.encode())]),
@@ -148,7 +151,7 @@ def test_copies_and_commands_are_no_origins(job: Settings, publish: Publish) -> 
 
 @pytest.mark.kafka
 def test_a_range_is_audited_alone(publish: Publish, run: Run) -> None:
-    """Offsets and a partition limit the audit."""
+    """The options --partition, --from and --to limit the audit to a range of records."""
     origins = publish(*[page() for _ in range(5)])
     publish(page(partition=0, key=b"x"), *[clean(origin) for origin in origins[1:3]])
     partition = origins[0].split("/")[1]
@@ -161,7 +164,7 @@ def test_a_range_is_audited_alone(publish: Publish, run: Run) -> None:
 
 @pytest.mark.kafka
 def test_a_live_audit_keeps_up(job: Settings, publish: Publish) -> None:
-    """An update adds the pages and outputs that came since the last one."""
+    """Each update of a live audit adds the records that arrived since the update before it."""
 
     async def twice() -> tuple[Accounts, Accounts, Accounts]:
         async with auditing(job) as audit:
@@ -181,7 +184,7 @@ def test_a_live_audit_keeps_up(job: Settings, publish: Publish) -> None:
 def test_waiting_ends_as_soon_as_nothing_is_missing(
     job: Settings, publish: Publish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command does not wait for pages that came after its first reading."""
+    """`audit --wait` ends when no page is missing of those that existed at its first reading."""
     (origin,) = publish(page())
     looked, update = asyncio.Event(), Audit.update
 
@@ -204,7 +207,7 @@ def test_waiting_ends_as_soon_as_nothing_is_missing(
 def test_clean_text_that_a_later_page_replaced_is_not_missing(
     job: Settings, publish: Publish
 ) -> None:
-    """Compaction keeps only the last record of an id, so the first page counts as superseded."""
+    """A page whose clean text was replaced by a later page of the same id counts as superseded."""
     first, second, third = publish(page(), page(), page())
     publish(clean(second, document_id()))
     assert asyncio.run(account(job)) == Accounts(
@@ -215,7 +218,10 @@ def test_clean_text_that_a_later_page_replaced_is_not_missing(
 
 @pytest.mark.kafka
 def test_between_partitions_times_say_what_was_superseded(job: Settings, publish: Publish) -> None:
-    """The page with the earlier time counts as superseded; a page without a time stays missing."""
+    """A page of another partition is superseded if the clean text's page was fetched later.
+
+    A page without a fetch time counts as missing, because its order is unknown.
+    """
     dated = Page(url=URL, html="<p>Hello", fetched_at="2026-01-01T00:00:00Z")
     publish(page(partition=5, value=raw_html.encode(dated)))
     (undated,) = publish(page(partition=5))
@@ -227,7 +233,7 @@ def test_between_partitions_times_say_what_was_superseded(job: Settings, publish
 
 @pytest.mark.kafka
 def test_clean_text_that_was_forgotten_is_not_missing(job: Settings, publish: Publish) -> None:
-    """A tombstone under the page's id accounts for the page."""
+    """A page counts as forgotten if clean-text contains a tombstone with the page's id."""
     publish(page(), page(url="http://example.org/lost"))
     publish(Sent("clean-text", document_id().encode(), None, partition=0))
     accounts = asyncio.run(account(job))
@@ -236,7 +242,7 @@ def test_clean_text_that_was_forgotten_is_not_missing(job: Settings, publish: Pu
 
 @pytest.mark.kafka
 def test_records_of_others_in_a_topic_are_named_and_passed(publish: Publish, run: Run) -> None:
-    """An invalid record in an output topic is reported, and the audit continues."""
+    """The audit reports an invalid record in an output topic, and continues."""
     (origin,) = publish(page())
     publish(*[Sent(topic, b"x", b"x") for topic in ("clean-text", "duplicates", "dead-letters")])
     publish(clean(origin))

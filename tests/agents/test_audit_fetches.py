@@ -1,4 +1,4 @@
-"""The audit of fetches: each page named by a feed is published, refused, waiting or missing."""
+"""`audit --fetches` counts each page to fetch as published, refused, waiting or missing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Commit = Callable[[int], None]
 
 @pytest.fixture
 def commit(job: Settings) -> Commit:
-    """Commit offsets as workers of `fetch` would: a number of records of each partition."""
+    """Return a function that commits one offset for all partitions, as workers of `fetch` do."""
 
     async def send(offset: int) -> None:
         topic = job.topic("fetches")
@@ -48,24 +48,24 @@ def commit(job: Settings) -> Commit:
 
 
 def wanted(**changes: Any) -> Sent:
-    """Return a page to fetch, in the partition of example.org."""
+    """Return the record of a page to fetch, in the partition of example.org."""
     record = Sent("fetches", b"example.org", fetch.encode(FetchRequest(url=URL)), partition=HERE)
     return record._replace(**changes)
 
 
 def again(origin: str, partition: int = HERE) -> Sent:
-    """Return a copy of a page to fetch, as it is sent again."""
+    """Return the record that a worker sends again: a copy with this origin in a header."""
     return wanted(headers=[(ORIGIN, origin.encode())], partition=partition)
 
 
 def page(origin: str) -> Sent:
-    """Return the page that was fetched for an origin."""
+    """Return the record of the page that was fetched for this origin."""
     value = raw_html.encode(Page(url=URL, html="<p>Hello"))
     return Sent("raw-html", b"example.org", value, [(FETCHED_FOR, origin.encode())])
 
 
 def dead(origin: str, reason: str = "robots") -> Sent:
-    """Return the dead letter of a page to fetch."""
+    """Return the dead letter of the page to fetch with this origin."""
     letter = DeadLetter(origin, "fetch", reason, "m", "fetches", Record(None, b"{}", ()))
     return Sent("dead-letters", *letter.to_record())
 
@@ -73,7 +73,7 @@ def dead(origin: str, reason: str = "robots") -> Sent:
 def test_every_page_is_counted_by_what_became_of_it(
     publish: Publish, run: Run, commit: Commit
 ) -> None:
-    """A page is missing, and named, if it was committed and has no outcome."""
+    """A page is missing if its record was committed and has neither a page nor a dead letter."""
     a, b, c = publish(wanted(), wanted(), wanted())
     publish(page(a), page(a), dead(b))
     commit(3)
@@ -93,7 +93,7 @@ def test_every_page_is_counted_by_what_became_of_it(
 
 
 def test_what_is_not_committed_waits(job: Settings, publish: Publish, commit: Commit) -> None:
-    """Pages wait before any worker has run, and after the first unfinished record."""
+    """A page whose record is not committed is waiting, even if no worker has committed yet."""
     _, second, _ = publish(wanted(), wanted(), wanted())
     publish(page(second))
     assert asyncio.run(account_fetches(job)) == FetchAccounts(origins=3, pages=1, waiting=2)
@@ -105,7 +105,7 @@ def test_what_is_not_committed_waits(job: Settings, publish: Publish, commit: Co
 def test_a_page_waits_wherever_its_newest_copy_lies(
     job: Settings, publish: Publish, commit: Commit
 ) -> None:
-    """It waits if a copy does, also in another domain's partition; finished copies do not count."""
+    """A page waits while the newest copy of its record is not committed, in whatever partition."""
     a, b, c = publish(wanted(), wanted(), wanted())
     publish(again(a), again(b, THERE), again(c), again(c, THERE))
     commit(1)
@@ -120,7 +120,7 @@ def test_a_page_waits_wherever_its_newest_copy_lies(
 def test_a_dead_letter_that_was_replayed_counts_as_its_page(
     job: Settings, publish: Publish, commit: Commit
 ) -> None:
-    """The order of the two outcomes does not matter."""
+    """A page with both a dead letter and a fetched page counts as fetched, in any order."""
     (origin,) = publish(wanted())
     publish(dead(origin), again(origin), page(origin), dead(origin))
     commit(2)
@@ -130,7 +130,7 @@ def test_a_dead_letter_that_was_replayed_counts_as_its_page(
 def test_a_range_is_audited_alone_with_copies_from_anywhere(
     publish: Publish, run: Run, commit: Commit
 ) -> None:
-    """A copy after the range, or in another partition, still shows that its page waits."""
+    """In the audit of a range, a copy outside the range still shows that its page waits."""
     origins = publish(wanted(), wanted(), wanted(partition=THERE))
     publish(again(origins[1], THERE))
     commit(1)
@@ -142,7 +142,10 @@ def test_a_range_is_audited_alone_with_copies_from_anywhere(
 def test_waiting_ends_as_soon_as_all_are_settled(
     job: Settings, publish: Publish, commit: Commit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A page that waited at the first reading may be missing at a later one."""
+    """`account_fetches` waits until no page of its first reading is waiting or missing.
+
+    A page may be missing meanwhile; pages that arrive later are not counted.
+    """
     kept, lost = publish(wanted(), wanted())
     looks: list[FetchAccounts] = []
     update = FetchAudit.update
@@ -168,9 +171,9 @@ def test_waiting_ends_as_soon_as_all_are_settled(
 def test_neither_audit_counts_what_belongs_to_the_other(
     job: Settings, publish: Publish, commit: Commit
 ) -> None:
-    """A fetched page is an origin in raw-html; dead letters settle origins of their own topic.
+    """A dead letter counts only in the audit of the topic that its origin names.
 
-    Partitions and offsets of both topics are equal on purpose.
+    The records of both topics here have equal partitions and offsets on purpose.
     """
     (wish,) = publish(wanted())
     (came,) = publish(page(wish))

@@ -1,4 +1,4 @@
-"""All commands: they are documented, offer JSON, and report wrong settings."""
+"""All commands are documented and report wrong settings; all but `worker` have --json."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOCUMENTED = (ROOT / "docs/commands.md").read_text()
 
 
 def commands(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Yield every command with its path, without groups."""
+    """Yield each command of a group and of its subgroups with its path."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -33,7 +33,7 @@ def commands(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], 
 def test_every_command_and_option_is_documented(
     path: tuple[str, ...], command: click.Command
 ) -> None:
-    """docs/commands.md has a usage line for each command that names its options."""
+    """For each command, docs/commands.md contains a usage text with all its options."""
     _, found, rest = DOCUMENTED.partition(f"    python -m agents {' '.join(path)}")
     assert found
     usage = rest.partition("\n\n")[0]
@@ -45,7 +45,7 @@ def test_every_command_and_option_is_documented(
 def test_every_command_of_an_operator_speaks_json(
     path: tuple[str, ...], command: click.Command
 ) -> None:
-    """A script can read the same results as a person."""
+    """Every command except `worker` has the option --json, so that scripts can read its results."""
     options = {name for parameter in command.params for name in parameter.opts}
     assert "--json" in options or path == ("worker",)
 
@@ -62,7 +62,7 @@ def test_every_command_of_an_operator_speaks_json(
 def test_wrong_settings_are_one_sentence_and_exit_code_2(
     environment: dict[str, str], words: str
 ) -> None:
-    """An error that an operator can solve causes no traceback."""
+    """A wrong setting ends a command with one sentence and exit code 2, without a traceback."""
     done = subprocess.run(
         [sys.executable, "-m", "agents", "topics", "check"],
         env={**os.environ, "URLTREE_BROKERS": "127.0.0.1:1", **environment},

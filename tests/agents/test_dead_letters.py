@@ -1,4 +1,4 @@
-"""The command `dead-letters`: list, show safely on a terminal, and replay exactly."""
+"""The command `dead-letters` lists letters, shows them safely, and replays them exactly."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ URL = "http://www.example.org/a"
 
 
 def dead(prefix: str, offset: int, reason: str, original: Record, topic: str = "raw-html") -> Sent:
-    """Return the dead letter of a page of raw-html/0."""
+    """Return the dead letter of the record at this offset of raw-html, partition 0."""
     origin = f"{prefix}raw-html/0/{offset}"
     stage = "normalize" if topic == "raw-html" else "extract"
     letter = DeadLetter(origin, stage, reason, f"message {offset}", prefix + topic, original)
@@ -33,12 +33,12 @@ def dead(prefix: str, offset: int, reason: str, original: Record, topic: str = "
 
 
 def original(url: str = URL, key: bytes | None = b"example.org") -> Record:
-    """Return a page record as the stage read it."""
+    """Return the record of a page as the stage has read it."""
     return Record(key, raw_html.encode(Page(url=url, html="<p>Hello")), ())
 
 
 def test_letters_are_listed_by_filter_and_counted(prefix: str, publish: Publish, run: Run) -> None:
-    """Reason, stage, domain and a limit narrow the list; the counts cover all that match."""
+    """The list can be limited by reason, stage, domain and number; the counts ignore the number."""
     publish(
         dead(prefix, 1, "bad-url", original()),
         dead(prefix, 2, "empty", original("http://other.net/", None)),
@@ -60,7 +60,7 @@ def test_letters_are_listed_by_filter_and_counted(prefix: str, publish: Publish,
 
 
 def test_the_last_letter_of_an_origin_counts(prefix: str, publish: Publish, run: Run) -> None:
-    """A record that was refused again for another reason is listed under the new reason only."""
+    """A record with two dead letters is listed only with the reason of the last one."""
     publish(dead(prefix, 1, "empty", original()), dead(prefix, 1, "bad-url", original()))
     assert "No dead letters" in run("dead-letters", "list", "--reason", "empty").stdout
     assert orjson.loads(run("dead-letters", "list", "--json").stdout)["total"] == 1
@@ -69,7 +69,7 @@ def test_the_last_letter_of_an_origin_counts(prefix: str, publish: Publish, run:
 def test_a_letter_is_shown_without_harm_to_the_terminal(
     prefix: str, publish: Publish, run: Run
 ) -> None:
-    """Control characters of a page are escaped; JSON contains every byte."""
+    """Control characters in a dead letter are escaped on a terminal; JSON contains all bytes."""
     value = b"\x1b[2J\xff\x00[bold]" + b"x" * 5_000
     publish(dead(prefix, 1, "malformed", Record(None, value, (("a\x1b", b"\x07"),))))
     shown = run("dead-letters", "show", f"{prefix}raw-html/0/1")
@@ -82,16 +82,16 @@ def test_a_letter_is_shown_without_harm_to_the_terminal(
 
 
 def test_a_letter_that_is_none_is_not_shown(run: Run) -> None:
-    """An unknown origin causes exit code 1."""
+    """If no dead letter has the given origin, `dead-letters show` exits with code 1."""
     assert run("dead-letters", "show", "raw-html/0/1").exit_code == 1
 
 
 def test_a_replay_restores_the_record_and_names_its_origin(
     prefix: str, publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """Key, value and headers are unchanged, and the record goes to the topic it was read from.
+    """A replay sends a record with unchanged key, value and headers to its original topic.
 
-    Only a record without key and value, which aiokafka does not send, gets an empty key.
+    Only a record without key and value gets an empty key, because aiokafka cannot send it.
     """
     headers = (("url", b"u"), (REKEYED, b"1"), ("null", None), (ORIGIN, b"old"))
     publish(
@@ -115,7 +115,7 @@ def test_a_replay_restores_the_record_and_names_its_origin(
 def test_a_replay_takes_what_is_named_and_asks_before(
     prefix: str, publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """Nothing is sent without confirmation, and nothing but the chosen letters."""
+    """A replay asks for confirmation, and sends only the chosen dead letters."""
     publish(*[dead(prefix, offset, "bad-url", original()) for offset in (1, 2)])
     wanted = f"{prefix}raw-html/0/2"
     assert run("dead-letters", "replay", wanted, input="n\n").exit_code == 1
@@ -129,7 +129,7 @@ def test_a_replay_takes_what_is_named_and_asks_before(
 def test_a_replay_writes_to_no_other_topic(
     prefix: str, publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """An invented letter cannot make the command write to a topic that no stage reads."""
+    """A replay refuses a forged dead letter that names a topic that no stage reads."""
     publish(dead(prefix, 1, "bad-url", original(), "clean-text"))
     assert run("dead-letters", "replay", "--all", "--yes").exit_code == 1
     assert read_all("clean-text") == []
@@ -145,9 +145,10 @@ def refused(prefix: str, topic: str, origin: Record) -> Sent:
 def test_a_page_that_was_not_fetched_is_asked_for_anew(
     prefix: str, publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """It starts at its first URL, in the partition of that domain, with all attempts.
+    """The replay of a page to fetch starts at its first URL with all attempts.
 
-    The fields that the feed gave it, and its origin, are kept.
+    The record goes to the partition of that URL's domain, and keeps the feed's fields and its
+    origin.
     """
     wanted = FetchRequest(url=URL, title="T", meta={"k": "v"})
     sent_on = replace(wanted, redirects=("http://other.net/",))
@@ -166,7 +167,7 @@ def test_a_page_that_was_not_fetched_is_asked_for_anew(
 def test_what_cannot_be_read_is_replayed_as_it_was(
     prefix: str, publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """A later release may be able to decode it."""
+    """A record that cannot be decoded is replayed unchanged: a later release may decode it."""
     publish(refused(prefix, "fetches", Record(b"k", b'{"schema": 2}', ())))
     assert run("dead-letters", "replay", "--all", "--yes").exit_code == 0
     assert [(r.key, r.value) for r in read_all("fetches")] == [(b"k", b'{"schema": 2}')]
@@ -175,7 +176,10 @@ def test_what_cannot_be_read_is_replayed_as_it_was(
 def test_a_feed_is_replayed_where_its_site_is_read(
     prefix: str, publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """Its key contains more than its site; letters of `poll` are found by the site."""
+    """A feed is replayed to the partition of its site, although its key also contains its URL.
+
+    The filter --domain compares the site of a dead letter of `poll`.
+    """
     feed = Feed(site="example.org", url=URL)
     publish(refused(prefix, "feeds", Record(feed.key, feed.encode(), ())))
     arguments = ("--stage", "poll", "--domain", "example.org", "--yes")
@@ -185,5 +189,5 @@ def test_a_feed_is_replayed_where_its_site_is_read(
 
 
 def test_a_replay_needs_to_be_told_what() -> None:
-    """Without origins, a filter or --all the command fails with a usage error."""
+    """Without origins, a filter or --all, `dead-letters replay` fails with a usage error."""
     assert CliRunner().invoke(dead_letters, ["replay"]).exit_code == 2

@@ -1,4 +1,4 @@
-"""Delivery: a record is confirmed in order, and only when Kafka has confirmed all its sends."""
+"""A record is confirmed in offset order, after Kafka has confirmed all that was sent for it."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ TOPIC = "raw-html"
 
 
 class Commits:
-    """Fake of the consumer that notes what it is told."""
+    """Fake of the consumer that notes the confirmed and the released records."""
 
     def __init__(self) -> None:
         self.confirmed: list[tuple[int, int]] = []
         self.released: list[int] = []
 
     def confirm(self, message: Any) -> None:
-        """Note partition and offset."""
+        """Note the partition and the offset of a confirmed record."""
         self.confirmed.append((message.tp.partition, message.offset))
 
     def release(self, message: Any) -> None:
-        """Note the offset."""
+        """Note the offset of a released record."""
         self.released.append(message.offset)
 
 
 class Bench:
-    """A delivery with its fake consumer and its failures."""
+    """A delivery with a fake consumer and a list of the reported failures."""
 
     def __init__(self, max_records: int = 100, max_bytes: int = 1_000) -> None:
         self.commits = Commits()
@@ -43,7 +43,7 @@ class Bench:
         )
 
     async def begin(self, offset: int, partition: int = 0, generation: int = 1) -> Work:
-        """Begin a record of ten bytes."""
+        """Begin the work on a record of ten bytes."""
         message: Any = SimpleNamespace(
             tp=TP(TOPIC, partition), offset=offset, generation_id=generation, value=b"0123456789"
         )
@@ -51,7 +51,7 @@ class Bench:
 
 
 def sent(work: Work) -> asyncio.Future[None]:
-    """Send something for a record, and then close it."""
+    """Make the `Work` of a record wait for a send, close it, and return the send's future."""
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     work.wait_for(future)
     work.close()
@@ -59,13 +59,13 @@ def sent(work: Work) -> asyncio.Future[None]:
 
 
 async def settle() -> None:
-    """Let callbacks run."""
+    """Let the callbacks of the event loop run."""
     for _ in range(5):
         await asyncio.sleep(0)
 
 
 def test_a_record_is_done_when_all_that_was_sent_for_it_is_confirmed() -> None:
-    """A confirmation before the work is closed is not enough, even if it is the last one."""
+    """A record is confirmed when its work is closed and all its sends are confirmed."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -87,7 +87,7 @@ def test_a_record_is_done_when_all_that_was_sent_for_it_is_confirmed() -> None:
 
 
 def test_only_what_is_done_without_a_gap_is_confirmed() -> None:
-    """Kafka answers in any order, but each partition is confirmed in offset order."""
+    """Records of a partition are confirmed in offset order, however Kafka confirms the sends."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -108,7 +108,7 @@ def test_only_what_is_done_without_a_gap_is_confirmed() -> None:
 
 
 def test_a_failed_delivery_fails_the_worker_and_confirms_nothing() -> None:
-    """No later record is confirmed either, so the replay begins with the failed one."""
+    """After a failed send the worker fails, and neither its record nor a later one is confirmed."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -123,7 +123,7 @@ def test_a_failed_delivery_fails_the_worker_and_confirms_nothing() -> None:
 
 
 def test_what_kafka_finds_too_large_is_refused_and_work_goes_on() -> None:
-    """The record is at fault: its dead letter is awaited like any other send."""
+    """If Kafka finds a record too large, it is confirmed after its dead letter was sent."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -149,7 +149,7 @@ def test_what_kafka_finds_too_large_is_refused_and_work_goes_on() -> None:
 def test_work_in_flight_is_bounded_in_records_and_in_bytes(
     max_records: int, max_bytes: int
 ) -> None:
-    """The third record waits for the first."""
+    """A record waits until the records in work are below the limits of number and bytes."""
 
     async def scenario() -> None:
         bench = Bench(max_records, max_bytes)
@@ -164,7 +164,10 @@ def test_work_in_flight_is_bounded_in_records_and_in_bytes(
 
 
 def test_revoked_partitions_are_forgotten_and_late_confirmations_say_nothing() -> None:
-    """The next owner begins at the last commit."""
+    """A send that is confirmed after its partition was revoked does not confirm its record.
+
+    The next owner of the partition begins at the last commit.
+    """
 
     async def scenario() -> None:
         bench = Bench()
@@ -184,7 +187,7 @@ def test_revoked_partitions_are_forgotten_and_late_confirmations_say_nothing() -
 
 
 def test_a_stall_is_told_only_while_records_are_in_work() -> None:
-    """An idle worker is never stalled."""
+    """A delivery is stalled only while records are in work, so an idle worker never is."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -199,7 +202,7 @@ def test_a_stall_is_told_only_while_records_are_in_work() -> None:
 
 
 def test_what_happens_for_a_record_in_work_is_no_stall() -> None:
-    """A page that waits for its host, while other pages are fetched, is not a stall."""
+    """Progress on any record ends a stall, so a page that waits for its host does not cause one."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -213,7 +216,7 @@ def test_what_happens_for_a_record_in_work_is_no_stall() -> None:
 
 
 def test_a_delivery_is_full_by_records_or_by_bytes() -> None:
-    """It has room again when a record is done."""
+    """A delivery is full at its limit of records or bytes, until a record is done."""
 
     async def scenario() -> None:
         by_records, by_bytes = Bench(max_records=1), Bench(max_bytes=10)

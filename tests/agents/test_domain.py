@@ -1,4 +1,4 @@
-"""The command `domain`: the state of a domain, read from the changelog alone."""
+"""The command `domain` shows the state of a domain, which it reads only from the changelog."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Return settings of workers with a disk of their own."""
+    """Return settings of workers with their own data directory."""
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def page(path: str) -> Sent:
-    """Return a page of example.org that contains the same imprint as all others."""
+    """Return a page of example.org with the same imprint as all other pages."""
     html = f"<p>Text of {path}</p><p>Imprint [and] contact</p>"
     value = raw_html.encode(Page(url=f"https://www.example.org/{path}", html=html))
     return Sent("raw-html", b"example.org", value)
@@ -33,7 +33,7 @@ def page(path: str) -> Sent:
 def test_the_tree_and_the_most_repeated_blocks_are_shown(
     job: Settings, publish: Publish, run: Run
 ) -> None:
-    """Supports equal those in the worker's memory; texts come from documents that still exist."""
+    """The command shows the tree with the support of each node, and the most repeated blocks."""
     publish(page("news/a"), page("news/b"), page("about"))
     work(job)
     view = orjson.loads(run("domain", "example.org", "--json").stdout)
@@ -62,7 +62,7 @@ def test_the_tree_and_the_most_repeated_blocks_are_shown(
 
 
 def test_a_domain_that_nobody_knows_has_no_documents(publish: Publish, run: Run) -> None:
-    """The exit code is 1, also if the partition contains rows of other domains."""
+    """For a domain without rows the exit code is 1, even if its partition contains other rows."""
     assert run("domain", "example.org").exit_code == 1
     place = partition_of(b"example.org", PARTITIONS)
     row = b"example.org.uk\0" + bytes(16)

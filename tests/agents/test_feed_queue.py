@@ -1,4 +1,4 @@
-"""Between two polls, a feed is in exactly one place and never lost."""
+"""The feed queue has each feed once, either waiting or being polled, and loses no feed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ B: FeedKey = (0, b"b")
 
 
 def due(queue: FeedQueue, now: float, host: str = "example.org") -> list[FeedKey]:
-    """Return the feeds that a worker with enough room may poll now."""
+    """Return the feeds that a worker may poll now, without a limit of simultaneous polls."""
     for key in queue.pop(now):
         queue.queue(key, host, now)
     return queue.take_ready(now, 100)
 
 
 def test_a_feed_is_polled_when_it_is_due_and_its_host_is_free() -> None:
-    """Its outcome frees both."""
+    """A feed is polled when it is due and its host has neither a poll in progress nor a pause.
+
+    After the outcome of the poll, the feed has a new due time, and its host has a pause.
+    """
     queue = FeedQueue()
     queue.put(A, 10.0)
     queue.put(B, 10.0)
@@ -38,7 +41,7 @@ def test_a_feed_is_polled_when_it_is_due_and_its_host_is_free() -> None:
 
 
 def test_a_feed_in_work_is_not_scheduled_besides() -> None:
-    """Adding it during a poll does not cause a second poll at the same time."""
+    """Adding a feed during its poll does not start a second poll of it."""
     queue = FeedQueue()
     queue.put(A, 0.0)
     assert due(queue, 0.0) == [A]
@@ -48,7 +51,10 @@ def test_a_feed_in_work_is_not_scheduled_besides() -> None:
 
 
 def test_a_feed_whose_outcome_is_lost_comes_back() -> None:
-    """The outcome may be lost in a rebalance, or because its record was refused."""
+    """A feed whose outcome does not arrive for LOST_AFTER seconds is found and can be polled again.
+
+    The outcome may be lost in a rebalance, or because its record was refused.
+    """
     queue = FeedQueue()
     for key, host in ((A, "a.example"), (B, "b.example")):
         queue.put(key, 0.0)
@@ -63,7 +69,10 @@ def test_a_feed_whose_outcome_is_lost_comes_back() -> None:
 
 
 def test_only_the_outcome_of_the_poll_that_is_out_ends_it() -> None:
-    """An outcome of the same feed from another owner may arrive before it."""
+    """Only the outcome with the number of the current poll ends the poll.
+
+    An outcome from a former owner of the feed may arrive earlier.
+    """
     queue = FeedQueue()
     queue.put(A, 0.0)
     assert not queue.is_waiting_for(A, 7)
@@ -74,7 +83,7 @@ def test_only_the_outcome_of_the_poll_that_is_out_ends_it() -> None:
 
 
 def test_there_is_nothing_to_do_at_a_host_while_there_is_no_room() -> None:
-    """A worker with the maximum number of polls waits for the end of one, or for a due feed."""
+    """A worker without room for another poll does not wake for a free host, only for a due feed."""
     queue = FeedQueue()
     queue.put(A, 0.0)
     queue.put(B, 50.0)
@@ -86,7 +95,7 @@ def test_there_is_nothing_to_do_at_a_host_while_there_is_no_room() -> None:
 
 
 def test_nothing_is_left_when_partitions_move() -> None:
-    """All feeds are read again from their rows."""
+    """`clear` removes all feeds, because after a rebalance they are read again from their rows."""
     queue = FeedQueue()
     queue.put(A, 0.0)
     due(queue, 0.0)

@@ -1,4 +1,4 @@
-"""One poll through redirects, statuses and bodies, with responses from the test."""
+"""A poll handles redirects, statuses and bodies, with responses that the test prepares."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ SETTINGS = Settings(contact="https://example.org/crawler", max_redirects=3)
 
 
 class Web:
-    """Responses by address, and the headers of each request; an error is raised."""
+    """Fake web client with prepared responses or errors by URL; it records the requests."""
 
     def __init__(self, answers: Mapping[str, Any]) -> None:
         self.answers = answers
         self.asked: list[tuple[str, Mapping[str, str]]] = []
 
     async def get(self, url: str, headers: Mapping[str, str], **limits: Any) -> Response:
-        """Respond like `urltree.crawl.web.client.WebClient.get`."""
+        """Return the prepared response, or raise the prepared error, as `WebClient.get` does."""
         self.asked.append((url, headers))
         found = self.answers[url]
         if isinstance(found, WebError):
@@ -44,12 +44,12 @@ class Web:
 
 
 class Parser:
-    """A parser that returns one item for any body and counts its calls."""
+    """Fake parser that returns one item for any body except `a page`, and counts its calls."""
 
     times = 0
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
-        """Parse like `agents.polling.parsers.Parsers.parse`."""
+        """Return the feed; raise NOT_A_FEED for a web page, as `Parsers.parse` does."""
         self.times += 1
         if body == b"a page":
             raise WebError(Trouble.NOT_A_FEED, f"{url}: {content_type}")
@@ -59,7 +59,7 @@ class Parser:
 def ask(
     answers: Mapping[str, Any], state: FeedState = STATE, now: float = NOW, **settings: Any
 ) -> tuple[PolledFeed, Web, Parser]:
-    """Make one poll."""
+    """Poll a feed once; return the result, the fake web client and the fake parser."""
     web, parser = Web(answers), Parser()
     limits = SETTINGS.model_copy(update={"host_pause": 0.0, "latency_factor": 0.0, **settings})
     requester = FeedRequester(web, parser, limits, lambda: now)  # type: ignore[arg-type]
@@ -67,7 +67,7 @@ def ask(
 
 
 def to(url: str, status: int = 301) -> tuple[int, Mapping[str, str], bytes]:
-    """Return a redirect."""
+    """Return status, headers and body of a redirect to this URL."""
     return status, {"location": url}, b"moved"
 
 
@@ -75,7 +75,10 @@ FOUND = (200, {"etag": '"1"', "last-modified": "yesterday", "cache-control": "ma
 
 
 def test_an_answer_becomes_an_outcome_with_its_validators_and_items() -> None:
-    """The request is unconditional, because the state has no validators."""
+    """The outcome of a poll contains the validators, the freshness and the items of the response.
+
+    The request has no condition, because the feed's state has no validators yet.
+    """
     asked, web, _ = ask({URL: FOUND})
     outcome = asked.outcome
     assert (outcome.result, outcome.sequence, outcome.at) == (PollResult.ITEMS, 1, NOW)
@@ -85,7 +88,10 @@ def test_an_answer_becomes_an_outcome_with_its_validators_and_items() -> None:
 
 
 def test_only_the_leading_permanent_redirects_move_a_feed() -> None:
-    """The target of a temporary redirect may change."""
+    """A feed moves to the target of the permanent redirects before the first temporary one.
+
+    The target of a temporary redirect may change.
+    """
     b, c, d = (f"https://{name}.example/" for name in "bcd")
     asked, *_ = ask({URL: to(b), b: to(c, 308), c: to(d, 302), d: FOUND})
     assert asked.outcome.moved_to == c
@@ -94,7 +100,10 @@ def test_only_the_leading_permanent_redirects_move_a_feed() -> None:
 
 
 def test_a_feed_that_fails_behind_a_redirect_has_not_moved() -> None:
-    """Sites that are down redirect everybody to an error page."""
+    """A feed does not move to the target of a redirect if this target responds with an error.
+
+    Sites that are down redirect all requests to an error page.
+    """
     asked, *_ = ask({URL: to("https://b.example/"), "https://b.example/": (404, {}, b"")})
     assert (asked.outcome.trouble, asked.outcome.status) == (Trouble.STATUS, 404)
     assert asked.outcome.moved_to is None
@@ -109,14 +118,14 @@ def test_a_feed_that_fails_behind_a_redirect_has_not_moved() -> None:
     ],
 )
 def test_redirects_end(answers: Mapping[str, Any], requests: int) -> None:
-    """In a loop, at a target that is not an http URL, or after the maximum number."""
+    """A poll ends at a redirect loop, at a target that is not http, or after the maximum number."""
     asked, web, _ = ask(answers)
     assert asked.outcome.trouble is Trouble.REDIRECT
     assert len(web.asked) == requests
 
 
 def test_a_host_has_its_pause_also_within_one_poll(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another host needs no pause."""
+    """A poll waits for the host's pause before it follows a redirect to the same host."""
     pauses: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -130,7 +139,10 @@ def test_a_host_has_its_pause_also_within_one_poll(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_same_body_is_parsed_once_a_day() -> None:
-    """A server without conditional responses does not cause a parse at each poll."""
+    """A body that is the same as before is parsed only once a day.
+
+    So a server without conditional responses does not cause a parse at each poll.
+    """
     asked, *_ = ask({URL: FOUND})
     state = replace(STATE, body_hash=asked.outcome.body_hash, last_poll=NOW)
     asked, _, parser = ask({URL: FOUND}, state, NOW + 3_600)
@@ -140,7 +152,7 @@ def test_the_same_body_is_parsed_once_a_day() -> None:
 
 
 def test_not_modified_is_an_answer_to_a_condition_alone() -> None:
-    """A 304 to an unconditional request is an error of the server."""
+    """A 304 is valid only after a conditional request; otherwise the poll has failed."""
     known = replace(STATE, etag='"1"', unconditional_at=NOW, sequence=4)
     asked, web, _ = ask({URL: (304, {}, b"")}, known)
     assert (asked.outcome.result, asked.outcome.sequence) == (PollResult.UNCHANGED, 5)
@@ -160,7 +172,7 @@ def test_not_modified_is_an_answer_to_a_condition_alone() -> None:
     ],
 )
 def test_trouble_has_its_class(answer: Any, result: PollResult, trouble: Trouble) -> None:
-    """The outcome also contains the server's Retry-After."""
+    """The outcome of a failed poll contains the kind of the error and the server's Retry-After."""
     outcome = ask({URL: answer})[0].outcome
     assert (outcome.result, outcome.trouble) == (result, trouble)
     assert outcome.message
@@ -169,6 +181,9 @@ def test_trouble_has_its_class(answer: Any, result: PollResult, trouble: Trouble
 
 
 def test_a_host_is_its_name_and_its_port_where_that_is_not_the_usual() -> None:
-    """So all its addresses share one queue."""
+    """A host is a lower-case name, with the port unless it is the scheme's default port.
+
+    So all URLs of a host share one queue.
+    """
     assert host_of("http://User@News.Example:80/a?b") == "news.example"
     assert host_of("https://news.example:8443/") == "news.example:8443"

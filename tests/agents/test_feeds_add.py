@@ -1,4 +1,4 @@
-"""The command `feeds add`: it requests pages like a worker, and follows the feeds it finds."""
+"""The command `feeds add` requests pages as a worker does, and adds the feeds that it finds."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ PAGES = {
 
 
 class Site(BaseHTTPRequestHandler):
-    """Site with a few pages and feeds on example.org; other hosts answer with a page without feed.
+    """Server of a few pages and feeds of example.org; other hosts have only a page without feeds.
 
     Attributes:
-        agents: User-Agents of the requests.
+        agents: User-Agent headers of all requests.
     """
 
     agents: set[str | None]
 
     def do_GET(self) -> None:
-        """Answer with one of the pages, or with 404."""
+        """Send one of the pages, or status 404."""
         has_pages = self.headers["Host"].endswith("example.org")
         self.agents.add(self.headers["User-Agent"])
         body = PAGES.get(self.path) if has_pages else b"<p>Hello"
@@ -46,12 +46,12 @@ class Site(BaseHTTPRequestHandler):
         self.wfile.write(body or b"")
 
     def log_message(self, *_: object) -> None:
-        """Write no log."""
+        """Suppress the server's log."""
 
 
 @pytest.fixture
 def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Site]]:
-    """Send every request to the test's site."""
+    """Run the server, and set the environment so that the command's requests reach it."""
     Site.agents = set()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -67,7 +67,10 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Site]]:
 
 
 def test_a_page_leads_to_its_feed(site: type[Site], run: Run, read_all: ReadAll) -> None:
-    """The main feed is followed with its own title, the other is named; requests say who asks."""
+    """`feeds add` adds the main feed of a page with its own title, and names the other feeds.
+
+    All requests contain the contact address in their User-Agent.
+    """
     done = run("feeds", "add", "http://www.example.org/", "--json")
     assert done.exit_code == 0
     report = orjson.loads(done.stdout)
@@ -83,7 +86,7 @@ def test_a_page_leads_to_its_feed(site: type[Site], run: Run, read_all: ReadAll)
 def test_all_feeds_of_a_page_are_followed_on_request(
     site: type[Site], run: Run, read_all: ReadAll
 ) -> None:
-    """Titles with control characters do not reach the terminal."""
+    """With --all, all feeds of a page are added; control characters in titles are not printed."""
     done = run("feeds", "add", "http://example.org/", "--all")
     assert done.exit_code == 0
     assert len(read_all("feeds")) == 2
@@ -95,7 +98,10 @@ def test_all_feeds_of_a_page_are_followed_on_request(
 
 @pytest.mark.usefixtures("site")
 def test_an_address_without_feed_stops_no_other(run: Run, read_all: ReadAll) -> None:
-    """It is named with its reason, and the exit code is 1."""
+    """An address without a feed is reported with its reason; the other addresses are added.
+
+    The exit code is then 1.
+    """
     addresses = ("http://none.example/", "http://example.org/404", "http://example.org/feed")
     done = run("feeds", "add", *addresses, "--title", "Mine")
     assert done.exit_code == 1
@@ -111,7 +117,7 @@ def test_an_address_without_feed_stops_no_other(run: Run, read_all: ReadAll) -> 
 def test_a_private_address_is_not_asked(
     run: Run, read_all: ReadAll, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command uses the same guard as workers."""
+    """`feeds add` refuses private addresses, because it uses the same guard as workers."""
     monkeypatch.delenv("URLTREE_ALLOW_NETWORKS")
     done = run("feeds", "add", "http://example.org/")
     assert done.exit_code == 1

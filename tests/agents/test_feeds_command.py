@@ -1,4 +1,4 @@
-"""The commands `feeds list|remove|import|export`, and the records of `feeds add`."""
+"""The commands `feeds list|remove|import|export`, and the records that `feeds add` publishes."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ URL = "https://example.org/feed"
     [(-5, "0 s"), (90, "90 s"), (900, "15 min"), (21_600, "6 h"), (259_200, "3 d")],
 )
 def test_a_time_is_one_number(seconds: float, text: str) -> None:
-    """The text is short enough for a column."""
+    """A time span is printed as one number with one unit, which is short enough for a column."""
     assert span(seconds) == text
 
 
 def state(feed: Feed, **changes: Any) -> Sent:
-    """Return a row as `poll` writes it."""
+    """Return the record of a feed's state as the stage `poll` writes it to the changelog."""
     row = FeedState(**{"site": feed.site, "feed": feed.url, "url": feed.url, **changes})
     key = row_key(feed.site, xxhash.xxh3_128_digest(feed.url.encode()))
     place = partition_of(feed.site.encode(), PARTITIONS)
@@ -39,13 +39,13 @@ def state(feed: Feed, **changes: Any) -> Sent:
 
 
 def follow(feed: Feed) -> Sent:
-    """Return a record of the topic feeds."""
+    """Return the record of the topic feeds that adds a feed."""
     place = partition_of(feed.site.encode(), PARTITIONS)
     return Sent("feeds", feed.key, feed.encode(), partition=place)
 
 
 def listed(run: Run, *options: str) -> list[dict[str, Any]]:
-    """Return the output of `feeds list --json`."""
+    """Run `feeds list --json`, and return its decoded lines."""
     result = run("feeds", "list", "--json", *options)
     assert result.exit_code == 0
     return [orjson.loads(line) for line in result.stdout.splitlines()]
@@ -53,7 +53,10 @@ def listed(run: Run, *options: str) -> list[dict[str, Any]]:
 
 @pytest.mark.kafka
 def test_an_address_is_followed_in_the_partition_of_its_site(run: Run, read_all: ReadAll) -> None:
-    """The worker that owns the site reads this partition."""
+    """The record of a feed is published to the partition of its site, not of its address.
+
+    The worker that owns the site reads this partition.
+    """
     added = run(
         *("feeds", "add", "blog.Example.org/a b", "http://cdn.example.net/x", "--no-check"),
         *("--site", "example.org", "--title", " My\n news ", "--meta", "k=v=w", "--json"),
@@ -85,7 +88,7 @@ def test_an_address_is_followed_in_the_partition_of_its_site(run: Run, read_all:
 def test_what_workers_would_refuse_is_wrong_use(
     arguments: tuple[str, ...], run: Run, read_all: ReadAll
 ) -> None:
-    """The command prints one sentence, exits with 2, and publishes nothing."""
+    """For arguments that workers would refuse, `feeds add` exits with 2 and publishes nothing."""
     result = run("feeds", "add", "--no-check", *arguments)
     assert result.exit_code == 2
     assert "Error: " in result.stderr
@@ -96,7 +99,10 @@ def test_what_workers_would_refuse_is_wrong_use(
 def test_feeds_are_removed_by_address_or_by_site(
     publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """A tombstone under the same key in the same partition removes a feed; the others remain."""
+    """`feeds remove` publishes a tombstone with the key and the partition of each removed feed.
+
+    The other feeds remain, and an unknown address causes exit code 1.
+    """
     feeds = [Feed(site="example.org", url=f"{URL}{n}") for n in range(3)]
     other = Feed(site="example.net", url="https://example.net/")
     publish(*map(follow, [*feeds, other]))
@@ -117,7 +123,10 @@ def test_feeds_are_removed_by_address_or_by_site(
 
 @pytest.mark.kafka
 def test_the_list_says_how_each_feed_fares(publish: Publish, run: Run) -> None:
-    """The last state counts; an unpolled feed is new, and a removed feed is not listed."""
+    """`feeds list` shows the last state of each feed; a feed that was never polled is `new`.
+
+    Removed feeds are not listed.
+    """
     now = time.time()
     feeds = [Feed(site="example.org", url=f"{URL}{n}", title="T") for n in range(3)]
     removed = Feed(site="example.org", url=f"{URL}/removed")
@@ -140,14 +149,14 @@ def test_the_list_says_how_each_feed_fares(publish: Publish, run: Run) -> None:
     assert listed(run, "--site", "example.net") == []
     shown = run("feeds", "list").stdout
     assert "2 h" in shown
-    assert "6 h" in shown  # up to a quarter of an hour later
+    assert "6 h" in shown  # correct for up to 15 minutes after the test began
     assert "3 x status: HTTP 500" in shown
     assert "3 feeds: 1 active, 1 new, 1 quarantined" in shown
 
 
 @pytest.mark.kafka
 def test_what_feeds_say_does_no_harm_to_a_terminal(publish: Publish, run: Run) -> None:
-    """Control characters and markup in error messages have no effect."""
+    """Control characters and markup in a feed's error message have no effect on the terminal."""
     feed = Feed(site="example.org", url=URL)
     publish(follow(feed), state(feed, errors=1, trouble="x", message="\x1b[2J[bold]\u202e"))
     shown = run("feeds", "list").stdout
@@ -159,7 +168,10 @@ def test_what_feeds_say_does_no_harm_to_a_terminal(publish: Publish, run: Run) -
 def test_a_list_is_imported_once_and_exported_as_it_was(
     run: Run, read_all: ReadAll, tmp_path: Path
 ) -> None:
-    """Known feeds stay, invalid entries are named, and a second import changes nothing."""
+    """An import adds new feeds and reports invalid entries; a second import changes nothing.
+
+    An export of the feeds can be imported again.
+    """
     file = tmp_path / "mine.opml"
     file.write_text(
         f'<opml><body><outline text="News"><outline text="A &amp; B" xmlUrl="{URL}"/></outline>'
@@ -186,13 +198,13 @@ def test_a_list_is_imported_once_and_exported_as_it_was(
 
 @pytest.mark.kafka
 def test_a_file_that_is_no_list_adds_nothing(run: Run) -> None:
-    """The exit code is 1."""
+    """The import of a file without a feed exits with code 1."""
     assert run("feeds", "import", "-", input="# nothing\n").exit_code == 1
 
 
 @pytest.mark.kafka
 def test_records_of_others_in_feeds_are_named_and_passed(publish: Publish, run: Run) -> None:
-    """An invalid record in the topic does not hide any feed."""
+    """`feeds list` reports an invalid record in the topic, and still lists all feeds."""
     publish(Sent("feeds", b"x", b"{}"), follow(Feed(site="example.org", url=URL)))
     result = run("feeds", "list")
     assert "should be SITE URL" in result.stderr
@@ -201,6 +213,9 @@ def test_records_of_others_in_feeds_are_named_and_passed(publish: Publish, run: 
 
 @pytest.mark.kafka
 def test_nobody_is_asked_without_a_contact_address(run: Run) -> None:
-    """Owners of sites must be able to reach whoever sends the requests."""
+    """Without the setting `contact`, `feeds add` sends no request.
+
+    Owners of sites must be able to contact the sender of the requests.
+    """
     with pytest.raises(SettingsError, match="contact"):
         run("feeds", "add", URL)

@@ -1,4 +1,4 @@
-"""Discovery of feeds: at the address itself, on a page, or at a usual path."""
+"""Feeds are discovered at an address itself, by the links of its page, or at a common path."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RSS = (
 
 
 class Pages:
-    """Fake web of a few pages that notes the requested URLs."""
+    """Fake web client and parser with a few pages; it notes the requested URLs."""
 
     def __init__(self, pages: Mapping[str, bytes | tuple[int, str]]) -> None:
         self.pages = pages
@@ -38,7 +38,7 @@ class Pages:
         max_bytes: int,  # noqa: ARG002
         wants: Callable[[int, Mapping[str, str]], bool] = lambda *_: True,
     ) -> Response:
-        """Return a page, a redirect (given as status and location), or status 404."""
+        """Return the prepared page, or the prepared status and Location; by default status 404."""
         self.asked.append(url)
         page = self.pages.get(url, (404, ""))
         if isinstance(page, bytes):
@@ -48,30 +48,33 @@ class Pages:
         return Response(url, status, {"location": location} if location else {}, b"", 0.0)
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
-        """Parse a feed as the workers' processes do."""
+        """Parse a feed as the parser processes of a worker do."""
         return parse_feed(body, content_type, url, max_items=10)
 
 
 def look(pages: Pages, url: str = f"{SITE}/", *, everything: bool = False) -> DiscoveredFeeds:
-    """Return the feeds of an address."""
+    """Return the feeds that are discovered at an address."""
     settings = Settings.model_validate({"host_pause": 0})
     return asyncio.run(FeedDiscovery(settings, pages, pages).at(url, everything=everything))
 
 
 def naming(*hrefs: str) -> bytes:
-    """Return a page that names feeds."""
+    """Return a page that links to these feeds."""
     return "".join(f'<link rel="feed" href="{href}">' for href in hrefs).encode()
 
 
 def test_a_feed_is_asked_once_and_is_it() -> None:
-    """The feed keeps the title that it contains."""
+    """The address of a feed is requested once, and the result has the feed's own title."""
     pages = Pages({URL: RSS})
     assert look(pages, URL) == DiscoveredFeeds((FeedCandidate(URL, "News <b>"),))
     assert pages.asked == [URL]
 
 
 def test_the_first_feed_of_a_page_that_answers_is_taken_and_the_rest_named() -> None:
-    """A dead link, or a link to a page, is skipped."""
+    """The first link of a page that is really a feed is returned, and later links are named.
+
+    Dead links and links to pages are skipped. With `everything`, all feeds are returned.
+    """
     page = naming("/dead", "/about", "/feed", "/2")
     pages = Pages({f"{SITE}/": page, f"{SITE}/about": b"<p>us", URL: RSS, f"{SITE}/2": RSS})
     assert look(pages) == DiscoveredFeeds(
@@ -84,7 +87,7 @@ def test_the_first_feed_of_a_page_that_answers_is_taken_and_the_rest_named() -> 
 
 
 def test_common_places_are_tried_where_a_page_names_nothing() -> None:
-    """They are requested in order, until one is a feed."""
+    """If a page links no feed, the common paths are requested in order until one is a feed."""
     place = SITE + COMMON_PATHS[2]
     pages = Pages({f"{SITE}/": b"<p>Hello", place: RSS})
     assert look(pages).feeds == (FeedCandidate(place, "News <b>"),)
@@ -98,7 +101,7 @@ def test_common_places_are_tried_where_a_page_names_nothing() -> None:
 def test_permanent_redirects_alone_change_the_name_of_a_feed(
     first: int, second: int, name: str
 ) -> None:
-    """A temporary redirect may end."""
+    """The URL of a feed follows permanent redirects, but no temporary one, which may end."""
     pages = Pages({f"{SITE}/old": (first, "/mid"), f"{SITE}/mid": (second, "/new")})
     pages.pages = {**pages.pages, f"{SITE}/new": RSS}
     assert look(pages, f"{SITE}/old").feeds[0].url == name
@@ -114,7 +117,7 @@ def test_permanent_redirects_alone_change_the_name_of_a_feed(
     ],
 )
 def test_an_address_without_feed_says_why(page: Any, trouble: Trouble) -> None:
-    """The cases are a redirect loop, another scheme, an error, and a page without feeds."""
+    """The error at an address without a feed names the cause, such as a redirect loop."""
     with pytest.raises(WebError) as error:
         look(Pages({f"{SITE}/": page}))
     assert error.value.trouble is trouble

@@ -1,4 +1,4 @@
-"""From fetches to raw-html through a real Kafka, with a web server on loopback."""
+"""The stage `fetch` on a real Kafka requests pages from a local server and publishes them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings of workers that may reach loopback and do not wait long."""
+    """Return settings of workers that may connect to 127.0.0.1 and pause only briefly."""
     return quick(settings, tmp_path)
 
 
 def test_a_page_arrives_with_all_that_is_known_of_it(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Its bytes, the fields from its feed and its response, and the origin of its record."""
+    """A fetched page has its bytes and the fields from its feed and from its response.
+
+    A header contains the origin of the record in the topic fetches.
+    """
     pages = Web()
     body = '<html><head><link rel="canonical" href="/story"></head><body><p>Käse'
     pages.put("news.example/a", redirect("/b", 302))
@@ -72,7 +75,10 @@ def test_a_page_arrives_with_all_that_is_known_of_it(
 def test_what_robots_txt_forbids_is_not_asked(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """The file is requested once per host, through redirects, and stored for other workers."""
+    """A page that robots.txt forbids is not requested, and becomes a dead letter.
+
+    robots.txt is requested once per host, through redirects, and stored for other workers.
+    """
     pages = Web()
     pages.put("news.example/robots.txt", redirect("http://www.news.example/rules"))
     pages.put("www.news.example/rules", html("User-agent: urltree\nDisallow: /private"))
@@ -94,7 +100,10 @@ def test_what_robots_txt_forbids_is_not_asked(
 def test_a_redirect_to_another_domain_is_its_owners(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """The record is sent on with its redirects; the page arrives in that domain's partition."""
+    """After a redirect to another domain, the record is sent to the partition of this domain.
+
+    The worker that owns this domain fetches the page and publishes it with this key.
+    """
     pages = Web()
     pages.put("news.example/a", redirect("http://www.other.example/b"))
     pages.page("www.other.example/b")
@@ -112,7 +121,7 @@ def test_a_redirect_to_another_domain_is_its_owners(
 def test_a_page_that_may_come_later_is_asked_again(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """After a 503 with Retry-After it is not tried earlier, and the attempt is counted."""
+    """A page with status 503 is requested again after its Retry-After, as another attempt."""
     pages = Web()
     pages.put("news.example/a", html("", 503, Retry_After="1"), html("<p>Now it is there"))
     pages.page("news.example/b")
@@ -122,11 +131,12 @@ def test_a_page_that_may_come_later_is_asked_again(
     again = fetches.decode(read_all("fetches")[-1].value)
     assert (again.attempt, again.trouble) == (1, "status 503")
     asked = pages.at["news.example"]
-    assert asked[2] - asked[1] >= 0.95  # robots.txt, /a, then the wait of Retry-After
+    # The requests are robots.txt, /a, and again /a after its Retry-After.
+    assert asked[2] - asked[1] >= 0.95
 
 
 def test_attempts_come_to_an_end(job: Settings, publish: Publish, read_all: ReadAll) -> None:
-    """The dead letter contains the last error."""
+    """After the maximum number of attempts a page becomes a dead letter with the last error."""
     pages = Web()
     pages.put("news.example/a", html("", 503, Retry_After="0"))
     publish(wanted(f"{NEWS}/a"))
@@ -140,7 +150,10 @@ def test_attempts_come_to_an_end(job: Settings, publish: Publish, read_all: Read
 def test_without_an_answer_to_robots_txt_no_page_is_asked(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """The host is left alone and the page waits; the dead letter contains the last error."""
+    """While robots.txt cannot be read, no page of its host is requested.
+
+    After all attempts, the page's dead letter contains the last error of robots.txt.
+    """
     pages = Web()
     for status in (429, 500, 503):
         pages.put(f"{status}.example/robots.txt", html("", status))
@@ -171,7 +184,10 @@ NO_PAGES = [
 def test_what_is_no_page_is_a_dead_letter(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """It has its reason at once, and the next page of the host is fetched."""
+    """A response that is not a page becomes a dead letter with its reason at once, without a retry.
+
+    The next page of the same host is fetched.
+    """
     pages = Web()
     hosts = [f"site{number}.example" for number in range(len(NO_PAGES))]
     for host, (answer, _) in zip(hosts, NO_PAGES, strict=True):
@@ -188,7 +204,7 @@ def test_what_is_no_page_is_a_dead_letter(
 
 
 def test_redirects_come_to_an_end(job: Settings, publish: Publish, read_all: ReadAll) -> None:
-    """The setting is the maximum."""
+    """A page that is redirected more often than `max_redirects` becomes a dead letter."""
     pages = Web()
     for number in range(5):
         pages.put(f"news.example/{number}", redirect(f"/{number + 1}"))
@@ -198,7 +214,7 @@ def test_redirects_come_to_an_end(job: Settings, publish: Publish, read_all: Rea
 
 
 def test_a_private_address_is_refused(job: Settings, publish: Publish, read_all: ReadAll) -> None:
-    """It is refused before any byte is sent."""
+    """A page at a private address becomes a dead letter with the reason `refused-address`."""
     urls = ["http://10.0.0.1/a", "http://[::1]/a", "http://localhost:9/a"]
     publish(*map(wanted, urls))
     fetch(job, Web(), connect_to=(), allow_networks=())
@@ -208,7 +224,7 @@ def test_a_private_address_is_refused(job: Settings, publish: Publish, read_all:
 def test_a_record_at_fault_is_a_dead_letter(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """No host is requested."""
+    """An invalid or misplaced record of fetches becomes a dead letter, without any request."""
     pages = Web()
     publish(
         Sent("fetches", b"news.example", b"no JSON"),

@@ -1,4 +1,4 @@
-"""Pages are fetched at the pace of their hosts, and no failure of a worker loses one."""
+"""Pages are fetched at the pace of their hosts, and no page is lost if a worker fails."""
 
 from __future__ import annotations
 
@@ -27,20 +27,23 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture(autouse=True)
 def _drained(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the requests of a stopping worker end, however slow the machine is."""
+    """Give a stopping worker enough time to finish its requests, even on a slow machine."""
     monkeypatch.setattr(service, "_DRAIN", PATIENCE)
 
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings of workers that may reach loopback and do not wait long."""
+    """Return settings of workers that may connect to 127.0.0.1 and pause only briefly."""
     return quick(settings, tmp_path)
 
 
 def test_a_page_that_was_put_off_comes_again(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """It must wait longer than allowed here, so it is sent again with the same attempts."""
+    """Pages that must wait longer than a worker keeps them are sent again, and fetched later.
+
+    A page that was not requested keeps its number of attempts.
+    """
     pages, clock = Web(), Clock()
     pages.put("news.example/a", html("", 503, Retry_After="7200"), html("<p>Now it is there"))
     pages.page("news.example/b")
@@ -68,7 +71,7 @@ def test_a_page_that_was_put_off_comes_again(
 def test_a_slow_host_holds_up_itself_alone(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """It responds after all others were requested, and gets one request at a time."""
+    """A slow host gets one request at a time, and does not delay the pages of other hosts."""
     pages = Web()
     for number in range(20):
         pages.page(f"quick.example/{number}")
@@ -90,14 +93,17 @@ def test_a_slow_host_holds_up_itself_alone(
 def test_a_dead_host_costs_one_request_however_many_pages_wait(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """One page has failed, the others are postponed, and another host's page is fetched."""
+    """After one failed request to a dead host its other pages wait without further requests.
+
+    The page of another host is fetched meanwhile.
+    """
     pages = Web()
     pages.page("news.example/a")
     publish(*(wanted(f"http://dead.example/{number}") for number in range(30)))
     publish(wanted(f"{NEWS}/a"))
 
     async def through() -> None:
-        with socket.socket() as taken:  # bound but not listening: it refuses connections
+        with socket.socket() as taken:  # a port that is bound but not listening refuses connections
             taken.bind(("127.0.0.1", 0))
             dead = f"dead.example::127.0.0.1:{taken.getsockname()[1]}"
             await asked(dead)
@@ -121,7 +127,10 @@ def test_a_dead_host_costs_one_request_however_many_pages_wait(
 def test_a_host_rests_between_two_requests(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """The pause is that of the setting, also after robots.txt; the order is that of the records."""
+    """Two requests to a host are at least `host_pause` apart, also after robots.txt.
+
+    The pages of a host are fetched in the order of their records.
+    """
     pages = Web()
     for number in range(4):
         pages.page(f"news.example/{number}")
@@ -136,7 +145,10 @@ def test_a_host_rests_between_two_requests(
 def test_a_worker_that_stops_in_order_leaves_nothing_undone_and_asks_nothing_twice(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Waiting pages are sent again, and published pages are committed."""
+    """A worker that stops in order loses no page, and the next worker requests no page twice.
+
+    Waiting pages are sent again, and the offsets of finished pages are committed.
+    """
     pages = Web()
     urls = [f"{NEWS}/{number}" for number in range(12)]
     for url in urls:
@@ -162,7 +174,7 @@ def test_a_worker_that_stops_in_order_leaves_nothing_undone_and_asks_nothing_twi
 def test_a_worker_that_crashed_is_followed_by_one_that_misses_nothing(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Pages that were fetched and not committed are fetched again; no page is missing."""
+    """After a crash no page is missing: pages that were not committed are fetched again."""
     pages = Web()
     urls = [f"{NEWS}/{number}" for number in range(6)]
     for url in urls:
@@ -176,7 +188,7 @@ def test_a_worker_that_crashed_is_followed_by_one_that_misses_nothing(
             async with started(settings, Fetch) as (first,):
                 assert isinstance(first, Fetch)
                 await until(lambda: pages.times("news.example/3") == 1)
-                first.app.before_wait = None  # like a crash: nothing is sent again or committed
+                first.app.before_wait = None  # as in a crash, nothing is sent again or committed
                 first.fetching.clear()
                 first.delivery.clear()
             async with started(settings, Fetch) as stages:
@@ -189,7 +201,7 @@ def test_a_worker_that_crashed_is_followed_by_one_that_misses_nothing(
 def test_what_is_of_another_owner_by_now_is_dropped(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """After a revoke no page in memory is requested or sent."""
+    """After its partitions were revoked, a worker requests and publishes none of their pages."""
     pages, is_revoked = Web(), asyncio.Event()
 
     async def held(request: web.Request) -> web.StreamResponse:
@@ -215,7 +227,7 @@ def test_what_is_of_another_owner_by_now_is_dropped(
 def test_a_host_is_asked_by_one_worker_when_another_joins(
     job: Settings, publish: Publish, read_all: ReadAll, tmp_path: Path
 ) -> None:
-    """Waiting pages move to the new owner; each is requested once, one at a time."""
+    """When a second worker joins, each page is requested once, one at a time per host."""
     pages = Web()
     hosts = [f"site{number}.example" for number in range(12)]
     addresses = [f"{host}/{number}" for number in range(8) for host in hosts]

@@ -1,4 +1,4 @@
-"""The command `forget`: a page or domain is deleted, and later pages are kept."""
+"""The command `forget` deletes a page or a domain, but no pages that arrive later."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ TABLES = [
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Return settings of workers with a disk of their own."""
+    """Return settings of workers with their own data directory."""
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def page(path: str, host: str = "example.org") -> Sent:
-    """Return a page in its partition."""
+    """Return the record of a page with its host as the key."""
     url = f"https://www.{host}/{path}"
     value = raw_html.encode(Page(url=url, html=f"<p>Text of {path}</p><p>Imprint</p>"))
     return Sent("raw-html", host.encode(), value)
@@ -45,13 +45,13 @@ def kept(records: list[Any]) -> dict[bytes, bytes]:
 
 
 def urls(records: list[Any]) -> set[str]:
-    """Return the URLs of the pages that have clean text."""
+    """Return the URLs (without https://www.) of the pages that have clean text."""
     texts = map(clean_text.decode, kept(records).values())
     return {text["url"].removeprefix("https://www.") for text in texts}
 
 
 def forget_while_running(job: Settings, target: str) -> Any:
-    """Run the command while workers run."""
+    """Run `forget` for a page or domain while workers run."""
 
     async def scenario() -> Any:
         async with started(job, *BOTH):
@@ -63,11 +63,14 @@ def forget_while_running(job: Settings, target: str) -> Any:
 def test_a_domain_is_forgotten_and_learned_anew(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Its rows and clean text are deleted; other domains and later pages are kept."""
+    """`forget` deletes the rows and the clean text of a domain, and nothing of other domains.
+
+    Pages of the domain that are published later are processed.
+    """
     publish(page("a"), page("b"), page("a", "other.net"))
     work(job)
     first = next(r for r in read_all("clean-text") if b'"domain":"example.org"' in r.value)
-    # clean text of a document that was evicted long ago
+    # clean text of a document whose row was evicted long ago
     publish(Sent("clean-text", b"f" * 32, first.value, partition=first.partition))
     done = forget_while_running(job, "example.org")
     assert done.answered
@@ -83,7 +86,7 @@ def test_a_domain_is_forgotten_and_learned_anew(
 
 
 def test_a_page_is_forgotten_alone(job: Settings, publish: Publish, read_all: ReadAll) -> None:
-    """Any spelling of its URL works; the rest of its domain is kept."""
+    """`forget` deletes a page for any spelling of its URL, and no other page of its domain."""
     publish(page("a"), page("b"))
     work(job)
     done = forget_while_running(job, "http://WWW.example.org:80/a?utm_source=x")
@@ -97,7 +100,10 @@ def test_a_page_is_forgotten_alone(job: Settings, publish: Publish, read_all: Re
 def test_without_workers_the_command_waits_for_them(
     job: Settings, publish: Publish, read_all: ReadAll, run: Run
 ) -> None:
-    """The exit code is 1 because nobody answered; the next worker obeys."""
+    """Without workers, `forget` exits with 1 after its time limit.
+
+    The next worker that is started deletes the domain.
+    """
     publish(page("a"), page("b"))
     result = run("forget", "example.org", "--yes", "--wait", "0.5", "--json")
     assert result.exit_code == 1
@@ -115,7 +121,10 @@ def test_without_workers_the_command_waits_for_them(
 def test_a_page_that_changes_under_one_url_is_found_by_its_clean_text(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Its ids depend on its titles, which are stored nowhere else."""
+    """`forget` finds all ids of a page whose id depends on its title by searching clean-text.
+
+    Only the clean text shows which ids the page has had.
+    """
     front = [
         Page(url="http://www.aljazeera.com/", html=f"<title>News {day}</title><p>Text")
         for day in (1, 2)
@@ -129,19 +138,22 @@ def test_a_page_that_changes_under_one_url_is_found_by_its_clean_text(
 
 
 def test_nothing_is_forgotten_without_a_yes(run: Run, read_all: ReadAll) -> None:
-    """The command asks for confirmation."""
+    """`forget` deletes nothing without confirmation."""
     assert run("forget", "example.org", input="n\n").exit_code == 1
     assert read_all("raw-html") == []
 
 
 @pytest.mark.parametrize(
     ("target", "words"),
-    [("www.example.org", "belong to example.org"), ("http:///", "no absolute URL"), ("..", "")],
+    [("www.example.org", "belong to example.org"), ("http:///", "not an absolute URL"), ("..", "")],
 )
 def test_what_is_neither_url_nor_domain_is_refused(
     run: Run, read_all: ReadAll, target: str, words: str
 ) -> None:
-    """A subdomain never causes the deletion of the whole domain."""
+    """`forget` refuses an argument that is neither a URL nor a registrable domain.
+
+    So a subdomain does not cause the deletion of its whole domain.
+    """
     result = run("forget", target, "--yes")
     assert result.exit_code == 2
     assert words in result.stderr
@@ -151,7 +163,7 @@ def test_what_is_neither_url_nor_domain_is_refused(
 def test_a_command_that_is_none_is_a_dead_letter(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """A record that only looks like a command deletes nothing."""
+    """An invalid command, or one under a wrong key, becomes a dead letter and deletes nothing."""
     command = [("urltree-command", b"forget")]
     publish(
         page("a"),

@@ -1,4 +1,4 @@
-"""Header names that are not UTF-8 break aiokafka's fetch, but must not affect the job."""
+"""Header names that are not UTF-8 make aiokafka fail, but do not affect the job."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def values_of(records: Any) -> list[bytes]:
 
 
 def test_aiokafka_cannot_read_such_a_batch_and_we_can() -> None:
-    """Every record comes once, in order."""
+    """Our reader returns all records of such a batch in order, where aiokafka's reader fails."""
     data = batch([b"zero", b"one", b"two"]) + batch([b"three", b"four " + BAD])
     with pytest.raises(UnicodeDecodeError):
         values_of(MemoryRecords(data))
@@ -58,7 +58,7 @@ def test_aiokafka_cannot_read_such_a_batch_and_we_can() -> None:
 def test_a_page_with_such_a_header_is_processed_like_any_other(
     job: Settings, read_all: ReadAll, tmp_path: Path
 ) -> None:
-    """The worker continues, and the records before and after it are processed."""
+    """A page whose header name is not UTF-8 is processed, like the pages before and after it."""
     asyncio.run(_publish(job, [page("a"), page("b"), page("c")]))
     work(job.model_copy(update={"data_dir": tmp_path}))
     texts = [clean_text.decode(record.value)["url"] for record in read_all("clean-text")]

@@ -1,4 +1,4 @@
-"""The Kafka clients of the commands: connection settings, errors, and reading a topic."""
+"""The Kafka clients of the commands: their connection settings, errors and reading of topics."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tests.agents.records import Publish, ReadAll, Sent
 
 
 def reached(**fields: Any) -> dict[str, Any]:
-    """Return the arguments for aiokafka under these settings."""
+    """Return the arguments for aiokafka's clients that follow from these settings."""
     return options(Settings.model_validate(fields))
 
 
 def test_plain_brokers_need_nothing_else() -> None:
-    """Without security settings there is neither TLS nor a login."""
+    """Without security settings, a client uses neither TLS nor a login."""
     found = reached(brokers="a:1,b:2")
     assert found["bootstrap_servers"] == ["a:1", "b:2"]
     assert "ssl_context" not in found
@@ -36,7 +36,7 @@ def test_plain_brokers_need_nothing_else() -> None:
 
 
 def test_tls_and_login_are_passed_on() -> None:
-    """By default the system's certificates are trusted, and host names are checked."""
+    """TLS and login settings reach aiokafka; by default certificates and host names are checked."""
     found = reached(security="SASL_SSL", sasl_username="me", sasl_password="secret")  # noqa: S106
     assert found["ssl_context"].verify_mode is ssl.CERT_REQUIRED
     assert found["ssl_context"].check_hostname
@@ -44,7 +44,7 @@ def test_tls_and_login_are_passed_on() -> None:
 
 
 def test_a_certificate_that_is_none_is_a_wrong_setting(tmp_path: Path) -> None:
-    """An invalid certificate causes one sentence that names the settings."""
+    """An invalid or missing certificate file causes an error that names its setting."""
     (tmp_path / "ca.pem").write_text("nonsense")
     with pytest.raises(SettingsError, match="ssl_ca_file"):
         reached(security="SSL", ssl_ca_file=tmp_path / "ca.pem")
@@ -53,7 +53,7 @@ def test_a_certificate_that_is_none_is_a_wrong_setting(tmp_path: Path) -> None:
 
 
 def test_a_key_with_a_password_is_a_wrong_setting(tmp_path: Path) -> None:
-    """OpenSSL does not prompt for the password: a worker has no terminal, a command would hang."""
+    """A key with a password causes an error, because OpenSSL would wait for input on a terminal."""
     issued = trustme.CA().issue_cert("urltree")
     issued.cert_chain_pems[0].write_to_path(tmp_path / "cert.pem")
     key = load_pem_private_key(issued.private_key_pem.bytes(), None)
@@ -66,7 +66,7 @@ def test_a_key_with_a_password_is_a_wrong_setting(tmp_path: Path) -> None:
 
 
 def test_no_broker_is_an_error_to_operators_and_a_reason_to_wait_for_workers() -> None:
-    """The error has both types: commands end on it, and workers retry."""
+    """NoKafkaError ends a command as a SettingsError, and makes a worker retry."""
     error = NoKafkaError("Kafka cannot be reached at a:1")
     assert isinstance(error, SettingsError)
     assert isinstance(error, KafkaConnectionError)
@@ -75,7 +75,7 @@ def test_no_broker_is_an_error_to_operators_and_a_reason_to_wait_for_workers() -
 
 @pytest.mark.kafka
 def test_a_topic_is_read_to_its_end_and_no_further(publish: Publish, read_all: ReadAll) -> None:
-    """Reading also ends for empty partitions and topics; a large record is read completely."""
+    """Reading a topic ends after its last record, also in an empty topic; records may be large."""
     assert read_all("documents") == []
     large = b"x" * (10 * 1024 * 1024)
     publish(*[Sent("documents", b"k", value) for value in (b"1", large, None)])

@@ -1,4 +1,4 @@
-"""The live rows of compacted topics, found without keeping all keys in memory."""
+"""The live rows of compacted topics are found without holding all keys in memory."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ KEY_BYTES = 1_000
 
 
 async def write(job: Settings, partition: int, rows: Iterable[tuple[bytes, bytes | None]]) -> None:
-    """Write rows to a changelog in this order; None deletes a row."""
+    """Write rows to a partition of the changelog in this order; the value None deletes a row."""
     async with producer(job) as out:
         sent = [await out.send(job.topic(TOPIC), v, key, partition) for key, v in rows]
         await asyncio.gather(*sent)
 
 
 async def found(job: Settings) -> list[tuple[int, bytes]]:
-    """Return partitions and keys of the live rows."""
+    """Return the partition and the key of each live row."""
     async with consumer(job) as client:
         places = await partitions(client, job.topic(TOPIC))
         return [(place.partition, key) async for place, key in live_keys(client, places)]
@@ -44,7 +44,7 @@ def names(folder: Path) -> list[str]:
 
 
 def test_a_row_is_left_unless_it_was_deleted_last(job: Settings) -> None:
-    """Each live row comes once; the same key in another partition is another row."""
+    """Each row whose last record is not a tombstone is returned once, for each partition."""
 
     async def scenario() -> None:
         await write(job, 1, [(b"b", b"1"), (b"a", b"1"), (b"c", b"1"), (b"b", b"2"), (b"c", None)])
@@ -55,7 +55,7 @@ def test_a_row_is_left_unless_it_was_deleted_last(job: Settings) -> None:
 
 
 def test_rows_are_not_held_in_memory(job: Settings, record: Record) -> None:
-    """All records have been read before the first key comes, and almost none are in memory."""
+    """When the first key is returned, all records have been read, but few keys are in memory."""
 
     async def scenario() -> int:
         await write(job, 2, ((b"%0*d" % (KEY_BYTES, n), b"v") for n in range(KEYS)))
@@ -79,7 +79,7 @@ def test_rows_are_not_held_in_memory(job: Settings, record: Record) -> None:
 def test_nothing_stays_on_disk_when_one_row_was_enough(
     job: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A caller that only asks whether there is any row stops after the first."""
+    """A caller that stops after the first row leaves no temporary file."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     async def scenario() -> None:

@@ -1,4 +1,4 @@
-"""Domains in memory: a bounded size, and the least recently used domains are dropped."""
+"""The memory of domains has a maximum size; the least recently used domains are dropped."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from agents.memory import Memory
 
 
 def sizes(bound: int) -> Memory[list[int]]:
-    """Return a memory of lists in which the size of a list is its sum."""
+    """Return a memory of lists with this maximum size; the size of a list is its sum."""
     return Memory(bound, sum)
 
 
 def test_the_least_recently_used_domains_go_when_the_bound_is_reached() -> None:
-    """The last use counts, not the age."""
+    """At the maximum size, the domain that was not used for longest is dropped, not the oldest."""
     memory = sizes(10)
     for domain in ("a", "b", "c"):
         memory.add(0, domain, [3])
@@ -22,7 +22,7 @@ def test_the_least_recently_used_domains_go_when_the_bound_is_reached() -> None:
 
 
 def test_a_domain_that_grows_drives_others_out_but_stays_itself() -> None:
-    """A domain larger than the bound can still be processed."""
+    """A domain that grows beyond the maximum size stays, and all other domains are dropped."""
     memory = sizes(10)
     memory.add(0, "a", [3])
     memory.add(0, "b", [3])
@@ -36,12 +36,12 @@ def test_a_domain_that_grows_drives_others_out_but_stays_itself() -> None:
 
 
 def test_partitions_are_kept_apart_and_what_is_dropped_is_gone() -> None:
-    """A domain that lies in two partitions by mistake counts as two domains."""
+    """A domain with records in two partitions is two entries; dropping one keeps the other."""
     memory = sizes(10)
     memory.add(0, "a", [1])
     memory.add(1, "a", [2])
     memory.drop(0, "a")
-    memory.measure(0, "a")  # by work that began before the drop
+    memory.measure(0, "a")  # as work that began before the drop does
     assert memory.get(0, "a") is None
     assert memory.get(1, "a") == [2]
     assert memory.size == 2

@@ -1,4 +1,4 @@
-"""Metrics of a real worker on a real Kafka have the right values."""
+"""The metrics of a worker on a real Kafka have the right values."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ ROWS = 5_000
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Return settings of workers with a disk of their own."""
+    """Return settings of workers with their own data directory."""
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def metric(stage: Stage, name: str, **labels: str) -> float:
-    """Return the present value of a stage's metric."""
+    """Return the current value of a stage's metric."""
     value = stage.metrics.registry.get_sample_value(f"urltree_{name}", labels)
     assert value is not None
     return value
 
 
 async def send(settings: Settings, path: str, key: bytes | None, hours: float) -> None:
-    """Publish a page with a timestamp some hours ago."""
+    """Publish a page whose record's timestamp is this number of hours ago."""
     at = round((time.time() - hours * HOUR) * 1000)
     place = partition_of(b"example.org", PARTITIONS)
     place = place if key else (place + 1) % PARTITIONS
@@ -58,7 +58,10 @@ async def send(settings: Settings, path: str, key: bytes | None, hours: float) -
 
 
 def test_a_page_is_timed_from_its_first_record_and_counts_once(job: Settings) -> None:
-    """A re-keyed page counts from its first record; a future time gives 0. A replay is left out."""
+    """`page_seconds` measures a page's latency from its first record, and counts each page once.
+
+    A timestamp in the future gives 0, and replays are not counted.
+    """
 
     async def publish() -> None:
         await send(job, "old", b"example.org", 2)
@@ -80,7 +83,10 @@ def test_a_page_is_timed_from_its_first_record_and_counts_once(job: Settings) ->
 def test_a_dead_letter_is_replayed_without_the_time_at_which_it_came(
     prefix: str, publish: Publish, read_all: ReadAll, run: Run
 ) -> None:
-    """The days until a replay do not count as latency of the job."""
+    """A replayed dead letter has no header with its first arrival.
+
+    So the days until the replay do not count as latency of the job.
+    """
     headers = ((ARRIVED, b"1700000000000"), ("mine", b"kept"))
     original = Record(b"example.org", page(), headers)
     origin, topic = f"{prefix}raw-html/0/7", f"{prefix}raw-html"
@@ -95,7 +101,7 @@ def test_a_dead_letter_is_replayed_without_the_time_at_which_it_came(
 def test_characters_are_counted_by_verdict(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """All blocks are counted, those that are kept and those that are dropped."""
+    """`text_characters_total` counts the characters of all blocks, by content and boilerplate."""
     publish(*(raw(page(f"page-{letter}")) for letter in "abcdefgh"))
     _, extract = work(job, *BOTH)
     blocks = [block for r in read_all("documents") for block in documents.decode(r.value).blocks]
@@ -108,7 +114,10 @@ def test_characters_are_counted_by_verdict(
 
 
 def test_recovery_says_how_much_is_left_and_tables_how_large_they_are(job: Settings) -> None:
-    """The metric is above 0 during a recovery, and 0 after it."""
+    """`recovery_records` is above 0 during a recovery and 0 afterwards.
+
+    After the recovery, other metrics show the number of rows and the size of the state.
+    """
     seen: list[float] = []
 
     async def scenario() -> None:
@@ -143,7 +152,7 @@ def test_recovery_says_how_much_is_left_and_tables_how_large_they_are(job: Setti
 def test_hosts_that_nobody_asks_yet_are_overdue(
     job: Settings, tmp_path: Path, publish: Publish
 ) -> None:
-    """A worker that may fetch from one host at a time keeps the other one waiting."""
+    """`hosts_overdue` counts a host that waits because a worker may fetch only one page at once."""
     pages, is_seen = Web(), asyncio.Event()
 
     async def held(request: web.Request) -> web.StreamResponse:

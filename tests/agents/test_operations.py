@@ -1,4 +1,4 @@
-"""The commands of docs/operations.md do what the runbook says."""
+"""The commands in the runbook docs/operations.md have the effect that it describes."""
 
 from __future__ import annotations
 
@@ -34,44 +34,44 @@ Change = Callable[[AIOKafkaAdminClient], Awaitable[object]]
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Return settings of workers with a disk of their own, where commands find it."""
+    """Return settings of workers with their own data directory, which commands use too."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")  # no name is cut off
+    monkeypatch.setenv("COLUMNS", "200")  # wide enough for every name
     monkeypatch.setenv("URLTREE_DATA_DIR", str(tmp_path / "disk"))
     return settings.model_copy(update={"data_dir": tmp_path / "disk", "commit_seconds": 0.3})
 
 
 @pytest.fixture
 def book(job: Settings, run: Run, tmp_path: Path) -> Runbook:
-    """Return the runbook; the second job in its examples is another prefix of this test."""
+    """Return the runbook; the second job in its examples gets a prefix of this test."""
     return Runbook(run, tmp_path, {"b-": f"{job.prefix}b-"})
 
 
 def beside(job: Settings, **changes: object) -> Settings:
-    """Return the settings of the job to which the examples move, with disks of its own."""
+    """Return the settings of the second job in the runbook, with its own data directory."""
     disk = job.data_dir.with_name("other")
     return job.model_copy(update={"prefix": f"{job.prefix}b-", "data_dir": disk, **changes})
 
 
 def behind_the_back(job: Settings, change: Change) -> None:
-    """Change the topics, and return when the brokers report the change."""
+    """Change topics without the job's commands, and wait until the brokers report it."""
 
     async def changed() -> None:
         async with admin(job) as client:
             await change(client)
-            while not await find_differences(client, declared_topics(job)):  # noqa: ASYNC110 - it has no event
+            while not await find_differences(client, declared_topics(job)):  # noqa: ASYNC110 - no event exists
                 await asyncio.sleep(0.1)
 
     asyncio.run(changed())
 
 
 def lose(job: Settings, topic: str) -> None:
-    """Delete a topic."""
+    """Delete a topic of the job."""
     behind_the_back(job, lambda client: client.delete_topics([job.topic(topic)]))
 
 
 def on_disk(job: Settings) -> Rows:
-    """Return the rows of every table on the disks of this job."""
+    """Return the rows of every table in the data directory of this job."""
     return {
         (name, key): value
         for name in TABLES
@@ -81,18 +81,18 @@ def on_disk(job: Settings) -> Rows:
 
 
 def missing(job: Settings) -> int:
-    """Return the number of pages that the audit misses."""
+    """Return the number of pages that the audit counts as missing."""
     return asyncio.run(account(job)).missing
 
 
 def test_a_lost_table_is_restored_from_a_dump(
     job: Settings, publish: Publish, book: Runbook, record: Record
 ) -> None:
-    """A dump of running workers, and what came since, restore every page.
+    """A lost table is restored from a dump; pages that arrived after the dump are read again.
 
-    The disks of both stages are deleted too. `normalize` needs no further step.
+    The data directories of both stages are deleted too. `normalize` needs no further step.
     """
-    kinds = (False, True)  # with kubectl, or without
+    kinds = (False, True)  # commands without and with kubectl
 
     async def back_up() -> None:
         async with started(job, *BOTH) as stages:
@@ -117,7 +117,10 @@ def test_a_lost_table_is_restored_from_a_dump(
 
 
 def test_lost_documents_and_texts_are_made_again(job: Settings, publish: Publish, run: Run) -> None:
-    """A reset of `normalize` restores documents, also unread ones; either reset restores texts."""
+    """A reset of `normalize` restores lost documents, even those that `extract` has not read.
+
+    A reset of `extract` and then of `normalize` restores lost clean text.
+    """
     publish(*pages(1))
     work(job)
     publish(*pages(2))
@@ -133,7 +136,7 @@ def test_lost_documents_and_texts_are_made_again(job: Settings, publish: Publish
 
 
 def test_a_lost_input_is_read_from_its_beginning(job: Settings, publish: Publish) -> None:
-    """Deleting a topic deletes its committed offsets, so no old offset skips a record."""
+    """Deleting a topic deletes its committed offsets, so a new topic is read from its beginning."""
     publish(*pages(1))
     work(job, Normalize)
     assert asyncio.run(committed_offsets(job, "normalize", "raw-html"))
@@ -145,7 +148,10 @@ def test_a_lost_input_is_read_from_its_beginning(job: Settings, publish: Publish
 def test_a_lost_cluster_is_restored_from_a_dump(
     job: Settings, publish: Publish, book: Runbook, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rows are restored, waiting pages are processed, and pages published again are duplicates."""
+    """A dump restores the rows on another cluster, and pages that waited are processed there.
+
+    Pages that are published again are duplicates.
+    """
     known = pages(1, 2)
     publish(*known)
     work(job)
@@ -172,10 +178,10 @@ def test_a_lost_cluster_is_restored_from_a_dump(
 def test_a_job_moves_to_more_partitions(
     job: Settings, publish: Publish, book: Runbook, tmp_path: Path, record: Record
 ) -> None:
-    """After topics were grown by hand, a job moves to new topics with 12 partitions, completely.
+    """A job moves to topics with 12 partitions, even after an operator has added a partition.
 
-    No worker starts on the grown topics. Workers that already run (as in `work`, which skips the
-    check) continue: they send records of the new partition to the partition of their domain.
+    No worker starts with such topics. Workers that already run continue: they send records of the
+    new partition to the partition of their domain. (`work` starts stages without the check.)
     """
     name, known = job.topic("raw-html"), pages(1, 2)
     behind_the_back(job, lambda client: client.create_partitions({name: NewPartitions(7)}))
@@ -211,7 +217,7 @@ def test_a_job_moves_to_more_partitions(
 def test_dead_letters_are_found_and_replayed(
     job: Settings, publish: Publish, book: Runbook
 ) -> None:
-    """The commands of the runbook work on a record that is not a page."""
+    """The runbook's commands find the dead letter of an invalid record and replay it."""
     origin, _ = publish(Sent("raw-html", b"example.org", b"{"), *pages(1)[:1])
     work(job)
     book = Runbook(book._run, Path.cwd(), {"raw-html/3/1042": origin, "too-large": "malformed"})
@@ -227,7 +233,7 @@ def test_dead_letters_are_found_and_replayed(
 
 
 def letters(book: Runbook) -> list[Any]:
-    """Return the last dead letter of each origin."""
+    """Return the last dead letters, as `dead-letters list` prints them."""
     found = book._run("dead-letters", "list", "--json").stdout
     last: list[Any] = orjson.loads(found)["last"]
     return last
@@ -236,7 +242,10 @@ def letters(book: Runbook) -> list[Any]:
 def test_a_page_and_a_domain_are_forgotten_where_a_page_comes_through(
     job: Settings, publish: Publish, book: Runbook
 ) -> None:
-    """After an upgrade `round-trip` works, and `forget` deletes all their rows and no others."""
+    """The commands after an upgrade succeed, and `forget` deletes the rows of a page and a domain.
+
+    All other rows remain.
+    """
 
     async def scenario() -> None:
         async with started(job, *BOTH) as stages:

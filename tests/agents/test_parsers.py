@@ -27,12 +27,12 @@ MIB = 1024**2
 async def until(holds: Callable[[], object]) -> None:
     """Wait until a condition is true."""
     async with asyncio.timeout(GUARD):
-        while not holds():  # noqa: ASYNC110 - what is waited for has no event
+        while not holds():  # noqa: ASYNC110 - the condition has no event
             await asyncio.sleep(0.02)
 
 
 async def in_the_middle() -> psutil.Process:
-    """Return the only process after it has parsed for a while."""
+    """Wait until the only parser process has worked for 0.2 s of CPU time, and return it."""
     (child,) = children()
     before = sum(child.cpu_times()[:2])
     await until(lambda: sum(child.cpu_times()[:2]) >= before + 0.2)
@@ -40,7 +40,7 @@ async def in_the_middle() -> psutil.Process:
 
 
 def test_a_feed_is_parsed_and_what_is_none_is_refused() -> None:
-    """Both results come from the same process."""
+    """A process that has refused a body parses the next feed."""
 
     async def test(parsers: Parsers) -> None:
         assert await is_well(parsers)
@@ -53,7 +53,10 @@ def test_a_feed_is_parsed_and_what_is_none_is_refused() -> None:
 
 
 def test_a_slow_feed_is_an_error_and_others_go_on() -> None:
-    """One process is stuck; the other has a limit that a pause of the machine cannot exceed."""
+    """A feed that takes too long is an error, and the other process parses feeds meanwhile.
+
+    The short time limit applies only to the slow feed, so a pause of the machine is harmless.
+    """
 
     async def test(parsers: Parsers) -> None:
         assert await asyncio.gather(is_well(parsers), is_well(parsers)) == [True, True]
@@ -71,7 +74,7 @@ def test_a_slow_feed_is_an_error_and_others_go_on() -> None:
 
 
 def test_a_process_that_is_killed_costs_its_feed_alone() -> None:
-    """The kernel kills processes in this way when memory runs out."""
+    """If a parser process is killed, as by a kernel without memory, only its feed fails."""
 
     async def test(parsers: Parsers) -> None:
         assert await is_well(parsers)
@@ -84,7 +87,7 @@ def test_a_process_that_is_killed_costs_its_feed_alone() -> None:
 
 
 def test_a_process_that_is_killed_while_it_is_idle_costs_nothing() -> None:
-    """It is replaced before the next feed."""
+    """A parser process that is killed while it is idle is replaced before the next feed."""
 
     async def test(parsers: Parsers) -> None:
         assert await is_well(parsers)
@@ -96,9 +99,9 @@ def test_a_process_that_is_killed_while_it_is_idle_costs_nothing() -> None:
     run(test)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux alone")
+@pytest.mark.skipif(sys.platform != "linux", reason="memory can be limited only on Linux")
 def test_memory_is_limited() -> None:
-    """A feed that needs more is an error, both while it is parsed and while it is received."""
+    """A feed that needs more memory than allowed is an error, while it is received or parsed."""
 
     async def test(parsers: Parsers) -> None:
         assert await is_well(parsers)
@@ -110,7 +113,7 @@ def test_memory_is_limited() -> None:
 
 
 def test_a_cancelled_poll_frees_its_process() -> None:
-    """Polls are cancelled when partitions move."""
+    """A poll that is cancelled, as in a rebalance, frees its process for the next feed."""
 
     async def test(parsers: Parsers) -> None:
         assert await is_well(parsers)
@@ -127,7 +130,7 @@ def test_a_cancelled_poll_frees_its_process() -> None:
 
 
 def test_an_end_in_the_middle_leaves_no_process() -> None:
-    """A worker that stops does not wait for a feed."""
+    """If the parsers are closed while one parses a feed, no process is left."""
 
     async def test(parsers: Parsers) -> None:
         assert await is_well(parsers)
@@ -139,7 +142,7 @@ def test_an_end_in_the_middle_leaves_no_process() -> None:
 
 
 def test_processes_are_replaced() -> None:
-    """So memory that feeds may leak is limited."""
+    """A parser process is replaced after `tasks` feeds, which limits leaked memory."""
 
     async def test(parsers: Parsers) -> None:
         seen = set[int]()
@@ -169,7 +172,7 @@ asyncio.run(work())
 
 
 def test_processes_end_with_a_worker_that_is_killed() -> None:
-    """Idle or in the middle of a feed, which takes 30 s more."""
+    """If a worker is killed, its parser processes end, both the idle and the working one."""
     worker = subprocess.Popen(
         [sys.executable, "-c", WORKER], env=child_process.environment(), stdout=subprocess.PIPE
     )

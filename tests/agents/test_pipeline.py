@@ -1,4 +1,4 @@
-"""From raw-html to clean text, duplicates and dead letters, through two stages on a real Kafka."""
+"""Two stages on a real Kafka turn raw-html into clean text, duplicates and dead letters."""
 
 from __future__ import annotations
 
@@ -23,25 +23,28 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Return settings of workers with a disk of their own."""
+    """Return settings of workers with their own data directory."""
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def page(path: str = "a", **fields: Any) -> bytes:
-    """Return a page of example.org as a record value; its first line is on no other page."""
+    """Return the record value of a page of example.org; only its first line is unique."""
     html = f"<html><body><p>This is {path} and nothing else.</p><p>Imprint and contact</p>"
     return raw_html.encode(Page(**{"url": f"https://example.org/{path}", "html": html} | fields))
 
 
 def raw(value: bytes | None, key: bytes | None = b"example.org", **fields: Any) -> Sent:
-    """Return a record of raw-html."""
+    """Return a record of the topic raw-html."""
     return Sent("raw-html", key, value, **fields)
 
 
 def test_pages_become_clean_text_without_what_their_site_repeats(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Every page comes out once, with its id and origin, in the partition of its domain."""
+    """Each page becomes one clean text in the partition of its domain.
+
+    Blocks that the site repeats are removed.
+    """
     origins = publish(*(raw(page(f"page-{letter}")) for letter in "abcdefgh"))
     work(job)
     records = read_all("clean-text")
@@ -56,7 +59,7 @@ def test_pages_become_clean_text_without_what_their_site_repeats(
 def test_the_same_page_again_is_a_duplicate_of_the_first(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """A second copy has another origin, and is reported under that origin."""
+    """A second copy of a page is reported as a duplicate of the first, with its own origin."""
     first, second = publish(raw(page()), raw(page()))
     work(job)
     (found,) = read_all("duplicates")
@@ -80,7 +83,10 @@ AT_FAULT = [
 def test_a_page_at_fault_is_a_dead_letter_with_its_bytes_and_its_reason(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """The dead letter has the record as it came in, and the page behind each is processed."""
+    """An invalid page becomes a dead letter with the unchanged record and a reason.
+
+    The page after each invalid one is processed.
+    """
     headers, key = [("mine", b"\xff"), ("none", None)], b"\xfe key"
     origins = publish(
         *(
@@ -104,7 +110,10 @@ def test_a_page_at_fault_is_a_dead_letter_with_its_bytes_and_its_reason(
 def test_a_record_under_another_key_or_partition_is_put_under_its_domain(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Librdkafka places keys by CRC32, and many clients send none: a domain still has one tree."""
+    """A record with another key or partition is sent again with its domain as the key.
+
+    Librdkafka assigns keys to partitions by CRC32, and many clients send no keys.
+    """
     right = partition_of(b"example.org", PARTITIONS)
     misplaced = (right + 1) % PARTITIONS
     places: dict[bytes | None, int] = {None: misplaced}
@@ -133,7 +142,7 @@ def test_a_record_under_another_key_or_partition_is_put_under_its_domain(
 def test_a_re_keyed_record_that_is_misplaced_still_is_a_dead_letter(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """So no record is re-keyed forever."""
+    """A re-keyed record in a wrong partition is a dead letter, and is not re-keyed again."""
     headers = [(ORIGIN, b"raw-html/0/7"), (REKEYED, b"1")]
     publish(raw(page(), b"other.org", headers=headers))
     work(job)
@@ -145,7 +154,10 @@ def test_a_re_keyed_record_that_is_misplaced_still_is_a_dead_letter(
 def test_a_replayed_dead_letter_keeps_its_first_origin(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """A dead letter is not in `seen`, so its corrected page is new."""
+    """The replay of a corrected dead letter gives clean text with the origin of the first record.
+
+    It is not a duplicate, because a dead letter is not stored in the table `seen`.
+    """
     (origin,) = publish(raw(page(status=503)))
     work(job)
     publish(raw(page(), headers=[(ORIGIN, origin.encode())]))
@@ -158,7 +170,7 @@ def test_a_replayed_dead_letter_keeps_its_first_origin(
 def test_a_document_at_fault_is_a_dead_letter_of_extract(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Internal topics are checked like public ones: null, invalid bytes, a wrong partition."""
+    """A document that is null, invalid or misplaced becomes a dead letter of `extract`."""
     publish(raw(page()))
     work(job)
     (good,) = read_all("documents")
@@ -178,7 +190,7 @@ def test_a_document_at_fault_is_a_dead_letter_of_extract(
 def test_what_is_larger_than_a_record_may_be_is_a_dead_letter_and_teaches_nothing(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Sizes are checked before anything is stored, so the page does not affect later ones."""
+    """A page whose document is too large becomes a dead letter, and no row is stored for it."""
     small = job.model_copy(update={"max_record_bytes": 20_000, "max_page_bytes": 1_000_000})
     text = "".join(f"<p>{'word ' * 50}{n}</p>" for n in range(100))
     (origin,) = publish(raw(page(html=text)))
@@ -192,7 +204,10 @@ def test_what_is_larger_than_a_record_may_be_is_a_dead_letter_and_teaches_nothin
 def test_clean_text_that_is_too_large_as_markdown_is_a_dead_letter_and_teaches_nothing(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Markdown indents each line of code in eight nested lists; the document had no indentation."""
+    """A page whose clean text is too large becomes a dead letter, and no row is stored for it.
+
+    Here the document is small, but Markdown indents each line of code in eight nested lists.
+    """
     small = job.model_copy(update={"max_record_bytes": 20_000, "markdown": True})
     (origin, _) = publish(
         raw(page(html="<ol><li>" * 8 + "<pre>" + "a\n" * 2000)), raw(page("small"))
@@ -209,7 +224,7 @@ def test_clean_text_that_is_too_large_as_markdown_is_a_dead_letter_and_teaches_n
 def test_a_restart_goes_on_where_the_last_commit_was(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """After an orderly stop nothing is processed twice, and the tables are available again."""
+    """After an orderly stop, the next worker continues at the last commit with the same tables."""
     publish(*(raw(page(f"page-{letter}")) for letter in "abcde"))
     work(job)
     publish(raw(page("page-f")), raw(page("page-a")))

@@ -1,4 +1,4 @@
-"""Feeds are added, polled and removed; their new items are sent to fetches once."""
+"""Feeds are added, polled and removed, and each new item is sent to the topic fetches once."""
 
 from __future__ import annotations
 
@@ -39,12 +39,15 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
-    """A job whose worker has a data directory of its own."""
+    """Return settings of a job whose worker has its own data directory."""
     return job.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def test_items_of_a_feed_are_sent_once_and_oldest_first(job: Settings, read_all: ReadAll) -> None:
-    """They have all fields from the feed, and go to the partition of their link's domain."""
+    """New items are sent once, oldest first, to the partition of their link's domain.
+
+    Each record contains the fields from the feed.
+    """
 
     async def scenario() -> None:
         clock = Clock()
@@ -75,7 +78,7 @@ def test_items_of_a_feed_are_sent_once_and_oldest_first(job: Settings, read_all:
 def test_two_feeds_of_a_site_with_the_same_item_send_it_once(
     job: Settings, read_all: ReadAll
 ) -> None:
-    """Items belong to the site."""
+    """An item in two feeds of a site is sent once, because seen items are stored by site."""
 
     async def scenario() -> None:
         async with serving() as server, polling(job, server, Clock()) as stage:
@@ -92,7 +95,10 @@ def test_two_feeds_of_a_site_with_the_same_item_send_it_once(
 def test_what_stays_in_a_feed_is_remembered_and_what_has_left_it_is_forgotten(
     job: Settings, read_all: ReadAll
 ) -> None:
-    """This holds even if the server responds for months that nothing has changed."""
+    """An item that stays in its feed is not sent again, even after months of responses 304.
+
+    An item that has left the feed for months is deleted, and is new when it returns.
+    """
 
     async def scenario() -> None:
         clock = Clock()
@@ -114,7 +120,7 @@ def test_what_stays_in_a_feed_is_remembered_and_what_has_left_it_is_forgotten(
 
 
 def test_a_removed_feed_is_polled_no_more_until_it_is_added_again(job: Settings) -> None:
-    """A tombstone deletes its row; its items are still known to its site."""
+    """A removed feed is not polled until it is added again; then its old items are not new."""
 
     async def scenario() -> None:
         clock = Clock()
@@ -136,7 +142,7 @@ def test_a_removed_feed_is_polled_no_more_until_it_is_added_again(job: Settings)
 
 
 def test_a_worker_goes_on_where_the_one_before_stopped(job: Settings, read_all: ReadAll) -> None:
-    """Its feeds are due at the same times and are requested with their validators."""
+    """A restarted worker polls its feeds at the same times and with their validators."""
 
     async def scenario() -> None:
         clock = Clock()
@@ -160,7 +166,10 @@ def test_a_worker_goes_on_where_the_one_before_stopped(job: Settings, read_all: 
 def test_validators_are_not_stored_before_the_items_are_safe(
     job: Settings, read_all: ReadAll
 ) -> None:
-    """Kafka refuses an item: the worker ends, and the next one sends an unconditional request."""
+    """If Kafka refuses an item, the worker ends without storing the validators of the poll.
+
+    So the next worker sends an unconditional request and gets the items again.
+    """
 
     async def scenario() -> None:
         async with serving() as server:
@@ -192,7 +201,10 @@ def test_validators_are_not_stored_before_the_items_are_safe(
 
 
 def test_a_record_of_feeds_that_is_none_is_a_dead_letter(job: Settings, read_all: ReadAll) -> None:
-    """Without site, in a wrong partition, or with an invalid address; the work continues."""
+    """A record of the topic feeds that is invalid or misplaced becomes a dead letter.
+
+    The worker continues.
+    """
 
     async def scenario() -> None:
         partition = route_key(SITE, PARTITIONS).partition

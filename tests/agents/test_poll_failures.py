@@ -1,4 +1,4 @@
-"""Feeds that fail, move or are gone, or whose server asks to wait; outcomes that arrive late."""
+"""Feeds fail, move, are gone or have to wait, and outcomes of polls arrive late."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
-    """A job whose worker has a data directory of its own."""
+    """Return settings of a job whose worker has its own data directory."""
     return job.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
@@ -52,7 +52,7 @@ def job(job: Settings, tmp_path: Path) -> Settings:
 def test_what_is_no_feed_is_an_error_of_its_class_and_is_tried_later(
     job: Settings, status: int, body: bytes, trouble: str
 ) -> None:
-    """A page, an error status, a 304 to an unconditional request, a redirect without target."""
+    """A poll whose response is not a feed is an error in the feed's state and is repeated later."""
 
     async def scenario() -> None:
         async with serving() as server, polling(job, server, Clock()) as stage:
@@ -65,13 +65,13 @@ def test_what_is_no_feed_is_an_error_of_its_class_and_is_tried_later(
             assert state.next_due > state.last_poll
             assert state.last_success is None
             troubles = stage.metrics.poll_troubles.labels(trouble)._value
-            await until(lambda: troubles.get() >= 1)  # counted after Kafka's confirmation
+            await until(lambda: troubles.get() >= 1)  # the metric counts after Kafka's confirmation
 
     run(scenario())
 
 
 def test_a_feed_that_is_gone_is_asked_no_more_until_it_is_added_again(job: Settings) -> None:
-    """A 410 is final, but a person may know better."""
+    """A feed with status 410 is not polled again unless the user adds it again."""
 
     async def scenario() -> None:
         clock = Clock()
@@ -92,7 +92,7 @@ def test_a_feed_that_is_gone_is_asked_no_more_until_it_is_added_again(job: Setti
 def test_a_permanent_redirect_is_believed_after_seven_days(
     job: Settings, read_all: ReadAll
 ) -> None:
-    """Until then the old address is requested; a temporary redirect behind it is never kept."""
+    """A permanent redirect replaces the feed's URL after seven days; a temporary one never does."""
     moved = "http://feeds.example.com/rss"
 
     async def scenario() -> None:
@@ -115,7 +115,7 @@ def test_a_permanent_redirect_is_believed_after_seven_days(
 
 
 def test_redirects_in_a_circle_are_an_error(job: Settings) -> None:
-    """The poll ends at once."""
+    """A redirect loop ends a poll with the error `redirect` after two requests."""
 
     async def scenario() -> None:
         async with serving() as server, polling(job, server, Clock()) as stage:
@@ -129,7 +129,7 @@ def test_redirects_in_a_circle_are_an_error(job: Settings) -> None:
 
 
 def test_a_host_that_has_too_many_requests_is_left_alone(job: Settings) -> None:
-    """All its feeds wait as long as it asks; those of another host do not."""
+    """After a 429 with Retry-After all feeds of the host wait, but no feed of another host."""
 
     async def scenario() -> None:
         clock = Clock()
@@ -151,10 +151,10 @@ def test_a_host_that_has_too_many_requests_is_left_alone(job: Settings) -> None:
 
 
 def test_an_outcome_that_comes_late_changes_no_state(job: Settings, read_all: ReadAll) -> None:
-    """The outcome may be another owner's: its items count as seen, and the rest is dropped.
+    """The outcome of an earlier poll does not change a feed's state, but its items count as seen.
 
-    Or it is a replay, and the disk was ahead of the changelog: then the row is written again
-    unchanged.
+    The row of the state is written again unchanged, because the disk may be ahead of the
+    changelog.
     """
     late = PollOutcome(
         site=SITE,
@@ -187,7 +187,7 @@ def test_an_outcome_that_comes_late_changes_no_state(job: Settings, read_all: Re
 def test_an_error_of_our_own_in_one_poll_stops_no_other(
     job: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is logged, and the feed is polled later."""
+    """An unexpected error in a poll is stored in the feed's state; other feeds are still polled."""
 
     async def scenario() -> None:
         async with serving() as server, polling(job, server, Clock()) as stage:

@@ -1,4 +1,4 @@
-"""Feeds move from worker to worker: none is forgotten, and none is polled by two."""
+"""When feeds move to another worker, no feed is lost, and no feed is polled by two workers."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from urltree.crawl.decisions.poll.outcome import PollResult
 
 pytestmark = pytest.mark.kafka
 
-SITES = [f"site-{number}.example" for number in range(24)]  # in all six partitions
+SITES = [f"site-{number}.example" for number in range(24)]  # enough sites for all six partitions
 
 
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
-    """A job whose workers have data directories of their own."""
+    """Return settings of a job whose workers have their own data directory."""
     return job.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def answered(stage: Poll) -> int:
-    """Return the number of a worker's polls whose outcome is in Kafka."""
+    """Return the number of polls of a worker whose outcome is in Kafka."""
     return int(sum(stage.metrics.polls.labels(str(result))._value.get() for result in PollResult))
 
 
 async def polled_by_all(times: int, *stages: Poll) -> None:
-    """Wait until each site was polled a number of times and its worker has the outcomes."""
+    """Wait until each site was polled `times` times and a worker has applied the outcomes."""
 
     def is_so() -> bool:
         states = [
@@ -54,7 +54,10 @@ async def polled_by_all(times: int, *stages: Poll) -> None:
 
 
 def test_feeds_are_shared_and_taken_over(job: Settings, read_all: ReadAll) -> None:
-    """A second worker takes half of them; after its end the first one takes all of them back."""
+    """A second worker takes over some of the feeds; after its end the first worker has all again.
+
+    Each feed is polled once per interval, with its validators.
+    """
     clock = Clock()
     make = partial(Poll, clock=clock)
 
@@ -92,7 +95,10 @@ def test_feeds_are_shared_and_taken_over(job: Settings, read_all: ReadAll) -> No
 def test_a_worker_that_has_lost_its_session_asks_nobody(
     job: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its feeds may belong to another worker; it continues when Kafka responds again."""
+    """A worker without a Kafka session polls no feed, because another worker may own its feeds.
+
+    The worker continues when Kafka responds again.
+    """
 
     async def scenario() -> None:
         clock = Clock()
@@ -113,7 +119,7 @@ def test_a_worker_that_has_lost_its_session_asks_nobody(
 def test_what_is_answered_after_the_session_was_lost_is_asked_again(
     job: Settings, monkeypatch: pytest.MonkeyPatch, read_all: ReadAll
 ) -> None:
-    """A worker that was paused during a poll sends nothing of its result."""
+    """A worker that loses its session during a poll sends no result; the feed is polled again."""
 
     async def scenario() -> None:
         async with serving() as server, polling(job, server, Clock()) as stage:

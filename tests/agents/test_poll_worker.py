@@ -1,4 +1,4 @@
-"""A worker of `poll` as a process: its required settings, and its end."""
+"""A worker of `poll` in its own process: its required settings, and its orderly stop."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ pytestmark = pytest.mark.kafka
 
 
 def test_a_worker_without_a_contact_address_refuses_to_start(
-    job: Settings,  # noqa: ARG001 - sets the environment
+    job: Settings,  # noqa: ARG001 - the fixture sets the environment
     tmp_path: Path,
 ) -> None:
-    """It prints one sentence and ends with code 2."""
+    """Without a contact address, the worker prints one sentence and exits with code 2."""
     with worker("poll", tmp_path) as (process, _):
         _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
@@ -30,7 +30,7 @@ def test_a_worker_without_a_contact_address_refuses_to_start(
 
 
 def wait_for_metric(url: str, line: str) -> None:
-    """Wait until a metric of the worker has a value."""
+    """Wait until the worker's metrics contain this line."""
     deadline = time.monotonic() + PATIENCE
     while f"\nurltree_{line}\n" not in wait_for(f"{url}/metrics", 200):
         assert time.monotonic() < deadline, line
@@ -38,7 +38,7 @@ def wait_for_metric(url: str, line: str) -> None:
 
 
 def test_a_worker_stops_in_order_in_the_middle_of_a_poll(job: Settings, tmp_path: Path) -> None:
-    """The server has received the request and does not respond; SIGTERM does not wait for it."""
+    """SIGTERM ends a worker that waits for a server's response, without waiting for it."""
     asyncio.run(follow(job, f"http://{HOST}/rss"))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings = {

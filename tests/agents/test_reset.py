@@ -1,4 +1,4 @@
-"""The command `reset`: a stage starts again, and never while one of its workers runs."""
+"""The command `reset` deletes the state of a stage, but never while one of its workers runs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Return settings of workers with a disk of their own."""
+    """Return settings of workers with their own data directory, which commands use too."""
     monkeypatch.setenv("URLTREE_DATA_DIR", str(tmp_path))
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def page(path: str) -> Sent:
-    """Return a page of example.org."""
+    """Return the record of a page of example.org."""
     value = raw_html.encode(Page(url=f"https://example.org/{path}", html=f"<p>Text of {path}</p>"))
     return Sent("raw-html", b"example.org", value)
 
@@ -41,7 +41,10 @@ def last(records: list[Any]) -> dict[bytes, bytes]:
 def test_a_stage_is_reset_and_comes_to_the_same_end(
     job: Settings, publish: Publish, read_all: ReadAll, run: Run
 ) -> None:
-    """The tables are emptied on every disk, and reading the input again gives the same result."""
+    """A reset deletes a stage's rows, and then the stage processes its input with the same result.
+
+    The data directory and the changelogs of other stages are not changed.
+    """
     publish(page("a"), page("b"))
     work(job)
     tables = [f"urltree-extract-{name}-changelog" for name in ("rows", "first")]
@@ -64,7 +67,7 @@ def test_a_stage_is_reset_and_comes_to_the_same_end(
 def test_a_reset_says_what_it_would_do(
     job: Settings, publish: Publish, read_all: ReadAll, run: Run
 ) -> None:
-    """Without --yes the command changes nothing and exits with 1."""
+    """Without --yes, `reset` prints what it would delete, changes nothing, and exits with 1."""
     publish(page("a"))
     work(job)
     result = run("reset", "normalize")
@@ -76,7 +79,7 @@ def test_a_reset_says_what_it_would_do(
 
 
 def test_a_running_worker_is_never_reset(job: Settings) -> None:
-    """A reset is refused if a worker runs, also if it was started after the check."""
+    """A reset is refused while a worker runs, even one that was started after the plan."""
 
     async def scenario() -> None:
         early = await plan(job, "normalize")
@@ -94,7 +97,10 @@ def test_a_running_worker_is_never_reset(job: Settings) -> None:
 def test_a_reset_waits_for_the_session_of_a_worker_that_has_ended(
     job: Settings, publish: Publish, run: Run
 ) -> None:
-    """A stopped worker with an instance_id remains a member until its session ends."""
+    """`reset --wait` waits for the session of a stopped worker to end.
+
+    A worker with an `instance_id` remains a member of its group until its session ends.
+    """
     static = job.model_copy(update={"instance_id": "normalize-0", "session_seconds": 30.0})
     publish(page("a"))
     work(static, Normalize)
@@ -105,7 +111,7 @@ def test_a_reset_waits_for_the_session_of_a_worker_that_has_ended(
 
 
 def test_a_reset_waits_no_longer_than_it_is_told(job: Settings) -> None:
-    """After that time the command fails, says what to do, and has changed nothing."""
+    """If a worker still runs after the seconds of --wait, the command fails without a change."""
 
     async def scenario() -> None:
         async with started(job, Normalize):

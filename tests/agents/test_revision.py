@@ -1,4 +1,4 @@
-"""A first page that cannot be revised loses its own revision, and nothing else."""
+"""If one of a site's first pages cannot be revised, all other pages are still processed."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Return settings of workers with a disk of their own."""
+    """Return settings of workers with their own data directory."""
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def page(number: int) -> Sent:
-    """Return an article that shares one sentence with all articles of its site."""
+    """Return the record of an article; all articles have one sentence in common."""
     own = "".join(f"<p>This is what {word * number} has to say at length." for word in ("ba", "do"))
     html = f"<h1>Title {'x' * number}</h1><div class=article><p>Whoever reads may write.{own}</div>"
     value = raw_html.encode(Page(url=f"https://example.org/{number}", html=html))
@@ -36,7 +36,7 @@ def page(number: int) -> Sent:
 
 
 def revised(records: list[Any]) -> set[str]:
-    """Return the URLs of the pages that were published as revision 1."""
+    """Return the URLs of the pages whose clean text was published again as a revision."""
     found = [orjson.loads(record.value) for record in records]
     return {each["url"] for each in found if each["revision"]}
 
@@ -44,7 +44,10 @@ def revised(records: list[Any]) -> set[str]:
 def test_a_page_that_cannot_be_revised_stops_no_other(
     job: Settings, publish: Publish, read_all: ReadAll, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its first text remains; its kept copy is deleted, or each later page would fail on it."""
+    """A page that cannot be revised keeps its first text, and the other pages are revised.
+
+    Its stored copy is deleted, because otherwise each later page would fail on it.
+    """
 
     def fragile(stored: bytes) -> Document:
         document = unpack(stored)

@@ -1,4 +1,7 @@
-"""Revisits through both stages: a changed page replaces the former, an older version never does."""
+"""With `revisits` set to `replace`, a newer version of a page replaces the one before it.
+
+An older version never replaces a newer one.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +29,19 @@ HERE = partition_of(KEY, PARTITIONS)
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Return settings of workers that replace former versions, with a disk of their own."""
+    """Return settings of workers that replace older versions, with their own data directory."""
     return settings.model_copy(
         update={"data_dir": tmp_path, "commit_seconds": 0.3, "revisits": "replace"}
     )
 
 
 def version(text: str, **fields: Any) -> bytes:
-    """Return one version of a page."""
+    """Return the record value of one version of a page."""
     return raw_html.encode(Page(url="https://example.org/live", html=f"<p>{text}</p>", **fields))
 
 
 def raw(text: str, origin: str | None = None, **fields: Any) -> Sent:
-    """Return a record of raw-html; with an origin, it is a copy as a replay sends it."""
+    """Return a record of raw-html; with an origin, it is a copy as in a replay."""
     headers = [] if origin is None else [(ORIGIN, origin.encode())]
     return Sent("raw-html", KEY, version(text, **fields), headers)
 
@@ -46,7 +49,10 @@ def raw(text: str, origin: str | None = None, **fields: Any) -> Sent:
 def test_a_changed_page_takes_its_place_and_an_older_version_does_not(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """One id gets two clean texts; when the first comes again, both stages call it superseded."""
+    """A changed page is published under the same id; a replay of its older version is superseded.
+
+    Both stages report the older version in the same way.
+    """
     first, second, same = publish(raw("amber"), raw("birch"), raw("birch"))
     work(job)
     older, _ = read_all("documents")
@@ -64,7 +70,7 @@ def test_a_changed_page_takes_its_place_and_an_older_version_does_not(
         (same, second, "request-url"),
         (first, second, "superseded"),
     }
-    assert len({each for each in found if each.origin == first}) == 1, "both stages say the same"
+    assert len({each for each in found if each.origin == first}) == 1, "both stages report the same"
     assert len(found) == 3
     assert asyncio.run(account(job)) == Accounts(
         origins=3, clean_text=2, duplicates={"request-url": 1}
@@ -74,7 +80,7 @@ def test_a_changed_page_takes_its_place_and_an_older_version_does_not(
 def test_between_partitions_the_time_of_a_version_counts(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Without keys the older version may come later; it still counts as superseded."""
+    """An older version that arrives later, from another partition, is superseded by its time."""
     away = (HERE + 1) % PARTITIONS
     (newer,) = publish(raw("birch", fetched_at="2026-01-02T00:00:00Z"))
     work(job)

@@ -1,4 +1,7 @@
-"""The command `round-trip`: a page becomes clean text and is deleted, or the problem is named."""
+"""The command `round-trip` sends a page, waits for its clean text, and deletes the page.
+
+If a stage does not process the page, the command names the problem.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import pytest
 
 from agents.commands.round_trip import round_trip
 from agents.extract import Extract
+from agents.kafka.delivery import OnFailure
 from agents.normalize import Normalize
 from agents.settings.job import Settings
 from tests.agents.records import ReadAll, Run
@@ -19,33 +23,44 @@ from tests.agents.workers import BOTH, PATIENCE, idle, started, work
 from tests.agents.workers import run as run_scenario
 from urltree.document import Document
 from urltree.heuristics.protocol import Verdict
+from urltree.output.extraction import Extraction
+from urltree.pipeline import Pipeline
 
 pytestmark = pytest.mark.kafka
 
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Return settings of workers with a disk of their own."""
+    """Return settings of workers with their own data directory."""
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
-class Dropping(Extract):
-    """Heuristic that marks all text as boilerplate."""
+class DroppingPipeline(Pipeline):
+    """A pipeline whose extractions have no text."""
 
-    def _clean_text(self, document: Document, verdict: Verdict) -> bytes:
+    def extraction(self, document: Document, verdict: Verdict) -> Extraction:
+        """Return the extraction of a document with all blocks marked as boilerplate."""
         every = (True,) * len(verdict.boilerplate)
-        return super()._clean_text(document, replace(verdict, boilerplate=every))
+        return super().extraction(document, replace(verdict, boilerplate=every))
+
+
+class Dropping(Extract):
+    """An extract worker that publishes clean text without text."""
+
+    def __init__(self, settings: Settings, on_failure: OnFailure) -> None:
+        super().__init__(settings, on_failure)
+        self._pipeline = DroppingPipeline(settings.pipeline, settings.blocks)
 
 
 def left(read_all: ReadAll) -> dict[str, int]:
-    """Return the rows and clean texts that still exist."""
+    """Return the number of live records in each changelog and in clean-text."""
     return {name: len(kept(read_all(name))) for name in (*TABLES, "clean-text")}
 
 
 def test_pages_come_through_at_the_same_time_and_leave_nothing(
     job: Settings, read_all: ReadAll, run: Run
 ) -> None:
-    """Nothing remains in the tables, in memory, or in clean-text."""
+    """Several round trips succeed at once, and leave nothing in tables, memory or clean-text."""
 
     async def scenario() -> None:
         async with started(job, *BOTH) as stages:
@@ -68,7 +83,10 @@ def test_pages_come_through_at_the_same_time_and_leave_nothing(
 def test_without_workers_it_is_said_where_the_page_stays(
     job: Settings, read_all: ReadAll, run: Run
 ) -> None:
-    """The exit code is 1; workers that start later process and forget the page."""
+    """Without workers, `round-trip` names the stage at which the page waits, and exits with 1.
+
+    Workers that start later process the page and delete it.
+    """
     result = run("round-trip", "--wait", "0.5", "--json")
     assert result.exit_code == 1
     found = orjson.loads(result.stdout)
@@ -81,7 +99,7 @@ def test_without_workers_it_is_said_where_the_page_stays(
             trouble, wait = "", 1.0
             while "extract has not processed the page yet: it is offset " not in trouble:
                 trouble = (await round_trip(job, wait)).trouble or ""
-                wait *= 2  # `normalize` may be slow
+                wait *= 2  # give `normalize` more time
 
     run_scenario(to_documents())
     work(job)
@@ -89,7 +107,7 @@ def test_without_workers_it_is_said_where_the_page_stays(
 
 
 def test_a_dead_letter_is_an_answer_too(job: Settings) -> None:
-    """The command reports its reason at once."""
+    """If the page becomes a dead letter, `round-trip` reports the reason without more waiting."""
 
     async def scenario() -> None:
         strict = job.model_copy(update={"max_page_bytes": 100})
@@ -102,7 +120,7 @@ def test_a_dead_letter_is_an_answer_too(job: Settings) -> None:
 
 
 def test_text_without_the_pages_main_text_is_not_enough(job: Settings, read_all: ReadAll) -> None:
-    """The command reports the missing sentence, and the page is forgotten."""
+    """If the clean text lacks the main text, `round-trip` reports it and deletes the page."""
 
     async def scenario() -> None:
         async with started(job, Normalize, Dropping):

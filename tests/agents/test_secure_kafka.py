@@ -1,4 +1,4 @@
-"""The job on a secured Kafka: TLS, and a login by password, token or certificate."""
+"""The job works on a Kafka with TLS and a login by password, token or certificate."""
 
 from __future__ import annotations
 
@@ -39,14 +39,15 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def tokens(secure_kafka: SecureKafka) -> Iterator[TokenServer]:
-    """Return the identity provider, for a test that changes its behaviour."""
+    """Return the identity provider; reset its lifetime of tokens and its status after the test."""
     server = secure_kafka.tokens
     lifetime = server.lifetime
     yield server
     server.lifetime, server.status = lifetime, None
 
 
-# Workers log in by SCRAM in tests/deploy, and by tokens below; all three ways run in test-all.
+# Workers also log in by SCRAM in tests/deploy, and by tokens below. So only `make test-all` runs
+# the tests of all three logins.
 thorough = pytest.mark.thorough
 
 
@@ -64,7 +65,7 @@ def settings(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Settings:
-    """Return settings of a job with one kind of login; commands read them from the environment."""
+    """Return settings of a job with one kind of login; the environment contains them too."""
     fields = getattr(secure_kafka, request.param)()
     fields |= {"prefix": prefix, "data_dir": str(tmp_path), "contact": "mail@example.org"}
     for name, value in fields.items():
@@ -73,7 +74,7 @@ def settings(
 
 
 def page(path: str) -> Sent:
-    """Return a page of example.org."""
+    """Return the record of a page of example.org."""
     html = f"<p>This is {path} and nothing else.</p><p>Imprint and contact</p>"
     value = raw_html.encode(Page(url=f"https://example.org/{path}", html=html))
     return Sent("raw-html", b"example.org", value)
@@ -82,7 +83,7 @@ def page(path: str) -> Sent:
 def test_every_stage_and_the_commands_work_through_tls_and_a_login(
     settings: Settings, publish: Publish, read_all: ReadAll, run: Run, record: Record
 ) -> None:
-    """Topics are created, pages are processed, and the audit misses nothing."""
+    """With TLS and a login, topics are created, all pages are processed, and no page is missing."""
     publish(*(page(f"page-{letter}") for letter in "abcdefgh"))
 
     async def scenario() -> None:
@@ -123,7 +124,10 @@ def test_every_stage_and_the_commands_work_through_tls_and_a_login(
 def test_what_only_a_person_can_mend_is_a_sentence_that_names_the_setting(
     secure_kafka: SecureKafka, login: str, change: dict[str, str], sentence: str
 ) -> None:
-    """It is not an error after which a worker retries, and it contains no secret."""
+    """A wrong login or certificate causes an error that names the setting, without a retry.
+
+    The error contains no secret.
+    """
     changes = {name: value.format(**vars(secure_kafka)) for name, value in change.items()}
     fields = getattr(secure_kafka, login)() | changes
     with pytest.raises(SettingsError, match=sentence) as caught:
@@ -137,7 +141,7 @@ def test_what_only_a_person_can_mend_is_a_sentence_that_names_the_setting(
 def test_a_wrong_password_ends_a_worker_and_a_command_with_2(
     secure_kafka: SecureKafka, tmp_path: Path, arguments: list[str]
 ) -> None:
-    """Both print the sentence without a traceback, and do not retry."""
+    """With a wrong password, a worker and a command print one sentence and exit with code 2."""
     (tmp_path / "password").write_text("another")
     fields = secure_kafka.scram() | {"sasl_password_file": str(tmp_path / "password")}
     code, said = ended(fields, *arguments)
@@ -157,14 +161,20 @@ def test_a_wrong_password_ends_a_worker_and_a_command_with_2(
 def test_a_token_that_the_broker_does_not_take_is_a_sentence(
     secure_kafka: SecureKafka, monkeypatch: pytest.MonkeyPatch, name: str, value: Callable[[], Any]
 ) -> None:
-    """The error contains the broker's description, which aiokafka alone would drop."""
+    """If the broker refuses a token, the error contains the broker's reason.
+
+    Without our change, aiokafka would drop the reason.
+    """
     monkeypatch.setattr(secure_kafka.tokens, name, value())
     with pytest.raises(SettingsError, match=r"refuses the login with OAUTHBEARER: .*invalid_token"):
         asyncio.run(check_topics(Settings.model_validate(secure_kafka.oauth())))
 
 
 def test_a_client_without_certificate_is_told_where_to_look(secure_kafka: SecureKafka) -> None:
-    """The broker only closes the connection, as a starting one does, so a worker retries."""
+    """If the client has no certificate, the error names the settings, and a worker retries.
+
+    The broker only closes the connection, as a broker that is starting does.
+    """
     fields = secure_kafka.certificate()
     del fields["ssl_cert_file"], fields["ssl_key_file"]
     with pytest.raises(
@@ -176,7 +186,10 @@ def test_a_client_without_certificate_is_told_where_to_look(secure_kafka: Secure
 def test_a_worker_waits_for_an_identity_provider_that_is_down(
     secure_kafka: SecureKafka, tokens: TokenServer, prefix: str, tmp_path: Path
 ) -> None:
-    """It is alive, logs why it is not ready, and begins when there are tokens."""
+    """While the identity provider is down, a worker is alive but not ready, and logs the reason.
+
+    The worker starts when it gets a token.
+    """
     fields = secure_kafka.oauth() | {"prefix": prefix}
     asyncio.run(apply(Settings.model_validate(fields)))
     tokens.status = 503
@@ -198,9 +211,9 @@ def test_a_worker_waits_for_an_identity_provider_that_is_down(
 def test_pages_are_carried_on_while_tokens_expire(
     job: Settings, secure_kafka: SecureKafka, tokens: TokenServer, record: Record
 ) -> None:
-    """A broker closes connections with an expired token (KIP-368), and all clients reconnect.
+    """Pages are processed once each, although brokers close connections when a token expires.
 
-    The test itself uses no token: workers retry if one expires on its way.
+    See KIP-368. The test itself connects without a token, because it would not retry.
     """
     tokens.lifetime = 3
     plain = job.model_copy(update={"brokers": (secure_kafka.plain,), "security": "PLAINTEXT"})
@@ -223,7 +236,7 @@ def test_pages_are_carried_on_while_tokens_expire(
 
 
 def ended(fields: dict[str, str], *arguments: str) -> tuple[int, str]:
-    """Run `python -m agents …` under these settings; return exit code and stderr."""
+    """Run `python -m agents` with these settings; return its exit code and its stderr."""
     environment = {f"URLTREE_{name.upper()}": value for name, value in fields.items()}
     process = subprocess.run(
         [sys.executable, "-m", "agents", *arguments],

@@ -1,4 +1,4 @@
-"""Settings: their sources, their validation, and their secrets."""
+"""Settings are read from a file and the environment and validated; secrets are never shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_brokers_come_from_our_own_name_else_from_the_usual_one_else_from_loopback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """KAFKA_BROKERS alone is enough for all commands."""
+    """`brokers` is taken from URLTREE_BROKERS, or else KAFKA_BROKERS, or else is on loopback."""
     assert load_settings().brokers == ("127.0.0.1:9092",)
     monkeypatch.setenv("KAFKA_BROKERS", "a:1, b:2")
     assert load_settings().brokers == ("a:1", "b:2")
@@ -33,7 +33,7 @@ def test_brokers_come_from_our_own_name_else_from_the_usual_one_else_from_loopba
 def test_a_file_is_read_and_the_environment_wins(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Names in the file are those of the settings, in lower case."""
+    """Settings are read from the settings file, and environment variables take precedence."""
     (tmp_path / "s.yaml").write_text("brokers: a:1,b:2\nprefix: p-\nkeep: 7\n")
     monkeypatch.setenv("URLTREE_SETTINGS", str(tmp_path / "s.yaml"))
     monkeypatch.setenv("URLTREE_KEEP", "8")
@@ -45,7 +45,7 @@ def test_a_file_is_read_and_the_environment_wins(
 def test_a_misspelt_name_in_the_file_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Otherwise it would be ignored without notice."""
+    """An unknown name in the settings file is an error, or a misspelling would have no effect."""
     (tmp_path / "s.yaml").write_text("heuristik: strict\n")
     monkeypatch.setenv("URLTREE_SETTINGS", str(tmp_path / "s.yaml"))
     with pytest.raises(SettingsError, match="heuristik"):
@@ -75,7 +75,7 @@ def test_a_misspelt_name_in_the_file_is_refused(
 def test_a_wrong_setting_is_named_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, words: str
 ) -> None:
-    """The error is one line for the person who made the setting."""
+    """A wrong setting raises an error of one line that names the setting."""
     monkeypatch.setenv(f"URLTREE_{name.upper()}", value)
     with pytest.raises(SettingsError, match=words) as caught:
         load_settings()
@@ -85,7 +85,10 @@ def test_a_wrong_setting_is_named_in_one_sentence(
 def test_metadata_without_its_libraries_ends_the_worker_at_the_start(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The worker does not wait for the first page, and the error names the extra to install."""
+    """If the libraries for metadata are missing, loading the settings fails and names the extra.
+
+    So a worker does not fail only at its first page.
+    """
     monkeypatch.setitem(sys.modules, "py3langid.langid", None)
     monkeypatch.delitem(sys.modules, "urltree.enrich.metadata.language", raising=False)
     monkeypatch.setenv("URLTREE_METADATA", "true")
@@ -96,7 +99,7 @@ def test_metadata_without_its_libraries_ends_the_worker_at_the_start(
 def test_a_password_is_read_from_its_file_and_shown_nowhere(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The password is not in the text of the settings, and so in no log line."""
+    """The password is read from its file, or else its variable, and never shown in repr()."""
     file = tmp_path / "password"
     file.write_text("from a file\n")
     monkeypatch.setenv("URLTREE_SASL_PASSWORD", "from the environment")
@@ -109,7 +112,10 @@ def test_a_password_is_read_from_its_file_and_shown_nowhere(
 def test_a_login_by_token_needs_a_client_and_no_user(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The error names what is missing; the secret is read from its file and never shown."""
+    """OAUTHBEARER needs a client secret, which comes from its variable or its file, and no user.
+
+    The secret is not in repr() of the settings.
+    """
     monkeypatch.setenv("URLTREE_SECURITY", "SASL_SSL")
     monkeypatch.setenv("URLTREE_SASL_MECHANISM", "OAUTHBEARER")
     monkeypatch.setenv("URLTREE_OAUTH_TOKEN_URL", "https://id.example.org/token")
@@ -119,27 +125,30 @@ def test_a_login_by_token_needs_a_client_and_no_user(
     ):
         load_settings()
     monkeypatch.setenv("URLTREE_OAUTH_CLIENT_SECRET", "from the environment")
-    assert load_settings().client_secret == "from the environment"  # noqa: S105 - of a test
+    assert load_settings().client_secret == "from the environment"  # noqa: S105 - a fake secret
     assert "from the environment" not in repr(load_settings())
     (tmp_path / "secret").write_text("from a file\n")
     monkeypatch.setenv("URLTREE_OAUTH_CLIENT_SECRET_FILE", str(tmp_path / "secret"))
-    assert load_settings().client_secret == "from a file"  # noqa: S105 - of a test
+    assert load_settings().client_secret == "from a file"  # noqa: S105 - a fake secret
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "[::1]:80"])
 def test_a_token_is_asked_for_without_tls_on_loopback_only(host: str) -> None:
-    """A sidecar may provide tokens; a network would expose a secret in plain text."""
+    """The token URL may be http only on loopback, where a sidecar may run."""
     address = f"http://{host}/token"
     assert Settings.model_validate({"oauth_token_url": address}).oauth_token_url == address
 
 
 def test_every_setting_is_described() -> None:
-    """The reference in docs/job.md is made from the descriptions."""
+    """Every setting has a description, from which the reference in docs/job.md is generated."""
     assert all(field.description for field in Settings.model_fields.values())
 
 
 def test_new_rules_take_effect_at_a_point_in_document_time() -> None:
-    """The key of a page follows the rules of its time, and both rules are searched."""
+    """From `rules_since` on, pages get their key by the new rules; older pages keep the old rules.
+
+    Both keys of a page are looked up, first the one of its own time.
+    """
     settings = Settings(query="drop", rules_since="2026-03-01T00:00:00Z")
     schemes = Schemes(settings)
     before, after, undated = (
@@ -152,7 +161,7 @@ def test_new_rules_take_effect_at_a_point_in_document_time() -> None:
 
 
 def test_a_misspelt_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise it would be ignored without notice."""
+    """`unknown_variables` returns the variables URLTREE_... that are not a setting."""
     monkeypatch.setenv("URLTREE_HEURISTICS", "strict")
     monkeypatch.setenv("URLTREE_HEURISTIC", "strict")
     assert "URLTREE_HEURISTICS" in unknown_variables()

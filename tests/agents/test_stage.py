@@ -1,4 +1,4 @@
-"""Errors while a record is processed: who is at fault decides what happens."""
+"""An unexpected error causes a retry and then a dead letter; damaged state ends the worker."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
-    """Return a job whose worker has a disk of its own."""
+    """Return settings of a job whose worker has its own data directory."""
     return job.model_copy(update={"data_dir": tmp_path})
 
 
 class Failing(Extract):
-    """Stage that fails on one record after learning and storing it, a given number of times."""
+    """Stage `extract` that fails on page b after storing it, `times` times."""
 
     times = 1
     error: type[Exception] = ValueError
 
     async def take(self, message: Any, origin: str, work: Work) -> None:
-        """Fail after the work on page b."""
+        """Process a record; then fail if it is page b."""
         await super().take(message, origin, work)
         if b"example.org/b" in message.value and self.times:
             self.times -= 1
@@ -43,13 +43,13 @@ class Failing(Extract):
 
 
 class FailingTwice(Failing):
-    """Stage that also fails at the second attempt."""
+    """Stage that fails at the first and the second attempt."""
 
     times = 2
 
 
 class FailingForGood(Failing):
-    """Stage that fails as with a damaged row, which is not the page's fault."""
+    """Stage that fails with RowError, the error of a damaged row."""
 
     error = RowError
 
@@ -57,7 +57,10 @@ class FailingForGood(Failing):
 def test_an_unexpected_error_drops_the_tree_and_the_record_is_tried_once_more(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """The second attempt is a replay of what the first one stored, so the text is the same."""
+    """After an unexpected error, the domain's tree is dropped and the record is tried again.
+
+    The first attempt has stored the page, so the second one is a replay with the same text.
+    """
     publish(*(raw(page(name)) for name in "abc"))
     _, extract = work(job, Normalize, Failing)
     texts = [(r.key, r.value) for r in read_all("clean-text")]
@@ -70,7 +73,10 @@ def test_an_unexpected_error_drops_the_tree_and_the_record_is_tried_once_more(
 def test_a_record_that_fails_twice_is_a_dead_letter_and_stops_no_other(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """It is kept with its bytes, so that it can be replayed after a fix."""
+    """A record that fails twice becomes a dead letter, and later records are processed.
+
+    The dead letter contains the bytes of the record, so it can be replayed after a fix.
+    """
     publish(*(raw(page(name)) for name in "abc"))
     work(job, Normalize, FailingTwice)
     (record,) = read_all("dead-letters")
@@ -83,7 +89,10 @@ def test_a_record_that_fails_twice_is_a_dead_letter_and_stops_no_other(
 def test_what_is_ours_to_mend_ends_the_worker_and_commits_nothing(
     job: Settings, publish: Publish
 ) -> None:
-    """A row that this release cannot read is not the page's fault; a later replay recovers."""
+    """An error of our state, such as a damaged row, ends the worker without a commit.
+
+    So the page is processed again when the error is corrected.
+    """
     publish(raw(page("b")))
 
     async def scenario() -> None:

@@ -1,4 +1,4 @@
-"""The command `state`: a dump contains what the job has learned, and a restore brings it back."""
+"""The command `state` writes a job's state to a dump, and restores the state from a dump."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ ROW = DumpRecord(
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Return settings of workers with a disk of their own."""
+    """Return settings of workers with their own data directory."""
     return settings.model_copy(update={"data_dir": tmp_path / "disk", "commit_seconds": 0.3})
 
 
 def moved(job: Settings) -> Settings:
-    """Return a job with another prefix, whose topics exist."""
+    """Create the topics of a job with another prefix, and return the job's settings."""
     other = job.model_copy(
         update={"prefix": f"{job.prefix}b-", "data_dir": job.data_dir.with_name("other")}
     )
@@ -46,21 +46,21 @@ def moved(job: Settings) -> Settings:
 
 
 def file_of(job: Settings) -> bytes:
-    """Return a dump of the job."""
+    """Return the bytes of a dump of the job."""
     out = io.BytesIO()
     asyncio.run(dump(job, out))
     return out.getvalue()
 
 
 def put(job: Settings, file: bytes, *wanted: str, repartition: bool = False) -> dict[str, int]:
-    """Restore a dump, and return the number of records by topic."""
+    """Restore a dump, and return the number of restored records of each topic."""
     reader = DumpReader(io.BytesIO(file))
     done = restore(job, reader, wanted or tuple(SOURCES), repartition=repartition)
     return asyncio.run(done).records
 
 
 def written(*records: DumpRecord) -> bytes:
-    """Return a dump that contains these records."""
+    """Return the bytes of a dump that contains these records."""
     out = io.BytesIO()
     writer = DumpWriter(out, HEADER)
     for stored in records:
@@ -70,7 +70,7 @@ def written(*records: DumpRecord) -> bytes:
 
 
 def test_a_file_says_what_was_written() -> None:
-    """A null stays different from an empty value, also in headers."""
+    """Reading a dump gives the records that were written; null and an empty value differ."""
     bare = ROW._replace(key=None, value=b"", timestamp=-1, headers=())
     reader = DumpReader(io.BytesIO(written(ROW, bare)))
     assert reader.header == HEADER
@@ -90,14 +90,14 @@ def test_a_file_says_what_was_written() -> None:
     ids=["cut off", "another file", "empty"],
 )
 def test_a_file_that_is_no_whole_dump_is_refused(spoil: Any, says: str) -> None:
-    """No part of such a file is restored."""
+    """An incomplete dump or a file that is not a dump is refused with the reason."""
     file = spoil(written(*[ROW] * 1000))
     with pytest.raises(SettingsError, match=says):
         list(DumpReader(io.BytesIO(file)))
 
 
 def test_a_dump_that_ends_between_two_lines_is_refused() -> None:
-    """For zstd such a file is complete, because the stream was flushed."""
+    """A dump without its last line is refused, even if the file is complete for zstd."""
     out = io.BytesIO()
     writer = DumpWriter(out, HEADER)
     writer.add(ROW)
@@ -107,13 +107,16 @@ def test_a_dump_that_ends_between_two_lines_is_refused() -> None:
 
 
 def test_a_dump_knows_what_each_stage_reads() -> None:
-    """The dump must cover every topic that a stage reads."""
+    """A dump contains every topic that a stage reads."""
     assert {stage.name: tuple(stage.reads) for stage in stages()} == dict(SOURCES)
 
 
 @pytest.mark.kafka
 def test_a_page_between_two_stages_is_not_lost(job: Settings, publish: Publish) -> None:
-    """It is in `seen` but has no row yet: without its document it could never become clean text."""
+    """A page between two stages is restored from its document.
+
+    Without it, the page would never become clean text, because `seen` contains the page.
+    """
     publish(*pages(1))
     work(job, Normalize)
     other = moved(job)
@@ -126,7 +129,10 @@ def test_a_page_between_two_stages_is_not_lost(job: Settings, publish: Publish) 
 def test_a_page_that_rows_know_and_offsets_do_not_is_a_replay(
     job: Settings, publish: Publish
 ) -> None:
-    """As after a crash, or in a dump of running workers, it keeps its first origin."""
+    """A page with a row but without a committed offset is a replay after a restore.
+
+    Such pages exist after a crash and in a dump of running workers. They keep their origin.
+    """
     origins = publish(*pages(1))
     work(job)
     for stage in (Normalize, Extract):
@@ -146,7 +152,10 @@ def test_a_page_that_rows_know_and_offsets_do_not_is_a_replay(
 def test_each_record_goes_to_the_partition_of_its_domain_or_site(
     job: Settings, publish: Publish, tmp_path: Path
 ) -> None:
-    """Records move from 6 to 12 partitions; a key that is not a domain decides by itself."""
+    """With more partitions, a restore sends each record to the partition of its domain or site.
+
+    A key that contains no domain is hashed as a whole.
+    """
     belongs = {
         ("feeds", b"a.example https://a.example/feed"): b"a.example",
         ("poll-outcomes", b"b.example"): b"b.example",
@@ -166,7 +175,7 @@ def test_each_record_goes_to_the_partition_of_its_domain_or_site(
 
 @pytest.mark.kafka
 def test_state_is_never_mixed_with_other_state(job: Settings, publish: Publish) -> None:
-    """If a table has rows, nothing is written, and the error names the table."""
+    """A restore is refused if a table already has rows; the error names the table."""
     publish(page(SITES[0], 1))
     work(job)
     file, before = file_of(job), rows(job)
@@ -177,7 +186,7 @@ def test_state_is_never_mixed_with_other_state(job: Settings, publish: Publish) 
 
 @pytest.mark.kafka
 def test_state_is_never_restored_below_a_running_worker(job: Settings) -> None:
-    """A running worker would not read the rows that a restore writes."""
+    """A restore is refused while a worker runs, because the worker would not read the new rows."""
     file = file_of(job)
 
     async def scenario() -> None:
@@ -190,7 +199,7 @@ def test_state_is_never_restored_below_a_running_worker(job: Settings) -> None:
 
 @pytest.mark.kafka
 def test_topics_are_made_before_a_restore(job: Settings) -> None:
-    """Otherwise a broker could create them with other settings."""
+    """A restore is refused if a topic is missing: a broker could create it with other settings."""
     nowhere = job.model_copy(update={"prefix": f"{job.prefix}nowhere-"})
     with pytest.raises(
         SettingsError, match="does not exist; run `python -m agents topics apply` first"
@@ -200,7 +209,7 @@ def test_topics_are_made_before_a_restore(job: Settings) -> None:
 
 @pytest.mark.kafka
 def test_a_dump_appears_whole_or_not_at_all(job: Settings, run: Run, tmp_path: Path) -> None:
-    """A dump that fails leaves the former file unchanged."""
+    """A dump that fails does not change an existing file and leaves no partial one."""
     file = tmp_path / "state.jsonl.zst"
     file.write_bytes(b"of yesterday")
     assert run("state", "dump", str(file), "--json").stdout == '{"records":{}}\n'

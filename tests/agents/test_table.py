@@ -1,4 +1,4 @@
-"""Tables: which rows are on disk, up to which offset the disk is complete, and when it is wiped."""
+"""Tables store rows on disk, record up to which offset the disk is complete, and are restored."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ KEY = row_key("example.org", b"0123456789abcdef")
 
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
-    """Return a job whose worker has a disk of its own."""
+    """Return settings of a job whose worker has its own data directory."""
     return job.model_copy(update={"data_dir": tmp_path})
 
 
 async def put(
     table: ConfirmedTable, value: bytes | None, key: bytes = KEY, partition: int = 0
 ) -> int:
-    """Put or delete a value, and return its confirmed offset in the changelog."""
+    """Put a value, or delete the row for None; return the confirmed offset in the changelog."""
     if value is None:
         confirmed = await (await table.delete(partition, key))
     else:
@@ -42,19 +42,19 @@ async def put(
 
 
 def persisted(table: ConfirmedTable, partition: int = 0) -> int | None:
-    """Return the offset up to which the disk is complete by its own record."""
+    """Return the stored offset up to which the disk contains the changelog."""
     offset: int | None = table.data.persisted_offset(TP(table.changelog_topic_name, partition))
     return offset
 
 
 async def write_elsewhere(job: Settings, key: bytes, value: bytes) -> None:
-    """Write to the changelog as another worker does."""
+    """Write a row to partition 0 of the changelog, as another worker does."""
     async with producer(job) as client:
         await client.send_and_wait(job.topic(CHANGELOG), value, key, 0)
 
 
 def test_rows_are_kept_in_rocksdb_and_in_the_changelog(job: Settings) -> None:
-    """Rows are not only in memory, and a restart with an empty disk restores them."""
+    """Rows are stored in RocksDB and in the changelog, which restores them on an empty disk."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -78,7 +78,7 @@ def test_rows_are_kept_in_rocksdb_and_in_the_changelog(job: Settings) -> None:
 def test_a_deleted_row_is_out_of_sight_at_once_and_off_the_disk_once_confirmed(
     job: Settings,
 ) -> None:
-    """After a kill between the two, the row is still on disk and is deleted again."""
+    """A deleted row is hidden at once, and removed from the disk after Kafka's confirmation."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -96,7 +96,7 @@ def test_a_deleted_row_is_out_of_sight_at_once_and_off_the_disk_once_confirmed(
 
 
 def test_what_is_put_again_is_not_deleted_by_an_earlier_tombstone(job: Settings) -> None:
-    """The tombstone is confirmed after the new row was put; the changelog has the row last."""
+    """The late confirmation of a deletion does not delete a row that was put after it."""
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -113,7 +113,10 @@ def test_what_is_put_again_is_not_deleted_by_an_earlier_tombstone(job: Settings)
 
 
 def test_a_scan_gives_the_rows_of_one_domain_and_no_others(job: Settings) -> None:
-    """Domains with a common beginning stay apart, and Faust's own key is left out."""
+    """A scan returns only the rows of one domain in one partition.
+
+    It omits domains with the same beginning and Faust's own key.
+    """
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -128,7 +131,10 @@ def test_a_scan_gives_the_rows_of_one_domain_and_no_others(job: Settings) -> Non
 
 
 def test_a_whole_partition_is_read_in_pages_without_fausts_own_key(job: Settings) -> None:
-    """The prefix b"" matches every row; each row comes once, in however many batches."""
+    """A scan with an empty prefix returns each row of a partition once, in batches.
+
+    It omits Faust's own key.
+    """
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -153,9 +159,9 @@ def test_a_whole_partition_is_read_in_pages_without_fausts_own_key(job: Settings
 
 
 def test_a_late_confirmation_does_not_claim_what_another_worker_wrote(job: Settings) -> None:
-    """A late write at offset 500 does not prove 450 to 499: the disk reads them on its return.
+    """A confirmed write does not advance the stored offset past records of another worker.
 
-    Faust's own table claims everything up to the last confirmed write.
+    So the next recovery reads these records. Faust's own table would skip them.
     """
 
     async def scenario() -> None:
@@ -177,7 +183,10 @@ def test_a_late_confirmation_does_not_claim_what_another_worker_wrote(job: Setti
 
 
 def test_a_write_of_an_earlier_ownership_claims_nothing(job: Settings) -> None:
-    """Its confirmation may arrive after the partition was elsewhere and came back."""
+    """The confirmation of a write from before a rebalance does not advance the stored offset.
+
+    Meanwhile another worker may have owned the partition.
+    """
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -193,7 +202,10 @@ def test_a_write_of_an_earlier_ownership_claims_nothing(job: Settings) -> None:
 
 
 def test_a_disk_older_than_tombstones_live_is_restored_from_the_changelog(job: Settings) -> None:
-    """A row that was deleted meanwhile, and whose tombstone is gone, does not reappear."""
+    """A disk that was not used for longer than tombstones are kept is restored from the changelog.
+
+    Otherwise a row that another worker has deleted could reappear.
+    """
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -213,7 +225,10 @@ def test_a_disk_older_than_tombstones_live_is_restored_from_the_changelog(job: S
 
 
 def test_a_disk_ahead_of_its_changelog_is_restored(job: Settings) -> None:
-    """The topic was created anew; Faust would end the worker at each start."""
+    """A disk whose stored offset is beyond the end of the changelog is restored from it.
+
+    This happens if the topic was created again. Faust would end the worker at each start.
+    """
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -233,7 +248,10 @@ def test_a_disk_ahead_of_its_changelog_is_restored(job: Settings) -> None:
 
 
 def test_recovery_ends_where_the_last_offset_holds_no_record(job: Settings) -> None:
-    """Compaction may drop a last tombstone; here the last offset is the end of a transaction."""
+    """Recovery ends even if the changelog has no record at its last offset.
+
+    Compaction may remove a last tombstone; here this offset is the end of a transaction.
+    """
 
     async def scenario() -> None:
         client = AIOKafkaProducer(**options(job), transactional_id=f"{job.prefix}writer")

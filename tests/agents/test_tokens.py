@@ -1,4 +1,4 @@
-"""OAUTHBEARER tokens: requested, cached while they are fresh, and no secret in any log line."""
+"""OAUTHBEARER tokens are requested and cached while they are fresh; errors contain no secret."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.token_server import TokenServer, serving
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Create a folder with `ca.pem` and `server.pem`, which it has signed."""
+    """Create a folder with a certificate authority (`ca.pem`) and a certificate (`server.pem`)."""
     folder, ca = tmp_path_factory.mktemp("certificates"), trustme.CA()
     ca.cert_pem.write_to_path(folder / "ca.pem")
     ca.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(folder / "server.pem")
@@ -28,14 +28,14 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def server(certificates: Path) -> Iterator[TokenServer]:
-    """Run an identity provider."""
+    """Run an identity provider over https."""
     with serving(TokenServer(), certificates / "server.pem") as running:
         yield running
 
 
 @pytest.fixture
 def settings(server: TokenServer, certificates: Path) -> dict[str, Any]:
-    """Return settings of a worker that may request tokens."""
+    """Return settings with which a client gets tokens from the identity provider."""
     return {
         "oauth_token_url": server.url,
         "oauth_client_id": server.client_id,
@@ -45,17 +45,17 @@ def settings(server: TokenServer, certificates: Path) -> dict[str, Any]:
 
 
 def tokens(settings: dict[str, Any], **changes: Any) -> Tokens:
-    """Return a provider of tokens under these settings."""
+    """Return a source of tokens with these settings."""
     return Tokens(Settings.model_validate(settings | changes))
 
 
 def token(source: Tokens) -> str:
-    """Request a token in a new event loop, because Faust has two."""
+    """Return a token; each call has its own event loop, because Faust uses two."""
     return asyncio.run(source.token())
 
 
 def test_a_token_is_kept_while_it_is_fresh(server: TokenServer, settings: dict[str, Any]) -> None:
-    """Many connections cause one request, with the configured scope."""
+    """A fresh token is used again, so two connections cause only one request for a token."""
     source = tokens(settings, oauth_scope="kafka produce")
     assert token(source) == token(source)
     assert server.asked == [{"grant_type": "client_credentials", "scope": "kafka produce"}]
@@ -64,7 +64,7 @@ def test_a_token_is_kept_while_it_is_fresh(server: TokenServer, settings: dict[s
 def test_a_token_that_has_expired_is_asked_for_anew(
     server: TokenServer, settings: dict[str, Any]
 ) -> None:
-    """The next connection gets a new token."""
+    """After a token has expired, the next connection requests a new one."""
     source = tokens(settings)
     first = token(source)
     source._token = source._token._replace(fresh_until=monotonic(), good_until=monotonic())
@@ -75,7 +75,7 @@ def test_a_token_that_has_expired_is_asked_for_anew(
 def test_a_token_that_is_good_still_is_used_where_no_new_one_is_to_be_had(
     server: TokenServer, settings: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """If a renewal fails, the last token is used until it expires, and a warning is logged."""
+    """If a request for a new token fails, the last token is used until it expires."""
     source = tokens(settings)
     first = token(source)
     source._token = source._token._replace(fresh_until=0.0)
@@ -103,7 +103,7 @@ def test_a_token_that_is_good_still_is_used_where_no_new_one_is_to_be_had(
 def test_a_wrong_setting_is_a_sentence_that_names_it(
     settings: dict[str, Any], change: dict[str, Any], sentence: str
 ) -> None:
-    """The error says that a retry would not help, and does not contain the secret."""
+    """A wrong setting raises TokenRefusedError, which names the setting and contains no secret."""
     with pytest.raises(TokenRefusedError, match=sentence) as caught:
         token(tokens(settings, **change))
     assert "wrong" not in str(caught.value)
@@ -126,7 +126,10 @@ def test_an_answer_without_a_token_is_a_reason_to_try_again(
     answer: tuple[int, dict[str, Any]],
     sentence: str,
 ) -> None:
-    """Redirects are not followed, because the secret is only for the configured URL."""
+    """An answer without a token, or a redirect, raises a TokenError after which a worker retries.
+
+    Redirects are not followed, because the secret is only for the configured URL.
+    """
     monkeypatch.setattr(server, "answer", lambda *_: answer)
     with pytest.raises(TokenError, match=sentence) as caught:
         token(tokens(settings))
@@ -134,7 +137,7 @@ def test_an_answer_without_a_token_is_a_reason_to_try_again(
 
 
 def test_an_endpoint_that_is_not_there_is_a_reason_to_try_again(settings: dict[str, Any]) -> None:
-    """The endpoint may be restarting."""
+    """An unreachable token endpoint raises a TokenError, after which a worker retries."""
     with pytest.raises(TokenError, match="Connect call failed"):
         token(tokens(settings | {"oauth_token_url": "https://127.0.0.1:1/token"}))
 
@@ -142,7 +145,7 @@ def test_an_endpoint_that_is_not_there_is_a_reason_to_try_again(settings: dict[s
 def test_a_token_of_unknown_life_is_not_kept(
     server: TokenServer, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """RFC 6749 only recommends `expires_in`."""
+    """A token without `expires_in`, which RFC 6749 only recommends, is not cached."""
     given = iter("ab")
     monkeypatch.setattr(server, "answer", lambda *_: (200, {"access_token": next(given)}))
     source = tokens(settings)
@@ -152,7 +155,7 @@ def test_a_token_of_unknown_life_is_not_kept(
 def test_a_secret_that_has_changed_is_used_for_the_next_token(
     server: TokenServer, settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Its file is read for each token, so that a rotation needs no restart."""
+    """The file of the secret is read for each token, so a rotated secret needs no restart."""
     file = tmp_path / "secret"
     file.write_text("former")
     source = tokens(settings, oauth_client_secret_file=file)

@@ -1,4 +1,4 @@
-"""The commands `topics apply` and `topics check`, and the validation of topics.yaml."""
+"""The commands `topics apply` and `topics check`, and the validation of the file topics.yaml."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def with_admin(settings: Settings, work: Callable[[Any], Awaitable[Any]]) -> Any
 
 
 def seen(settings: Settings) -> list[str]:
-    """Return the differences that `check` finds, once a broker has learned of a change."""
+    """Wait until `topics check` finds differences, and return them."""
     until = time.monotonic() + GUARD
     while not (found := asyncio.run(check_topics(settings))) and time.monotonic() < until:
         time.sleep(0.1)
@@ -45,7 +45,7 @@ def seen(settings: Settings) -> list[str]:
 
 
 def declared_in(tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> Settings:
-    """Return settings that name a changed copy of topics.yaml."""
+    """Write a changed copy of topics.yaml, and return settings that use it."""
     file = yaml.safe_load(FILE.read_text())
     change(file)
     (tmp_path / "topics.yaml").write_text(yaml.safe_dump(file))
@@ -53,13 +53,13 @@ def declared_in(tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> Set
 
 
 def test_the_file_is_as_its_schema_says() -> None:
-    """topics.yaml validates against models/schemas/topics.json."""
+    """The file topics.yaml is valid under the schema models/schemas/topics.json."""
     schema = orjson.loads((ROOT / "models/schemas/topics.json").read_bytes())
     jsonschema.validate(yaml.safe_load(FILE.read_text()), schema)
 
 
 def test_the_prefix_stands_before_every_name_changelogs_included() -> None:
-    """Two jobs with different prefixes share no topic."""
+    """All topics, changelogs included, begin with the prefix, so two jobs share no topic."""
     names = [topic.name for topic in declared_topics(Settings.model_validate({"prefix": "blue-"}))]
     assert "blue-raw-html" in names
     assert "blue-urltree-extract-rows-changelog" in names
@@ -88,7 +88,7 @@ def test_the_prefix_stands_before_every_name_changelogs_included() -> None:
 def test_a_wrong_file_is_refused_in_one_sentence(
     tmp_path: Path, change: Callable[[dict[str, Any]], None], sentence: str
 ) -> None:
-    """A file that the schema forbids stops every command with the reason."""
+    """An invalid topics.yaml raises an error that names the invalid field."""
     with pytest.raises(SettingsError, match=sentence):
         declared_topics(declared_in(tmp_path, change))
 
@@ -99,7 +99,10 @@ def test_a_wrong_file_is_refused_in_one_sentence(
 def test_replicas_of_the_settings_are_those_of_every_topic(
     replicas: int | None, in_sync: str | None
 ) -> None:
-    """With three or more, all replicas but one confirm a record, so that a broker may restart."""
+    """Each topic has `topics_replicas` replicas; with three or more, all but one must confirm.
+
+    So one broker may restart while records are written.
+    """
     found = declared_topics(Settings.model_validate({"topics_replicas": replicas}))
     assert {topic.replicas for topic in found} == {replicas or 1}
     assert {topic.config.get("min.insync.replicas") for topic in found} == {in_sync}
@@ -107,7 +110,10 @@ def test_replicas_of_the_settings_are_those_of_every_topic(
 
 
 def test_the_file_decides_how_many_replicas_confirm_a_record(tmp_path: Path) -> None:
-    """min.insync.replicas of a topic wins, then that of the file's defaults."""
+    """A topic's min.insync.replicas in topics.yaml takes precedence over the file's defaults.
+
+    Both take precedence over the value that follows from `topics_replicas`.
+    """
 
     def change(file: dict[str, Any]) -> None:
         file["defaults"]["config"]["min.insync.replicas"] = "1"
@@ -121,7 +127,7 @@ def test_the_file_decides_how_many_replicas_confirm_a_record(tmp_path: Path) -> 
 
 @pytest.mark.kafka
 def test_apply_and_check_agree_on_the_replicas_of_the_settings(settings: Settings) -> None:
-    """A topic that cannot be created is an error; one with fewer replicas is a difference."""
+    """`apply` fails with more replicas than brokers, and `check` reports missing replicas."""
     more = settings.model_copy(update={"topics_replicas": 3})
     with pytest.raises(SettingsError, match=r"Kafka refuses the change: .*[Rr]eplication"):
         asyncio.run(apply(more))
@@ -135,7 +141,7 @@ def test_apply_and_check_agree_on_the_replicas_of_the_settings(settings: Setting
 
 @pytest.mark.kafka
 def test_apply_makes_what_check_misses_and_does_nothing_twice(settings: Settings) -> None:
-    """After `apply` Kafka is as declared, and a second `apply` changes nothing."""
+    """`apply` creates the topics that `check` misses, and a second `apply` changes nothing."""
     missing = asyncio.run(check_topics(settings))
     assert missing == [f"{topic.name} does not exist" for topic in declared_topics(settings)]
     done, refused = asyncio.run(apply(settings))
@@ -147,7 +153,7 @@ def test_apply_makes_what_check_misses_and_does_nothing_twice(settings: Settings
 
 @pytest.mark.kafka
 def test_apply_mends_a_config_and_leaves_what_others_set(settings: Settings) -> None:
-    """A config value changed by hand is set back; a value that is not declared remains."""
+    """`apply` resets a changed value that topics.yaml declares, and keeps all other values."""
     asyncio.run(apply(settings))
     name = settings.topic("raw-html")
 
@@ -171,7 +177,7 @@ def test_apply_mends_a_config_and_leaves_what_others_set(settings: Settings) -> 
 def test_apply_never_changes_partitions(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another number of partitions is refused with exit code 1, and remains."""
+    """`apply` refuses to change a number of partitions, and exits with 1."""
     asyncio.run(apply(settings))
     name = settings.topic("documents")
     with_admin(settings, lambda client: client.create_partitions({name: NewPartitions(7)}))
@@ -191,7 +197,7 @@ def test_apply_never_changes_partitions(
 
 
 def test_without_a_broker_a_command_says_so() -> None:
-    """A broker that cannot be reached causes one sentence, not a traceback."""
+    """If no broker can be reached, the error names the address."""
     settings = Settings.model_validate({"brokers": "127.0.0.1:1"})
     with pytest.raises(SettingsError, match=r"Kafka cannot be reached at 127\.0\.0\.1:1"):
         asyncio.run(check_topics(settings))

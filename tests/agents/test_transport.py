@@ -1,4 +1,4 @@
-"""Faust's transport with fixes: which offsets are committed, and when flush returns."""
+"""Our transport corrects which offsets Faust commits, and when Faust's flush returns."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tests.agents.workers import PATIENCE, idle, is_ready, run, started, until
 
 @pytest.fixture
 def job(job: Settings, tmp_path: Path) -> Settings:
-    """Return a job whose worker has a disk of its own and commits often."""
+    """Return settings of a job whose worker has its own data directory and commits often."""
     return job.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
 
 def messages(app: Any, topic: str, count: int) -> Iterator[Any]:
-    """Return records as a consumer yields them, with offsets from 0 on."""
+    """Yield `count` records of partition 0 as a consumer does, with offsets from 0 on."""
     for offset in range(count):
         yield faust.types.tuples.ConsumerMessage(
             topic=topic,
@@ -46,7 +46,10 @@ def messages(app: Any, topic: str, count: int) -> Iterator[Any]:
 
 
 def test_faust_commits_past_an_unacked_event_and_ours_does_not() -> None:
-    """Offset 0 is still in flight: a crash now must replay it."""
+    """Our consumer does not commit past a record that is still in work, although Faust's does.
+
+    After a crash, the record in work at offset 0 must be read again.
+    """
 
     async def scenario() -> None:
         theirs = faust.App("theirs", broker="kafka://127.0.0.1:1")
@@ -68,7 +71,10 @@ def test_faust_commits_past_an_unacked_event_and_ours_does_not() -> None:
 
 
 def test_what_a_stream_skips_is_not_committed() -> None:
-    """Faust acknowledges events that it drops during a rebalance; nobody has processed them."""
+    """A record that Faust acknowledges without processing it is not committed.
+
+    Faust acknowledges the events that it drops during a rebalance.
+    """
 
     async def scenario() -> None:
         app = Normalize(Settings(), pytest.fail).app
@@ -80,7 +86,10 @@ def test_what_a_stream_skips_is_not_committed() -> None:
 
 
 def test_a_record_of_an_earlier_generation_is_not_committed() -> None:
-    """Another worker may own its partition and has continued from the last commit."""
+    """A record that was read before a rebalance is not committed after it.
+
+    Another worker may own its partition and have continued at the last commit.
+    """
 
     async def scenario() -> None:
         app = Normalize(Settings(), pytest.fail).app
@@ -94,7 +103,10 @@ def test_a_record_of_an_earlier_generation_is_not_committed() -> None:
 
 @pytest.mark.kafka
 def test_flush_waits_for_what_was_queued_and_not_for_what_comes_after(job: Settings) -> None:
-    """Commits wait for flush, and under load Faust's own flush never returns."""
+    """`flush` waits only for records that were queued before it, not for later ones.
+
+    Commits wait for `flush`, and under load Faust's own `flush` never returns.
+    """
 
     async def scenario() -> None:
         async with started(job, Extract) as [stage]:
@@ -120,7 +132,7 @@ def test_flush_waits_for_what_was_queued_and_not_for_what_comes_after(job: Setti
 
 @pytest.mark.kafka
 def test_commits_go_on_under_saturation(job: Settings, publish: Publish) -> None:
-    """The group's offsets advance while records are always in flight."""
+    """Offsets are committed again and again while records are always in work."""
     publish(*(raw(page(f"page-{number}")) for number in range(800)))
     often = job.model_copy(update={"commit_seconds": 0.05})
 
@@ -142,7 +154,7 @@ def test_commits_go_on_under_saturation(job: Settings, publish: Publish) -> None
 def test_a_worker_without_a_session_waits_for_kafka_to_answer(
     job: Settings, publish: Publish
 ) -> None:
-    """After a pause longer than its session, it waits for a heartbeat before it continues."""
+    """A worker that was paused for longer than its session waits for a heartbeat first."""
 
     async def scenario() -> None:
         async with started(job, Normalize) as [stage]:
@@ -160,7 +172,10 @@ def test_a_worker_without_a_session_waits_for_kafka_to_answer(
 
 @pytest.mark.kafka
 def test_a_seek_goes_back_also_where_nothing_was_committed(job: Settings, publish: Publish) -> None:
-    """Records that a new group fetched before its seek were dropped and must be fetched again."""
+    """A seek without a committed offset goes back to the beginning of the partition.
+
+    Records that were fetched before the seek are dropped and must be fetched again.
+    """
     publish(raw(page()))
     never = job.model_copy(update={"commit_seconds": 3_600.0})
 

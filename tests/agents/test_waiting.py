@@ -1,4 +1,4 @@
-"""A page waits where its host can serve it, and not for long."""
+"""A page waits in a worker only if its host can serve it soon; otherwise it is sent again."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ EACH = 2.0
 
 @dataclass
 class Message:
-    """A record of partition 3."""
+    """Record of partition 3."""
 
     partition: int = 3
 
 
 class FakeWork:
-    """Work that waits for nothing."""
+    """Fake work of a record that does not wait for sends."""
 
     message = Message()
 
@@ -40,22 +40,22 @@ class FakeWork:
 
 @dataclass
 class FakeStage:
-    """A stage that records the pages that were sent again."""
+    """Fake stage that records the pages that were sent again."""
 
     sent: list[FetchRequest] = field(default_factory=list)
     full: bool = False
 
     async def send_again(self, job: FetchJob, fetch: FetchRequest, domain: str) -> None:  # noqa: ARG002
-        """Record it."""
+        """Record a page that was sent again."""
         self.sent.append(fetch)
 
     def is_full(self) -> bool:
-        """Return the value that the test has set."""
+        """Return whether the test has declared the stage full."""
         return self.full
 
 
 class FakeTable:
-    """A table without rows that drops all writes."""
+    """Fake table without rows that drops all writes."""
 
     def get(self, *_: object) -> None:
         """Return no row."""
@@ -65,7 +65,7 @@ class FakeTable:
 
 
 class Waiting:
-    """The waiting pages of a worker at a time that a test sets."""
+    """The waiting pages of a worker, with a clock that a test sets."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -81,7 +81,7 @@ class Waiting:
         )
 
     async def add(self, count: int = 1, **fields: Any) -> list[FetchJob]:
-        """Place a number of pages of one host."""
+        """Add `count` pages of one host to the waiting pages."""
         loop = asyncio.get_running_loop()
         work = cast("Any", FakeWork())
         url = "http://news.example/{}"
@@ -92,12 +92,12 @@ class Waiting:
         return jobs
 
     async def host(self, **fields: Any) -> None:
-        """Set the state of the host."""
+        """Store a state of the host news.example."""
         state = HostState(host="news.example", **fields)
         await self.hosts.put(3, "news.example", state, self.now, cast("Any", FakeWork()))
 
     async def left(self) -> list[FetchJob]:
-        """Take out the parked pages that are due and place them again."""
+        """Take out the parked pages that are due, and add them again."""
         jobs = self.places.take_due()
         for job in jobs:
             await self.places.place(job)
@@ -110,7 +110,10 @@ def run(scenario: Coroutine[Any, Any, None]) -> None:
 
 
 def test_pages_wait_in_their_hosts_queue_as_far_as_they_are_served_soon() -> None:
-    """The others are parked, and after a minute there is room for them."""
+    """A host's queue takes the pages that it can serve within a minute; the others are parked.
+
+    A parked page waits outside the queue; after a minute it moves to the queue.
+    """
 
     async def scenario() -> None:
         waiting = Waiting()
@@ -126,7 +129,10 @@ def test_pages_wait_in_their_hosts_queue_as_far_as_they_are_served_soon() -> Non
 
 
 def test_a_page_whose_turn_is_far_off_is_sent_again_with_its_time() -> None:
-    """It is sent after it was parked; its attempts stay the same, and its work is done."""
+    """A page that must wait for long is kept for a minute, and then sent again with its time.
+
+    Its number of attempts stays the same, and its record is done.
+    """
 
     async def scenario() -> None:
         waiting = Waiting()
@@ -143,7 +149,10 @@ def test_a_page_whose_turn_is_far_off_is_sent_again_with_its_time() -> None:
 
 
 def test_a_full_window_makes_room_earlier() -> None:
-    """Far pages still stay for a while, so that records do not circulate too fast."""
+    """If the stage is full, pages that must wait for long are sent again after ten seconds.
+
+    They are not sent at once, so that records do not circulate too fast.
+    """
 
     async def scenario() -> None:
         waiting = Waiting()
@@ -159,7 +168,7 @@ def test_a_full_window_makes_room_earlier() -> None:
 
 
 def test_a_page_is_not_tried_before_its_time() -> None:
-    """It does not delay the pages after it."""
+    """A page with `not_before` waits until that time without a delay of other pages."""
 
     async def scenario() -> None:
         waiting = Waiting()
@@ -175,7 +184,7 @@ def test_a_page_is_not_tried_before_its_time() -> None:
 
 
 def test_a_host_that_backs_off_gives_its_queue_back() -> None:
-    """All its pages leave the queue; those of a working host stay."""
+    """All pages of a host leave its queue when the host has to wait for long."""
 
     async def scenario() -> None:
         waiting = Waiting()
@@ -191,7 +200,7 @@ def test_a_host_that_backs_off_gives_its_queue_back() -> None:
 
 
 def test_pages_of_a_host_that_is_given_up_are_refused() -> None:
-    """The message contains the host's last failure."""
+    """A page of a host that is given up is refused with the host's last error."""
 
     async def scenario() -> None:
         waiting = Waiting()
@@ -205,7 +214,7 @@ def test_pages_of_a_host_that_is_given_up_are_refused() -> None:
 
 
 def test_nothing_waits_in_a_worker_that_stops() -> None:
-    """Its pages are sent again, unchanged."""
+    """When a worker stops, its pages are sent again unchanged."""
 
     async def scenario() -> None:
         waiting = Waiting()
@@ -218,7 +227,10 @@ def test_nothing_waits_in_a_worker_that_stops() -> None:
 
 
 def test_far_pages_leave_in_the_order_in_which_they_were_parked() -> None:
-    """Those with a near time leave in the order of their times."""
+    """Parked pages leave in the order in which they were parked.
+
+    Pages that wait for a near time leave in the order of these times.
+    """
     parked: ParkedPages[str] = ParkedPages(60.0)
     parked.park("a", 0.0)
     parked.park("b", 1.0)
@@ -233,7 +245,7 @@ def test_far_pages_leave_in_the_order_in_which_they_were_parked() -> None:
 
 
 class DamagedTable(FakeTable):
-    """A table whose rows cannot be read."""
+    """Fake table whose rows cannot be decoded."""
 
     def get(self, *_: object) -> bytes:
         """Return a row of an unknown version."""
@@ -241,6 +253,6 @@ class DamagedTable(FakeTable):
 
 
 def test_a_damaged_row_of_a_host_ends_the_worker() -> None:
-    """It is one of the errors after which nothing is committed, and not a fault of the page."""
+    """A damaged row of a host raises an error of ours, which ends the worker without a commit."""
     with pytest.raises(OURS, match="table host_state"):
         Hosts(cast("Any", DamagedTable())).get(3, "news.example", "news.example")

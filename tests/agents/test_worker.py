@@ -1,4 +1,4 @@
-"""A worker as a process: its start, its probes, its log, and its exit code."""
+"""A worker in its own process: its start, its probes, its log and its exit code."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def worker(
 
 
 def get(url: str) -> tuple[int, str]:
-    """Return status and body; status 0 means that nobody listens."""
+    """Return the status and the body of a response; the status is 0 if there is none."""
     try:
         with urllib.request.urlopen(url, timeout=5) as response:  # noqa: S310 - loopback
             return int(response.status), response.read().decode()
@@ -58,7 +58,7 @@ def get(url: str) -> tuple[int, str]:
 
 
 def wait_for(url: str, status: int) -> str:
-    """Wait for a response with this status, and return its body."""
+    """Request a URL until the response has this status, and return its body."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         found, body = get(url)
@@ -69,7 +69,7 @@ def wait_for(url: str, status: int) -> str:
 
 
 def heard(process: subprocess.Popen[str], words: str) -> str:
-    """Return what a process writes to stderr, up to the line with these words."""
+    """Return the output of a process on stderr up to the line with these words."""
     said = ""
     for line in process.stderr or ():
         said += line
@@ -84,7 +84,7 @@ def heard(process: subprocess.Popen[str], words: str) -> str:
 def test_a_worker_gets_ready_tells_its_metrics_and_stops_in_order(
     tmp_path: Path, stage: str
 ) -> None:
-    """SIGTERM ends it with exit code 0."""
+    """A started worker is ready and has metrics, and SIGTERM ends it with exit code 0."""
     with worker(stage, tmp_path) as (process, url):
         wait_for(f"{url}/livez", 200)
         assert wait_for(f"{url}/readyz", 200) == "ready\n"
@@ -99,7 +99,7 @@ def test_a_worker_gets_ready_tells_its_metrics_and_stops_in_order(
 def test_a_worker_refuses_to_start_where_topics_are_not_as_declared(
     settings: Settings, tmp_path: Path
 ) -> None:
-    """It names the topic and exits with 2; no topic is created by accident."""
+    """If a topic does not exist, a worker names it and exits with 2 instead of creating it."""
     with worker("extract", tmp_path) as (process, _):
         _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
@@ -109,7 +109,10 @@ def test_a_worker_refuses_to_start_where_topics_are_not_as_declared(
 
 @pytest.mark.slow
 def test_a_worker_waits_for_a_kafka_that_is_not_there(tmp_path: Path) -> None:
-    """It is alive but not ready, and logs the reason; SIGTERM ends it with exit code 0."""
+    """Without Kafka, a worker is alive but not ready, and logs the reason.
+
+    SIGTERM ends it with exit code 0.
+    """
     with worker("normalize", tmp_path, brokers="127.0.0.1:1") as (process, url):
         wait_for(f"{url}/livez", 200)
         assert wait_for(f"{url}/readyz", 503) == "starting\n"
@@ -121,7 +124,10 @@ def test_a_worker_waits_for_a_kafka_that_is_not_there(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_wrong_settings_are_one_sentence(tmp_path: Path) -> None:
-    """The sentence is on stderr, without traceback; test_settings has the other cases."""
+    """A wrong setting ends a worker with one sentence on stderr and exit code 2.
+
+    test_settings.py contains the other cases.
+    """
     with worker("normalize", tmp_path, rules="/no/such/file") as (process, _):
         _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2

@@ -1,4 +1,4 @@
-"""Workers in the test's process: real stages on a real Kafka."""
+"""Helpers to run stages on a real Kafka within the process of a test."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def started(settings: Settings, *makes: MakeStage) -> AsyncIterator[list[S
 async def until(condition: Callable[[], bool]) -> None:
     """Wait until a condition is true."""
     async with asyncio.timeout(PATIENCE):
-        while not condition():  # noqa: ASYNC110 - what is waited for has no event
+        while not condition():  # noqa: ASYNC110 - the condition has no event
             await asyncio.sleep(0.05)
 
 
@@ -40,7 +40,7 @@ async def idle(stages: Sequence[Stage]) -> None:
     """Wait until the stages have confirmed all published records."""
     async with asyncio.timeout(PATIENCE):
         for stage in stages:
-            while not await is_idle(stage):  # noqa: ASYNC110 - nor has this
+            while not await is_idle(stage):  # noqa: ASYNC110 - the condition has no event
                 await asyncio.sleep(0.05)
 
 
@@ -50,21 +50,22 @@ async def is_idle(stage: Stage) -> bool:
     if not is_ready(stage) or stage.delivery.records:
         return False
     tps = [tp for tp in consumer.assignment() if tp.topic in stage.sources]
-    # Check this before the end offsets are read: a record finished in between may add another one.
+    # Compute the finished offsets before reading the end offsets: a record that is finished between
+    # these two steps may publish another record.
     done = {tp: consumer._new_offset(tp) or consumer._committed_offset[tp] or 0 for tp in tps}
     ends = await consumer.highwaters(*tps)
     return bool(tps) and all(done[tp] >= ends[tp] for tp in tps)
 
 
 def has_partitions(stage: Stage) -> bool:
-    """Return whether a stage processes the records of some partitions."""
+    """Return whether a stage is ready and owns at least one partition of its topics."""
     return is_ready(stage) and any(
         tp.topic in stage.sources for tp in stage.app.consumer.assignment()
     )
 
 
 def is_ready(stage: Stage) -> bool:
-    """Return whether a stage processes records."""
+    """Return whether a stage's tables are recovered and no rebalance is in progress."""
     return bool(stage.app.tables.actives_ready) and not stage.app.rebalancing
 
 
@@ -80,7 +81,7 @@ def work(settings: Settings, *makes: MakeStage) -> list[Stage]:
 
 
 def run(scenario: Awaitable[None]) -> None:
-    """Run an async test."""
+    """Run the scenario of a test, with a time limit."""
 
     async def bounded() -> None:
         async with asyncio.timeout(4 * PATIENCE):

@@ -1,4 +1,4 @@
-"""The benchmarks run, and their tables are complete; no test asserts a time."""
+"""Tests that benchmarks run, and that their tables are complete; no test asserts a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench.pages import load_pages
 
 @pytest.fixture
 def two_sites(tmp_path: Path) -> Path:
-    """A folder with a site of ten pages and a site of three."""
+    """Write a folder with a site of ten pages and a site of three pages."""
     for site, pages in (("one", 10), ("two", 3)):
         lines = [
             orjson.dumps(
@@ -32,7 +32,10 @@ def two_sites(tmp_path: Path) -> Path:
 
 
 def test_a_sample_has_as_many_pages_of_each_site_spread_over_its_time(two_sites: Path) -> None:
-    """Sites take turns; a site with few pages gives all its pages."""
+    """A sample takes pages from the sites in turn, evenly spaced in time.
+
+    A site with few pages gives all its pages.
+    """
     urls = [page.url for page in load_pages(two_sites).sample(10)]
     assert urls == [
         *("https://one.example/0", "https://two.example/0"),
@@ -43,7 +46,7 @@ def test_a_sample_has_as_many_pages_of_each_site_spread_over_its_time(two_sites:
 
 
 def test_each_part_of_the_algorithm_has_a_line(two_sites: Path) -> None:
-    """The table also has the extractors for comparison."""
+    """The table has a line for each part of the algorithm and each extractor for comparison."""
     result = CliRunner().invoke(main, ["algorithm", "--pages", str(two_sites), "--rounds", "1"])
     assert result.exit_code in (0, 1), result.output
     for part in (*PARTS, PARSE, TRAFILATURA):
@@ -55,6 +58,6 @@ def test_each_part_of_the_algorithm_has_a_line(two_sites: Path) -> None:
     [(Bar(7.0, is_floor=True), 7.0, 6.9), (Bar(2.0, is_floor=False), 2.0, 2.1)],
 )
 def test_a_bar_is_cleared_from_the_right_side(bar: Bar, cleared: float, missed: float) -> None:
-    """A floor is a lower limit, a ceiling an upper one; the limit itself is accepted."""
+    """A floor is a lower limit, a ceiling is an upper limit, and the limit itself is accepted."""
     assert bar.is_cleared(cleared)
     assert not bar.is_cleared(missed)

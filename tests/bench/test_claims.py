@@ -1,4 +1,4 @@
-"""The measurement of the paper's claims: one pass gives the same results as the library."""
+"""Tests of the measurement of the paper's claims: it gives the same results as the library."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PAGES = [page(number) for number in range(24)]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> SiteF1:
-    """The figures of a site."""
+    """Measure the F1 of all variants on a site."""
     file = tmp_path_factory.mktemp("streams") / "example.org.jsonl.zst"
     file.write_bytes(zstandard.compress(b"\n".join(map(orjson.dumps, PAGES))))
     return measure_site(file)
@@ -58,7 +58,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> SiteF1:
     ],
 )
 def test_a_variant_scores_what_the_library_says(site: SiteF1, variant: str, options: dict) -> None:  # type: ignore[type-arg]
-    """Each verdict is scored once, even if many variants share it."""
+    """The F1 of each variant equals that of the library's texts.
+
+    A verdict that several variants share is scored only once.
+    """
     texts = [page.text for page in urltree.extract(PAGES, **options)]
     expected = [
         compare(split_words(page["gold"]), split_words(text or "")).f1
@@ -69,7 +72,7 @@ def test_a_variant_scores_what_the_library_says(site: SiteF1, variant: str, opti
 
 
 def test_variants_differ(site: SiteF1) -> None:
-    """If all variants were equal, the comparison above could not fail."""
+    """Some variants differ; otherwise the test above could not fail."""
     kinds = {tuple(tables.f1_of(site, variant)) for variant in site.variants}
     assert len(kinds) >= 4
     assert f"strict, newest {DOCUMENTS[0]}" in site.variants
@@ -77,7 +80,7 @@ def test_variants_differ(site: SiteF1) -> None:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_a_table_stands_in_the_documents(table: str, site: SiteF1) -> None:
-    """The table has the header that the code writes, and figures in every row."""
+    """Each table in docs/claims.md has the header that the code writes, and no missing figures."""
     text = (DOCS / "claims.md").read_text("utf-8")
     written = re.search(rf"<!-- {table} -->\n(.*?)\n<!-- end -->", text, re.DOTALL)
     assert written is not None
@@ -86,7 +89,7 @@ def test_a_table_stands_in_the_documents(table: str, site: SiteF1) -> None:
 
 
 def test_stored_figures_are_read_as_they_were_computed(site: SiteF1, tmp_path: Path) -> None:
-    """A curve that is drawn later shows the measured figures."""
+    """Stored figures equal the computed ones, so a curve that is drawn later is correct."""
     computed = figures.compute([site])
     figures.save(computed, tmp_path / "figures.json")
     stored = figures.load_figures(tmp_path / "figures.json")
@@ -98,7 +101,7 @@ def test_stored_figures_are_read_as_they_were_computed(site: SiteF1, tmp_path: P
 
 
 def test_the_curves_of_the_documents_are_drawn_from_stored_figures(tmp_path: Path) -> None:
-    """Each file has at most 30 KB, and `make generate` draws the same bytes again."""
+    """`make generate` draws the committed curves again with the same bytes, at most 30 KB each."""
     shutil.copy(DOCS / "claims" / "figures.json", tmp_path)
     draw_stored(tmp_path)
     for name in ("heuristics.svg", "sites.svg", "windows.svg"):
@@ -108,7 +111,7 @@ def test_the_curves_of_the_documents_are_drawn_from_stored_figures(tmp_path: Pat
 
 
 def test_curves_are_drawn_with_their_axes_named(site: SiteF1, tmp_path: Path) -> None:
-    """The same figures give the same bytes."""
+    """The same figures give the same bytes of each curve, and each curve names its axis of F1."""
     computed = figures.compute([site])
     draw_curves(computed, tmp_path / "first")
     draw_curves(computed, tmp_path / "second")

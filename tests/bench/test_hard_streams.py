@@ -1,4 +1,4 @@
-"""Each generator changes a small site as described, and its gold stays correct."""
+"""Tests that each generator changes a small site as described, and that its gold stays correct."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ CLASS = re.compile(r'class="([^"]*)"')
 
 
 def name(number: int) -> str:
-    """Return a word of letters, a different one for each number."""
+    """Return a word of letters that is different for each number."""
     return "".join(chr(ord("a") + number // 26**place % 26) * 2 for place in range(2))
 
 
 def page(number: int, site: str = "example.org") -> CorpusPage:
-    """Return a page with a menu, its own article, a list of other pages, and a footer."""
+    """Return a page with a menu, an article, a line below the article, and a footer."""
     title = f"Story {name(number)}"
     texts = [
         f"Part {name(n)} of {name(number)} tells what {site} knows." for n in range(PARAGRAPHS)
@@ -66,7 +66,10 @@ def added(of: CorpusPage) -> list[str]:
 
 
 def test_a_page_is_cut_around_its_article() -> None:
-    """The joined pieces give the same page, and its parts are the lines of the gold."""
+    """The joined pieces of a cut page give the same blocks.
+
+    The paragraphs are the lines of the gold.
+    """
     article = cut_page(SITE[3])
     assert article is not None
     assert [lines for _, lines in paragraphs(article)] == [[text] for text in article.gold[1:]]
@@ -75,7 +78,7 @@ def test_a_page_is_cut_around_its_article() -> None:
 
 
 def test_parts_that_lie_deeper_belong_to_the_article() -> None:
-    """The paragraphs of a quotation are one part, so that no text of the article is lost."""
+    """The paragraphs of a quotation are one part of the article, so that no text is lost."""
     html = (
         "<body><div><div><p>One.</p><blockquote><p>Two.</p><p>Three.</p></blockquote></div></div>"
     )
@@ -85,7 +88,7 @@ def test_parts_that_lie_deeper_belong_to_the_article() -> None:
 
 
 def test_a_page_that_cannot_be_cut_is_not_scored() -> None:
-    """A page that was not changed would not measure the generator."""
+    """A page that cannot be cut has no gold, because the generator has not changed it."""
     bare = CorpusPage(
         "a", "https://example.org/a", "example.org", "<p>Text", title="T", gold="T\nX"
     )
@@ -96,7 +99,10 @@ def test_a_page_that_cannot_be_cut_is_not_scored() -> None:
 
 @pytest.mark.parametrize("generate", GENERATORS.values(), ids=GENERATORS)
 def test_a_choice_of_blocks_can_be_right(generate: Callable[..., list[CorpusPage]]) -> None:
-    """The gold can be reached by a choice of blocks, some pages have gold, and ids are unique."""
+    """The gold of each page can be reached by a choice of blocks.
+
+    Some pages have gold, and ids are unique.
+    """
     pages = generate(SITE)
     scored = [page for page in pages if page.gold is not None]
     assert scored
@@ -107,7 +113,10 @@ def test_a_choice_of_blocks_can_be_right(generate: Callable[..., list[CorpusPage
 
 @pytest.mark.parametrize("generate", GENERATORS.values(), ids=GENERATORS)
 def test_a_stream_is_generated_the_same_again(generate: Callable[..., list[CorpusPage]]) -> None:
-    """Randomness depends only on the page, and a page only on pages soon after it."""
+    """A generator gives the same pages again, because its randomness depends only on the page.
+
+    A generated page depends only on pages near it.
+    """
     assert generate(SITE) == generate(list(SITE))
 
 
@@ -125,7 +134,7 @@ def test_a_stream_is_generated_the_same_again(generate: Callable[..., list[Corpu
     ],
 )
 def test_neutral_names_have_no_meaning(generator: str, telling: str) -> None:
-    """The text is the same with neutral class names."""
+    """With neutral class names, the pages have the same text, and no class name has a meaning."""
     first, second = GENERATORS[generator](SITE), GENERATORS[f"{generator}-neutral"](SITE)
     assert telling in {found for page in first for found in CLASS.findall(page.html)}
     assert not any(telling in page.html for page in second)
@@ -133,7 +142,10 @@ def test_neutral_names_have_no_meaning(generator: str, telling: str) -> None:
 
 
 def test_teasers_are_of_four_of_the_last_eight_articles() -> None:
-    """Each teaser has title and first paragraph, and none is gold."""
+    """A page gets teasers of four of the last eight articles.
+
+    Each teaser has title and first paragraph of its article, and none is gold.
+    """
     plain, linked = GENERATORS["teasers"](SITE)[20], GENERATORS["teasers-linked"](SITE)[20]
     recent = [(page.gold or "").split("\n")[:2] for page in SITE[12:20]]
     found = added(plain)
@@ -146,7 +158,10 @@ def test_teasers_are_of_four_of_the_last_eight_articles() -> None:
 
 
 def test_a_front_shows_articles_before_they_are_fetched() -> None:
-    """A front with 20 first paragraphs follows every tenth page; it is only learned."""
+    """A front page with the first paragraphs of 20 articles follows every tenth page.
+
+    Ten of these articles come later in the stream, and the front page itself has no gold.
+    """
     pages = GENERATORS["fronts"](SITE)
     fronts = [number for number, page in enumerate(pages) if page.gold is None]
     assert fronts[:3] == [10, 21, 32]
@@ -158,7 +173,7 @@ def test_a_front_shows_articles_before_they_are_fetched() -> None:
 
 
 def test_interjections_are_between_paragraphs() -> None:
-    """No interjection follows the last paragraph."""
+    """Interjections are between paragraphs, and none follows the last paragraph."""
     found = blocks(GENERATORS["interjections"](SITE)[9])
     start = found.index("Share this") - PARAGRAPHS - 4
     kinds = [text.split(" ")[0] for text in found[start : start + PARAGRAPHS + 4]]
@@ -167,7 +182,7 @@ def test_interjections_are_between_paragraphs() -> None:
 
 
 def test_an_authors_box_is_on_a_few_pages() -> None:
-    """There are many boxes, and the most frequent is on about 5 % of pages."""
+    """There are at least 30 author boxes, and the most frequent is on at most 7 % of pages."""
     many = [page(number) for number in range(600)]
     pages = GENERATORS["author-boxes"](many)
     boxes = Counter(blocks(page)[-2] for page in pages)
@@ -176,7 +191,10 @@ def test_an_authors_box_is_on_a_few_pages() -> None:
 
 
 def test_a_paywall_follows_the_first_paragraph() -> None:
-    """The offer ends the article and its gold on two of five pages."""
+    """An offer follows the first paragraph of each page.
+
+    With `paywall-ends`, it ends the article and its gold on about two of five pages.
+    """
     whole, ended = GENERATORS["paywall"](SITE), GENERATORS["paywall-ends"](SITE)
     titles = {offer[0] for offer in OFFERS}
     for pages in (whole, ended):
@@ -188,7 +206,7 @@ def test_a_paywall_follows_the_first_paragraph() -> None:
 
 
 def test_consent_banners_have_three_languages() -> None:
-    """The banner is always at the same place."""
+    """Consent banners have three languages, and are at the same place on all pages of a site."""
     pages = GENERATORS["consent"](SITE)
     first = {blocks(page)[0] for page in pages} | {blocks(page)[-5] for page in pages}
     assert {texts[0] for texts in CONSENT} <= first
@@ -198,7 +216,7 @@ def test_consent_banners_have_three_languages() -> None:
 
 
 def test_captions_are_gold() -> None:
-    """Each caption is in the gold, at its place."""
+    """Each caption is in the gold, in the order of the page."""
     changed = GENERATORS["captions"](SITE)[7]
     assert len(added(changed)) == 6
     lines = (changed.gold or "").split("\n")
@@ -208,7 +226,10 @@ def test_captions_are_gold() -> None:
 
 @pytest.mark.parametrize(("generator", "step"), [("scroll-to-older", -1), ("scroll-to-newer", 1)])
 def test_infinite_scroll_appends_a_neighbour(generator: str, step: int) -> None:
-    """The whole neighbour is appended, and the gold stays the article's."""
+    """The article of the next or the previous page is appended to each page.
+
+    The gold stays the page's own article.
+    """
     changed = GENERATORS[generator](SITE)[7]
     other = [*(SITE[7 + step].gold or "").split("\n"), "Share this"]
     assert blocks(changed) == [*blocks(SITE[7])[:-1], *other, blocks(SITE[7])[-1]]
@@ -216,7 +237,10 @@ def test_infinite_scroll_appends_a_neighbour(generator: str, step: int) -> None:
 
 
 def test_a_live_blog_grows_under_its_address() -> None:
-    """It is fetched three times with the newest entry first; the last version has all entries."""
+    """A live blog is fetched three times under one URL, with its newest entry first.
+
+    The last version has all entries.
+    """
     pages = [page for page in GENERATORS["live-blogs"](SITE) if page.gold]
     (address,) = {page.url for page in pages if page.id.startswith("example.org/8~")}
     versions = [(page.gold or "").split("\n") for page in pages if page.url == address]
@@ -225,11 +249,15 @@ def test_a_live_blog_grows_under_its_address() -> None:
 
 
 def test_copies_have_another_address_and_the_same_gold() -> None:
-    """One of five pages is repeated: unchanged beside the original, or plain in another section."""
+    """One of five pages has a copy with another URL and the same gold.
+
+    Half of the copies are unchanged and in the same section; the others are plain pages in another
+    section.
+    """
     pages = GENERATORS["copies"](SITE)
     originals = {page.id: page for page in SITE}
     again = [page for page in pages if page.id.endswith("~copy")]
-    assert len(again) in (PAGES // 5 - 1, PAGES // 5)  # the last copy may be due after the end
+    assert len(again) in (PAGES // 5 - 1, PAGES // 5)  # the last copy may be missing
     for copy in again:
         original = originals[copy.id.removesuffix("~copy")]
         assert pages.index(original) < pages.index(copy)
@@ -240,7 +268,10 @@ def test_copies_have_another_address_and_the_same_gold() -> None:
 
 
 def test_names_get_new_hashes_every_200_pages() -> None:
-    """Each token then has another name, no token keeps its own, and nothing else changes."""
+    """Every 200 pages, each class name gets another name.
+
+    No class name stays as it was, and nothing else changes.
+    """
     many = [page(number) for number in range(201)]
     pages = GENERATORS["hashed-classes"](many)
     first, last, next_ = ([*CLASS.findall(pages[n].html)] for n in (0, 199, 200))
@@ -254,7 +285,10 @@ def test_names_get_new_hashes_every_200_pages() -> None:
     [("redesign-first-10", range(30, 40)), ("redesign-later", range(40, 60))],
 )
 def test_a_redesign_changes_all_but_the_article(generator: str, scored: Sequence[int]) -> None:
-    """The change begins in the middle, and only pages after it have gold."""
+    """A redesign in the middle of the stream changes everything except the article.
+
+    Only pages after it have gold.
+    """
     pages = GENERATORS[generator](SITE)
     assert [number for number, page in enumerate(pages) if page.gold] == list(scored)
     assert pages[29].html == SITE[29].html
@@ -266,7 +300,10 @@ def test_a_redesign_changes_all_but_the_article(generator: str, scored: Sequence
 
 
 def test_sections_are_sites_under_one_domain() -> None:
-    """Each page occurs once, in the order of its site, and later than the page before it."""
+    """Several sites become sections of one domain.
+
+    Each page occurs once, in the order of its site, and later than the page before it.
+    """
     sites = [[page(number, site) for number in range(9)] for site in ("a.example", "b.example")]
     merged = sections(sites)
     assert {page.domain for page in merged} == {MERGED}
@@ -279,7 +316,7 @@ def test_sections_are_sites_under_one_domain() -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two streams on disk."""
+    """Write two streams to a folder."""
     streams = tmp_path_factory.mktemp("streams")
     for site in ("one.example", "two.example"):
         lines = [
@@ -291,7 +328,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_streams_are_chosen_by_name(folder: Path) -> None:
-    """Only the requested sites and generators are given."""
+    """Only the requested sites and generators are used."""
     found = list(streams(folder, ["two.example"], 20, ["copies", "captions"]))
     assert [name for name, _ in found] == ["captions", "copies"]
     assert {page.domain for _, pages in found for page in pages} == {"two.example"}
@@ -299,7 +336,10 @@ def test_streams_are_chosen_by_name(folder: Path) -> None:
 
 
 def test_the_command_prints_a_line_for_each_generator(folder: Path) -> None:
-    """A line has ceiling, F1 and loss; a live blog is scored by its last version."""
+    """The command prints a line for each generator, with ceiling, F1 and loss.
+
+    A live blog is scored by its last version.
+    """
     chosen = ["live-blogs", "copies", "sections"]
     options = [part for name in chosen for part in ("--generator", name)]
     arguments = [str(folder), "--sites", "all", "--pages", "24", "--processes", "1", *options]

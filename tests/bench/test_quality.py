@@ -1,4 +1,4 @@
-"""The quality report counts the right pages."""
+"""Tests of the quality report: the pages that count, and the figures of each section."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def page(number: int) -> dict[str, str]:
 
 
 def stream(folder: Path, pages: int, name: str = "example.org") -> Path:
-    """Return a stream of such pages."""
+    """Write a stream of such pages, and return its file."""
     file = folder / (name + SUFFIX)
     file.write_bytes(zstandard.compress(b"\n".join(map(orjson.dumps, map(page, range(pages))))))
     return file
 
 
 def scores(site: str, values: list[float], titled: float = 0.0) -> list[PageF1]:
-    """Return scores of a site's pages, from the first on."""
+    """Return scores of a site's pages, which are numbered from 1."""
     return [
         PageF1(f"{site}/{number}", site, number, value, value + titled)
         for number, value in enumerate(values, start=1)
@@ -67,18 +67,21 @@ def scores(site: str, values: list[float], titled: float = 0.0) -> list[PageF1]:
 
 
 def figures(answer: QualityResult) -> dict[str, float]:
-    """Return the results of a section by name."""
+    """Return the figures of a section by name."""
     return {figure.name: figure.value for figure in answer.figures}
 
 
 def test_a_sites_first_thirty_pages_are_scored_and_every_tenth() -> None:
-    """Pages are numbered from 1 here, and from 0 in the gate."""
+    """The first 30 pages of a site are scored, and then every tenth page.
+
+    Pages are numbered from 1 here, and from 0 in the gate.
+    """
     scored = [number for number in range(1, 62) if is_scored(number)]
     assert scored == [*range(1, 31), 31, 41, 51, 61]
 
 
 def test_all_pages_are_learned(tmp_path: Path) -> None:
-    """The text of a scored page is the same as in one pass of the library over all pages."""
+    """All pages are learned: the F1 of scored pages is that of a library pass over all pages."""
     file = stream(tmp_path, 45)
     said = list(urltree.extract([page(number) for number in range(45)], heuristic=DEFAULT))
     expected = [
@@ -89,14 +92,20 @@ def test_all_pages_are_learned(tmp_path: Path) -> None:
 
 
 def test_each_class_of_positions_is_its_own_figure() -> None:
-    """The classes are 1, 2 to 5, 6 to 10 and 11 to 30; later pages are in no class."""
+    """Pages 1, 2 to 5, 6 to 10 and 11 to 30 are four classes, each with its own figure.
+
+    Later pages are in no class.
+    """
     values = [0.1] + [0.2] * 4 + [0.3] * 5 + [0.4] * 20 + [0.9] * 5
     found = figures(positions(scores("a.example", values)))
     assert [found[f"page {name}"] for name in POSITIONS] == pytest.approx([0.1, 0.2, 0.3, 0.4])
 
 
 def test_the_second_page_is_compared_with_the_first_of_its_site() -> None:
-    """The site with the largest loss is named, not a site with two low pages."""
+    """The second page of a site is compared with its first page.
+
+    The site with the largest loss is named, and not a site with two low pages.
+    """
     both = score_table({"": [*scores("low", [0.2, 0.2]), *scores("falls", [0.9, 0.6])]})
     site, drop = worst_drop(both)
     assert site == "falls"
@@ -104,7 +113,10 @@ def test_the_second_page_is_compared_with_the_first_of_its_site() -> None:
 
 
 def test_sites_weigh_the_same_and_the_worst_is_named() -> None:
-    """All sites have the same weight, and a site counts as learned after a hundred documents."""
+    """All sites have the same weight, and the worst site is named.
+
+    A site counts as learned after a hundred documents.
+    """
     long = [0.5] * LEARNED + [1.0] * 20
     answer = level([*scores("long", long), *scores("short", [1.0, 1.0])])
     found = figures(answer)
@@ -116,7 +128,10 @@ def test_sites_weigh_the_same_and_the_worst_is_named() -> None:
 
 
 def test_only_the_other_extractor_gets_the_title() -> None:
-    """Our text stays as it is, theirs gets the title; only pages that both have are compared."""
+    """The title is prepended only to the text of the other extractor.
+
+    Only pages that both extractors have are compared.
+    """
     ours = [*scores("a.example", [0.9, 0.7], titled=0.1), *scores("b.example", [0.8])]
     theirs = [*scores("a.example", [0.6, 0.6, 0], titled=0.1), *scores("b.example", [0.8], 0.05)]
     found = figures(against(ours, theirs))
@@ -124,11 +139,11 @@ def test_only_the_other_extractor_gets_the_title() -> None:
     assert found["trafilatura, title prepended"] == pytest.approx((0.7 + 0.85) / 2)
     assert found["ahead by"] == pytest.approx(0.025)
     assert found["worst site"] == pytest.approx(-0.05)
-    assert found["lower end of that interval"] == pytest.approx(-0.05)  # b.example drawn twice
+    assert found["lower end of that interval"] == pytest.approx(-0.05)  # b.example is drawn twice
 
 
 def test_a_title_is_given_or_not(tmp_path: Path) -> None:
-    """Without the record's title, the text before it stays."""
+    """If the record's title is hidden, the text above the page's title is kept, and F1 falls."""
     hidden = EVIDENCE._replace(is_titled=False)
     found = score_streams([stream(tmp_path, 6)], [EVIDENCE, hidden])
     assert [each.f1 for each in found[EVIDENCE]] == [1] * 6
@@ -139,13 +154,16 @@ def test_a_title_is_given_or_not(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("piece", evidence_of("evidence"))
 def test_evidence_can_be_left_out(piece: str) -> None:
-    """Its name tells what was left out."""
+    """The name of a heuristic without some evidence says which evidence was left out."""
     without = EVIDENCE.without(piece).heuristic
     assert heuristic(without).name == without == f"evidence-without-{piece}"
 
 
 def test_leaving_out_evidence_shows_its_worth(tmp_path: Path) -> None:
-    """Here only the title block matters; evidence that finds nothing earns nothing."""
+    """Evidence earns the F1 that is lost without it.
+
+    Here only the title block matters, and evidence that finds nothing earns nothing.
+    """
     pieces = ("title", "duplicate-title")
     variants = [EVIDENCE, *map(EVIDENCE.without, pieces)]
     found = score_streams([stream(tmp_path, 6)], variants)
@@ -156,7 +174,7 @@ def test_leaving_out_evidence_shows_its_worth(tmp_path: Path) -> None:
 
 
 def test_evidence_may_earn_its_place_on_one_generator() -> None:
-    """The generator with the largest loss decides, whatever others gain."""
+    """Evidence earns its largest gain on any single generator, even if it loses on others."""
     found = {variant: scores("a.example", [0.9]) for variant in (EVIDENCE, EVIDENCE.without("x"))}
     generated = [
         Generated("first", "evidence", 0.9),
@@ -171,7 +189,10 @@ def test_evidence_may_earn_its_place_on_one_generator() -> None:
 
 
 def test_texts_of_others_are_read_once(tmp_path: Path) -> None:
-    """The second time, the texts come from the file of that version of the extractor."""
+    """Texts of another extractor are computed once.
+
+    The second time, they come from a file for the extractor's version.
+    """
     pages = list(read(stream(tmp_path, 2)))
     first = peer_texts("all-text", pages[:1], tmp_path)
     (file,) = tmp_path.glob("peers/all-text-*/*")
@@ -183,7 +204,7 @@ def test_texts_of_others_are_read_once(tmp_path: Path) -> None:
 
 
 def test_a_single_page_is_extracted_without_the_others(tmp_path: Path) -> None:
-    """The page does not have its record's title either."""
+    """A single page is extracted without other pages and without its record's title."""
     pages = list(read(stream(tmp_path, 3)))
     alone = [text_alone(each, {"heuristic": "strict"}) for each in [*pages, pages[0]]]
     assert alone[0] == alone[-1]
@@ -191,7 +212,10 @@ def test_a_single_page_is_extracted_without_the_others(tmp_path: Path) -> None:
 
 
 def test_the_report_shows_figures_beside_bars(tmp_path: Path) -> None:
-    """The report is printed and written as Markdown; the exit code shows a missed bar."""
+    """The report is printed and written as Markdown.
+
+    The exit code is 1 if a figure misses its required value.
+    """
     stream(tmp_path, 12)
     out = tmp_path / "report.md"
     rows = ["--rows", "1,6", "--processes", "1", "--heuristic"]
@@ -205,7 +229,10 @@ def test_the_report_shows_figures_beside_bars(tmp_path: Path) -> None:
 
 
 def test_options_reach_the_library(tmp_path: Path) -> None:
-    """They are passed as JSON if possible, else as texts; the library refuses unknown ones."""
+    """Options are passed to the library, as JSON if possible and otherwise as text.
+
+    The library refuses unknown values.
+    """
     stream(tmp_path, 3)
     rows = [str(tmp_path), "--rows", "6", "--processes", "1", "--option"]
     taken = CliRunner().invoke(main, [*rows, "markdown=true"])

@@ -1,4 +1,4 @@
-"""The program of section 5 fits only on the sites that it is given."""
+"""Tests of the program of section 5, which fits only on the sites that it is given."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FOOTER = "The people of {} keep all of their rights and say so below each of the
 
 
 def page(number: int, name_of_class: str) -> dict[str, str]:
-    """Return a page whose text and footer differ only in the footer's class."""
+    """Return a page with a text and a footer; only the footer's class distinguishes the two."""
     name = chr(97 + number) * 4
     text = [f"What {name} says in part {part} is said nowhere else on it." for part in "abc"]
     body = "".join(f"<p>{each}</p>" for each in text)
@@ -47,7 +47,7 @@ def page(number: int, name_of_class: str) -> dict[str, str]:
 
 
 def stream(folder: Path, name_of_class: str) -> Path:
-    """Return a stream of such pages."""
+    """Write a stream of such pages, and return its file."""
     file = folder / (name_of_class + SUFFIX)
     pages = [page(number, name_of_class) for number in range(PAGES)]
     file.write_bytes(zstandard.compress(b"\n".join(map(orjson.dumps, pages))))
@@ -55,13 +55,13 @@ def stream(folder: Path, name_of_class: str) -> Path:
 
 
 def kept(fitted: Fitted) -> set[ListedWord]:
-    """Return the words that were not removed."""
+    """Return the words that the fit has not removed."""
     return set(all_words()) - fitted.setting.removed
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Two sites: one needs the word "colophon", the other "copyright"."""
+    """Write two sites: one needs the word "colophon", the other needs "copyright"."""
     folder = tmp_path_factory.mktemp("streams")
     return stream(folder, "colophon"), stream(folder, "copyright")
 
@@ -73,7 +73,10 @@ def known(files: tuple[Path, Path]) -> Effects:
 
 
 def test_each_half_is_fitted_on_and_seen_once_a_halving() -> None:
-    """The halvings differ from each other, but not from run to run."""
+    """The sites are halved several times, and each half is used once for a fit and once as unseen.
+
+    The halvings differ from each other, but are the same in each run.
+    """
     sites = [Path(chr(97 + number)) for number in range(22)]
     found = halvings(sites)
     assert len(found) == 2 * HALVINGS
@@ -85,7 +88,10 @@ def test_each_half_is_fitted_on_and_seen_once_a_halving() -> None:
 
 
 def test_a_site_is_judged_as_the_library_judges(tmp_path: Path) -> None:
-    """Numbers are the defaults, with all words; this footer's name has no meaning."""
+    """A site's F1 with default numbers and all words is that of the library.
+
+    The class of this footer has no meaning.
+    """
     pages = [page(number, "lower") for number in range(PAGES)]
     said = [each.text or "" for each in urltree.extract(pages, heuristic="evidence")]
     expected = [
@@ -97,7 +103,10 @@ def test_a_site_is_judged_as_the_library_judges(tmp_path: Path) -> None:
 
 
 def test_a_site_is_worse_without_the_word_that_it_needs(files: tuple[Path, Path]) -> None:
-    """A word that the site does not have makes no difference."""
+    """Without the word that a site needs, its F1 falls.
+
+    A word that the site does not have makes no difference.
+    """
     first, default = load_site(files[0], PAGES), Setting(Parameters())
     assert first.f1(default) == 1
     assert first.f1(default.without([ListedWord("strong", "copyright")])) == 1
@@ -110,7 +119,10 @@ def test_a_site_is_worse_without_the_word_that_it_needs(files: tuple[Path, Path]
 def test_a_fit_keeps_the_words_that_its_sites_need(
     files: tuple[Path, Path], known: Effects, rule: SelectionRule
 ) -> None:
-    """A word of only the other site is removed, and is missed there: the section measures that."""
+    """A fit removes a word that only an unseen site needs, and the unseen site's F1 falls.
+
+    Section 5 measures this loss.
+    """
     seen, unseen = files
     (half,) = (f for f in fit_half(Fit((1, 1), (seen,), (unseen,), known, PAGES)) if f.rule == rule)
     (whole,) = (f for f in fit_half(Fit(None, files, (), known, PAGES)) if f.rule == rule)
@@ -121,7 +133,7 @@ def test_a_fit_keeps_the_words_that_its_sites_need(
 
 
 def test_one_of_several_words_with_the_same_effect_is_needed(tmp_path: Path) -> None:
-    """The other rule keeps both words."""
+    """The rule `needed` keeps one of two words with the same effect; `seen` keeps both words."""
     file = stream(tmp_path, "colophon-copyright")
     needed, seen = fit_half(Fit(None, (file,), (), dict([effects((file, PAGES))]), PAGES))
     assert kept(needed) == {ListedWord("strong", "copyright")}
@@ -129,7 +141,7 @@ def test_one_of_several_words_with_the_same_effect_is_needed(tmp_path: Path) -> 
 
 
 def test_the_difference_is_measured_on_unseen_sites() -> None:
-    """The score on the sites of the fit is not counted."""
+    """The difference is measured on the unseen sites of each fit, not on the sites of the fit."""
     a, b = Path("a" + SUFFIX), Path("b" + SUFFIX)
     fits = [
         fitted
@@ -148,7 +160,10 @@ def test_the_difference_is_measured_on_unseen_sites() -> None:
 
 
 def test_a_grid_is_around_the_default_and_stays_sensible() -> None:
-    """Whole numbers stay whole and at least 1, and shares stay shares."""
+    """The values to try include the default and lie around it.
+
+    Whole numbers stay whole and at least 1, and shares stay shares.
+    """
     for name, default in Parameters()._asdict().items():
         values = values_to_try(name)
         assert default in values
@@ -158,7 +173,7 @@ def test_a_grid_is_around_the_default_and_stays_sensible() -> None:
 
 
 def test_a_fit_begins_beside_the_defaults() -> None:
-    """The defaults were chosen on all sites, so no number starts at its default."""
+    """A fit does not start at the defaults, because these were chosen on all sites."""
     begun, defaults = start().numbers._asdict(), Parameters()._asdict()
     assert start() == start()
     assert [name for name in begun if begun[name] == defaults[name]] == []

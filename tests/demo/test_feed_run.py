@@ -1,4 +1,4 @@
-"""The end of a run on real feeds."""
+"""A run on real feeds ends after its time, or at Ctrl-C."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.agents.limits import GUARD
 
 
 def test_feeds_are_followed_for_as_long_as_was_said() -> None:
-    """The run ends by itself."""
+    """A run with a time limit ends by itself when the time is over."""
 
     async def run() -> None:
         async with asyncio.timeout(GUARD), ending(0.01) as end:

@@ -1,4 +1,4 @@
-"""Each item's page is accounted for, whatever the order in which its records are read."""
+"""The harvest accounts for the page of each item, in whatever order the records are read."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _given_up(offset: int, origin: str, reason: str) -> _Record:
 
 @pytest.mark.parametrize("order", list(permutations(range(4))))
 def test_every_request_ends_as_a_page_or_a_dead_letter(order: tuple[int, ...]) -> None:
-    """Topics are read in parallel, so the outcome may be read before the request."""
+    """The order of records does not matter: an outcome may be read before its request."""
     records = (
         _asked(0),
         _asked(1, url="https://a.example/2"),
@@ -74,7 +74,10 @@ def test_every_request_ends_as_a_page_or_a_dead_letter(order: tuple[int, ...]) -
 
 
 def test_a_page_that_is_sent_again_is_the_same_page() -> None:
-    """Its header names the origin of the first copy; no second request is waiting."""
+    """A second record of a page in `fetches` is not a second item.
+
+    Its header names the origin of the first record.
+    """
     again = replace(_asked(9), headers=((ORIGIN, b"fetches/0/0"),))
     harvester = _harvester(_asked(0), again)
     assert harvester.harvest() == Harvest(items=1, waiting=1)
@@ -82,27 +85,27 @@ def test_a_page_that_is_sent_again_is_the_same_page() -> None:
 
 
 def test_dead_letters_of_other_stages_are_not_counted() -> None:
-    """A page that normalize refused was fetched before."""
+    """A dead letter of normalize does not count, because its page was fetched before."""
     letter = _given_up(0, "raw-html/0/0", "empty")
     harvester = _harvester(_asked(0), _page(0, "fetches/0/0"), letter)
     assert harvester.harvest() == Harvest(items=1, pages=1)
 
 
 def test_an_item_is_found_with_its_own_date_only() -> None:
-    """The same address with another date is another item."""
+    """An item with the same address and another date is another item, which is lost here."""
     item = replace(ITEM, published=datetime(2026, 2, 2, tzinfo=UTC))
     lost = _harvester(_asked(0), _page(0, "fetches/0/0")).lost([ITEM, item])
     assert lost == (f"{ITEM.url}: not found in its feed",)
 
 
 def test_an_invalid_address_is_counted_too() -> None:
-    """Feeds name any address, and the run continues."""
+    """An item whose address the job refuses counts as an item, and the run continues."""
     harvester = _harvester(_asked(0, url="https://me:secret@a.example/"))
     assert harvester.harvest() == Harvest(items=1, waiting=1)
 
 
 def test_a_feed_fails_until_a_poll_succeeds() -> None:
-    """The last outcome of a poll decides."""
+    """A feed is failing if its last poll failed. A later poll that succeeds ends this."""
     failed = PollOutcome(
         site="a.example",
         feed=FEED,
@@ -121,7 +124,7 @@ def test_a_feed_fails_until_a_poll_succeeds() -> None:
 
 
 def test_only_what_brings_a_page_further_is_progress() -> None:
-    """A run without progress is given up, however often feeds are polled."""
+    """Items and pages that have arrived are progress. Polls are not, so a stalled run ends."""
     found = Harvest(items=2, waiting=2)
     assert RunProgress(harvest=found).mark > RunProgress().mark
     assert RunProgress(harvest=replace(found, waiting=1)).mark > RunProgress(harvest=found).mark

@@ -1,4 +1,4 @@
-"""The embedded Kafka keeps its records through kill -9, and ends with its parent."""
+"""The embedded Kafka keeps its records after kill -9, and ends when its parent ends."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def _read(brokers: str, topic: str, count: int) -> list[bytes]:
 
 @pytest.mark.usefixtures("own_kafka")
 def test_records_survive_kill_9_of_the_broker(tmp_path: Path) -> None:
-    """A broker that is killed and restarted has the same port and the same records."""
+    """A broker that was killed and restarted has the same port and the same records as before."""
     with Kafka(tmp_path) as kafka:
         before = kafka.brokers
         asyncio.run(_create(before, "t"))
@@ -115,7 +115,7 @@ def test_no_topic_is_made_by_accident(kafka: str, prefix: str) -> None:
 
 
 def test_a_half_made_download_is_not_accepted(tmp_path: Path) -> None:
-    """Missing, unexpected and damaged jars are all named."""
+    """The check of the downloaded jars names each missing, unexpected and damaged jar."""
     good = kafka_install.install().directory / "jars"
     jars = tmp_path / "jars"
     shutil.copytree(good, jars)
@@ -131,7 +131,10 @@ def test_a_half_made_download_is_not_accepted(tmp_path: Path) -> None:
 
 
 def test_a_cache_with_other_checksums_is_not_good(tmp_path: Path) -> None:
-    """A cache of an earlier release is filled again."""
+    """An installation is complete only if its checksums are those of this release.
+
+    Otherwise the cache of an earlier release would be used.
+    """
     installation = kafka_files.Installation(tmp_path)
     assert not installation.is_complete()
     installation.checked.write_bytes(b"0  another.jar\n")
@@ -142,7 +145,7 @@ def test_a_cache_with_other_checksums_is_not_good(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("own_kafka")
 def test_a_broker_that_cannot_start_says_why(tmp_path: Path) -> None:
-    """The error shows the end of the broker's own log."""
+    """If a broker cannot start, the error contains the end of the broker's log."""
     kafka = Kafka(tmp_path, options=("-Xmx1k",))
     with pytest.raises(kafka_files.KafkaError, match="Too small maximum heap"):
         kafka.start()

@@ -1,4 +1,4 @@
-"""`python -m demo` as a process: it ends well, names faults, and leaves nothing running."""
+"""The process `python -m demo` ends in order, names faults, and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from urltree.site.deduplication import Step
 
 pytestmark = pytest.mark.usefixtures("own_kafka")
 
-PATIENCE = 4 * GUARD  # seconds; a run takes 20
+PATIENCE = 4 * GUARD  # seconds for a run, which usually takes 20
 
 PAGES = (
     "".join(
@@ -58,7 +58,7 @@ def _demo(*arguments: str, tmp: Path, **environment: str) -> subprocess.Popen[st
 
 
 def test_each_page_of_an_input_is_accounted_for(tmp_path: Path, kafka: str, prefix: str) -> None:
-    """Clean text, duplicates and dead letters add up, and a line that is not a page is named."""
+    """Each page of an input file has an outcome, and a line that is not a page is named."""
     (tmp_path / "pages.jsonl").write_text(PAGES)
     tmp = tmp_path / "tmp"
     run = _demo(str(tmp_path / "pages.jsonl"), tmp=tmp, KAFKA_BROKERS=kafka, URLTREE_PREFIX=prefix)
@@ -75,7 +75,7 @@ def test_each_page_of_an_input_is_accounted_for(tmp_path: Path, kafka: str, pref
 
 
 def test_a_missing_input_is_named(tmp_path: Path, kafka: str, prefix: str) -> None:
-    """The message is one sentence without a traceback, and the exit code is 1."""
+    """For an input that does not exist, the exit code is 1 and the message is one sentence."""
     run = _demo("no-such.jsonl", tmp=tmp_path / "tmp", KAFKA_BROKERS=kafka, URLTREE_PREFIX=prefix)
     _, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 1
@@ -84,7 +84,7 @@ def test_a_missing_input_is_named(tmp_path: Path, kafka: str, prefix: str) -> No
 
 
 def test_a_worker_that_ends_is_shown_with_its_log(tmp_path: Path, kafka: str, prefix: str) -> None:
-    """The user reads the last lines of the worker's log."""
+    """If a worker ends, the demo shows the last lines of the worker's log."""
     run = _demo(
         __file__,
         tmp=tmp_path / "tmp",
@@ -102,9 +102,9 @@ def test_a_worker_that_ends_is_shown_with_its_log(tmp_path: Path, kafka: str, pr
 def test_every_item_of_the_sites_feeds_is_accounted_for(
     tmp_path: Path, kafka: str, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The items go from feeds over TLS to clean text, with each kind of duplicate and bad page.
+    """Each item of the feeds becomes clean text, a duplicate or a dead letter, and none is lost.
 
-    A Kafka that has seen the sample finds nothing new, so a second run refuses it.
+    A second run on the same Kafka is refused, because all items are already known there.
     """
     for name, value in limits.environment().items():
         monkeypatch.setenv(name, value)
@@ -129,7 +129,7 @@ def test_every_item_of_the_sites_feeds_is_accounted_for(
 
 
 def test_real_feeds_need_a_contact(tmp_path: Path) -> None:
-    """The message is one sentence, and nothing is started."""
+    """Without a contact, `--feeds` fails with one sentence, before any process is started."""
     (tmp_path / "feeds.txt").write_text("https://a.example/feed")
     run = _demo("--feeds", str(tmp_path / "feeds.txt"), tmp=tmp_path / "tmp")
     out, err = run.communicate(timeout=PATIENCE)
@@ -142,7 +142,7 @@ def test_real_feeds_need_a_contact(tmp_path: Path) -> None:
 
 
 def test_feeds_are_followed_for_a_while(tmp_path: Path, kafka: str, prefix: str) -> None:
-    """The run lasts as long as requested, and an invalid address is named."""
+    """A run on real feeds ends after the given seconds, and names each invalid address."""
     (tmp_path / "feeds.txt").write_text("https://a.invalid/feed\nhttps://[bad\n")
     run = _demo(
         *("--feeds", str(tmp_path / "feeds.txt")),
@@ -161,7 +161,7 @@ def test_feeds_are_followed_for_a_while(tmp_path: Path, kafka: str, prefix: str)
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_running(tmp_path: Path, signum: signal.Signals) -> None:
-    """Broker and workers end after Ctrl-C, and after kill -9."""
+    """Broker and workers end after Ctrl-C, and after kill -9, of the demo."""
     run = _demo(tmp=tmp_path / "tmp")
     assert run.stdout
     brokers = run.stdout.readline().split()[-1]
@@ -169,7 +169,7 @@ def test_nothing_is_left_running(tmp_path: Path, signum: signal.Signals) -> None
     while not run.stdout.readline().startswith("polls"):
         assert run.poll() is None
     children = psutil.Process(run.pid).children(recursive=True)
-    assert len(children) >= 2 * 5  # broker and four workers, each with its watch
+    assert len(children) >= 2 * 5  # the broker and four workers, each with a watching process
     run.send_signal(signum)
     run.communicate(timeout=PATIENCE)
     assert run.returncode == (130 if signum == signal.SIGINT else -signal.SIGKILL)
@@ -178,7 +178,7 @@ def test_nothing_is_left_running(tmp_path: Path, signum: signal.Signals) -> None
 
 
 def _runs(process: psutil.Process) -> bool:
-    """Tell whether a process runs; one that has ended may still wait for its parent to notice."""
+    """Return whether a process runs. A zombie, which has ended, does not run."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -1,4 +1,4 @@
-"""The sites' feeds: the job's own parser reads them, they grow, and they are served over TLS."""
+"""The feeds of the sample sites are readable, grow with time, and are served over TLS."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _said(items: tuple[SampleItem, ...]) -> list[tuple[str, str, int]]:
 
 @by_name
 def test_each_feed_says_its_items(site: SampleSite) -> None:
-    """Address, title and date of each item are read correctly in every format and charset."""
+    """The job's parser finds address, title and date of each item, in every format and charset."""
     items = make_sample().feeds[site.host]
     kind = f"{site.feed.media_type}; charset={site.charset}"
     found = parse_feed(site.listing(items), kind, site.feed_url, max_items=1_000)
@@ -52,7 +52,7 @@ def test_each_feed_says_its_items(site: SampleSite) -> None:
 
 @by_name
 def test_markup_in_a_title_is_escaped(site: SampleSite) -> None:
-    """The feed is well formed and has the author's text, whatever it contains."""
+    """A feed is well-formed and has the exact title, even if the title contains markup."""
     item = make_sample().feeds[site.host][0]
     title = 'Ham & "Eggs" </title> ]]>'
     odd = SampleItem("tag:x", "https://a.example/?a=1&b=2", title, "", item.published)
@@ -62,7 +62,7 @@ def test_markup_in_a_title_is_escaped(site: SampleSite) -> None:
 
 @by_name
 def test_a_front_page_leads_to_the_feed(site: SampleSite) -> None:
-    """Autodiscovery finds the feed."""
+    """Autodiscovery finds the feed of a site on the site's front page."""
     front = site.answer("https", "/").body
     found = find_feeds(front, f"https://{site.host}/")
     assert [feed.url for feed in found] == [site.feed_url]
@@ -89,7 +89,7 @@ def test_items_come_out_in_time_and_old_ones_leave() -> None:
 
 
 def test_a_reader_that_comes_late_misses_nothing() -> None:
-    """Items that no reader has requested yet are listed, however many; then only the newest."""
+    """The first request gets all items published so far; later requests get only the newest."""
     clock = _Clock()
     press = Press(make_sample(), pace=1.0, clock=clock)
     press.start()
@@ -100,7 +100,7 @@ def test_a_reader_that_comes_late_misses_nothing() -> None:
 
 
 def test_feeds_are_served_over_tls_and_not_twice(tmp_path: Path) -> None:
-    """A reader that has the newest items gets 304, and the whole feed after it has grown."""
+    """A conditional request gets 304, and gets the whole feed when the feed has grown."""
     clock, site = _Clock(), SITES[1]
     press = Press(make_sample(), pace=1.0, clock=clock)
 
@@ -120,7 +120,7 @@ def test_feeds_are_served_over_tls_and_not_twice(tmp_path: Path) -> None:
 
 
 def test_http_leads_to_https_and_robots_are_told(tmp_path: Path) -> None:
-    """The plain port only redirects; robots.txt forbids one address of the sample, and no other."""
+    """Plain http only redirects to https. robots.txt forbids exactly one address of each site."""
 
     async def run(web: WebClient) -> None:
         for site in SITES:
@@ -135,7 +135,7 @@ def test_http_leads_to_https_and_robots_are_told(tmp_path: Path) -> None:
 
 
 def _ask(press: Press, directory: Path, run: Callable[[WebClient], Awaitable[None]]) -> None:
-    """Serve the sites, and send requests as the job's workers do."""
+    """Serve the sites, and send requests with the client of the job's workers."""
 
     async def serve() -> None:
         async with serving(make_sample(), press, directory) as served:

@@ -1,4 +1,4 @@
-"""The sample of web sites: always the same, large enough, with gold that is in its pages."""
+"""The sample of web sites is always the same, is large enough, and has correct gold."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIGEST = "1061e8b444df4cb3"
 
 @pytest.fixture(scope="module")
 def pages() -> list[Page]:
-    """The pages of all items of the sample, after redirects."""
+    """Return the pages of all items of the sample, after redirects."""
     return [_visit(item) for item in make_sample().items]
 
 
@@ -49,7 +49,7 @@ def _visit(item: SampleItem) -> Page:
 
 
 def test_the_sample_is_the_same_everywhere(pages: list[Page]) -> None:
-    """A digest pins addresses, times, redirects and bodies."""
+    """The sample has the same addresses, times, redirects and bodies on every machine."""
     digest = hashlib.sha256()
     for page in pages:
         digest.update(repr((page.url, page.response_url, page.published, page.html)).encode())
@@ -57,7 +57,7 @@ def test_the_sample_is_the_same_everywhere(pages: list[Page]) -> None:
 
 
 def test_another_seed_gives_other_articles() -> None:
-    """The seed decides all articles."""
+    """The articles depend on the seed."""
     one, other = make_sample("one", 3), make_sample("other", 3)
     assert {i.title for i in one.items} & {i.title for i in other.items} == set(NO_PAGES)
 
@@ -81,7 +81,7 @@ def test_gold_is_in_the_text_of_its_page(pages: list[Page]) -> None:
 
 
 def test_gold_is_not_the_whole_page(pages: list[Page]) -> None:
-    """Around each body there is boilerplate: navigation, teasers, consent text."""
+    """Less than 95 % of the text of a page is gold; the rest is boilerplate around the article."""
     for page in pages:
         gold = _gold(page)
         if gold:
@@ -90,7 +90,7 @@ def test_gold_is_not_the_whole_page(pages: list[Page]) -> None:
 
 
 def test_every_kind_of_duplicate_occurs(pages: list[Page]) -> None:
-    """Each step of normalisation reveals some of the sample's duplicates."""
+    """For each step of normalisation, the sample has duplicates that this step reveals."""
     scheme, first, steps = KeyScheme(), dict[str, Seen](), Counter[Step | None]()
     for at, page in enumerate(page for page in pages if _gold(page)):
         key = scheme.key(page.final_url or "", lambda: None)
@@ -102,13 +102,16 @@ def test_every_kind_of_duplicate_occurs(pages: list[Page]) -> None:
 
 
 def test_syndicated_pieces_have_one_text_and_two_addresses() -> None:
-    """The same body has several addresses, within a site and on two sites."""
+    """At least eight texts have two articles with different addresses."""
     bodies = Counter(article.gold for site in make_sample().sites for article in site.articles)
     assert sum(count == 2 for count in bodies.values()) >= 8
 
 
 def test_bad_addresses_are_bad(pages: list[Page]) -> None:
-    """Each site has a missing page, one that robots.txt forbids, an empty one and a PDF."""
+    """Each site has a missing page, one that robots.txt forbids, an empty page and a PDF.
+
+    Without robots.txt, a request for the forbidden page would get 404.
+    """
     bad = [page for page in pages if not _gold(page)]
     kinds = Counter((page.status, page.content_type == "application/pdf") for page in bad)
     assert kinds == {(404, False): 10, (200, False): 5, (200, True): 5}
@@ -116,7 +119,7 @@ def test_bad_addresses_are_bad(pages: list[Page]) -> None:
 
 
 def test_an_article_comes_up_again_with_another_date() -> None:
-    """Feed readers take it for a new item, even if its address is the same."""
+    """Some addresses have two items with different dates, which feed readers treat as two items."""
     items = make_sample().items
     assert max(Counter(item.url for item in items).values()) == 2
     assert max(Counter((item.url, item.published) for item in items).values()) == 1
@@ -124,7 +127,7 @@ def test_an_article_comes_up_again_with_another_date() -> None:
 
 
 def test_front_and_section_pages_lead_to_the_articles() -> None:
-    """A visitor of a site finds its articles by links."""
+    """The front page and the section pages of a site link to its articles."""
     for site in make_sample().sites:
         for target in ("/", f"/{next(iter(site.sections))}/"):
             answer = site.answer("https", target)
@@ -134,7 +137,7 @@ def test_front_and_section_pages_lead_to_the_articles() -> None:
 
 
 def test_a_foreign_host_is_refused() -> None:
-    """The server responds only for the sites of the sample."""
+    """The server finds a site by a host name of the sample, and no site for other hosts."""
     assert SiteSample((), {}).site("example.org") is None
     assert make_sample().site("FORUM.veloklub.example:443") is not None
 

@@ -1,4 +1,4 @@
-"""The views of a run are readable and complete, and show markup of a page as text."""
+"""The views of a run show all figures, and show markup of a page as plain text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _printed(progress: RunProgress) -> str:
 
 
 def test_the_panel_shows_counts_domains_and_the_newest_text() -> None:
-    """The panel has counts by step and reason, the rate, domains and texts."""
+    """The panel shows counts by step and by reason, the rate, the domains and the newest text."""
     news = deque([News("a.example", "A title", "Its text.", "https://a.example/1")])
     shown = _printed(RunProgress(ACCOUNTS, 3.6, {"a.example": 8}, news))
     for said in ("12  published", "8  clean text", "2    same rule", "1    empty", "1  in work"):
@@ -54,7 +54,7 @@ def test_the_panel_shows_counts_domains_and_the_newest_text() -> None:
 
 
 def test_markup_in_a_text_is_shown_as_it_is() -> None:
-    """Square brackets in a page are not commands to the terminal."""
+    """Square brackets in a text are shown, and are not read as markup of rich."""
     news = deque([News("a.example", "[red]", "[/bold] [blink]x", "https://a.example/[1]")])
     shown = _printed(RunProgress(ACCOUNTS, 0, {}, news))
     assert "[red]" in shown
@@ -70,7 +70,7 @@ def test_many_domains_do_not_fill_the_screen() -> None:
 
 
 def test_the_panel_shows_what_feeds_bring() -> None:
-    """The panel has feeds, polls, items, pages, dead letters, waiting and failing feeds."""
+    """The panel counts feeds, polls, items, pages, dead letters, waiting pages, failing feeds."""
     shown = _printed(RunProgress(ACCOUNTS, harvest=HARVEST))
     for said in ("3  feeds", "41  polls", "19  items found", "12  pages fetched", "4  waiting"):
         assert said in shown
@@ -79,7 +79,7 @@ def test_the_panel_shows_what_feeds_bring() -> None:
 
 
 def test_a_line_counts_the_dead_letters_of_all_stages() -> None:
-    """It adds the dead letters of fetch and those of the fetched pages."""
+    """The line adds the dead letters of fetch to those of the later stages."""
     said = progress_line(RunProgress(ACCOUNTS, harvest=HARVEST))
     assert said.startswith(
         "polls 41 · feeds failing 1 · items 19 · published 12 · clean text 8 · duplicates 2"
@@ -89,7 +89,7 @@ def test_a_line_counts_the_dead_letters_of_all_stages() -> None:
 
 
 def test_the_summary_accounts_for_every_page() -> None:
-    """It names missing pages and pages that were never published."""
+    """The summary names missing pages, and lines of the input that were not published."""
     refused = ("line 3 of x.jsonl: is not JSON",)
     said = describe(DemoSummary(accounts=ACCOUNTS, domains=1, seconds=2.0, refused=refused))
     assert "       12 origins" in said
@@ -101,7 +101,7 @@ def test_the_summary_accounts_for_every_page() -> None:
 
 
 def test_the_summary_accounts_for_every_item() -> None:
-    """It has the feeds' counts, the failing feeds, and the lost items."""
+    """The summary has the counts of the feeds, the failing feeds and the lost items."""
     lost = ("https://a.example/7: not found in its feed",)
     summary = DemoSummary(
         fetches=FETCHES, accounts=ACCOUNTS, domains=1, seconds=2.0, harvest=HARVEST, lost=lost
@@ -116,7 +116,10 @@ def test_the_summary_accounts_for_every_item() -> None:
 
 
 def test_a_missing_outcome_is_an_error() -> None:
-    """A missing page, a missing request or a lost item is an error; a waiting request is none."""
+    """A run has an error if a page or a request is missing or an item is lost.
+
+    A request that waits is no error.
+    """
     good = DemoSummary(fetches=FETCHES, accounts=replace(ACCOUNTS, missing=0), domains=1, seconds=1)
     assert not unaccounted(good)
     assert unaccounted(replace(good, accounts=ACCOUNTS))

@@ -4,8 +4,8 @@
         server.kubeconfig      # for helm
         server.version         # "v1.36.4"
 
-It admits, defaults, validates and stores objects as in any cluster, but nothing acts on them. Pods
-need no service account, because the controller that makes one in each namespace is missing.
+The server admits, defaults, validates and stores objects as in any cluster, but no controller acts
+on them. Pods need no service account, because no controller creates one in each namespace.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ import trustme
 from demo.child import ChildProcess
 from demo.ports import free_port
 
-PATIENCE = 300.0  # seconds for a start; 5 are usual
+PATIENCE = 300.0  # seconds for a start, which usually takes 5
 
 
 class ApiServerError(Exception):
-    """The API server does not start. The message has the end of its log."""
+    """The API server does not start. The message contains the end of the server's log."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class Answer:
 
     @property
     def error(self) -> str:
-        """Message of the error; empty if the request was accepted."""
+        """Message of the error; empty if the server accepted the request."""
         return "" if self.status < 400 else str(self.body.get("message", self.status))
 
 
 class ApiServer:
-    """Requests to a running API server, as a member of `system:masters`."""
+    """A client of a running API server, with the rights of the group `system:masters`."""
 
     def __init__(self, directory: Path) -> None:
         self.url = f"https://127.0.0.1:{free_port()}"
@@ -71,7 +71,7 @@ class ApiServer:
         return str(self.request("GET", "/version").body["gitVersion"])
 
     def trust(self, authority: trustme.CA) -> None:
-        """Trust the server's CA, here and in the kubeconfig of helm."""
+        """Trust the server's CA in this client and in helm's kubeconfig."""
         authority.cert_pem.write_to_path(self._ca)
         authority.configure_trust(self._context)
         cluster = {"server": self.url, "certificate-authority": str(self._ca)}
@@ -93,7 +93,7 @@ class ApiServer:
         return self._send(method, f"{path}?{urlencode(query)}", kind, body)
 
     def merge(self, path: str, body: Mapping[str, Any]) -> Answer:
-        """Change some fields, as a controller does with a status (RFC 7396)."""
+        """Change some fields of an object by a merge patch (RFC 7396)."""
         return self._send("PATCH", path, "application/merge-patch+json", body)
 
     def _send(self, method: str, path: str, kind: str, body: Mapping[str, Any] | None) -> Answer:
@@ -120,10 +120,10 @@ def _answer(status: int, body: bytes, headers: Any) -> Answer:
 
 @contextmanager
 def running(etcd: Path, kube_apiserver: Path, directory: Path) -> Iterator[ApiServer]:
-    """Yield an empty API server, and end it with its etcd in any case.
+    """Run an empty API server with its etcd; end both processes, also after an error.
 
     Raises:
-        ApiServerError: one of the two ends, or is not ready in time.
+        ApiServerError: etcd or the API server ends, or is not ready in time.
     """
     server, authority = ApiServer(directory), trustme.CA()
     server.trust(authority)
@@ -157,7 +157,7 @@ def _etcd_options(directory: Path, client: str, peer: str) -> dict[str, object]:
 def _apiserver_options(
     directory: Path, etcd: str, server: ApiServer, authority: trustme.CA
 ) -> dict[str, object]:
-    """Write a certificate for the connections, which also signs tokens of service accounts."""
+    """Write a TLS certificate, whose key also signs tokens of service accounts."""
     certificate = authority.issue_cert("127.0.0.1")
     key, chain = directory / "key.pem", directory / "certificate.pem"
     certificate.private_key_pem.write_to_path(key)

@@ -1,7 +1,7 @@
-"""The objects that the chart renders, read by tests.
+"""Reading of the objects that the chart renders.
 
-Objects of the committed sets of values come from tests/deploy/rendered/. Those of the other sets
-are rendered by helm, in tests that `make test-deploy` runs.
+For the committed sets of values, the objects are read from tests/deploy/rendered/. For the other
+sets, helm renders them, in tests that `make test-deploy` runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import yaml
 from deploy.tools.chart import COMMITTED, RENDERED, SETS, render
 from deploy.tools.install import NotInstalledError, find
 
-# API groups of operators: neither `.Capabilities` nor the schemas of Kubernetes know them.
+# API groups of operators, which are neither in `.Capabilities` nor in the schemas of Kubernetes.
 CUSTOM = ("keda.sh/", "kafka.strimzi.io/", "monitoring.coreos.com/")
 
 every_set = pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def objects(values: str) -> list[dict[str, Any]]:
 
 
 def pods(values: str) -> dict[str, dict[str, Any]]:
-    """Return the specs of all pods, by kind and name of the object that has them."""
+    """Return the specs of all pods, by kind and name of the object that contains the spec."""
     found = {}
     for each in objects(values):
         name = f"{each['kind']}/{each['metadata']['name']}"

@@ -1,6 +1,6 @@
-"""A cluster for tests: custom resources, dry runs, and the contents of namespaces.
+"""A cluster for tests, with custom resources, dry runs, and the contents of namespaces.
 
-Kinds are found by discovery, as kubectl does; no list of kinds is written here.
+The kinds of objects are found by discovery, as kubectl finds them, so no list of kinds is needed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BY_US = {"fieldManager": "test", "force": "true"}
 
 
 class Cluster:
-    """A running API server with the definitions of some operators."""
+    """A running API server with the custom resources of some operators."""
 
     def __init__(self, server: ApiServer, crds: Iterable[Path]) -> None:
         self.server = server
@@ -33,7 +33,7 @@ class Cluster:
         self._discover()
 
     def make_namespace(self, name: str) -> str:
-        """Make a namespace that admits only restricted pods and warns of other templates."""
+        """Create a namespace that admits only restricted pods, and warns of other templates."""
         level = {"enforce": "restricted", "warn": "restricted"}
         labels = {f"pod-security.kubernetes.io/{mode}": said for mode, said in level.items()}
         body = {
@@ -45,7 +45,7 @@ class Cluster:
         return name
 
     def make_priority_class(self, name: str) -> None:
-        """Make a PriorityClass that pods can name."""
+        """Create a PriorityClass that pods can refer to."""
         body = {
             "apiVersion": "scheduling.k8s.io/v1",
             "kind": "PriorityClass",
@@ -76,7 +76,7 @@ class Cluster:
         for (version, kind), resource in self._resources.items():
             if resource["namespaced"] and "list" in resource["verbs"]:
                 path = self.path({"apiVersion": version, "kind": kind}, namespace)
-                # items of a list leave out what they are
+                # items of a list have no `kind` and no `apiVersion`
                 for item in _accepted(self.server.request("GET", path)).body["items"]:
                     found[f"{kind}/{item['metadata']['name']}"] = {
                         **item,

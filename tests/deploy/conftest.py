@@ -19,7 +19,7 @@ Render = Callable[..., str]
 
 @pytest.fixture(scope="session")
 def tool() -> FindTool:
-    """Return a function that finds a tool by its name, or skips the test."""
+    """Return a function that finds a tool by its name. If there is none, it skips the test."""
 
     def find_or_skip(name: str) -> Path:
         try:

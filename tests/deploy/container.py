@@ -3,7 +3,7 @@
     / read-only ─ /tmp a tmpfs ─ /var/lib/urltree a directory of the machine ─ /proc its own
     uid and gid 10001, no other group, no capability, no-new-privileges; the program is process 1
 
-It uses the network of the machine, to reach the embedded Kafka on loopback.
+The container uses the network of the machine, to reach the embedded Kafka on loopback.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Container:
 
     Args:
         image: image with its files and configuration.
-        data: data directory on the machine; it is made for the container's user.
+        data: data directory on the machine, which is created for the container's user.
         environment: variables that add to, or override, those of the image.
     """
 
@@ -58,17 +58,17 @@ class Container:
         self._entrypoint = image.config["Entrypoint"]
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run the entry point to its end."""
+        """Run the entry point, and wait until it ends."""
         return self.program(*self._entrypoint, *arguments)
 
     def program(self, *command: str) -> subprocess.CompletedProcess[str]:
-        """Run another program to its end."""
+        """Run another program, and wait until it ends."""
         return subprocess.run(
             [*self._prefix, *command], capture_output=True, text=True, check=False
         )
 
     def start(self, log: Path, *arguments: str) -> Running:
-        """Start the entry point; it dies with this process."""
+        """Start the entry point. It is killed when this process ends."""
         return Running([*self._prefix, *self._entrypoint, *arguments], log)
 
 
@@ -90,11 +90,11 @@ class Running:
         return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
     def poll(self) -> int | None:
-        """Return the exit code, or None while it runs."""
+        """Return the exit code of the process, or None while it runs."""
         return self._child.poll()
 
     def log(self) -> str:
-        """Return the last lines of its log."""
+        """Return the last lines of the container's log."""
         return self._child.tail(40)
 
     def ask_to_end(self) -> None:
@@ -102,5 +102,5 @@ class Running:
         os.kill(self.pid, signal.SIGTERM)
 
     def kill(self) -> None:
-        """Send SIGKILL, if it still runs."""
+        """Send SIGKILL if the process still runs."""
         self._child.kill()

@@ -1,9 +1,10 @@
-"""Build deploy/image/Dockerfile with buildah, on a base that debootstrap makes.
+"""Build deploy/image/Dockerfile with buildah, on a base image that debootstrap creates.
 
     debootstrap ──once──▶ CACHE/bases/bookworm.tar ──▶ base ──buildah, Dockerfile──▶ config, root/
 
 The base replaces `python:3.12-slim-bookworm`, because not every machine reaches Docker's registry.
-It is the same Debian with Debian's Python 3.11. The image is unpacked, and `container.py` runs it.
+The base has the same release of Debian, with Debian's Python 3.11. The image is unpacked, and
+`container.py` runs it.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class Image:
 
     Attributes:
         config: the part `config` of the image's OCI configuration.
-        root: directory with its files, with the owners of the image.
-        size: bytes of its files, including those of the base.
+        root: directory with the files of the image, which have the owners that the image sets.
+        size: size of these files in bytes, including those of the base.
     """
 
     config: Mapping[str, Any]
@@ -60,10 +61,10 @@ def missing() -> str | None:
 
 @contextmanager
 def built(scratch: Path) -> Iterator[Image]:
-    """Build and unpack the image, and delete it at the end. Its layers are in `scratch`.
+    """Build and unpack the image, and delete it at the end. Its layers are stored in `scratch`.
 
     Raises:
-        AssertionError: a step fails; the message has its output.
+        AssertionError: a step fails; the message contains the output of the step.
     """
     scratch.mkdir()
     storage = _storage(scratch)
@@ -83,7 +84,7 @@ def built(scratch: Path) -> Iterator[Image]:
 
 
 def base() -> Path:
-    """Return a tar of Debian with Python and certificates (176 MB), made on first use."""
+    """Return a tar file of Debian with Python and certificates (176 MB); create it if missing."""
     made = cache_directory() / "bases" / "bookworm.tar"
     if not made.exists():
         made.parent.mkdir(parents=True, exist_ok=True)
@@ -121,7 +122,7 @@ def _build_command(scratch: Path) -> str:
 
 
 def _storage(scratch: Path) -> Mapping[str, str]:
-    """Return the environment for a storage of buildah in `scratch`, not the machine's own."""
+    """Return an environment with which buildah stores its files in `scratch`."""
     file = scratch / "storage.conf"
     file.write_text(
         f'[storage]\ndriver = "overlay"\nrunroot = "{scratch}/run"\ngraphroot = "{scratch}/graph"\n'
@@ -130,7 +131,7 @@ def _storage(scratch: Path) -> Mapping[str, str]:
 
 
 def _run(command: str, environment: Mapping[str, str] | None = None) -> str:
-    """Return the output of a shell whose mounts other processes do not see."""
+    """Run a shell script whose mounts are invisible to other processes; return its output."""
     ran = subprocess.run(
         ["unshare", "--mount", "sh", "-euc", command],
         env={**os.environ, **(environment or {})},

@@ -3,9 +3,9 @@
     rendered ─▶ Node ─▶ Pod: command, environment, mounts, user, probes, grace period ─▶ a process
                in namespaces of its own (mount, process, network)
 
-It changes nothing in the rendered pods. It adds the parts that a cluster would add: names of
-brokers (in /etc/hosts, forwarded to the embedded Kafka), Secrets, and the ENV of the image. It does
-not enforce memory limits.
+The kubelet changes nothing in the rendered pods. It adds the parts that a cluster would add: names
+of brokers (in /etc/hosts, forwarded to the embedded Kafka), Secrets, and the ENV of the image. The
+kubelet does not enforce memory limits.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Node:
     """A machine of the cluster that runs pods.
 
     Attributes:
-        directory: contains the roots, volumes, claims and logs of pods.
+        directory: directory with the roots, volumes, claims and logs of pods.
         objects: the rendered objects.
         secrets: the Secrets that the rendered objects refer to.
-        doors: maps a port of a broker, as pods see it, to a port of this machine.
-        pods: all pods that were made.
+        doors: port of this machine, by the port of a broker that pods connect to.
+        pods: all pods that were created.
     """
 
     directory: Path
@@ -62,7 +62,7 @@ class Node:
     pods: list[Pod] = field(default_factory=list)
 
     def worker(self, stage: str, ordinal: int = 0) -> Pod:
-        """Return a pod of a stage's StatefulSet, not started."""
+        """Create a pod of a stage's StatefulSet, without starting it."""
         (found,) = (
             each
             for each in self._all("StatefulSet")
@@ -72,7 +72,7 @@ class Node:
         return self._pod(f"{found['metadata']['name']}-{ordinal}", found["spec"]["template"])
 
     def command(self, kind: str, name: str) -> Pod:
-        """Return the pod of a Job, or a bare pod, not started."""
+        """Create the pod of a Job, or a bare pod, without starting it."""
         (found,) = (each for each in self._all(kind) if each["metadata"]["name"] == name)
         return self._pod(name, found if kind == "Pod" else found["spec"]["template"])
 

@@ -1,7 +1,7 @@
-"""A rendered pod that runs as under the kubelet.
+"""A rendered pod, which runs as the kubelet would run it.
 
-start ──▶ startup probe ──▶ liveness and readiness, each in its own time ──▶ SIGTERM, grace
-                               └─ failed, or the process ended: started again
+start ──▶ startup probe ──▶ liveness and readiness probes, each with its period ──▶ SIGTERM, grace
+                               └─ liveness failed, or the process ended: start again
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import http.client
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -27,6 +28,8 @@ from tests.job.harness import PATIENCE, wait_until
 if TYPE_CHECKING:
     from tests.deploy.kubelet import Node
 
+# An ordinary PATH may lack the directory of chroot, which is part of coreutils.
+CHROOT = shutil.which("chroot", path=f"{os.environ['PATH']}:/usr/sbin:/sbin") or "chroot"
 NAMESPACES = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-euc")
 
 
@@ -39,7 +42,7 @@ class Pod:
         spec: the rendered spec.
 
     Attributes:
-        restarts: number of restarts of its container, because it ended or its probes failed.
+        restarts: number of restarts of the container, because its process ended or a probe failed.
         is_ready: last result of the readiness probe.
     """
 
@@ -58,7 +61,7 @@ class Pod:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The rendered environment on top of the one of the image."""
+        """Environment variables of the image, overridden by the rendered ones."""
         given = {each["name"]: self._value(each) for each in self.container["env"]}
         return {**image_environment(), **given}
 
@@ -71,7 +74,7 @@ class Pod:
 
     @property
     def claim(self) -> Path:
-        """Directory of its claim, which outlives the pod."""
+        """Directory of the pod's claim, which is kept when the pod ends."""
         return self._node.directory / "claims" / self.name
 
     def start(self) -> Self:
@@ -84,13 +87,13 @@ class Pod:
         return self
 
     def wait_ready(self) -> Self:
-        """Wait until the pod is ready. A restart meanwhile is an error."""
+        """Wait until the pod is ready. Fail if it restarts before that."""
         what, restarts = f"{self.name} to be ready", lambda: self.restarts or None
         wait_until(lambda: self.is_ready, what, self.log, restarts)
         return self
 
     def run(self) -> int:
-        """Run the pod of a Job or a test to its end, and return the exit code."""
+        """Run the pod of a Job or a test until it ends, and return its exit code."""
         self.start()
         wait_until(lambda: self.poll() is not None, f"{self.name} to end", self.log)
         return self.kill()
@@ -126,11 +129,11 @@ class Pod:
         )
 
     def poll(self) -> int | None:
-        """Return the exit code of its process, or None while it runs."""
+        """Return the exit code of the pod's process, or None while it runs."""
         return None if self._child is None else self._child.poll()
 
     def get(self, path: str, seconds: float = PATIENCE) -> tuple[int, str]:
-        """Return status and text of an HTTP request; status 0 without an answer in time."""
+        """Return status and text of an HTTP response; status 0 if none comes in time."""
         (port,) = self.container["ports"]
         assert self._network is not None, f"{self.name} is not running"
         try:
@@ -143,7 +146,7 @@ class Pod:
             return 0, ""
 
     def metric(self, name: str) -> float:
-        """Return a value of /metrics, summed over its labels, or 0 if it is missing."""
+        """Return a metric, summed over its labels, or 0 if /metrics does not have it."""
         pattern = re.compile(rf"^{name}(?:{{.*}})? (\S+)$", re.MULTILINE)
         return sum(map(float, pattern.findall(self.get("/metrics")[1])))
 
@@ -168,13 +171,13 @@ class Pod:
         mounted = mounts(self.container, made)
         script = root(place / "root", mounted, names)
         self._network = network = Network(self._node.doors)
-        command = [*NAMESPACES, f'{script}\nexec chroot {place / "root"} "$@"', "pod"]
+        command = [*NAMESPACES, f'{script}\nexec {CHROOT} {place / "root"} "$@"', "pod"]
         command += [*self._rights(), *self._environment()]
         command += [*self.container["command"], *self.container["args"]]
         self._child = network.inside(lambda: ChildProcess(command, self._log))
 
     def _rights(self) -> list[str]:
-        """Return the command that sets the rendered user and groups and drops all capabilities."""
+        """Return a command that sets the rendered user and groups, and drops all capabilities."""
         user, own = self.spec["securityContext"], self.container["securityContext"]
         assert own["capabilities"] == {"drop": ["ALL"]}
         assert own["readOnlyRootFilesystem"] is True

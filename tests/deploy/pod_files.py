@@ -22,7 +22,7 @@ from typing import Any
 from deploy.tools.chart import ROOT
 from tests.deploy.image import DOCKERFILE
 
-Secrets = Mapping[str, Mapping[str, bytes]]  # content by name of the Secret and key
+Secrets = Mapping[str, Mapping[str, bytes]]  # content, by name of the Secret and key in it
 Mount = tuple[Path, str, bool]  # source, path in the pod, read-only
 
 _APP = "/app"
@@ -50,17 +50,18 @@ def volumes(
     directory: Path,
     claim: Path,
 ) -> dict[str, Path]:
-    """Make each volume of a pod as the kubelet does, and return their directories by name.
+    """Create the volumes of a pod as the kubelet does, and return their directories by name.
 
     Args:
         spec: the spec of the pod.
         configs: data of each ConfigMap, by name.
         secrets: data of each Secret, by name.
         directory: directory for volumes that end with the pod.
-        claim: directory of the claim, the volume `data` if the pod declares none.
+        claim: directory of the claim: the volume `data`, if the pod declares no such volume.
 
     Raises:
-        KeyError: a ConfigMap, a Secret or a key of it is missing; such a pod never starts.
+        KeyError: a ConfigMap, a Secret or a key of it is missing. Kubernetes would never start such
+            a pod.
     """
     group = spec["securityContext"]["fsGroup"]
     found = {}
@@ -87,7 +88,12 @@ def volumes(
 
 
 def mounts(container: Mapping[str, Any], made: Mapping[str, Path]) -> list[Mount]:
-    """Return the mounts of a container, by the directories of its volumes."""
+    """Return the mounts of a container.
+
+    Args:
+        container: the rendered container.
+        made: directories of the volumes, by name.
+    """
     return [
         (
             made[mount["name"]] / mount.get("subPath", ""),
@@ -99,7 +105,9 @@ def mounts(container: Mapping[str, Any], made: Mapping[str, Path]) -> list[Mount
 
 
 def root(directory: Path, mounted: Sequence[Mount], names: Sequence[str]) -> str:
-    """Make the root of a pod, and return the shell script that mounts its volumes, as root.
+    """Create the root directory of a pod, and return a shell script that mounts its volumes.
+
+    The script must run as root.
 
     Args:
         directory: directory of the root.
@@ -112,7 +120,7 @@ def root(directory: Path, mounted: Sequence[Mount], names: Sequence[str]) -> str
         (directory / name).write_text(text)
     (directory / "etc/hosts").write_text(f"127.0.0.1 localhost {' '.join(names)}\n")
     for name in ("bin", "sbin", "lib", "lib64"):
-        if Path("/", name).is_symlink():  # into /usr, as Debian has it since 12
+        if Path("/", name).is_symlink():  # links into /usr, as in Debian since version 12
             shutil.copy(Path("/", name), directory / name, follow_symlinks=False)
     for name in ("proc", "dev", "opt"):
         (directory / name).mkdir()
@@ -123,7 +131,7 @@ def root(directory: Path, mounted: Sequence[Mount], names: Sequence[str]) -> str
 
 
 def out_of_reach() -> Path | None:
-    """Return a path of the checkout or of Python that pods cannot see, or None."""
+    """Return a path of the checkout or of Python that pods cannot read, or None."""
     every = [ROOT, link := Path(sys.prefix, "bin/python")]
     while link.is_symlink():
         every.append(link := link.parent / link.readlink())
@@ -136,7 +144,7 @@ def out_of_reach() -> Path | None:
 
 
 def _program() -> Iterator[Mount]:
-    """Yield the mounts of the job, of Python and of system libraries."""
+    """Yield the mounts of the job's code, of Python and of system libraries."""
     packages = [ROOT / "urltree", ROOT / "urltree_evaluation"]
     inner = [Path(sys.base_prefix), Path(sys.prefix), *packages]
     for path in (Path("/usr"), *inner, *map(Path, _OF_THE_MACHINE)):

@@ -1,6 +1,6 @@
-"""Repeated looks at a pod during a recovery or a restart.
+"""Repeated requests to the probes of a pod during a recovery or a restart.
 
-If the test's own process stalls, it may not look at all. The number of looks shows that.
+The number of requests is returned too, because a test process that stalls may send none.
 """
 
 from __future__ import annotations
@@ -17,29 +17,33 @@ from psutil import Process
 from tests.deploy.pod import Pod
 
 LEFT = "urltree_recovery_records"
-_PAUSE = 0.2  # seconds between two looks: an answer costs the worker time, too
+_PAUSE = 0.2  # seconds between two rounds of requests, because each answer takes time of the worker
 _OF_A_REBALANCE = re.compile("rebalanc|revok|assign|recover|generation", re.IGNORECASE)
 
 
 def handles_sigterm(pod: Pod) -> bool:
-    """Return whether process 1 of a pod handles SIGTERM, as the kernel reports."""
+    """Return whether process 1 of a pod has a handler for SIGTERM, by /proc/PID/status."""
     try:
         status = Path(f"/proc/{pod.pid}/status").read_text()
     except (IndexError, OSError):
-        return False  # it is not there yet
+        return False  # the process has not started yet
     (caught,) = re.findall(r"^SigCgt:\s(\w+)$", status, re.MULTILINE)
     return bool(int(caught, 16) & 1 << signal.SIGTERM - 1)
 
 
 def looks_during_recovery(pod: Pod) -> tuple[int, float, float]:
-    """Return the looks at a pod during its recovery, and the seconds and CPU seconds of it."""
+    """Check that a pod is alive and not ready while it recovers.
+
+    Returns:
+        The number of checks, the seconds of the recovery, and the CPU seconds of the pod.
+    """
     looks, began = 0, 0.0
     while not pod.is_ready:
         assert pod.restarts == 0, pod.log()
         if pod.metric(LEFT):
             began = began or monotonic()
             found = (pod.is_ready, pod.get("/livez")[0], pod.get("/readyz")[0])
-            if pod.metric(LEFT):  # records remained during all three requests
+            if pod.metric(LEFT):  # records remained to be restored during all three requests
                 looks += 1
                 assert found == (False, 200, 503)
         elif began:
@@ -49,7 +53,7 @@ def looks_during_recovery(pod: Pod) -> tuple[int, float, float]:
 
 
 def looks_during_a_restart(restarted: Pod, peer: Pod) -> int:
-    """Restart a pod, and return how often /readyz of its peer was 200 meanwhile."""
+    """Restart a pod; check that its peer stays ready, and return the number of requests."""
     told, is_back = peer.log(), Event()
     with ThreadPoolExecutor() as beside:
         looking = beside.submit(_look, peer, is_back)
@@ -65,7 +69,7 @@ def looks_during_a_restart(restarted: Pod, peer: Pod) -> int:
 
 
 def _look(pod: Pod, is_enough: Event) -> list[int]:
-    """Return the answers of /readyz until the event is set, at least one."""
+    """Return the answers of /readyz until the event is set. There is at least one."""
     answers = [pod.get("/readyz")[0]]
     while not is_enough.wait(_PAUSE):
         answers.append(pod.get("/readyz")[0])

@@ -4,8 +4,8 @@
     kafka.kafka.svc:9093 ─▶ 127.0.0.1:9093 ─▶ relay ─▶ 127.0.0.1:PORT, the embedded Kafka
     0.0.0.0:8080 ◀────────── socket made inside ◀───── probes, as the kubelet asks
 
-So a worker uses the rendered names and ports, and two pods may both use port 8080. One thread runs
-in the namespace: sockets and processes that it makes belong to the namespace.
+So a worker uses the rendered names and ports, and two pods may both use port 8080. One thread of
+this process is in the namespace; the sockets and processes that it creates belong to the namespace.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Network:
     """A network namespace; needs root.
 
     Args:
-        doors: maps a port on the pod's loopback to a port on the machine's loopback.
+        doors: port on the machine's loopback, by port on the pod's loopback.
 
     Raises:
-        OSError: the kernel permits no network namespace.
+        OSError: the kernel does not allow a network namespace.
     """
 
     def __init__(self, doors: Mapping[int, int]) -> None:
@@ -45,14 +45,14 @@ class Network:
         self._listeners = [self._open(port, target) for port, target in doors.items()]
 
     def inside(self, make: Callable[[], Result]) -> Result:
-        """Call a function in the pod's network. Sockets that it makes belong to that network."""
+        """Call a function whose new sockets belong to the pod's network."""
         return self._thread.submit(make).result()
 
     def connect(self, port: int, seconds: float) -> socket.socket:
         """Return a connection to a port of the pod.
 
         Raises:
-            OSError: nothing does, or not within so many seconds.
+            OSError: no program listens on the port, or there is no connection in time.
         """
         return self.inside(lambda: socket.create_connection(("127.0.0.1", port), seconds))
 

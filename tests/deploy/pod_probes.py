@@ -1,7 +1,7 @@
-"""The probes of a container, over HTTP, with a success threshold of one.
+"""The HTTP probes of a container, which succeed with one good answer.
 
 startup ──succeeded once──▶ liveness, readiness
-   └─ failureThreshold in a row ─▶ restart ◀─┘ liveness
+   └─ failureThreshold failures in a row ─▶ restart ◀─┘ liveness
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-Ask = Callable[[str, float], tuple[int, str]]  # path and seconds; status and text
+Ask = Callable[[str, float], tuple[int, str]]  # path and timeout; status and text
 
 _NAMES = ("startup", "liveness", "readiness")
 
@@ -23,8 +23,8 @@ class Probe:
         ask: sends an HTTP request to the container.
 
     Attributes:
-        is_good: whether it has succeeded and has not reached its failure threshold since.
-        has_failed: whether it has reached its failure threshold.
+        is_good: whether the probe has succeeded, and has not reached its failure threshold since.
+        has_failed: whether the probe has reached its failure threshold.
     """
 
     def __init__(self, probe: Mapping[str, Any], ask: Ask) -> None:
@@ -51,7 +51,7 @@ class Probes:
 
     Args:
         container: the rendered container.
-        ask: sends an HTTP request to it.
+        ask: sends an HTTP request to the container.
     """
 
     def __init__(self, container: Mapping[str, Any], ask: Ask) -> None:

@@ -1,4 +1,4 @@
-"""The queries of the alerting rules and the dashboard, and the series in them."""
+"""Parsing of the queries of alerting rules and dashboard, to find the series in them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALERTS = {rule["alert"]: rule for rule in RULES if "alert" in rule}
 DASHBOARD: dict[str, Any] = json.loads((FILES / "dashboard.json").read_text())
 PANELS = {
     panel["title"]: panel for panel in DASHBOARD["panels"] if panel["type"] != "row"
-}  # rows only separate panels
+}  # a panel of this type only separates other panels
 
 
 def of_rules() -> list[str]:
@@ -45,7 +45,7 @@ def selectors(query: str) -> Iterator[VectorSelector]:
     """Yield every selector of series in a query.
 
     Raises:
-        ValueError: the query is no PromQL, after Grafana's interval is inserted.
+        ValueError: the query, with a value for Grafana's interval, is not PromQL.
     """
     found: list[VectorSelector] = []
 

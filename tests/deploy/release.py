@@ -1,6 +1,6 @@
 """A release of the chart on the API server, installed by helm.
 
-No controllers run. Tests do their work:
+No controllers run, so this module does their work:
 
 StatefulSet controller   makes a claim for each replica, and keeps it when the set is deleted
 Job controller           marks Jobs as complete, because helm waits for that
@@ -18,7 +18,7 @@ from typing import Any
 from deploy.tools.chart import CHART, RELEASE, VALUES
 from tests.deploy.cluster import Cluster, Object
 
-# Status of a complete Job; the API server refuses less since Kubernetes 1.32.
+# Status of a complete Job. Since Kubernetes 1.32 the API server requires all of these fields.
 _DONE = "2026-01-01T00:00:00Z"
 COMPLETE = {
     "startTime": _DONE,
@@ -54,7 +54,7 @@ class Release:
         self._succeed("upgrade", RELEASE, *self._chart, *changes)
 
     def refused_upgrade(self, *changes: str) -> str:
-        """Return the error of an upgrade, which must fail."""
+        """Run an upgrade that must fail, and return its error."""
         done = self._run("upgrade", RELEASE, *self._chart, *changes)
         assert done.returncode != 0, done.stdout
         return done.stderr
@@ -78,7 +78,7 @@ class Release:
         assert not answer.error, answer.error
 
     def make_claims(self) -> set[str]:
-        """Make the claims of all StatefulSets, and return their names as "Kind/name"."""
+        """Create the claims of all StatefulSets, and return their names as "Kind/name"."""
         claims = [claim for found in self.contents().values() for claim in claims_of(found)]
         for claim in claims:
             answer = self._cluster.create(claim, self._namespace)
@@ -101,7 +101,11 @@ class Release:
 
     @contextmanager
     def _jobs_complete(self) -> Iterator[None]:
-        """Mark every new Job as complete. An error of the API server is raised at the end."""
+        """Mark every new Job as complete, until the `with` block ends.
+
+        Raises:
+            AssertionError: the API server refused a change.
+        """
         ended, errors = threading.Event(), []
         path = f"/apis/batch/v1/namespaces/{self._namespace}/jobs"
 
@@ -129,7 +133,7 @@ def name_of(found: Object) -> str:
 
 
 def claims_of(workload: Object) -> list[dict[str, Any]]:
-    """Return the claims that the StatefulSet controller would make for a workload."""
+    """Return the claims that the StatefulSet controller would create for a workload."""
     if workload["kind"] != "StatefulSet":
         return []
     spec, name = workload["spec"], workload["metadata"]["name"]
@@ -149,7 +153,7 @@ def claims_of(workload: Object) -> list[dict[str, Any]]:
 
 
 def pods_of(workload: Object) -> list[dict[str, Any]]:
-    """Return the first pod that a controller would make for a workload."""
+    """Return the first pod that a controller would create for a workload."""
     if workload["kind"] not in {"StatefulSet", "Job"}:
         return []
     template = workload["spec"]["template"]

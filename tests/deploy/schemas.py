@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-# kubeconform fills in these templates. A strict schema refuses unknown properties.
+# Templates of paths, whose variables kubeconform replaces. A strict schema refuses unknown fields.
 LOCATIONS = (
     "{{.NormalizedKubernetesVersion}}-local-strict/{{.ResourceKind}}{{.KindSuffix}}.json",
     "{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json",
@@ -26,7 +26,7 @@ _ELSEWHERE = '"$ref": "/api/_definitions.json', '"$ref": "_definitions.json'
 
 
 def write_schemas(folder: Path, versions: Iterable[str], crds: Iterable[Path]) -> list[str]:
-    """Write the schemas of these versions of Kubernetes ("1.31.0") and of these CRDs.
+    """Write the schemas of versions of Kubernetes ("1.31.0") and of CRDs.
 
     Returns:
         Values for kubeconform's option `-schema-location`, in this order.
@@ -39,7 +39,7 @@ def write_schemas(folder: Path, versions: Iterable[str], crds: Iterable[Path]) -
 
 
 def _write_version(folder: Path, version: str) -> None:
-    """Copy the schemas of a version, with references inside the folder."""
+    """Copy the schemas of a version, and change their references to paths in the folder."""
     (folder / version).mkdir()
     packaged = files("kubernetes_validate") / "kubernetes-json-schema" / version
     with as_file(packaged) as found:
@@ -59,7 +59,7 @@ def _write_crd(folder: Path, crd: dict[str, Any]) -> None:
 
 
 def _strict(schema: Any) -> Any:
-    """Return a structural schema as JSON Schema, in which an unknown field is an error."""
+    """Return a structural schema as a JSON Schema that refuses unknown fields."""
     if isinstance(schema, list):
         return [_strict(each) for each in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""A node whose pods reach a Kafka with TLS and SASL under the rendered names and Secrets."""
+"""A node whose pods use a Kafka with TLS and SASL, by the rendered names and Secrets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.job.harness import READS, Job
 from tests.job.kafka_records import run
 from tests.secure_kafka import SecureKafka, running_securely
 
-# Mutual TLS, SCRAM-SHA-512 and all four stages
+# set of values with mutual TLS, SCRAM-SHA-512 and all four stages
 VALUES = "everything"
 PREFIX = "text-"  # `kafka.prefix` of that set
 _SASL_SSL = 9093  # port in `kafka.brokers` of that set
@@ -38,7 +38,7 @@ def secure_node(directory: Path, objects: list[dict[str, Any]]) -> Iterator[tupl
         (directory / name).mkdir()
     with running_securely(directory / "kafka") as kafka:
         port = int(kafka.brokers.rpartition(":")[2])
-        doors = {_SASL_SSL: port, port: port}  # the broker advertises the second one
+        doors = {_SASL_SSL: port, port: port}  # the broker advertises the second name
         node = Node(directory / "node", objects, _secrets(kafka), doors)
         try:
             yield node, Job(kafka.plain, PREFIX, directory / "job")
@@ -62,9 +62,9 @@ class Group(NamedTuple):
     """The consumer group of a stage.
 
     Attributes:
-        state: as Kafka names it; `Stable` if no rebalance is under way.
-        generation: a number that each rebalance increases by one.
-        shares: partitions of the first topic that the stage reads, by member id.
+        state: state of the group in Kafka; `Stable` if no rebalance is in progress.
+        generation: number that each rebalance increases by one.
+        shares: partitions of the stage's first input topic, by member id.
     """
 
     state: str
@@ -72,7 +72,7 @@ class Group(NamedTuple):
     shares: dict[str, list[int]]
 
     def of(self, pod: Pod) -> list[int]:
-        """Return the partitions of a pod, whose name begins the id of its group member."""
+        """Return the partitions of a pod, whose member id begins with the pod's name."""
         return next((its for name, its in self.shares.items() if name.startswith(pod.name)), [])
 
 
@@ -95,8 +95,8 @@ async def _group(settings: Settings, name: str, topic: str) -> Group:
 async def _generation(settings: Settings, name: bytes) -> int:
     """Return the generation of a group, -1 before the first.
 
-    It is read from `__consumer_offsets`, because no response of Kafka contains it. The format is in
-    Kafka's GroupMetadataKey.json and GroupMetadataValue.json, versions 0 to 3.
+    The generation is read from `__consumer_offsets`, because no response of Kafka contains it. The
+    format is in Kafka's GroupMetadataKey.json and GroupMetadataValue.json, versions 0 to 3.
     """
     value = await _last(settings, b"\x00\x02" + len(name).to_bytes(2, "big") + name)
     if value is None:
@@ -110,7 +110,7 @@ async def _generation(settings: Settings, name: bytes) -> int:
 async def _last(settings: Settings, key: bytes) -> bytes | None:
     """Return the last value of a key in `__consumer_offsets`."""
     async with consumer(settings, exclude_internal_topics=False) as client:
-        await client._client.add_topic("__consumer_offsets")  # internal ones are in no list
+        await client._client.add_topic("__consumer_offsets")  # lists of topics omit it
         ranges = await full_ranges(client, await partitions(client, "__consumer_offsets"))
         values = [each.value async for each in read_records(client, ranges) if each.key == key]
     return values[-1] if values else None

@@ -1,4 +1,4 @@
-"""Each alert is tested, says what is wrong, and links to its section of the runbook."""
+"""Each alert has tests, describes the problem, and links to its section of the runbook."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ CASES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("alert", ALERTS)
 def test_an_alert_has_a_test_that_it_fires_and_one_that_it_is_silent(alert: str) -> None:
-    """An alert that always fires, or never, is worse than none."""
+    """Each alert has a test in which it fires and a test in which it does not."""
     fires = [bool(case["exp_alerts"]) for case in CASES if case["alertname"] == alert]
     assert set(fires) == {True, False}
 
 
 @pytest.mark.parametrize("alert", ALERTS)
 def test_an_alert_says_how_bad_it_is_and_what_it_has_seen(alert: str) -> None:
-    """An alert has a summary, and a description with a figure."""
+    """An alert has a severity, a summary, and a description with a figure."""
     rule = ALERTS[alert]
     said = rule["annotations"]
     assert rule["labels"] == {"severity": rule["labels"]["severity"]}
@@ -48,7 +48,7 @@ def test_an_alert_says_how_bad_it_is_and_what_it_has_seen(alert: str) -> None:
 
 @pytest.mark.parametrize("alert", ALERTS)
 def test_an_alert_leads_to_a_section_that_speaks_of_it(alert: str) -> None:
-    """The runbook names it in its table and in the section of runbook_url."""
+    """The runbook names each alert in its table and in the section of the alert's runbook_url."""
     page, _, anchor = ALERTS[alert]["annotations"]["runbook_url"].partition("#")
     assert page == "docs/operations.md"
     assert f"`{alert}`" in _section(anchor)
@@ -56,13 +56,13 @@ def test_an_alert_leads_to_a_section_that_speaks_of_it(alert: str) -> None:
 
 
 def test_the_runbook_speaks_of_no_other_alert() -> None:
-    """An alert that is renamed is renamed there."""
+    """The runbook names exactly the alerts that exist, so a renamed alert must be renamed there."""
     assert set(re.findall(r"`(Urltree\w+)`", RUNBOOK)) == set(ALERTS)
 
 
 @pytest.mark.parametrize("file", ["alerts.yaml", "dashboard.json"])
 def test_figures_of_settings_are_their_defaults(file: str) -> None:
-    """A comment such as `in_flight (500)` has the default of the setting."""
+    """A figure after the name of a setting, as in `in_flight (500)`, is the setting's default."""
     text = (FILES / file).read_text()
     named = dict(re.findall(r"\b([a-z]+_[a-z_]+) \(([\d,]+)\)", text))
     defaults = {name: Settings.model_fields[name].default for name in named}
@@ -80,7 +80,7 @@ def test_prometheus_takes_the_rules(tool: FindTool) -> None:
 @pytest.mark.deploy
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
 def test_alerts_fire_when_they_should_and_at_no_other_time(tool: FindTool, path: Path) -> None:
-    """Promtool runs the unit tests, which compare the whole text of each alert."""
+    """The unit tests of promtool pass. They compare the whole text of each alert."""
     ran = _promtool(tool, "test", "rules", path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 

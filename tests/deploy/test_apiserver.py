@@ -1,6 +1,6 @@
 """A real API server accepts the chart, and a deleted release leaves only claims and topics.
 
-`make test-apiserver` installs the tools; building the API server takes half an hour, once.
+`make test-apiserver` installs the tools. The first call builds the API server, in half an hour.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def new_release(cluster: Cluster, namespace: str, tool: FindTool) -> NewRelease:
 def test_every_object_is_accepted_without_a_warning(
     values: str, cluster: Cluster, namespace: str, rendered: Render, record: Record
 ) -> None:
-    """The release with its hooks, and a pod of each template, pass a strict dry run."""
+    """All objects of a release, its hooks, and a pod of each template pass a strict dry run."""
     said = dry_run(rendered(values, "--namespace", namespace), cluster, namespace)
     record(f"API server {cluster.server.version}: {values}: {said}")
 
@@ -63,7 +63,7 @@ def test_every_object_is_accepted_without_a_warning(
 def test_the_reset_is_accepted_without_a_warning(
     cluster: Cluster, namespace: str, rendered: Render, record: Record
 ) -> None:
-    """It is rendered only on an upgrade, so no set of values contains it."""
+    """The objects of a reset pass a strict dry run. They are rendered only on an upgrade."""
     sentence = f"reset.confirm=extract of {RELEASE}"
     reset = ("--is-upgrade", "--set", "reset.stage=extract", "--set", sentence)
     said = dry_run(rendered("minimal", "--namespace", namespace, *reset), cluster, namespace)
@@ -71,7 +71,7 @@ def test_the_reset_is_accepted_without_a_warning(
 
 
 def dry_run(text: str, cluster: Cluster, namespace: str) -> str:
-    """Dry-run all rendered objects and their pods; return their numbers if there is no warning."""
+    """Send all objects and their pods in a dry run; return their numbers if nothing is wrong."""
     objects = [each for each in yaml.safe_load_all(text) if each]
     pods = [pod for each in objects for pod in pods_of(each)]
     answers = [cluster.apply(each, namespace, **DRY_RUN) for each in objects]
@@ -85,7 +85,7 @@ def dry_run(text: str, cluster: Cluster, namespace: str) -> str:
 def test_the_namespace_refuses_a_pod_that_is_not_restricted(
     cluster: Cluster, namespace: str
 ) -> None:
-    """It refuses the pod, and warns about a Job that would create it."""
+    """The namespace refuses a pod that is not restricted, and warns of a Job with such a pod."""
     spec = {"containers": [{"name": "root", "image": "root"}], "restartPolicy": "Never"}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "root"}, "spec": spec}
     job = {**pod, "apiVersion": "batch/v1", "kind": "Job", "spec": {"template": {"spec": spec}}}
@@ -94,7 +94,7 @@ def test_the_namespace_refuses_a_pod_that_is_not_restricted(
 
 
 def test_an_unknown_field_is_refused(cluster: Cluster, namespace: str) -> None:
-    """This holds for objects that are applied and for objects that are created."""
+    """The server refuses an unknown field, both when objects are applied and when created."""
     budget = {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
@@ -109,7 +109,7 @@ def test_an_unknown_field_is_refused(cluster: Cluster, namespace: str) -> None:
 def test_a_release_leaves_claims_and_topics_and_nothing_else(
     values: str, new_release: NewRelease, record: Record
 ) -> None:
-    """This holds after install, upgrade, rollback and uninstall."""
+    """After install, upgrade, rollback and uninstall, only claims and topics remain."""
     release = new_release(values)
     before = set(release.contents())
     release.install()
@@ -132,7 +132,7 @@ def changed(found: Object) -> bool:
 
 
 def test_a_second_install_takes_over_what_the_first_left(new_release: NewRelease) -> None:
-    """Helm manages the topics again, and the workers use the claims that exist."""
+    """A second install succeeds with the topics and claims that the first release left."""
     release = new_release("strimzi-topics")
     release.install()
     claims = release.make_claims()
@@ -151,7 +151,10 @@ def test_a_second_install_takes_over_what_the_first_left(new_release: NewRelease
 def test_another_disk_is_refused_and_the_next_upgrade_works(
     change: str, new_release: NewRelease
 ) -> None:
-    """Claim templates are immutable."""
+    """An upgrade that changes a claim template is refused, because such templates are immutable.
+
+    The StatefulSet is unchanged, and the next upgrade succeeds.
+    """
     release = new_release("minimal")
     release.install()
     before = release.contents()["StatefulSet/urltree-extract"]["spec"]
@@ -163,7 +166,10 @@ def test_another_disk_is_refused_and_the_next_upgrade_works(
 
 
 def test_a_larger_disk_comes_with_a_set_that_was_deleted_alone(new_release: NewRelease) -> None:
-    """An upgrade takes over the pods that `kubectl delete statefulset --cascade=orphan` leaves."""
+    """If only the StatefulSet is deleted, an upgrade can create it again with larger claims.
+
+    The existing claims are kept.
+    """
     release = new_release("minimal")
     release.install()
     claims = release.make_claims()

@@ -1,6 +1,6 @@
-"""Tools that need no cluster find nothing wrong in the chart: helm, schemas, two linters.
+"""Four tools that need no cluster accept the chart: helm, kubeconform and two linters.
 
-`make test-deploy` installs the tools. `make test-apiserver` asks a real API server.
+`make test-deploy` installs the tools. `make test-apiserver` uses a real API server.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ every_set = pytest.mark.parametrize("values", SETS)
 
 
 def output(*command: object, code: int | None = 0) -> str:
-    """Return the stdout of a command, which must end with this exit code (None: any)."""
+    """Return the stdout of a command, which must end with this exit code; None allows any."""
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     assert code is None or done.returncode == code, done.stdout + done.stderr
     return done.stdout
@@ -35,14 +35,14 @@ def output(*command: object, code: int | None = 0) -> str:
 
 @every_set
 def test_helm_finds_nothing_to_lint(values: str, tool: FindTool) -> None:
-    """`helm lint --strict` finds nothing on the oldest and the newest Kubernetes."""
+    """`helm lint --strict` finds nothing, for the oldest and the newest Kubernetes."""
     for version in (OLDEST, NEWEST):
         file = VALUES / f"{values}.yaml"
         output(tool("helm"), "lint", "--strict", "--kube-version", version, "-f", file, CHART)
 
 
 def test_the_unit_tests_of_the_chart_pass(tool: FindTool, record: Record) -> None:
-    """helm-unittest runs the tests in deploy/helm/tests."""
+    """The unit tests in deploy/helm/tests pass, run by helm-unittest."""
     said = output(tool("helm-unittest"), "--strict", "--color=false", CHART)
     (counted,) = [line.split()[1:] for line in said.splitlines() if line.startswith("Tests:")]
     record(f"unit tests of the chart: {' '.join(counted)}")
@@ -52,7 +52,7 @@ def test_the_unit_tests_of_the_chart_pass(tool: FindTool, record: Record) -> Non
 def kubeconform(
     tool: FindTool, crds: list[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> list[object]:
-    """Return the command with schemas of both versions of Kubernetes and all custom resources."""
+    """Return a command of kubeconform with the schemas of Kubernetes and of custom resources."""
     places = write_schemas(tmp_path_factory.mktemp("schemas"), (OLDEST, NEWEST), crds)
     locations = [word for place in places for word in ("-schema-location", place)]
     return [tool("kubeconform"), "-strict", "-summary", "-output", "json", *locations]
@@ -63,7 +63,7 @@ def kubeconform(
 def test_kubeconform_accepts_every_object(
     values: str, version: str, kubeconform: list[object], rendered: Render, tmp_path: Path
 ) -> None:
-    """An unknown field is an error, and every object has a schema."""
+    """Every object has a schema in kubeconform, fits it, and has no unknown field."""
     manifest = tmp_path / "rendered.yaml"
     manifest.write_text(rendered(values, "--kube-version", version))
     said = output(*kubeconform, "-kubernetes-version", version, manifest, code=None)
@@ -74,7 +74,7 @@ def test_kubeconform_accepts_every_object(
 
 
 def explained(linter: str) -> set[str]:
-    """Return the findings of a linter that findings.toml explains: "check" or "check Kind"."""
+    """Return the findings of a linter that findings.toml explains, as "check" or "check Kind"."""
     return set(tomllib.loads((HERE / "findings.toml").read_text())[linter])
 
 
@@ -92,7 +92,7 @@ def unexplained(linter: str, found: Iterable[tuple[str, str, str]]) -> list[str]
 def test_kube_score_finds_nothing_unexplained(
     tool: FindTool, rendered: Render, record: Record, tmp_path: Path
 ) -> None:
-    """It has no finding of any grade in any set of values."""
+    """Each finding of kube-score in any set of values is explained in findings.toml."""
     found = []
     for values in SETS:
         manifest = tmp_path / f"{values}.yaml"
@@ -118,7 +118,10 @@ def _findings(scored: dict[str, Any], values: str) -> list[tuple[str, str, str]]
 def test_checkov_finds_nothing_unexplained(
     tool: FindTool, rendered: Render, record: Record, tmp_path: Path
 ) -> None:
-    """One run checks all sets of values, because most of the time is the start of checkov."""
+    """Each finding of checkov in any set of values is explained in findings.toml.
+
+    One run checks all sets, because the start of checkov takes most of the time.
+    """
     for values in SETS:
         (tmp_path / f"{values}.yaml").write_text(rendered(values))
     options = ("--framework", "kubernetes", "--skip-download", "--quiet", "--compact")

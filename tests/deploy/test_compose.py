@@ -38,26 +38,26 @@ services = pytest.mark.parametrize("name", SERVICES)
 
 
 def here(*command: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a tool of this environment."""
+    """Run a program of this virtual environment."""
     program = Path(sys.executable).with_name(str(command[0]))
     return subprocess.run([program, *command[1:]], capture_output=True, text=True, check=False)
 
 
 def test_compose_yaml_is_what_the_compose_specification_says() -> None:
-    """It fits the JSON Schema that check-jsonschema contains."""
+    """The file fits the JSON Schema of the Compose Specification that check-jsonschema has."""
     ran = here("check-jsonschema", "--builtin-schema", "vendor.compose-spec", FILE)
     assert ran.returncode == 0, ran.stdout
 
 
 def test_yamllint_finds_nothing_in_what_compose_reads() -> None:
-    """No key is repeated, and the indentation is regular."""
+    """The YAML files of the compose folder have no repeated key and a regular indentation."""
     ran = here("yamllint", "--strict", "--config-data", _YAMLLINT, COMPOSE)
     assert ran.returncode == 0, ran.stdout
 
 
 @services
 def test_a_container_is_bounded(name: str) -> None:
-    """It writes only to /tmp and volumes, has no capabilities, and has a memory limit."""
+    """A container writes only to /tmp and volumes, has no capabilities, and has a memory limit."""
     service = SERVICES[name]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
@@ -70,13 +70,16 @@ def test_a_container_is_bounded(name: str) -> None:
 
 @services
 def test_a_port_is_open_to_the_laptop_alone(name: str) -> None:
-    """Docker would open a port without an address to every network, past the firewall."""
+    """Each port listens on loopback only.
+
+    Docker would open a port without an address to every network, past the firewall.
+    """
     assert [p for p in SERVICES[name].get("ports", ()) if not p.startswith("127.0.0.1:")] == []
 
 
 @services
 def test_an_image_is_ours_or_pinned_by_tag_and_digest(name: str) -> None:
-    """The same images start whenever it is used."""
+    """Images of other projects are pinned by tag and digest, so they never change."""
     image = SERVICES[name]["image"]
     if name in OURS:
         assert image == SERVICES["topics"]["image"]
@@ -85,7 +88,7 @@ def test_an_image_is_ours_or_pinned_by_tag_and_digest(name: str) -> None:
 
 
 def test_the_image_is_built_once_from_the_dockerfile() -> None:
-    """The service `topics` builds it, with the checkout as its context."""
+    """Only the service `topics` builds the image, with the checkout as its context."""
     built = {name: found["build"] for name, found in SERVICES.items() if "build" in found}
     assert built.keys() == {"topics"}
     context = (COMPOSE / built["topics"]["context"]).resolve()
@@ -95,7 +98,10 @@ def test_the_image_is_built_once_from_the_dockerfile() -> None:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_stage_is_a_service_with_a_disk_of_its_own(stage: str) -> None:
-    """It starts after the topics exist; its instance id lets it restart without a rebalance."""
+    """The service of a stage has a volume, and starts after the topics exist.
+
+    Its instance id lets the worker restart without a rebalance.
+    """
     service = SERVICES[stage]
     assert service["command"] == ["worker", stage]
     assert service["volumes"] == [f"{stage}:/var/lib/urltree"]
@@ -108,7 +114,10 @@ def test_every_stage_is_a_service_with_a_disk_of_its_own(stage: str) -> None:
 
 
 def test_only_stages_that_ask_the_web_wait_for_a_profile() -> None:
-    """They need a contact, which only the user can give; the view of topics is optional."""
+    """Only poll, fetch and the optional Kafka UI start with a profile.
+
+    poll and fetch need a contact, which only the user can set.
+    """
     profiles = {name: found["profiles"] for name, found in SERVICES.items() if "profiles" in found}
     assert profiles == {"poll": ["feeds"], "fetch": ["feeds"], "kafka-ui": ["ui"]}
     asking = {name for name in STAGES if "URLTREE_CONTACT" in SERVICES[name]["environment"]}
@@ -117,14 +126,17 @@ def test_only_stages_that_ask_the_web_wait_for_a_profile() -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_every_variable_of_ours_is_a_setting(name: str) -> None:
-    """The job would only log a warning for a misspelt one."""
+    """Each variable of our containers is a setting; the job only warns of a misspelt one."""
     names = [variable.removeprefix(PREFIX).lower() for variable in SERVICES[name]["environment"]]
     assert names
     assert [name for name in names if name not in Settings.model_fields] == []
 
 
 def test_prometheus_reads_every_stage_under_the_labels_that_alerts_name() -> None:
-    """A worker's address is the name of its service, with the port of its health check."""
+    """Prometheus reads each worker by the name of its service and the port of its health check.
+
+    The series get the labels that the alerts use.
+    """
     (job,) = yaml.safe_load((COMPOSE / "prometheus.yaml").read_text())["scrape_configs"]
     (found,) = job["dns_sd_configs"]
     assert sorted(found["names"]) == sorted(STAGES)
@@ -135,7 +147,7 @@ def test_prometheus_reads_every_stage_under_the_labels_that_alerts_name() -> Non
 
 
 def test_what_is_mounted_is_there() -> None:
-    """Docker would silently make an empty directory for a missing file."""
+    """Each mounted file exists; for a missing one Docker would create an empty directory."""
     mounts = [mount for found in SERVICES.values() for mount in found.get("volumes", ())]
     paths = [mount.split(":")[0] for mount in mounts if mount.startswith(".")]
     assert len(paths) > 2
@@ -146,7 +158,7 @@ def test_what_is_mounted_is_there() -> None:
 def test_promtool_reads_the_configuration_with_its_rules(
     tmp_path: Path, tool: Callable[[str], Path]
 ) -> None:
-    """The rules are in the same directory, as in the container."""
+    """The configuration is valid with the rules in the same directory, as in the container."""
     shutil.copy(COMPOSE / "prometheus.yaml", tmp_path)
     shutil.copy(CHART / "files" / "alerts.yaml", tmp_path)
     ran = subprocess.run(
@@ -160,9 +172,9 @@ def test_promtool_reads_the_configuration_with_its_rules(
 
 @pytest.fixture
 def brokers(tmp_path: Path) -> Iterator[str]:
-    """Yield the Kafka of compose.yaml on loopback, configured from its environment.
+    """Yield the address of a Kafka on loopback that has the configuration of compose.yaml.
 
-    The image runs the same class in the same version. Ports and names are those of this machine.
+    Kafka's image configures itself with the same class. Only ports and host names differ.
     """
     port, inner, controller = free_ports(3)
     given = {name: str(value) for name, value in SERVICES["kafka"]["environment"].items()}
@@ -195,7 +207,7 @@ def brokers(tmp_path: Path) -> Iterator[str]:
 
 @pytest.mark.usefixtures("own_kafka")
 def test_the_kafka_of_compose_takes_the_topics(brokers: str) -> None:
-    """The image's set-up accepts the environment, and one broker suffices for every topic."""
+    """The Kafka of compose.yaml starts, and all topics can be created on its one broker."""
     settings = Settings.model_validate({"brokers": brokers})
     run(apply(settings))
     assert run(check_topics(settings)) == []

@@ -1,4 +1,4 @@
-"""The dashboard explains its panels, and works in any Grafana."""
+"""Each panel of the dashboard is explained, and the dashboard works in any Grafana."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ASKED = {
 
 @pytest.mark.parametrize("title", PANELS)
 def test_a_panel_says_what_is_normal_and_has_a_unit(title: str) -> None:
-    """It has a description of one sentence and an axis with a unit."""
+    """A panel has a description of one sentence and an axis with a unit."""
     panel = PANELS[title]
     assert re.fullmatch(r"[^.]+(\.\w+[^.]*)*\.", panel["description"])
     assert panel["fieldConfig"]["defaults"]["unit"] in UNITS
@@ -50,7 +50,7 @@ def test_a_panel_says_what_is_normal_and_has_a_unit(title: str) -> None:
 
 
 def test_panels_have_numbers_and_places_of_their_own() -> None:
-    """No two share an id, a title or a cell of the grid."""
+    """No two panels have the same id, the same title or a common cell of the grid."""
     panels = DASHBOARD["panels"]
     cells = Counter(cell for panel in panels for cell in _cells(panel["gridPos"]))
     assert len({panel["id"] for panel in panels}) == len(panels)
@@ -60,19 +60,19 @@ def test_panels_have_numbers_and_places_of_their_own() -> None:
 
 
 def test_panels_show_what_was_asked_for() -> None:
-    """Each panel that operators need exists, by its title."""
+    """The dashboard has each panel that operators need, by its title."""
     assert set(PANELS) >= ASKED
 
 
 def test_the_runbook_names_panels_that_exist() -> None:
-    """Bold words in docs/operations.md are titles of panels, in any case."""
+    """Bold words in docs/operations.md are titles of panels, apart from upper and lower case."""
     named = {" ".join(words.split()).lower() for words in re.findall(r"\*\*([^*]+)\*\*", RUNBOOK)}
     assert len(named) > 10
     assert named - {"bold"} <= {title.lower() for title in PANELS}
 
 
 def test_no_panel_is_bound_to_one_grafana() -> None:
-    """Data sources come from the variable, and the dashboard has no id of a database."""
+    """All data sources are the variable `datasource`, and the dashboard has no database id."""
     assert {str(found) for found in _datasources(DASHBOARD)} == {
         str({"type": "prometheus", "uid": "${datasource}"})
     }
@@ -81,7 +81,10 @@ def test_no_panel_is_bound_to_one_grafana() -> None:
 
 
 def test_every_query_heeds_the_variables() -> None:
-    """A query selects series by namespace, release and stage, or Kubernetes' by two of them."""
+    """A query selects our series by namespace, release and stage.
+
+    It selects series of Kubernetes by namespace and stage.
+    """
     chosen = {variable["name"] for variable in DASHBOARD["templating"]["list"]} - {"datasource"}
     assert chosen == {"namespace", "job", "stage"}
     targets = [target["expr"] for panel in PANELS.values() for target in panel["targets"]]
@@ -95,7 +98,7 @@ def test_every_query_heeds_the_variables() -> None:
 
 
 def test_every_query_is_promql() -> None:
-    """Each query parses and names a series."""
+    """Each query of the dashboard is valid PromQL and contains the name of a series."""
     assert all(next(selectors(query)).name for query in of_dashboard())
 
 

@@ -1,4 +1,4 @@
-"""The committed files that helm and helm-docs make are current."""
+"""The committed files that helm and helm-docs generate are current."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ pytestmark = pytest.mark.deploy
 
 @pytest.mark.parametrize("values", COMMITTED)
 def test_a_rendered_file_is_what_helm_renders(values: str, tool: FindTool) -> None:
-    """So a review of a change to the chart shows how the rendered objects change."""
+    """Each file in tests/deploy/rendered/ is the output of helm for today's chart.
+
+    So a review of a change to the chart shows how the rendered objects change.
+    """
     path = RENDERED / f"{values}.yaml"
     assert path.read_text() == golden_text(tool("helm"), values), "run make generate"
 
 
 def test_the_readme_is_what_helm_docs_makes(tool: FindTool) -> None:
-    """It is made from values.yaml and README.md.gotmpl."""
+    """The chart's README is the output of helm-docs for values.yaml and README.md.gotmpl."""
     made = subprocess.run(
         [tool("helm-docs"), "--dry-run", "--sort-values-order", "file", "--log-level", "error"],
         cwd=CHART,

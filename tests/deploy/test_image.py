@@ -38,7 +38,7 @@ def test_the_image_has_the_versions_that_tests_use(lock: str) -> None:
 
 
 def test_the_lock_has_every_direct_dependency() -> None:
-    """It has those of the package and of the extras in the image."""
+    """The lock has each dependency of the package and of the extras in the image."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [project["optional-dependencies"][extra] for extra in EXTRAS]
     wanted = [line for lines in (project["dependencies"], *extras) for line in lines]
@@ -49,7 +49,7 @@ def test_the_lock_has_every_direct_dependency() -> None:
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_every_line_of_a_lock_has_a_hash_and_no_index(lock: str) -> None:
-    """So any mirror may serve the packages, and none can change them."""
+    """Each package has a hash, so any mirror can serve it but cannot change it."""
     text = DOCKERFILE.with_name(lock).read_text()
     pins = re.findall(r"^[a-z].*\n(?:    .*\n)*", text, re.MULTILINE)
     assert len(pins) == len(versions(DOCKERFILE.with_name(lock)))
@@ -58,7 +58,10 @@ def test_every_line_of_a_lock_has_a_hash_and_no_index(lock: str) -> None:
 
 
 def test_both_stages_stand_on_one_base_with_a_digest() -> None:
-    """A digest never changes, unlike a tag. An ARG allows another base."""
+    """Both build stages use one base image, with a digest, because a tag can change.
+
+    The build argument BASE names another base image.
+    """
     lines = DOCKERFILE.read_text().splitlines()
     (base,) = [line for line in lines if line.startswith("ARG BASE=")]
     assert re.fullmatch(r"ARG BASE=\S+:3\.12-slim-bookworm@sha256:[0-9a-f]{64}", base)
@@ -66,7 +69,7 @@ def test_both_stages_stand_on_one_base_with_a_digest() -> None:
 
 
 def test_the_builder_gets_every_package_of_the_wheel() -> None:
-    """Each is copied before the wheel is built, and .dockerignore lets it through."""
+    """Each package is copied before the wheel is built, and .dockerignore does not exclude it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
     packages = project["targets"]["wheel"]["packages"]
     copied, built, _ = DOCKERFILE.read_text().partition("uv build")
@@ -76,7 +79,7 @@ def test_the_builder_gets_every_package_of_the_wheel() -> None:
 
 
 def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
-    """All of its rules are enabled."""
+    """With all rules enabled, hadolint finds nothing in the Dockerfile."""
     hadolint = Path(sys.executable).with_name("hadolint")
     ran = subprocess.run([hadolint, DOCKERFILE], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (0, "")
@@ -99,7 +102,7 @@ def test_the_chart_runs_what_the_image_has(stage: str) -> None:
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
-    """Yield the image, built once for this file; it takes 3 minutes on two busy cores."""
+    """Yield the image, which is built once for this file, in 3 minutes on two busy cores."""
     if reason := missing():
         pytest.skip(reason)
     with built(tmp_path_factory.mktemp("image") / "build") as made:
@@ -108,7 +111,10 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
 
 @pytest.mark.deploy
 def test_the_image_says_who_runs_what(image: Image, record: Record) -> None:
-    """It has user, command, port and labels, and no volume that would hide a missing mount."""
+    """The image has a user, a command, a port and labels.
+
+    It declares no volume, because a volume would hide a missing mount.
+    """
     config = image.config
     assert config["User"] == f"{OWNER}:{OWNER}"
     assert config["Entrypoint"] == ["python", "-m", "agents"]
@@ -122,7 +128,7 @@ def test_the_image_says_who_runs_what(image: Image, record: Record) -> None:
 
 @pytest.mark.deploy
 def test_the_image_has_nothing_that_builds_or_installs(image: Image) -> None:
-    """It has no pip, uv, compiler, header or setuid file, and only the files of the job."""
+    """The image has no pip, uv, compiler, Python.h or setuid file, and only the job in /app."""
     tools = {"pip", "pip3", "uv", "uvx", "cc", "gcc", "make", "hatchling", "Python.h"}
     files = [file for file in image.root.rglob("*") if file.is_file()]
     assert len(files) > len(tools)
@@ -138,7 +144,7 @@ def test_the_image_has_nothing_that_builds_or_installs(image: Image) -> None:
 
 @pytest.mark.deploy
 def test_only_data_and_tmp_can_be_written(image: Image, tmp_path: Path) -> None:
-    """Writing to any other directory fails with EROFS (30)."""
+    """The data directory and /tmp are writable; any other write fails with EROFS (30)."""
     container = Container(image, tmp_path / "data", {})
     ran = container.program("python", "-c", _TRIES_TO_WRITE)
     assert ran.stderr == ""
@@ -169,7 +175,7 @@ print("ids:", *{{*os.getresuid(), *os.getresgid(), *os.getgroups()}})
 
 @pytest.fixture
 def job(kafka: str, prefix: str, tmp_path: Path) -> Job:
-    """Return a job with a unique prefix, whose topics the image creates."""
+    """Return a job with a unique prefix. The image creates its topics."""
     return Job(kafka, prefix, tmp_path)
 
 
@@ -195,7 +201,10 @@ def workers(image: Image, job: Job) -> Iterator[dict[str, Running]]:
 def test_a_page_goes_through_the_image(
     image: Image, workers: dict[str, Running], job: Job, record: Record
 ) -> None:
-    """The image creates topics, runs both stages without rights, and ends on SIGTERM."""
+    """A page passes both stages in containers of the image, which have no privileges.
+
+    The containers end on SIGTERM with exit code 0.
+    """
     trip = Container(image, job.directory / "trip", job.environment).run("round-trip")
     assert trip.returncode == 0, f"{trip.stdout}{trip.stderr}{log(workers)()}"
     for worker in workers.values():

@@ -27,7 +27,7 @@ RECORDED = {rule["record"] for rule in RULES if "record" in rule}
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Return `/metrics` of a worker of each stage; each worker is a separate process."""
+    """Yield the text of `/metrics` of a worker, by stage. Each worker is a separate process."""
     contact = "https://example.org/crawler"
     with ExitStack() as workers:
         addresses = {
@@ -44,12 +44,15 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
 def test_every_series_is_a_workers_or_known_to_be_anothers(
     queries: Callable[[], list[str]], served: dict[str, str]
 ) -> None:
-    """Otherwise an alert on a renamed metric would never fire."""
+    """Each series in a query is a metric of the workers or in a list of other sources.
+
+    An alert on a metric that was renamed would never fire.
+    """
     assert names(queries()) - _series(served) - RECORDED - set(OTHERS) == set()
 
 
 def test_everything_that_workers_count_is_shown(served: dict[str, str], record: Record) -> None:
-    """A panel shows each metric of the workers."""
+    """Each metric of the workers is in a panel of the dashboard."""
     ours = {series for series in _series(served) if series.startswith("urltree_")}
     shown = names(of_dashboard())
     families = {_family(series) for series in ours}
@@ -65,7 +68,7 @@ def test_everything_that_workers_count_is_shown(served: dict[str, str], record: 
 
 @pytest.mark.slow
 def test_no_exception_is_kept_that_nobody_needs() -> None:
-    """Each series in the list of other sources is used by a rule or a panel."""
+    """Each series in the list of other sources is in a query of a rule or a panel."""
     assert set(OTHERS) <= names(of_rules()) | names(of_dashboard())
 
 

@@ -31,13 +31,16 @@ from tests.deploy.chart import CUSTOM, every_set, objects
 DEFAULTS = yaml.safe_load((CHART / "values.yaml").read_text())
 SCHEMA = Draft7Validator(json.loads((CHART / "values.schema.json").read_text()))
 
-_ONE_ROW = {"resources", "labels", "nodeSelector"}  # one row of README.md has the whole table
+_ONE_ROW = {"resources", "labels", "nodeSelector"}  # mappings that are one row of README.md
 _FREE = {"labels", "annotations", "commonLabels", "nodeSelector", "affinity"}
 
 
 @pytest.mark.parametrize("values", COMMITTED)
 def test_the_rendered_files_are_of_todays_chart(values: str) -> None:
-    """Their first line is a digest of their sources; `make test-deploy` renders and compares."""
+    """The first line of a rendered file has the digest of today's chart and values.
+
+    `make test-deploy` renders the chart and compares the whole file.
+    """
     first = (RENDERED / f"{values}.yaml").read_text().split("\n", 1)[0]
     assert first.endswith(sources_digest()), (
         "the chart or its values changed: run make generate (with helm, see CONTRIBUTING.md)"
@@ -45,7 +48,10 @@ def test_the_rendered_files_are_of_todays_chart(values: str) -> None:
 
 
 def test_only_the_committed_sets_are_kept() -> None:
-    """A rendered file that nothing compares would get out of date."""
+    """The folder has no rendered file except those of the committed sets of values.
+
+    No test would notice if another file were out of date.
+    """
     assert sorted(path.stem for path in RENDERED.iterdir()) == sorted(COMMITTED)
 
 
@@ -53,7 +59,7 @@ def test_only_the_committed_sets_are_kept() -> None:
 @pytest.mark.parametrize("version", [OLDEST, NEWEST])
 @every_set
 def test_every_object_is_one_of_kubernetes(values: str, version: str) -> None:
-    """It fits its strict schema in the oldest and the newest version that is supported."""
+    """Each object fits its strict schema in the oldest and the newest supported Kubernetes."""
     own = [each for each in objects(values) if not each["apiVersion"].startswith(CUSTOM)]
     assert own
     for each in own:
@@ -62,14 +68,14 @@ def test_every_object_is_one_of_kubernetes(values: str, version: str) -> None:
 
 @every_set
 def test_no_two_objects_share_a_name(values: str) -> None:
-    """Of two objects of one kind and name, the second would replace the first."""
+    """No two objects have the same kind and name, because the second would replace the first."""
     names = [(each["kind"], each["metadata"]["name"]) for each in objects(values)]
     assert sorted(names) == sorted(set(names))
 
 
 @every_set
 def test_a_worker_gets_topics_byte_by_byte(values: str) -> None:
-    """The indentation of YAML neither adds nor removes a line."""
+    """The rendered topics.yaml has the same bytes as the file of the project."""
     maps = [each["data"] for each in objects(values) if each["kind"] == "ConfigMap"]
     copies = [data["topics.yaml"] for data in maps if "topics.yaml" in data]
     assert copies
@@ -77,13 +83,16 @@ def test_a_worker_gets_topics_byte_by_byte(values: str) -> None:
 
 
 def test_the_chart_documents_every_value() -> None:
-    """README.md has a row for each value; `make test-deploy` compares it with helm-docs."""
+    """The chart's README has a row for each value.
+
+    `make test-deploy` compares the README with the output of helm-docs.
+    """
     readme = (CHART / "README.md").read_text()
     assert [path for path in _leaves(DEFAULTS) if f"| {path} |" not in readme] == []
 
 
 def test_the_schema_knows_every_value() -> None:
-    """The schema refuses an unknown key at every level: it is a misspelt one."""
+    """The schema refuses an unknown key at every level, because it is probably misspelt."""
     assert SCHEMA.is_valid(DEFAULTS)
     for path in _tables(DEFAULTS):
         wrong = copy.deepcopy(DEFAULTS)
@@ -96,7 +105,7 @@ def test_the_schema_knows_every_value() -> None:
 
 @pytest.mark.parametrize("values", SETS)
 def test_a_set_of_values_fits_the_schema(values: str) -> None:
-    """It fits after it is merged with the chart's values, as helm does."""
+    """Each set of values fits the schema, after it is merged with the chart's values as by helm."""
     given = yaml.safe_load((VALUES / f"{values}.yaml").read_text())
     SCHEMA.validate(_merged(DEFAULTS, given))
 
@@ -110,7 +119,7 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
 
 
 def _leaves(values: dict[str, Any], above: str = "") -> Iterator[str]:
-    """Yield the path of each value in README's table, with a dot between names."""
+    """Yield the path of each value in the README's table, such as `kafka.brokers`."""
     for name, value in values.items():
         if isinstance(value, dict) and value and name not in _ONE_ROW:
             yield from _leaves(value, f"{above}{name}.")
@@ -119,7 +128,7 @@ def _leaves(values: dict[str, Any], above: str = "") -> Iterator[str]:
 
 
 def _tables(values: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of all tables except those whose keys the user chooses."""
+    """Yield the paths of all mappings except those whose keys the user chooses."""
     if above and above[-1] in _FREE:
         return
     yield above

@@ -1,4 +1,4 @@
-"""Rendered workers recover, end under load and restart as promised."""
+"""Rendered workers recover, stop under load and restart as documented."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Cluster = tuple[Node, Job]
 CHANGELOG = "urltree-extract-rows-changelog"
 SITES = 1_000
 PAGES = 2_000
-TRIES = 5  # the test's own process may stall and look too late
+TRIES = 5  # the test's own process may stall and send its requests too late
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture
 def cluster(started: Cluster) -> Iterator[Cluster]:
-    """Yield the same node and Kafka without pods; claims are kept."""
+    """Yield the shared node and Kafka, and kill all pods after the test. Claims are kept."""
     yield started
     started[0].end()
 
@@ -93,7 +93,10 @@ def test_a_worker_is_alive_all_through_its_recovery_and_ready_after_it(
 def test_what_is_in_work_at_sigterm_is_finished_within_the_grace_period(
     cluster: Cluster, record: Record
 ) -> None:
-    """Both stages end by themselves while pages wait; after a restart no page is missing."""
+    """After SIGTERM, both stages end within the grace period, although pages wait.
+
+    After a restart no page is missing.
+    """
     node, job = cluster
     pods = [node.worker("normalize"), node.worker("extract")]
     for seed in range(2, 2 + TRIES):
@@ -120,12 +123,15 @@ def test_what_is_in_work_at_sigterm_is_finished_within_the_grace_period(
 
 
 def test_a_worker_that_still_imports_ends_at_sigterm(cluster: Cluster) -> None:
-    """Linux drops a signal that process 1 does not handle, so the worker must handle it early."""
+    """A worker that gets SIGTERM while Python imports ends with exit code 143.
+
+    Linux drops a signal that process 1 does not handle, so the worker must handle it early.
+    """
     pod = cluster[0].worker("extract")
     for _ in range(TRIES):
         pod.start()
         wait_until(lambda: handles_sigterm(pod), "Python to begin", pod.log)
-        if code := pod.stop()[0]:  # 0: it had imported all
+        if code := pod.stop()[0]:  # with 0, the imports had ended before
             break
     assert code == 128 + signal.SIGTERM
 
@@ -134,7 +140,10 @@ def test_a_worker_that_still_imports_ends_at_sigterm(cluster: Cluster) -> None:
 def test_the_reset_job_lets_a_stage_learn_anew(
     cluster: Cluster, rendered: Render, record: Record
 ) -> None:
-    """The Job waits until the stopped workers have left their group. Then the same rows return."""
+    """The reset Job deletes all rows, and the stage then learns the same rows again.
+
+    The Job waits until the stopped workers have left their group.
+    """
     node, job = cluster
     job.publish(map(keyed, pages(60, seed=3)))
     pods = [node.worker("normalize").start(), node.worker("extract").start()]
@@ -157,7 +166,10 @@ def test_the_reset_job_lets_a_stage_learn_anew(
 def test_a_restart_of_a_static_member_is_unseen_by_its_peer(
     cluster: Cluster, record: Record
 ) -> None:
-    """When either of two restarts, generation and partitions stay, and no /readyz returns 503."""
+    """If one of two static members restarts, there is no rebalance.
+
+    Generation and partitions of the group are unchanged, and the peer's /readyz is always 200.
+    """
     node, job = cluster
     pods = [node.worker("extract", ordinal).start() for ordinal in range(2)]
     everything = [*pods, node.worker("normalize").start()]
@@ -178,7 +190,7 @@ def test_a_restart_of_a_static_member_is_unseen_by_its_peer(
 
 
 def ends_at_work(job: Job, pods: Sequence[Pod]) -> list[tuple[int, float]]:
-    """Start pods, stop them when records are in work, and return exit codes and seconds."""
+    """Start pods, and stop them while they process records; return exit codes and seconds."""
     for pod in pods:
         pod.start()
     for pod in pods:
@@ -188,12 +200,12 @@ def ends_at_work(job: Job, pods: Sequence[Pod]) -> list[tuple[int, float]]:
 
 
 def is_working_or_through(job: Job, pod: Pod) -> bool:
-    """Return whether a pod has records in work, or no stage has any."""
+    """Return whether a pod processes records, or no stage has records left."""
     return pod.metric("urltree_in_flight") > 0 or not job.lag("normalize") + job.lag("extract")
 
 
 def is_settled(job: Job, pods: Sequence[Pod]) -> bool:
-    """Return whether all are ready and the first two have equally many partitions of `extract`."""
+    """Return whether all pods are ready and the first two share the partitions equally."""
     if not all(pod.get("/readyz")[0] == 200 for pod in pods):
         return False
     now = group(job, "extract")
@@ -202,13 +214,13 @@ def is_settled(job: Job, pods: Sequence[Pod]) -> bool:
 
 
 def fill(job: Job, rows: int) -> None:
-    """Write a number of rows into the changelog: copies of a real row under other keys."""
+    """Write a number of rows into the changelog, as copies of a real row with other keys."""
     real = next(each.value for each in job.read(CHANGELOG) if each.value is not None)
     job.publish((row(number, real) for number in range(rows)), CHANGELOG)
 
 
 def row(number: int, value: bytes) -> Sent:
-    """Return a row of a site other than the one of the real page."""
+    """Return a record of the changelog with the row of a generated site."""
     domain = f"site-{number % SITES}.example"
     key = row_key(domain, number.to_bytes(16, "big"))
     return Sent(key, value, partition_of(domain.encode()))

@@ -20,7 +20,10 @@ _VOLUMES = {
 
 @every_set
 def test_a_pod_meets_pod_security_restricted(values: str) -> None:
-    """Each pod follows the standard's own list; `make test-apiserver` asks an API server."""
+    """Each pod meets the Pod Security Standard "restricted", by the list in the standard.
+
+    `make test-apiserver` checks this with an API server.
+    """
     assert {
         name: found for name, spec in pods(values).items() if (found := _violations(spec))
     } == {}
@@ -28,7 +31,7 @@ def test_a_pod_meets_pod_security_restricted(values: str) -> None:
 
 @every_set
 def test_a_pod_writes_nowhere_but_its_data_and_tmp(values: str) -> None:
-    """The root and all other mounts are read-only."""
+    """In each pod, only the data directory and /tmp are writable."""
     for name, spec in pods(values).items():
         (container,) = spec["containers"]
         assert container["securityContext"]["readOnlyRootFilesystem"] is True, name
@@ -40,7 +43,7 @@ def test_a_pod_writes_nowhere_but_its_data_and_tmp(values: str) -> None:
 
 @every_set
 def test_a_secret_is_a_file(values: str) -> None:
-    """No variable has or refers to a secret, and each file that a variable names is mounted."""
+    """No variable contains a secret or refers to one. Each secret file of a variable is mounted."""
     for pod, spec in pods(values).items():
         (container,) = spec["containers"]
         mounted = {
@@ -61,7 +64,7 @@ def test_a_secret_is_a_file(values: str) -> None:
 
 @every_set
 def test_each_variable_is_a_setting_of_the_job(values: str) -> None:
-    """No variable is set twice or misspelt: the job would only warn of a misspelt one."""
+    """Each variable is a setting and is set once. The job only warns of a misspelt variable."""
     for pod, spec in pods(values).items():
         (container,) = spec["containers"]
         names = [variable["name"] for variable in container["env"]]
@@ -73,7 +76,10 @@ def test_each_variable_is_a_setting_of_the_job(values: str) -> None:
 
 @every_set
 def test_a_command_has_the_settings_of_the_workers(values: str) -> None:
-    """It has the settings of every stage, with the values of `normalize`: they decide page keys."""
+    """The pod of a command has the settings of every stage, with the values of `normalize`.
+
+    The settings of `normalize` determine the keys of pages.
+    """
     workers = {worker: _environment(spec) for worker, spec in _workers(values).items()}
     commands = {name: spec for name, spec in pods(values).items() if name not in workers}
     assert commands
@@ -88,7 +94,7 @@ def test_a_command_has_the_settings_of_the_workers(values: str) -> None:
 
 @every_set
 def test_a_worker_is_not_killed_while_it_drains(values: str) -> None:
-    """The grace period exceeds shutdown_seconds, and the session exceeds a restart."""
+    """The grace period is longer than shutdown_seconds, and the session longer than a restart."""
     for name, spec in _workers(values).items():
         given = _environment(spec)
         shutdown = given.get(
@@ -100,7 +106,10 @@ def test_a_worker_is_not_killed_while_it_drains(values: str) -> None:
 
 @every_set
 def test_a_worker_fits_into_its_memory(values: str) -> None:
-    """Caches, write buffers, trees and records in work fit, by docs/operations.md, "Sizes"."""
+    """Caches, write buffers, trees and records in flight fit into the memory limit of a worker.
+
+    The formula is in docs/operations.md, "Sizes".
+    """
     for name, spec in _workers(values).items():
         (container,) = spec["containers"]
         given = _environment(spec)
@@ -117,7 +126,7 @@ def test_a_worker_fits_into_its_memory(values: str) -> None:
 
 @every_set
 def test_a_worker_with_a_claim_keeps_it(values: str) -> None:
-    """A claim outlives scaling and the release; the disk of a pod without a claim is bounded."""
+    """A claim is kept after scaling and uninstalling. A disk without a claim has a size limit."""
     for name, pod in _workers(values).items():
         spec = next(each for each in objects(values) if _is(each, name))["spec"]
         assert spec["podManagementPolicy"] == "Parallel", name
@@ -132,7 +141,7 @@ def test_a_worker_with_a_claim_keeps_it(values: str) -> None:
 
 @every_set
 def test_a_worker_is_alive_before_it_has_recovered(values: str) -> None:
-    """Only the readiness probe asks whether the tables are recovered."""
+    """Only the readiness probe uses /readyz, which fails until the tables are recovered."""
     for name, spec in _workers(values).items():
         (container,) = spec["containers"]
         paths = {probe: container[f"{probe}Probe"]["httpGet"]["path"] for probe in PROBES}
@@ -140,12 +149,15 @@ def test_a_worker_is_alive_before_it_has_recovered(values: str) -> None:
 
 
 def test_the_committed_sets_have_claims_and_disks_without_one() -> None:
-    """Both branches of the test above are taken without helm."""
+    """The committed sets contain workers with claims and workers without claims.
+
+    So the tests above check both kinds without helm.
+    """
     found = [each for each in objects("everything") if each["kind"] == "StatefulSet"]
     assert {"volumeClaimTemplates" in each["spec"] for each in found} == {True, False}
 
 
-# Settings of workers alone: name, port, and the sizes that the chart derives from memory.
+# Settings that only workers have: id, address, port, and sizes that the chart derives from memory.
 OF_WORKERS = {
     *("URLTREE_INSTANCE_ID", "URLTREE_WEB_HOST", "URLTREE_WEB_PORT"),
     *("URLTREE_BLOCK_CACHE_BYTES", "URLTREE_TREES_BYTES"),

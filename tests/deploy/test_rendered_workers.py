@@ -32,7 +32,7 @@ every_stage = pytest.mark.parametrize("stage", STAGES)
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    """Yield a node after the Job for topics has run and a pod of each stage was started."""
+    """Yield a node on which the Job for topics has run and a pod of each stage was started."""
     with secure_node(tmp_path_factory.mktemp("release"), objects(VALUES)) as (made, _):
         job = made.command("Job", JOB)
         assert job.run() == 0, job.log()
@@ -43,13 +43,13 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
 
 @pytest.fixture
 def pod(node: Node, stage: str) -> Pod:
-    """Return the pod of a stage once it is ready."""
+    """Wait until the pod of a stage is ready, and return it."""
     return next(pod for pod in node.pods if stage in pod.container["args"]).wait_ready()
 
 
 @every_stage
 def test_a_worker_becomes_ready_and_shows_its_metrics(pod: Pod, stage: str, record: Record) -> None:
-    """The rendered probes report it ready and never restart it; memory stays below the limit."""
+    """A worker becomes ready without a restart, and needs less memory than its limit."""
     assert pod.restarts == 0
     assert pod.get("/livez")[0] == 200
     assert pod.metric("urltree_ready") == 1
@@ -63,7 +63,10 @@ def test_a_worker_becomes_ready_and_shows_its_metrics(pod: Pod, stage: str, reco
 
 @every_stage
 def test_its_environment_is_the_rendered_one(pod: Pod) -> None:
-    """It has the rendered variables and those of the image, and none of this machine."""
+    """The environment of a pod has the rendered variables and those of the image.
+
+    It has no URLTREE_ variable of this machine.
+    """
     lines = _proc(pod, "environ").rstrip("\0").split("\0")
     found = dict(line.split("=", 1) for line in lines)
     rendered = {each["name"]: each.get("value", pod.name) for each in pod.container["env"]}
@@ -75,7 +78,7 @@ def test_its_environment_is_the_rendered_one(pod: Pod) -> None:
 
 @every_stage
 def test_it_has_the_rendered_user_and_no_rights(pod: Pod) -> None:
-    """The kernel reports user, groups and capabilities of process 1 in the pod."""
+    """Process 1 of a pod has the rendered user and group, and no capabilities."""
     lines = (line.partition(":") for line in _proc(pod, "status").splitlines())
     status = {name: value.split() for name, _, value in lines}
     assert status["Uid"] == status["Gid"] == [str(USER)] * 4
@@ -86,7 +89,7 @@ def test_it_has_the_rendered_user_and_no_rights(pod: Pod) -> None:
 
 @every_stage
 def test_it_can_write_nowhere_but_its_data_and_tmp(pod: Pod) -> None:
-    """All other directories are on a read-only file system."""
+    """In a running pod, only the data directory and /tmp are writable."""
     ran = pod.execute("python", "-c", _TRIES_TO_WRITE)
     assert ran.stderr == ""
     assert ran.stdout.splitlines() == [
@@ -97,7 +100,7 @@ def test_it_can_write_nowhere_but_its_data_and_tmp(pod: Pod) -> None:
 
 
 def test_the_job_of_topics_does_nothing_twice(node: Node, record: Record) -> None:
-    """The Job runs again at each upgrade, while workers run."""
+    """A second run of the Job for topics changes nothing. It runs at each upgrade."""
     job = node.command("Job", JOB)
     assert job.run() == 0, job.log()
     assert job.log() == "All topics are as declared.\n"
@@ -106,7 +109,7 @@ def test_the_job_of_topics_does_nothing_twice(node: Node, record: Record) -> Non
 
 @pytest.mark.parametrize("stage", ["extract"])
 def test_the_helm_test_passes(node: Node, pod: Pod, record: Record) -> None:
-    """A page passes the workers, and its state is deleted afterwards."""
+    """The pod of `helm test` ends with 0: a page passes the workers and is deleted again."""
     assert pod.restarts == 0
     trip = node.command("Pod", f"{RELEASE}-round-trip")
     assert trip.run() == 0, trip.log()

@@ -21,7 +21,7 @@ PLACE = ("POD", "urltree-round-trip")
 
 @pytest.mark.parametrize("line", [line for line in LINES if line.startswith("kubectl ")])
 def test_kubectl_is_given_what_the_chart_makes(line: str) -> None:
-    """Each object in a command is one that the chart renders with every stage and KEDA."""
+    """Each object in a kubectl command is one that the chart renders with all stages and KEDA."""
     made = {(o["kind"].lower(), o["metadata"]["name"]) for o in objects("everything")}
     made |= {("pod", f"{name}-{n}") for kind, name in made if kind == "statefulset" for n in (0, 1)}
     words = shlex.split(line.replace("exec -i ", "exec "))
@@ -39,7 +39,7 @@ def test_kubectl_is_given_what_the_chart_makes(line: str) -> None:
 @pytest.mark.deploy
 @pytest.mark.parametrize("line", HELM)
 def test_helm_takes_the_values_that_are_typed(line: str, tool: FindTool) -> None:
-    """The command renders the chart with the values of a small release."""
+    """The helm commands of the runbook render the chart with the values of a small release."""
     _, _, *words = shlex.split(line.replace("values.yaml", str(VALUES / "minimal.yaml")))
     done = subprocess.run(
         [str(tool("helm")), "template", *words, "--is-upgrade", "--kube-version", NEWEST],
@@ -53,7 +53,7 @@ def test_helm_takes_the_values_that_are_typed(line: str, tool: FindTool) -> None
 
 @pytest.mark.deploy
 def test_a_pod_waits_for_commands(tool: FindTool) -> None:
-    """The command pipes the pod of `helm test` to kubectl, with a container that only sleeps."""
+    """The helm command for a pod that waits renders the pod of `helm test`, which only sleeps."""
     (line,) = [line for line in LINES if line.startswith("helm template ")]
     line = line.removesuffix(" | kubectl apply -f -")
     line = line.replace("helm template", f"{tool('helm')} template --kube-version {NEWEST}")

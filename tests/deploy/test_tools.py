@@ -1,4 +1,4 @@
-"""The installer of tools reports failures, and leaves no half-made tool."""
+"""The installer of tools reports failures, and leaves no incomplete tool behind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def installing(*names: str, cache: Path, path: Path) -> subprocess.CompletedProc
 
 
 def test_a_missing_go_or_apt_is_reported(tmp_path: Path) -> None:
-    """It is no failure: make continues, and the tests are skipped."""
+    """If go or apt is missing, the installer reports this and ends with 0, so make continues.
+
+    The tests that need the tool are skipped.
+    """
     done = installing("kubeconform", "etcd", cache=tmp_path / "cache", path=tmp_path)
     assert done.returncode == 0, done.stderr
     sentence = (
@@ -38,7 +41,7 @@ def test_a_missing_go_or_apt_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_build_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
-    """The message ends with the last line of the failed command."""
+    """A failed build leaves no file, and the message has the last line of the failed command."""
     programs, cache = tmp_path / "programs", tmp_path / "cache"
     programs.mkdir()
     (programs / "go").write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
@@ -50,7 +53,7 @@ def test_a_build_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_make_installs_every_tool_that_is_pinned() -> None:
-    """It installs no other tool."""
+    """The Makefile installs exactly the tools that tools.toml pins."""
     recipes = (ROOT / "Makefile").read_text().replace("\\\n", "").replace("$(CHARTS)", "")
     lines = re.findall(r"^CHARTS := (.*)|deploy/tools/install\.py (.*)", recipes, re.MULTILINE)
     assert {name for line in lines for part in line for name in part.split()} == set(pinned())

@@ -1,4 +1,4 @@
-"""The workflows and the hooks of pre-commit run what a developer runs."""
+"""The workflows and the hooks of pre-commit run only commands that developers run too."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ every_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: pat
 
 @every_workflow
 def test_a_workflow_fits_its_schema(path: Path) -> None:
-    """check-jsonschema brings the schema of GitHub's workflows."""
+    """Each workflow fits the schema of GitHub's workflows that check-jsonschema has."""
     program = Path(sys.executable).with_name("check-jsonschema")
     command = [program, "--builtin-schema", "vendor.github-workflows", path]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -32,7 +32,7 @@ def test_a_workflow_fits_its_schema(path: Path) -> None:
 @pytest.mark.deploy
 @every_workflow
 def test_actionlint_finds_nothing(path: Path, tool: FindTool) -> None:
-    """Its own checks alone: shellcheck and pyflakes are not on every machine."""
+    """The checks of actionlint find nothing. Its use of shellcheck and pyflakes is off."""
     command = [tool("actionlint"), "-shellcheck=", "-pyflakes=", path]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout
@@ -40,7 +40,7 @@ def test_actionlint_finds_nothing(path: Path, tool: FindTool) -> None:
 
 @every_workflow
 def test_a_workflow_runs_only_targets_of_make(path: Path) -> None:
-    """So everything that a workflow does can be done on a laptop."""
+    """Each command of a workflow is a target of make, so it can also run on a laptop."""
     jobs: dict[str, Any] = yaml.safe_load(path.read_text())["jobs"]
     commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
     assert commands
@@ -50,7 +50,7 @@ def test_a_workflow_runs_only_targets_of_make(path: Path) -> None:
 
 
 def test_the_tests_run_on_every_python_that_is_promised() -> None:
-    """The oldest is the one in pyproject.toml."""
+    """The tests run on each Python version, beginning with the oldest in pyproject.toml."""
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())
     versions = workflow["jobs"]["test"]["strategy"]["matrix"]["python"]
     (oldest,) = re.findall(r'requires-python = ">=(.*)"', (ROOT / "pyproject.toml").read_text())

@@ -19,7 +19,7 @@ POLL = "stages.poll.enabled=true,settings.contact=me@example.org"
 FETCH = "stages.fetch.enabled=true,settings.contact=me@example.org"
 RESET = "reset.stage=extract"
 
-# values for --set, and a part of the message
+# a value for --set, and a part of the message
 BY_THE_CHART = [
     ("kafka.brokers=null", "kafka.brokers is empty: set it to at least one broker"),
     (LOGIN, "set kafka.sasl.username"),
@@ -83,7 +83,7 @@ BY_THE_SCHEMA = [
     ids=[values for values, _ in BY_THE_CHART + BY_THE_SCHEMA],
 )
 def test_an_invalid_value_fails_with_a_fix(values: str, sentence: str, tool: FindTool) -> None:
-    """Nothing is rendered, and stderr names the value and how to fix it."""
+    """With an invalid value nothing is rendered, and stderr explains how to fix the value."""
     done = render(tool("helm"), "minimal", *_set(values))
     assert done.returncode != 0
     assert done.stdout == ""
@@ -91,7 +91,7 @@ def test_an_invalid_value_fails_with_a_fix(values: str, sentence: str, tool: Fin
 
 
 def test_all_problems_are_in_one_message(tool: FindTool, record: Record) -> None:
-    """The user need not render once for each problem."""
+    """One message lists all problems, so that the user can fix them together."""
     done = render(tool("helm"), "minimal", *_set("kafka.brokers=null,stages.extract.replicas=7"))
     assert done.stderr.count("\n  - ") == 2
     record(

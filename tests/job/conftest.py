@@ -14,7 +14,7 @@ MakeJob = Callable[..., Job]
 
 @pytest.fixture
 def make_job(kafka: str, prefix: str, tmp_path: Path) -> MakeJob:
-    """Return a function that makes a job on the shared Kafka, with names of its own."""
+    """Return a function that makes a job on the shared Kafka, with its own topics and groups."""
 
     def make(name: str = "", **settings: object) -> Job:
         directory = tmp_path / (name or "job")

@@ -1,4 +1,4 @@
-"""Feeds as RSS, Atom and JSON."""
+"""Write feeds as RSS, Atom and JSON Feed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ class Story:
     """An item of a feed.
 
     Attributes:
-        number: its place among all.
-        link: as its feeds name it.
-        published: whole seconds, in UTC.
+        number: index of the story among all stories, from 0.
+        link: URL of the story's page, as in the feeds.
+        title: title of the story.
+        published: publication time in UTC, in whole seconds.
     """
 
     number: int
@@ -68,7 +69,7 @@ def json(url: str, stories: Sequence[Story]) -> str:
     return orjson.dumps(fields).decode()
 
 
-# By the end of a feed's address: the function that writes it, and its content type.
+# The function that writes a feed, and its content type, by the last segment of the feed's URL.
 FORMATS: Mapping[str, tuple[Callable[[str, Sequence[Story]], str], str]] = {
     "all.rss": (rss, "application/rss+xml; charset=utf-8"),
     "all.atom": (atom, "application/atom+xml; charset=utf-8"),

@@ -1,10 +1,10 @@
 """Web sites on loopback whose feeds grow while a test runs, and which record every request.
 
     site0.example …   three feeds each: RSS, Atom, JSON; a story's page, or a redirect, or a 404
-    far0.example …    what some pages redirect to
+    far0.example …    pages to which some stories redirect
 
-They all live behind one port: workers find them by `connect_to`, and are told apart by the contact
-in their User-Agent.
+All sites share one port, to which the setting `connect_to` leads the workers. The contact in the
+User-Agent of a request names the worker that sent it.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from models.feed import Feed
 from tests.job.feed_formats import FORMATS, Story
 from tests.job.pages import Site, sentence
 
-FAR = 10  # sites that are only redirected to
-LATENCY = (0.005, 0.03)  # seconds until an answer
+FAR = 10  # number of sites that only get redirected requests
+LATENCY = (0.005, 0.03)  # shortest and longest time until a response, in seconds
 
 _AGENT = re.compile(r"\(\+(.*)\)")
 
 
 class Kind(StrEnum):
-    """The kind of answer to a story's link."""
+    """How a site responds to a request for a story's link."""
 
     PAGE = "page"
-    MOVED_FAR = "moved-far"  # to another domain
-    MOVED_NEAR = "moved-near"  # to another host of its own
-    MISSING = "missing"  # 404
+    MOVED_FAR = "moved-far"  # redirected to another domain
+    MOVED_NEAR = "moved-near"  # redirected to another host of the same domain
+    MISSING = "missing"  # status 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Asked:
     """A request, with times by `time.monotonic`.
 
     Attributes:
-        by: the contact in its User-Agent.
-        start, end: from its headers to our answer, which the network has not carried yet.
+        by: the contact in its User-Agent, which is the name of a worker.
+        start, end: when the site had its headers, and when the response was ready to be sent.
     """
 
     by: str
@@ -62,16 +62,16 @@ class Asked:
 
 
 class FeedSites:
-    """The sites: a context manager, as they listen on a port.
+    """Web sites with feeds; as a context manager, it serves them on a port.
 
     Args:
-        number: of sites with feeds.
-        seed: of the stories.
+        number: number of sites with feeds.
+        seed: seed of the random stories.
 
     Attributes:
-        feeds: all of them.
-        stories: published so far, with what becomes of their links.
-        asked: every request that was answered, in the order of its answers.
+        feeds: all feeds of the sites.
+        stories: stories published so far, with the kind of response to their links.
+        asked: all requests that were answered, in the order of the responses.
     """
 
     def __init__(self, number: int, seed: int = 1) -> None:
@@ -83,14 +83,14 @@ class FeedSites:
         self.stories: dict[Story, Kind] = {}
         self.asked: list[Asked] = []
         self._random = Random(seed)
-        self._listed: dict[str, list[Story]] = defaultdict(list)  # by feed
-        self._kinds: dict[str, tuple[Story, Kind]] = {}  # by link
+        self._listed: dict[str, list[Story]] = defaultdict(list)  # by URL of the feed
+        self._kinds: dict[str, tuple[Story, Kind]] = {}  # by link of the story
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self.port = 0
 
     def settings(self) -> dict[str, object]:
-        """Return settings with which workers reach these sites only, and wait for slow answers."""
+        """Return settings that connect workers to these sites only, with long timeouts."""
         return {
             "connect_to": f"::127.0.0.1:{self.port}",
             "allow_networks": "127.0.0.0/8",
@@ -98,7 +98,7 @@ class FeedSites:
         }
 
     def rules(self) -> list[str]:
-        """Return the rules of connect_to, one for each host."""
+        """Return the rules for the setting `connect_to`, one for each host."""
         sites = {feed.site for feed in self.feeds}
         hosts = [f"{host}.{site}" for site in sites for host in ("www", "go", "pages")]
         hosts += [f"pages.far{n}.example" for n in range(FAR)]
@@ -121,7 +121,7 @@ class FeedSites:
         self._loop.close()
 
     def publish(self, number: int) -> None:
-        """Publish a number of stories, each in one of the feeds, some in two."""
+        """Publish `number` stories, each in a random feed, and some in a second feed, too."""
         for _ in range(number):
             feed = self._random.choice(self.feeds)
             kind = self._random.choices(list(Kind), (86, 5, 5, 4))[0]

@@ -1,9 +1,10 @@
-"""A storm over poll and fetch while feeds grow: gusts of kills, with calm between them.
+"""A storm: kill and freeze workers of poll and fetch while feeds get new items.
 
     calm | deploy, kill kill … | calm | freeze, kill … | calm | broker, kill … | calm
 
-Within a gust a host may change its worker. It ends a moment after all are ready again and their
-groups are stable; from then on a host has one worker, which is what the calm is for.
+A gust is a time in which workers and the broker are killed, and in which a host may change its
+worker. It ends two seconds after all workers are ready and their groups are stable. A calm is the
+time between two gusts, in which each host has one worker.
 """
 
 from __future__ import annotations
@@ -27,27 +28,27 @@ from tests.job.kafka_records import Sent, members, partition_of, run
 from tests.job.storm import Weather
 
 WORKERS = {"poll": 2, "fetch": 2, "normalize": 1, "extract": 1}
-MORTALS = {"poll": 6.0, "fetch": 6.0}  # session timeouts in seconds
+MORTALS = {"poll": 6.0, "fetch": 6.0}  # session timeouts, in seconds, of workers that are killed
 GUSTS = 3
-SLICE = 20  # stories published at once
-SLICE_SECONDS = 0.65
-CALM = (3.0, 4.0)  # seconds
-IN_FLIGHT = 2.0  # seconds in which requests end that were sent before the group was stable
+SLICE = 20  # number of stories that are published at once
+SLICE_SECONDS = 0.65  # seconds between two slices
+CALM = (3.0, 4.0)  # shortest and longest calm, in seconds
+IN_FLIGHT = 2.0  # seconds after which requests from before the group was stable have ended
 
 
 class Span(NamedTuple):
-    """A span of time, in seconds of `time.monotonic`."""
+    """A span of time between two values of `time.monotonic`, in seconds."""
 
     start: float
     end: float
 
 
 class Zombie(NamedTuple):
-    """A fetch worker that was stopped past its session.
+    """A fetch worker that was stopped for longer than its session timeout.
 
     Attributes:
-        asleep: from SIGSTOP to SIGCONT.
-        back: when it had not yet joined its group again, as late as that is known.
+        asleep: time between SIGSTOP and SIGCONT.
+        back: latest observed time at which the worker had not yet joined its group again.
     """
 
     name: str
@@ -56,10 +57,10 @@ class Zombie(NamedTuple):
 
 
 class FeedStorm(Weather):
-    """Two workers each of poll and fetch, and one each of the stages that follow.
+    """A storm with two workers each of poll and fetch, and one each of normalize and extract.
 
     Attributes:
-        calms: spans between gusts and after the last, without those in which a session ended.
+        calms: calms after the gusts, without calms in which the members of a group changed.
         end: end of the last calm.
         zombies: workers that were frozen.
     """
@@ -74,7 +75,10 @@ class FeedStorm(Weather):
         self._victims = [worker for worker in self.workers if worker.stage in MORTALS]
 
     def blow(self, stories: int, kills: int) -> None:
-        """Follow feeds, publish stories, kill and freeze workers; return when all are processed."""
+        """Run the storm: follow feeds, publish stories, and kill and freeze workers.
+
+        Return when all stories are processed.
+        """
         with self._gust():
             self.start()
         follow(self.job, self.sites.feeds)
@@ -98,13 +102,13 @@ class FeedStorm(Weather):
     def _gust(self) -> Iterator[None]:
         self._end_calm()
         yield
-        wait_until(self._is_stable, "all to be ready again", self.logs)
+        wait_until(self._is_stable, "all workers to be ready and their groups stable", self.logs)
         members = self._members()
         self.live(IN_FLIGHT)
         self._calm = time.monotonic(), members
 
     def _end_calm(self) -> None:
-        """End a calm, and drop it if a session ended in it, as may happen on a busy machine."""
+        """End the calm, and drop it if a worker's session has ended in it, as on a busy machine."""
         since, members = self._calm
         if members and all(members) and members == self._members():
             self.calms.append(Span(since, time.monotonic()))
@@ -124,12 +128,15 @@ class FeedStorm(Weather):
         worker.start(wait=False)
 
     def _freeze(self) -> None:
-        """Stop a busy fetch worker until its session ends and the other goes on, and wake it."""
+        """Freeze a busy fetch worker until its session has ended and the other has committed.
+
+        Then thaw the frozen worker, and record the time until it is back in its group.
+        """
         worker = self.busy("fetch")
         worker.freeze()
         start, done = time.monotonic(), sum(self.job.committed("fetch").values())
         self.live(2 * worker.session, but=worker)
-        wait_until(lambda: sum(self.job.committed("fetch").values()) > done, "others to go on")
+        wait_until(lambda: sum(self.job.committed("fetch").values()) > done, "another commit")
         back = time.monotonic()
         worker.thaw()
         asleep = Span(start, back)
@@ -156,9 +163,9 @@ class FeedStorm(Weather):
                 return holds()
             return False
 
-        wait_until(lambda: revived(self._all_fetched), "all stories", self.logs)
+        wait_until(lambda: revived(self._all_fetched), "the end of all stories", self.logs)
         stages = ("fetch", "normalize", "extract")
-        wait_until(lambda: revived(lambda: self.is_through(*stages)), "the rest", self.logs)
+        wait_until(lambda: revived(lambda: self.is_through(*stages)), "all commits", self.logs)
 
     def _all_fetched(self) -> bool:
         return (
@@ -167,7 +174,7 @@ class FeedStorm(Weather):
 
 
 def follow(job: Job, feeds: Iterable[Feed]) -> None:
-    """Let a job follow feeds."""
+    """Publish feeds to the topic feeds, so that the job polls them."""
     job.publish(
         (Sent(feed.key, feed.encode(), partition_of(feed.site.encode())) for feed in feeds),
         "feeds",
@@ -175,7 +182,7 @@ def follow(job: Job, feeds: Iterable[Feed]) -> None:
 
 
 def fetched(job: Job) -> set[str]:
-    """Return the links of all pages in raw-html."""
+    """Return the links of all pages in the topic raw-html."""
     pages = (raw_html.decode(one.value, one.headers) for one in job.read("raw-html"))
     return {page.url for page in pages if page.url}
 

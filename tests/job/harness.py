@@ -1,7 +1,8 @@
 """A job under test: real workers on a real Kafka.
 
-Workers that a test kills or stops are processes of their own. All others may work in the process
-of the test (`Worker.work_here`): to start a process takes two seconds, most of it for imports.
+Workers that a test kills or stops run in their own processes. All other workers may run in the
+process of the test (`Worker.work_here`), because starting a process takes two seconds, mostly for
+imports.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from tests.job.kafka_records import (
 
 ROOT = Path(__file__).parents[2]
 RUNNER = Path(__file__).with_name("runner.py")
-PATIENCE = 300.0  # seconds; machines that are busy took twenty times as long as usual
+PATIENCE = 300.0  # longest wait in seconds; on a busy machine, tests took 20 times as long as usual
 READS = {
     "poll": ("feeds", "poll-outcomes"),
     "fetch": ("fetches",),
@@ -57,23 +58,23 @@ READS = {
 
 MAKES: dict[str, MakeStage] = {"normalize": Normalize, "extract": Extract}
 
-# Session timeout, in seconds, of workers that a test stops or kills without telling their group.
-# All others have a long one: with 3 s, a machine that stopped for a moment took the session from a
-# worker, and its pages were published again.
+# Session timeout, in seconds, of workers that a test freezes, or kills without removing them from
+# their group. All other workers have a long timeout: with 3 s, a short pause of the whole machine
+# ended the session of a worker, and the worker's pages were published again.
 SHORT_SESSION = 3.0
 
-# Of all workers: commits follow each other closely, so that tests need not wait for them.
+# Settings of all workers. They commit often, so that tests need not wait for commits.
 ENVIRONMENT = environment({**OF_STAGES, "commit_seconds": 0.5})
 
 
 class Worker:
-    """A worker with a disk of its own, which it finds again when it is started again.
+    """A worker with its own disk, which it uses again after a restart.
 
     Args:
-        job: the job whose topics and settings it uses.
-        stage: one of READS.
-        name: name of its disk; sites also see it, as the contact in its User-Agent.
-        fault: arguments of `runner.py`: where the process stops or dies; none by default.
+        job: the job whose topics and settings the worker uses.
+        stage: name of the stage, a key of READS.
+        name: name of the worker, of its disk, and of the contact in its User-Agent.
+        fault: arguments of `runner.py`, which say where the process stops or dies.
         session: session timeout in seconds; by default SHORT_SESSION for a worker that `runner.py`
             stops, and the job's for all others.
     """
@@ -101,7 +102,7 @@ class Worker:
         return self._child.pid
 
     def start(self, *, wait: bool = True) -> Self:
-        """Start the process; return when it is ready, or at once if `wait` is false."""
+        """Start the process, and wait until the worker is ready, unless `wait` is false."""
         program = [str(RUNNER), *self.fault] if self.fault else ["-m", "agents"]
         own = {
             "URLTREE_SESSION_SECONDS": str(self.session),
@@ -119,17 +120,17 @@ class Worker:
         return self
 
     def work_here(self) -> None:
-        """Process all records that its topics hold, with its disk, in the process of the test."""
+        """Process all records of the stage's topics, on its disk, in the process of the test."""
         assert not self.fault, "a fault ends the process"
         work(self.job.settings, self.make)
 
     def make(self, _: Settings, on_failure: OnFailure) -> Stage:
-        """Make its stage, with its disk, for the process of the test."""
+        """Make the worker's stage, with the worker's disk, for the process of the test."""
         settings = self.job.settings_with(data_dir=self.disk)
         return MAKES[self.stage](settings, on_failure)
 
     def is_ready(self) -> bool:
-        """Return whether /readyz answers that it processes records."""
+        """Return whether the worker answers on /readyz that it processes records."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=2) as got:
                 return bool(got.status == 200)
@@ -137,7 +138,7 @@ class Worker:
             return False
 
     def wait_ready(self) -> None:
-        """Wait until it has its partitions and their tables."""
+        """Wait until the worker has its partitions and has recovered their tables."""
         wait_until(self.is_ready, f"{self.name} to be ready", self.log, self.exit_code)
 
     def exit_code(self) -> int | None:
@@ -145,9 +146,10 @@ class Worker:
         return None if self._child is None else self._child.poll()
 
     def wait_end(self) -> int:
-        """Wait until it has ended by itself, tell its group, and return its exit code.
+        """Wait until the process has ended by itself, and return its exit code.
 
-        The group would learn of it at the end of the worker's session, for which no test waits.
+        If no worker of the stage is running, remove all members from its group. Otherwise tests
+        would have to wait until the session of the dead worker ends.
         """
         wait_until(lambda: self.exit_code() is not None, f"{self.name} to end", self.log)
         code = self.exit_code()
@@ -159,7 +161,7 @@ class Worker:
 
     @property
     def is_running(self) -> bool:
-        """Whether its process was started and has not ended."""
+        """Whether the process of the worker was started and has not ended."""
         return self._child is not None and self.exit_code() is None
 
     def stop(self) -> None:
@@ -179,7 +181,7 @@ class Worker:
         os.kill(self.pid, signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let the stopped process go on, with SIGCONT."""
+        """Continue the stopped process with SIGCONT."""
         os.kill(self.pid, signal.SIGCONT)
 
     def is_frozen(self) -> bool:
@@ -188,14 +190,14 @@ class Worker:
         return status == "T"
 
     def is_busy(self) -> bool:
-        """Return whether the process has records in work; false if it has just ended."""
+        """Return whether the process is processing records; false if it does not answer."""
         try:
             return self.metric("urltree_in_flight") > 0
         except OSError:
             return False
 
     def metric(self, name: str) -> float:
-        """Return the value of a metric (its name with its labels), or 0 if it is not there."""
+        """Return the value of a metric, or 0 if it is missing; the name includes all labels."""
         with urllib.request.urlopen(
             f"http://127.0.0.1:{self.port}/metrics", timeout=PATIENCE
         ) as got:
@@ -209,16 +211,16 @@ class Worker:
         return sorted(int(found[1]) for file in files if (found := pattern.search(file)))
 
     def wipe(self) -> None:
-        """Delete its disk."""
+        """Delete the worker's disk."""
         shutil.rmtree(self.disk, ignore_errors=True)
 
     def log(self) -> str:
-        """Return the last lines of its log."""
+        """Return the last 40 lines of the worker's log."""
         return self._child.tail(40) if self._child else ""
 
 
 class Job:
-    """Topics that no other test uses, and the workers that a test starts; all end with the test.
+    """A job with its own topics, and its workers, which are killed at the end of the test.
 
     Args:
         brokers: brokers of a running Kafka.
@@ -227,8 +229,8 @@ class Job:
         settings: further settings, by their names in `agents.settings.job`.
 
     Attributes:
-        environment: settings of the workers that are started from now on, as variables.
-        settings: settings with which the test itself reaches Kafka.
+        environment: environment variables of workers; a change applies to workers started later.
+        settings: settings that the test itself uses.
     """
 
     def __init__(self, brokers: str, prefix: str, directory: Path, **settings: object) -> None:
@@ -244,7 +246,7 @@ class Job:
         self.workers: list[Worker] = []
 
     def settings_with(self, **given: object) -> Settings:
-        """Return the settings that `environment` has now, and these."""
+        """Return the settings in `environment`, overridden by the given ones."""
         set_ = {name.removeprefix("URLTREE_").lower(): v for name, v in self.environment.items()}
         return Settings.model_validate({**set_, **given})
 
@@ -268,13 +270,13 @@ class Job:
         fault: Sequence[str] = (),
         session: float | None = None,
     ) -> Worker:
-        """Return a worker that is not started yet."""
+        """Return a new worker, which is not started yet."""
         worker = Worker(self, stage, name or stage, fault, session)
         self.workers.append(worker)
         return worker
 
     def command(self, *arguments: str) -> dict[str, Any]:
-        """Run a command of an operator, and return the JSON that it prints."""
+        """Run an operator's command, and return the JSON that the command prints."""
         done = subprocess.run(
             [sys.executable, "-m", "agents", *arguments, "--json"],
             cwd=ROOT,
@@ -288,7 +290,7 @@ class Job:
         return found
 
     def audit(self) -> Accounts:
-        """Return what `agents audit` finds of every page, without a process of its own."""
+        """Return the result of `agents audit`, computed in the process of the test."""
         return run(account(self.settings))
 
     def publish(self, records: Iterable[Sent], topic: str = "raw-html") -> list[str]:
@@ -298,7 +300,7 @@ class Job:
     def process_here(self, records: Iterable[Sent], *workers: Worker) -> list[str]:
         """Publish pages, and let workers process them in the process of the test.
 
-        The workers share the partitions of their stages before the first page is published.
+        All workers have their partitions before the first page is published.
 
         Returns:
             The origins of the pages.
@@ -314,7 +316,7 @@ class Job:
         return run(process())
 
     def read(self, topic: str) -> list[Read]:
-        """Return all records that a topic holds now."""
+        """Return all records that a topic contains now."""
         return run(read_all(self.settings, topic))
 
     def committed(self, stage: str, topic: str = "") -> Mapping[int, int]:
@@ -350,16 +352,16 @@ def wait_until(
 
     Args:
         holds: the condition.
-        what: the event, for the message.
-        log: returns the log of the processes that are waited for.
-        exit_code: returns the exit code of the process that is waited for, None while it runs.
+        what: description of the condition, for the error message.
+        log: function that returns the log of the processes.
+        exit_code: function that returns the exit code of the process, None while it runs.
         patience: seconds after which the test fails.
     """
     deadline = time.monotonic() + patience
     while not holds():
         code = exit_code()
         if code is not None:
-            raise AssertionError(f"waiting for {what}: ended with {code}\n{log()}")
+            raise AssertionError(f"waiting for {what}: the process ended with {code}\n{log()}")
         if time.monotonic() > deadline:
-            raise AssertionError(f"waiting for {what}: {patience:.0f} s are over\n{log()}")
+            raise AssertionError(f"waited {patience:.0f} s in vain for {what}\n{log()}")
         time.sleep(0.1)

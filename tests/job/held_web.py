@@ -1,7 +1,7 @@
-"""A web server that accepts every request and answers none until a test releases them.
+"""A web server that accepts requests and holds back its responses until a test releases them.
 
-Held are robots.txt, the headers of an answer, or the rest of a body, of pages and of feeds; where
-TLS would begin, nothing is said. Each address has a site of its own.
+For pages and feeds, it holds back robots.txt, the headers of a response, or the rest of its body.
+On a connection that expects TLS, it sends nothing. Each URL has its own site.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from aiohttp import web
 from tests.agents.pages_server import HTML, Answer, Web, html, serving
 from tests.job.feed_formats import rss
 
-EACH = 8  # sites for each way to be held
+EACH = 8  # number of sites for each way of holding back a response
 
 
 def _urls(url: str, *ways: str) -> tuple[str, ...]:
@@ -30,10 +30,10 @@ FEEDS = _urls("http://{}-feed.example/feed", "headers", "body")
 
 
 class HeldWeb(Web):
-    """The sites, in a thread of their own.
+    """The sites of the server, which run in a separate thread.
 
     Attributes:
-        rules: of connect_to, for every name.
+        rules: rules for the setting `connect_to`, which match every host.
     """
 
     def __init__(self) -> None:
@@ -53,11 +53,11 @@ class HeldWeb(Web):
 
     @property
     def held(self) -> int:
-        """Number of requests that wait for their answer."""
+        """Number of requests and TLS connections that wait for a response."""
         return sum(self.busy.values()) + self._tls
 
     def release(self) -> None:
-        """Answer all requests, and later ones at once."""
+        """Answer all waiting requests, and answer later requests at once."""
         self._loop.call_soon_threadsafe(self._released.set)
 
     def _later(self, body: str, *, is_begun: bool = False) -> Answer:

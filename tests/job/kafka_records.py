@@ -20,10 +20,10 @@ from urltree.address.url_key import KeyScheme
 from urltree.page import Page, PageError
 
 PARTITIONS = 6
-MAX_RECORD = 32 * 1024 * 1024  # a producer of the tests may send what Kafka refuses
+MAX_RECORD = 32 * 1024 * 1024  # largest record that the tests' clients send or read, in bytes
 
-_DELIVERY_MS = 300_000  # a broker that was killed may be back late
-_TRIES = 60  # half a second apart
+_DELIVERY_MS = 300_000  # milliseconds; long, because a killed broker may restart late
+_TRIES = 60  # number of attempts to connect, half a second apart
 
 Headers = tuple[tuple[str, bytes | None], ...]
 Result = TypeVar("Result")
@@ -41,7 +41,7 @@ class Sent(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A record that was read; `time` is when its producer sent it, seconds since 1970."""
+    """A record that was read; `time` is the time of its producer, in seconds since 1970."""
 
     partition: int
     offset: int
@@ -57,12 +57,12 @@ def run(work: Coroutine[object, object, Result]) -> Result:
 
 
 def partition_of(key: bytes) -> int:
-    """Return the partition into which Java's default partitioner, and ours, puts a key."""
+    """Return the partition of a key by Java's default partitioner, which our producers use, too."""
     return int((murmur2(key) & 0x7FFFFFFF) % PARTITIONS)
 
 
 def domain_of(page: Page) -> bytes:
-    """Return the right key of a page, or another one if it has none."""
+    """Return the domain of a page, which is its key, or a placeholder if it has no valid URL."""
     try:
         return _SCHEME.domain(page.final_url or "").encode()
     except PageError:
@@ -70,19 +70,19 @@ def domain_of(page: Page) -> bytes:
 
 
 def keyed(page: Page) -> Sent:
-    """Return a page with its key, in the right partition."""
+    """Return a record of a page with the right key, in the right partition."""
     key = domain_of(page)
     return Sent(key, raw_html.encode(page), partition_of(key))
 
 
 def keyed_by_crc32(page: Page) -> Sent:
-    """Return a page with its key, in the partition of librdkafka's default partitioner."""
+    """Return a record of a page with the right key, in the partition that librdkafka chooses."""
     key = domain_of(page)
     return Sent(key, raw_html.encode(page), crc32(key) % PARTITIONS)
 
 
 def unkeyed(page: Page, partition: int = 0) -> Sent:
-    """Return a page without key."""
+    """Return a record of a page without a key."""
     return Sent(None, raw_html.encode(page), partition)
 
 
@@ -107,7 +107,7 @@ async def publish(settings: Settings, topic: str, records: Iterable[Sent]) -> li
 
 
 async def _producer(settings: Settings) -> AIOKafkaProducer:
-    """Return a producer as soon as a broker answers: tests kill some."""
+    """Return a producer as soon as a broker answers, because some tests kill the broker."""
     for tries_left in range(_TRIES, -1, -1):
         producer = AIOKafkaProducer(
             **options(settings),
@@ -129,7 +129,7 @@ async def _producer(settings: Settings) -> AIOKafkaProducer:
 
 
 async def read_all(settings: Settings, topic: str) -> list[Read]:
-    """Return all records of a topic, each partition in its order."""
+    """Return all records of a topic; the records of each partition are in order."""
     async with consumer(settings) as client:
         ranges = await full_ranges(client, await partitions(client, settings.topic(topic)))
         return [
@@ -155,7 +155,7 @@ async def committed(settings: Settings, stage: str, topic: str) -> Mapping[int, 
 
 
 async def members(settings: Settings, stage: str) -> frozenset[str]:
-    """Return the member ids of a stage's workers; none while they rebalance."""
+    """Return the member ids of a stage's workers; the set is empty while the group rebalances."""
     async with admin(settings) as client:
         (answer,) = await client.describe_consumer_groups([settings.topic(f"urltree-{stage}")])
     (group,) = answer.to_object()["groups"]
@@ -165,7 +165,7 @@ async def members(settings: Settings, stage: str) -> frozenset[str]:
 async def remove_members(settings: Settings, stage: str) -> None:
     """Remove all members from the group of a stage whose workers are dead.
 
-    The group's coordinator does the same at the end of their sessions.
+    Without this call, the group's coordinator would remove them only when their sessions end.
     """
     group = settings.topic(f"urltree-{stage}")
     async with admin(settings) as client:
@@ -178,5 +178,5 @@ async def remove_members(settings: Settings, stage: str) -> None:
 
 
 def beginning(settings: Settings, topic: str) -> Mapping[TopicPartition, int]:
-    """Return the first offset of each partition of a topic."""
+    """Return offset 0 for each partition of a topic."""
     return {TopicPartition(settings.topic(topic), number): 0 for number in range(PARTITIONS)}

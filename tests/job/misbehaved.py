@@ -1,7 +1,8 @@
-"""What becomes of pages and feeds of misbehaving hosts, beside those of good hosts.
+"""Outcomes of pages and feeds of misbehaving hosts, and of pages of good hosts.
 
-Each behaviour has a host of its own, and a second one for a page that was tried often before:
-what may succeed later is sent again at first, and given up in the end.
+Each misbehaviour has its own host. A page that may succeed later is tried again, and becomes a dead
+letter after its last attempt. Therefore, some misbehaviours have a second host, whose page has only
+its last attempt left.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from urltree.crawl.decisions.poll.feed_state import FeedState
 
 MIB = 1024 * 1024
 
-_SAMPLE = 0.05  # seconds
+_SAMPLE = 0.05  # seconds between two measurements of memory
 _SCHEME = KeyScheme()
 
 
@@ -42,9 +43,9 @@ class Ended:
     """The outcome of a page.
 
     Attributes:
-        what: `page`, `REASON` of a dead letter, or `again: TROUBLE`.
-        seconds: since it was published.
-        not_before: of a page that is to come again, seconds from its end.
+        what: `page`, the reason of a dead letter, or `again: TROUBLE` before another attempt.
+        seconds: seconds from the publication of the page to this outcome.
+        not_before: seconds from this outcome to the earliest time of another attempt.
     """
 
     what: str
@@ -53,10 +54,10 @@ class Ended:
 
 
 class Memory:
-    """Resident memory of workers and their children, above its value at the beginning.
+    """Increase of the resident memory of workers, each with its child processes.
 
     Attributes:
-        mib: the most that each has taken, by its name.
+        mib: largest increase of each worker in MiB, by the worker's name.
     """
 
     def __init__(self, *workers: Worker) -> None:
@@ -85,20 +86,20 @@ class Memory:
 
 @contextmanager
 def misbehaving() -> Iterator[dict[str, str]]:
-    """Start the misbehaving server as a process, and yield the settings that lead to it."""
+    """Start the misbehaving server as a process, and yield settings that connect workers to it."""
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.urltree.crawl.web.misbehaving"],
         env=child_process.environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
-    with server:  # at the end its pipes are closed, at which it ends
+    with server:  # the end of the block closes the server's pipes, which ends the server
         assert server.stdout is not None
         yield json.loads(server.stdout.readline())
 
 
 def publish_pages(job: Job, urls: Mapping[str, int]) -> float:
-    """Send pages to fetches, each with its number of former attempts; return the time."""
+    """Publish pages to fetches with the number of their failed attempts, and return the time."""
     now = time.time()
     job.publish(
         (
@@ -111,12 +112,12 @@ def publish_pages(job: Job, urls: Mapping[str, int]) -> float:
 
 
 def feed_of(url: str) -> Feed:
-    """Return the feed of an address."""
+    """Return a feed with this URL; its site is the domain of the URL."""
     return Feed(site=_SCHEME.domain(url), url=url)
 
 
 def ended(job: Job, since: float) -> dict[str, Ended]:
-    """Return the outcomes of all pages so far, by their URLs."""
+    """Return the outcome of each page that has one, by the page's URL."""
     found = {}
     for one in job.read("fetches"):
         if header(one.headers, ORIGIN) is not None:
@@ -144,12 +145,12 @@ def wait_ended(job: Job, urls: Mapping[str, object], since: float) -> dict[str, 
     def missing() -> str:
         return f"{urls.keys() - found.keys()}\n" + "\n".join(one.log() for one in job.workers)
 
-    wait_until(is_over, "all pages to end", missing)
+    wait_until(is_over, "all pages to have an outcome", missing)
     return {url: found[url] for url in urls}
 
 
 def told(job: Job, sites: FeedSites, number: int) -> dict[str, Ended]:
-    """Let sites publish a number of stories, and return the outcomes of their pages."""
+    """Publish `number` stories on good sites, and return the outcomes of their pages."""
     since, before = time.time(), set(sites.stories)
     sites.publish(number)
     new = (story for story in sites.stories if story not in before)
@@ -157,7 +158,7 @@ def told(job: Job, sites: FeedSites, number: int) -> dict[str, Ended]:
 
 
 def states(job: Job) -> dict[str, FeedState]:
-    """Return the state of each feed, by its URL."""
+    """Return the state of each feed, by the feed's URL."""
     rows = [row for rows in in_changelog(job, "feed_state").values() for row in rows.values()]
     return {state.feed: state for state in map(FeedState.decode, rows)}
 

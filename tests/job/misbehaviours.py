@@ -1,13 +1,13 @@
-"""The expected outcome of a page and of a feed, by how its server misbehaves.
+"""The expected outcome of each page and feed of a server that misbehaves.
 
-The words are paths of `tests.urltree.crawl.web.misbehaving`; each has a host of its own.
+Each path of `tests.urltree.crawl.web.misbehaving` names a misbehaviour, and has its own host.
 """
 
 from __future__ import annotations
 
-LAST = 2  # attempts that have failed before the last one; see `fetch_attempts` of the test
+LAST = 2  # number of attempts before the last one; the test sets `fetch_attempts` to LAST + 1
 
-# Pages that become dead letters at once.
+# Pages that become dead letters after the first attempt.
 _FINAL = {
     "too-large": ("bomb", "large-headers", "large-header", "many-headers", "some-headers"),
     "empty": ("gzip-empty",),
@@ -41,7 +41,8 @@ _HOSTS = {
     "http://refused.example": "connect",
 }
 
-# By URL: number of former attempts, and outcome; that of `endless` depends on the machine.
+# Number of failed attempts and outcome of each page, by URL. The outcome of `endless` depends on
+# the speed of the machine.
 BAD_PAGES: dict[str, tuple[int, str]] = {
     **{f"http://{p}.example/{p}": (0, reason) for reason, ps in _FINAL.items() for p in ps},
     **{f"http://{p}.example/{p}": (0, f"again: {t}") for p, t in (_TROUBLE | _STATUS).items()},
@@ -68,9 +69,9 @@ _FEED_TROUBLE = {
     "bomb": "too-large",
     "endless": "too-large or timeout",
 }
-_POLLS = {"moved-and-back": 3}  # its third answer is the feed
+_POLLS = {"moved-and-back": 3}  # only the third response of this server is the feed
 
-# By URL: number of polls, and the trouble that its state has after them.
+# Number of polls of each feed, and the trouble in its state after these polls, by URL.
 BAD_FEEDS: dict[str, tuple[int, str]] = {
     **{
         f"http://{p}-feed.example/{p}": (_POLLS.get(p, 1), trouble)

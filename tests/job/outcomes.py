@@ -1,4 +1,4 @@
-"""The outcome of every page: clean text, a duplicate, a dead letter, or nothing."""
+"""Read the outcome of every page: clean text, a duplicate, a dead letter, or nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Outcomes:
 
     Attributes:
         pages: origins of the published pages, without re-keyed copies.
-        said: by origin, each (topic, key, value) with the number of such records.
+        said: number of output records with each (topic, key, value), by origin of the page.
     """
 
     pages: frozenset[str]
@@ -34,7 +34,7 @@ class Outcomes:
 
     @property
     def repeats(self) -> int:
-        """Number of records beyond the first of each page and of its revision."""
+        """Number of records with the same page, topic, key and revision as an earlier record."""
         return sum(
             counted.total() - len({_place(*said) for said in counted})
             for counted in self.said.values()
@@ -42,7 +42,7 @@ class Outcomes:
 
     @property
     def changed(self) -> list[str]:
-        """Origins of the pages whose outcome changed within one revision."""
+        """Origins of the pages with two different values for the same topic, key and revision."""
         return [
             origin
             for origin, counted in self.said.items()
@@ -50,7 +50,7 @@ class Outcomes:
         ]
 
     def places(self, origin: str) -> set[tuple[str, bytes]]:
-        """Return the topics and keys of a page's outcomes."""
+        """Return the topic and key of each outcome of a page."""
         return {(topic, key) for topic, key, _ in self.said[origin]}
 
     def of(self, topic: str) -> int:
@@ -59,7 +59,7 @@ class Outcomes:
 
 
 def _place(topic: str, key: bytes, value: bytes) -> tuple[str, bytes, int]:
-    """Return topic and key of an outcome, and in clean-text its revision."""
+    """Return topic, key and revision of an outcome; the revision is 0 outside clean-text."""
     revision = orjson.loads(value or b"{}").get("revision", 0) if topic == "clean-text" else 0
     return topic, key, revision
 
@@ -81,12 +81,12 @@ def outcomes(job: Job) -> Outcomes:
 
 
 def clean_texts(job: Job) -> list[dict[str, Any]]:
-    """Return the values of clean-text, each partition in its order."""
+    """Return the values of the topic clean-text; those of each partition are in order."""
     return [orjson.loads(record.value or b"null") for record in job.read("clean-text")]
 
 
 def dead_letters(job: Job) -> list[DeadLetter]:
-    """Return the dead letters, each partition in its order."""
+    """Return all dead letters; those of each partition are in order."""
     return [
         DeadLetter.from_record(record.key, record.value, record.headers)
         for record in job.read("dead-letters")

@@ -1,7 +1,8 @@
-"""Small pages of made-up sites, made from a seed, at a tenth of the size of real pages.
+"""Generate small pages of invented sites from a seed; real pages are about ten times as large.
 
-Each site has a template with sections, a sidebar that changes now and then, and a footer. Among
-its pages are duplicates of every step, undated and old-dated ones, and some that are at fault.
+Each site has a template with sections, a sidebar that changes every 40 pages, and a footer. Some
+pages are duplicates, which each step of deduplication detects, some have no date or an old one, and
+some are invalid.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from urltree.page import Page
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
-OLD = timedelta(days=100)  # before every window, and before the horizon of `seen`
+OLD = timedelta(days=100)  # longer than every window, and than the 60 days of `seen`
 SECTIONS = ("news", "sport", "culture")
 SYLLABLES = [a + b for a in "bdfgjklmnprstvxz" for b in "aeiou"]
 NOT_FOUND = 404
@@ -28,7 +29,7 @@ class Site:
     pages: list[Page]
 
     def article(self, number: int, random: Random) -> Page:
-        """Return a page with new text."""
+        """Return a new page of the site, with text of its own."""
         section = random.choice(SECTIONS)
         host = random.choice([f"www.{self.domain}", self.domain, f"blog.{self.domain}"])
         title = sentence(random, 4)
@@ -48,7 +49,7 @@ class Site:
         own = Random(f"{self.domain} {section} {number // 40}")
         menu = "".join(f"<li><a href=/{name}>{name} of {self.domain}</a></li>" for name in SECTIONS)
         teasers = "".join(f"<p>{sentence(own, 6)}</p>" for _ in range(3))
-        # only repetition shows that this is boilerplate: first pages keep it until revised
+        # only repetition shows that this text is boilerplate, so a site's first pages keep it
         body = f"<p>Whoever reads {self.domain} may write to the editors at any time.</p>"
         body += "".join(f"<p>{sentence(random, 14)}</p>" for _ in range(random.randint(2, 5)))
         return (
@@ -61,7 +62,7 @@ class Site:
         )
 
     def duplicate(self, number: int, random: Random) -> Page:
-        """Return a copy of an earlier page, which one of the steps of deduplication finds."""
+        """Return a copy of an earlier page that one of the steps of deduplication detects."""
         page = random.choice(self.pages[-200:])
         url = page.url or ""
         changed: tuple[dict[str, Any], ...] = (
@@ -74,12 +75,12 @@ class Site:
 
 
 def sentence(random: Random, words: int) -> str:
-    """Return a sentence of a number of random words."""
+    """Return a sentence of `words` random words."""
     return " ".join("".join(random.choices(SYLLABLES, k=3)) for _ in range(words)).capitalize()
 
 
 def pages(number: int, *, sites: int = 7, seed: int = 1) -> list[Page]:
-    """Return a number of pages; the meta string `n` is a page's place among them."""
+    """Return `number` pages; the meta string `n` of a page is its index, from 0."""
     random = Random(seed)
     known = [Site(f"site{index}.example", []) for index in range(sites)]
     made = [_page(n, random.choice(known), random) for n in range(number)]
@@ -87,7 +88,10 @@ def pages(number: int, *, sites: int = 7, seed: int = 1) -> list[Page]:
 
 
 def with_revisits(made: list[Page], *, seed: int = 1) -> list[Page]:
-    """Return the pages and new versions of earlier ones; `n` is the place among all."""
+    """Return the pages, each perhaps followed by a new version of an earlier page.
+
+    The meta string `n` of a page is its index among all returned pages.
+    """
     random, all_of_them = Random(seed), list[Page]()
     for page in made:
         all_of_them.append(page)
@@ -108,7 +112,10 @@ def _page(number: int, site: Site, random: Random) -> Page:
 
 
 def _at_fault(page: Page, random: Random, site: Site) -> Page:
-    """Return the page with a fault, so that no later page is a duplicate of it."""
+    """Return the page with a fault.
+
+    The page is removed from its site, so that no later page is a duplicate of it.
+    """
     site.pages.remove(page)
     changed: tuple[dict[str, Any], ...] = (
         {"status": NOT_FOUND},

@@ -1,4 +1,4 @@
-"""Measure the time and memory that a warm job takes for one page at a time."""
+"""Measure the time and memory that a job needs for one page, after it has processed others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.job.harness import PATIENCE, Job, Worker
 from tests.job.kafka_records import MAX_RECORD, Sent
 
 OUTPUTS = ("clean-text", "dead-letters", "duplicates")
-BAD_NAME = (GOOD.decode(), b"x")  # a header whose name is put in place of this one
+BAD_NAME = (GOOD.decode(), b"x")  # `Pipeline` replaces the name of this header by invalid UTF-8
 MIB = 1024 * 1024
 
 _POLL_MS = 10
@@ -32,10 +32,10 @@ class Answer:
 
     Attributes:
         kind: `clean-text`, or the reason of a dead letter.
-        text: of the page, or the message.
-        seconds: from publishing to reading the outcome.
-        cpu: seconds of processor time of both workers meanwhile.
-        mib: resident memory of both workers at its peak, above what it was before.
+        text: clean text of the page, message of the dead letter, or record of the duplicate.
+        seconds: seconds from publishing the page to reading its outcome.
+        cpu: CPU time of both workers in these seconds, in seconds.
+        mib: increase of the resident memory of both workers up to its peak, in MiB.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class Answer:
 
 
 class Pipeline:
-    """A job that is given one record at a time, and waits for its outcome."""
+    """A client of a job that publishes one record at a time, and waits for its outcome."""
 
     def __init__(self, job: Job, workers: list[Worker]) -> None:
         self.settings = job.settings
@@ -110,7 +110,7 @@ class Pipeline:
                     found = self._read(record, origin)
                     if found is not None:
                         return Answer(*found, seconds, self._cpu() - cpu, peak - idle)
-        raise AssertionError(f"nothing came of {origin}")
+        raise AssertionError(f"no outcome of {origin}")
 
     async def _publish(self, sent: Sent) -> str:
         topic = self.settings.topic("raw-html")
@@ -128,7 +128,7 @@ class Pipeline:
         return f"{stored.topic}/{stored.partition}/{stored.offset}"
 
     def _read(self, record: Any, origin: str) -> tuple[str, str] | None:
-        """Return the outcome in a record, or None if it is of another page."""
+        """Return the outcome in a record, or None if the record belongs to another page."""
         if record.topic == self.settings.topic("clean-text"):
             value = orjson.loads(record.value)
             return ("clean-text", value["text"]) if value["origin"] == origin else None

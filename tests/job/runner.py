@@ -6,7 +6,8 @@
     runner.py stop TOPIC N …   SIGSTOP before the N-th delivery to TOPIC
     runner.py upgrade …        use the next version of the tokenizer
 
-TOPIC is the end of a topic's name. The code of the workers has no part in this.
+TOPIC is the end of a topic's name. This script patches the producer, so the code of the
+workers contains nothing for these faults.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ import sys
 from typing import Any
 
 import agents.extract
-import agents.normalize  # noqa: F401 - all that know the tokenizer's version
+import agents.normalize  # noqa: F401 - all modules with the tokenizer's version
 from agents.kafka.transport import Producer
 
 
 def upgrade() -> None:
-    """Put the next version in place of the tokenizer's in every module that has it."""
+    """Increase the version of the tokenizer in every module that has imported it."""
     for module in list(sys.modules.values()):
         version = getattr(module, "TOKENIZER_VERSION", None)
         if version is not None:
@@ -32,7 +33,7 @@ def upgrade() -> None:
 
 
 def fail_at(action: str, topic: str, number: int) -> None:
-    """Let the process fail at the N-th delivery to a topic."""
+    """Patch the producer so that the process fails at the N-th delivery to a topic."""
     deliver = Producer.deliver
     delivered = 0
     is_lost = False

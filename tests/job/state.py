@@ -1,4 +1,4 @@
-"""The state that a job has stored on disks and in changelogs, and a plain recount to compare."""
+"""Read the state of a job from disks and changelogs, and compare it with a plain recount."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ STAGE_OF = {
     "first": "extract",
 }
 
-_FAUST = b"__faust"  # Faust keeps the persisted offset among the rows
+_FAUST = b"__faust"  # start of the key under which Faust stores the persisted offset
 
 
 def partition_on_disk(disk: Path, table: str, partition: int) -> dict[bytes, bytes]:
-    """Return the rows of one partition on the disk of a worker, which need not run."""
+    """Return the rows of one partition on a worker's disk; the worker need not be running."""
     found = list(disk.glob(f"**/{table}-{partition}.db"))
     if not found:
         return {}
@@ -54,7 +54,7 @@ def on_disk(worker: Worker, table: str) -> Rows:
 
 
 def in_changelog(job: Job, table: str) -> Rows:
-    """Return the rows that a changelog restores, from its first record to its last."""
+    """Return the rows that all records of a table's changelog restore."""
     rows: Rows = {partition: {} for partition in range(PARTITIONS)}
     for record in job.read(f"urltree-{STAGE_OF[table]}-{table}-changelog"):
         assert record.key is not None
@@ -66,7 +66,7 @@ def in_changelog(job: Job, table: str) -> Rows:
 
 
 def ever_in_changelog(job: Job) -> Rows:
-    """Return the last row of every document that was ever learned, evicted or not."""
+    """Return the last row of every document that was ever learned, including evicted documents."""
     rows: Rows = {partition: {} for partition in range(PARTITIONS)}
     for record in job.read("urltree-extract-rows-changelog"):
         if record.key is not None and record.value is not None:
@@ -75,18 +75,18 @@ def ever_in_changelog(job: Job) -> Rows:
 
 
 def evicted(job: Job) -> set[bytes]:
-    """Return the keys of documents that have left their window at some time."""
+    """Return the keys of documents that were evicted from their window at any time."""
     records = job.read("urltree-extract-rows-changelog")
     return {record.key for record in records if record.key is not None and record.value is None}
 
 
 def count(rows: Rows) -> int:
-    """Return the number of rows of all partitions."""
+    """Return the number of rows in all partitions."""
     return sum(map(len, rows.values()))
 
 
 def differing(some: Rows, others: Rows) -> list[bytes]:
-    """Return the keys whose rows differ, or that only one side has."""
+    """Return the keys whose rows differ, or that exist on only one side."""
     return [
         key
         for partition in range(PARTITIONS)
@@ -99,9 +99,9 @@ class Trees(NamedTuple):
     """Trees that equal their recount.
 
     Attributes:
-        number: of them.
-        left_behind: rows outside their window, which the rebuild finds: a worker that lost its
-            partition wrote them late, behind the tombstones of the next owner.
+        number: number of trees.
+        left_behind: number of rows outside their window, which the rebuild finds. A worker that
+            had lost its partition wrote them late, after the tombstones of the next worker.
     """
 
     number: int
@@ -111,9 +111,9 @@ class Trees(NamedTuple):
 def assert_trees_equal_recount(job: Job, rows: Rows, eviction: Eviction | None) -> Trees:
     """Assert that every tree made from rows has the nodes that plain Counters give.
 
-    The documents come from their topic, the times from the changelog's whole history, and the
-    window is taken afresh from its definition: nothing of what `extract` decided is trusted but
-    which pages are listings and what each contributes to path statistics, which rows alone say.
+    The documents come from their topic, and their times from all records of the changelog. The
+    window is computed again from its definition. Only two decisions of `extract` are taken from the
+    rows: which pages are listings, and what each page contributes to the path statistics.
     """
     by_key, number, left_behind = {}, 0, 0
     for record in job.read("documents"):
@@ -143,7 +143,7 @@ def assert_trees_equal_recount(job: Job, rows: Rows, eviction: Eviction | None) 
 
 
 def _window(times: Mapping[bytes, int], eviction: Eviction | None) -> set[bytes]:
-    """Return the window of a domain, from its definition in DESIGN.md."""
+    """Return the keys in the window of a domain, computed directly from the window's definition."""
     newest_first = sorted(times, key=lambda key: (times[key], key), reverse=True)
     if eviction is None or len(times) <= eviction.keep:
         return set(times)
@@ -156,7 +156,7 @@ def _window(times: Mapping[bytes, int], eviction: Eviction | None) -> set[bytes]
 
 
 def _recount(known: Iterable[Document]) -> dict[Branch, tuple[int, dict[int, int]]]:
-    """Return support and counts of every node, by plain Counters."""
+    """Return support and block counts of every node, counted with plain Counters."""
     supports: Counter[Branch] = Counter({(): 0})
     counts: dict[Branch, Counter[int]] = {(): Counter()}
     for document in known:

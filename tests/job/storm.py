@@ -1,4 +1,4 @@
-"""A storm: workers and their broker are killed while pages are published; a seed decides when."""
+"""A storm: kill workers and their broker at random, by a seed, while pages are published."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from tests.job.harness import PATIENCE, SHORT_SESSION, Job, Worker, wait_until
 from tests.job.kafka_records import keyed
 from tests.job.pages import pages
 
-SLICE = 100  # pages published at once
+SLICE = 100  # number of pages that are published at once
 
-_TICK = 0.2  # seconds
+_TICK = 0.2  # seconds between two checks of the workers
 
 
 class Weather:
-    """Workers and their broker, and the ways in which a storm disturbs them.
+    """Workers and their broker, with the ways in which a storm kills and restarts them.
 
     Args:
         kafka: the Kafka that may be killed; no other test uses it.
         job: a job on that Kafka.
-        seed: decides which workers are killed, and when.
+        seed: seed of the choice which workers are killed, and when.
         stages: number of workers of each stage.
         mortals: session timeout, in seconds, of the stages whose workers are killed.
     """
@@ -57,22 +57,22 @@ class Weather:
             worker.wait_ready()
 
     def kill_worker(self, victims: Sequence[Worker]) -> None:
-        """Kill one of these workers with SIGKILL, and start it again a moment later."""
+        """Kill one of these workers with SIGKILL, and start it again up to two seconds later."""
         worker = self.random.choice(victims)
         worker.kill()
         if self.random.random() < 0.3:
-            worker.wipe()  # as if its machine were lost
+            worker.wipe()  # simulates the loss of the worker's machine
         self.live(self.random.uniform(0, 2))
         worker.start(wait=False)
 
     def kill_broker(self) -> None:
-        """Kill the broker with SIGKILL, and start it again a moment later."""
+        """Kill the broker with SIGKILL, and start it again up to two seconds later."""
         self.kafka.kill()
         time.sleep(self.random.uniform(0, 2))
         self.kafka.start()
 
     def busy(self, stage: str) -> Worker:
-        """Wait until a worker of a stage has records in work, and return it."""
+        """Wait until a worker of a stage is processing records, and return the worker."""
         found: list[Worker] = []
 
         def look() -> bool:
@@ -81,25 +81,25 @@ class Weather:
             self.revive()
             return bool(found)
 
-        wait_until(look, f"a worker of {stage} to be busy")
+        wait_until(look, f"a worker of {stage} to process records")
         return found[0]
 
     def live(self, seconds: float, but: Worker | None = None) -> None:
-        """Let time pass, and restart workers that end by themselves, as an operator would."""
+        """Wait, and restart workers that end by themselves, as an operator would, except `but`."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.revive(but)
             time.sleep(_TICK)
 
     def revive(self, but: Worker | None = None) -> None:
-        """Restart the workers that have ended."""
+        """Restart the workers that have ended, except `but`."""
         for worker in self.workers:
             if worker is not but and worker.exit_code() is not None:
                 worker.start(wait=False)
 
     def is_through(self, *stages: str) -> bool:
-        """Return whether these stages have committed all; false if Kafka does not answer."""
-        with suppress(KafkaError, SettingsError):  # its coordinator may still be loading
+        """Return whether these stages have committed all records; false if Kafka is unreachable."""
+        with suppress(KafkaError, SettingsError):  # the group's coordinator may still be loading
             return not any(self.job.lag(stage) for stage in stages)
         return False
 
@@ -109,7 +109,7 @@ class Weather:
 
 
 class Storm(Weather):
-    """Three workers each of normalize and extract, and pages for them.
+    """A storm with three workers each of normalize and extract, and with pages for them.
 
     Attributes:
         frozen_for: seconds during which a worker was stopped.
@@ -123,7 +123,10 @@ class Storm(Weather):
         self.frozen_for = 0.0
 
     def blow(self, documents: int, kills: int) -> None:
-        """Publish pages, kill and freeze workers, and return when all pages are processed."""
+        """Run the storm: publish pages, and kill and freeze workers.
+
+        Return when all pages are processed.
+        """
         self.start()
         traffic = threading.Thread(target=self._publish, args=(documents,))
         traffic.start()
@@ -147,13 +150,16 @@ class Storm(Weather):
             time.sleep(0.3)
 
     def _freeze(self) -> None:
-        """Stop a busy extract worker until its session ends and others go on, and wake it."""
+        """Freeze a busy extract worker until its session has ended and another has committed.
+
+        Then thaw the frozen worker.
+        """
         worker = self.busy("extract")
         worker.freeze()
         since = time.monotonic()
         done = sum(self.job.committed("extract").values())
         self.live(2 * worker.session, but=worker)
-        wait_until(lambda: sum(self.job.committed("extract").values()) > done, "others to go on")
+        wait_until(lambda: sum(self.job.committed("extract").values()) > done, "another commit")
         worker.thaw()
         self.frozen_for = time.monotonic() - since
 
@@ -162,4 +168,4 @@ class Storm(Weather):
             self.revive()
             return self.is_through("normalize", "extract")
 
-        wait_until(is_through, "all to be through", self.logs, patience=2 * PATIENCE)
+        wait_until(is_through, "all records to be committed", self.logs, patience=2 * PATIENCE)

@@ -1,9 +1,9 @@
 """Bad input ends as clean text, or as a dead letter with its reason.
 
-A page costs at most 2 s of the workers' CPU, and both workers together grow by less than 300 MiB
-above their idle size; the best of three tries counts. CPU is limited and not wall time, because a
-busy machine gives the workers only a part of its time. The limit is four times as high, for slow
-machines.
+A page takes at most 2 s of the workers' CPU time, and both workers together grow by less than
+300 MiB above their idle size. The best of three tries counts. CPU time is limited and not wall
+time, because a busy machine gives the workers only a part of its time. The tests allow four times
+as much CPU time, for slow machines.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Case(NamedTuple):
     """Bad input and its expected outcome.
 
     Attributes:
-        make: a new record each time.
+        make: function that returns a new record at each call.
         kind: `clean-text`, or the reason of the dead letter.
-        text: is in the text, or in the message.
+        text: string that the clean text or the message of the dead letter must contain.
     """
 
     make: Make
@@ -48,17 +48,17 @@ class Case(NamedTuple):
 
 
 def sent(value: bytes | None, domain: str) -> Sent:
-    """Return a record with the right key in the right partition."""
+    """Return a record with the domain as its key, in the right partition."""
     return Sent(domain.encode(), value, partition_of(domain.encode()))
 
 
 def new_domain() -> str:
-    """Return a new domain: text that two pages of one domain share would be boilerplate."""
+    """Return a new domain, because text that two pages of a domain share would be boilerplate."""
     return f"bad{next(numbers)}.example"
 
 
 def fields(**given: Any) -> Make:
-    """Return a maker of records with these JSON fields, without those that are None."""
+    """Return a function that makes records with these JSON fields, without fields that are None."""
 
     def make() -> Sent:
         domain = new_domain()
@@ -70,12 +70,12 @@ def fields(**given: Any) -> Make:
 
 
 def encoded(html: bytes, **given: Any) -> Make:
-    """Return a maker of pages that are given as bytes."""
+    """Return a function that makes records whose HTML is given as bytes."""
     return fields(html_base64=base64.b64encode(html).decode(), **given)
 
 
 def literal(value: bytes | None) -> Make:
-    """Return a maker of records with this value, in which DOMAIN is a new one each time."""
+    """Return a function that makes records with this value, and a new domain instead of DOMAIN."""
 
     def make() -> Sent:
         domain = new_domain()
@@ -161,7 +161,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def pipeline(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
-    """Yield a job whose workers are warm and idle."""
+    """Yield the client of a job whose workers are warm and idle."""
     prefix = f"bad{next(numbers)}-{Random().randrange(10**9)}-"
     with Job(kafka, prefix, tmp_path_factory.mktemp("bad")) as job:
         workers = [job.worker(stage).start() for stage in ("normalize", "extract")]
@@ -175,7 +175,7 @@ def pipeline(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
 
 @pytest.mark.parametrize("name", CASES)
 def test_bad_input_has_an_outcome(pipeline: Pipeline, record: Record, name: str) -> None:
-    """Its outcome is the expected one, within the limits of CPU and memory."""
+    """Each bad record has the expected outcome, within the limits of CPU time and memory."""
     case = CASES[name]
     answers = [pipeline.ask(case.make())]
     while len(answers) < TRIES and not _is_cheap(answers[-1]):

@@ -1,8 +1,8 @@
-"""Commits go on under any load, and a restart replays only uncommitted records.
+"""Workers commit regularly under any load, and a restart replays only uncommitted records.
 
-No partition waits for a commit longer than 5 s of the worker's CPU. CPU is limited and not wall
-time, because a busy machine gives the worker only a part of its time. The limit is four times as
-high, for slow machines; a worker that commits only at the end takes longer still.
+No partition waits for a commit longer than 5 s of the worker's CPU time. CPU time is limited and
+not wall time, because a busy machine gives the worker only a part of its time. The test allows four
+times as much, for slow machines. A worker that commits only at the end exceeds even this limit.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from tests.job.kafka_records import PARTITIONS, ends, keyed, run
 from tests.job.outcomes import clean_texts
 from tests.job.pages import pages
 
-WAITING = 6_000  # documents, for a test of commits under saturation
-RESTARTED = 3_000  # documents, for a test of a restart in their midst
-SECONDS = 4 * 5.0  # of CPU
-SESSION = 15  # seconds, as in production
-SAMPLE = 0.2
+WAITING = 6_000  # number of documents in the test of commits under saturation
+RESTARTED = 3_000  # number of documents in the test that kills and restarts a worker
+SECONDS = 4 * 5.0  # longest time without a commit, in seconds of CPU time
+SESSION = 15  # session timeout in seconds
+SAMPLE = 0.2  # seconds between two reads of the committed offsets
 
 
 class Pause(NamedTuple):
-    """A time without a commit: seconds on the clock, and of the worker's CPU."""
+    """A time without a commit, in seconds of wall time and of the worker's CPU time."""
 
     seconds: float = 0.0
     cpu: float = 0.0
@@ -69,7 +69,7 @@ def _now(process: psutil.Process) -> Pause:
 
 @pytest.mark.parametrize("stage", ["normalize", "extract"])
 def test_commits_advance_under_saturation(make_job: MakeJob, record: Record, stage: str) -> None:
-    """While thousands of documents wait, every partition in work is committed regularly."""
+    """While thousands of documents wait, all partitions with open records commit regularly."""
     with make_job(session_seconds=SESSION, commit_seconds=1) as job:
         job.publish(map(keyed, pages(WAITING)))
         if stage == "extract":
@@ -86,7 +86,7 @@ def test_commits_advance_under_saturation(make_job: MakeJob, record: Record, sta
 
 
 def test_a_restart_replays_only_what_was_not_committed(make_job: MakeJob, record: Record) -> None:
-    """After a kill, only records behind the committed offsets are published twice."""
+    """After a worker was killed, only records after its committed offsets are processed again."""
     with make_job() as job:
         job.publish(map(keyed, pages(RESTARTED)))
         job.worker("normalize").start()
@@ -94,7 +94,7 @@ def test_a_restart_replays_only_what_was_not_committed(make_job: MakeJob, record
         worker = job.worker("extract", session=SESSION).start()
         wait_until(lambda: sum(job.committed("extract").values()) > RESTARTED / 5, "some commits")
         worker.kill()
-        # its last requests may be processed after its death, but before its session ends
+        # Kafka may process the worker's last requests after its death, until its session ends
         wait_until(lambda: not run(count_workers(job.settings, "extract")), "its session to end")
         committed = job.committed("extract")
         before = {value["origin"] for value in clean_texts(job) if not value["revision"]}

@@ -1,6 +1,6 @@
-"""Each interleaving of poll and fetch that could lose a page, made to happen.
+"""Tests that force every interleaving of poll and fetch that could lose a page.
 
-Feeds are polled only once, so that no later poll repairs a loss. `runner.py` kills or stops a
+Each feed is polled only once, so that no later poll repairs a loss. `runner.py` kills or stops a
 worker at an exact delivery.
 """
 
@@ -31,48 +31,48 @@ STORIES = 60
 ONCE = {"interval_min": 3_600, "interval_max": 3_600, "host_pause": 0.01, "latency_factor": 0}
 TABLES = ("feed_state", "seen_items")
 SCHEME = KeyScheme()
-STATE, SIXTEENTH = "feed_state-changelog", str(3 * SITES + 4)  # the first of each feed adds it
+STATE, SIXTEENTH = "feed_state-changelog", str(3 * SITES + 4)  # the first 12 add the feeds
 SAME, EMPTY = "the same disk", "an empty disk"
 
 
 @pytest.fixture
 def sites() -> Iterator[FeedSites]:
-    """Yield sites that publish nothing more."""
+    """Yield sites that have published all their stories."""
     with FeedSites(SITES) as found:
         found.publish(STORIES)
         yield found
 
 
 def items(job: Job) -> Counter[str]:
-    """Return how often each link was sent to fetches."""
+    """Return the number of records in fetches for each link."""
     return Counter(fetches.decode(one.value or b"").url for one in job.read("fetches"))
 
 
 def states(job: Job) -> list[FeedState]:
-    """Return the states of all feeds, from their changelog."""
+    """Return the states of all feeds from the changelog of `feed_state`."""
     rows = in_changelog(job, "feed_state").values()
     return [FeedState.decode(row) for partition in rows for row in partition.values()]
 
 
 def ids(job: Job) -> Counter[str]:
-    """Return how often each id is in raw-html."""
+    """Return the number of records in raw-html for each document id."""
     pages = [raw_html.decode(one.value, one.headers) for one in job.read("raw-html")]
     return Counter(SCHEME.key(page.final_url or "", partial(_title, page)).id for page in pages)
 
 
 def wait_polled(job: Job, worker: Worker) -> None:
-    """Wait until every feed was polled, and its state is stored."""
+    """Wait until every feed was polled, and its new state is stored."""
 
     def is_polled() -> bool:
         found = states(job)
         return len(found) == len(FORMATS) * SITES and all(state.sequence for state in found)
 
-    wait_until(is_polled, "all polls", worker.log)
+    wait_until(is_polled, "all feeds to be polled", worker.log)
     job.wait_through("poll")
 
 
 def polled(job: Job, worker: Worker) -> None:
-    """Let a worker poll every feed, and stop it."""
+    """Start a worker, wait until it has polled every feed, and stop it."""
     worker.start()
     wait_polled(job, worker)
     worker.stop()
@@ -95,7 +95,10 @@ def polled(job: Job, worker: Worker) -> None:
 def test_killed_while_a_poll_is_kept(
     make_job: MakeJob, sites: FeedSites, topic: str, number: str, disk: str
 ) -> None:
-    """Items are sent at most once more, none is lost, and the changelogs equal the disk."""
+    """If a poll worker is killed before its polls are stored, no item is lost.
+
+    Each item is sent at most once more for each feed that lists it, and disks equal changelogs.
+    """
     with make_job(**ONCE, **sites.settings()) as job:
         follow(job, sites.feeds)
         dying = job.worker("poll", "poll", ["die", topic, number])
@@ -118,7 +121,10 @@ def test_killed_while_a_poll_is_kept(
 
 
 def test_killed_between_raw_html_and_commit(make_job: MakeJob, sites: FeedSites) -> None:
-    """The page is fetched again, has the same id, and is clean text once."""
+    """If fetch is killed before it commits a page, it fetches the page again.
+
+    Both pages have the same id, so the page is published only once as clean text.
+    """
     with make_job(**ONCE, **sites.settings()) as job:
         publish_pages(job, {story.link: 0 for story in sites.stories})
         later = [job.worker("normalize").start(wait=False), job.worker("extract").start(wait=False)]
@@ -137,12 +143,15 @@ def test_killed_between_raw_html_and_commit(make_job: MakeJob, sites: FeedSites)
 
 
 def test_an_outcome_of_a_worker_that_wakes_is_stale(make_job: MakeJob, sites: FeedSites) -> None:
-    """Another worker has polled its feed meanwhile: that poll counts, and no other follows."""
+    """An outcome is stale if another worker has polled the feed while the sender was frozen.
+
+    A stale outcome changes no state and causes no further poll.
+    """
     with make_job(**ONCE, **sites.settings()) as job:
         follow(job, sites.feeds)
         zombie = job.worker("poll", "zombie", ["stop", "poll-outcomes", "3"])
         zombie.start(wait=False)
-        wait_until(zombie.is_frozen, "it to stop before the outcome", zombie.log)
+        wait_until(zombie.is_frozen, "the worker to stop before its outcome", zombie.log)
         other = job.worker("poll", "other").start()
         wait_polled(job, other)
         before = in_changelog(job, "feed_state")

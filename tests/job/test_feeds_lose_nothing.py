@@ -1,7 +1,7 @@
-"""A storm over poll and fetch: ten kills (SIGKILL), a frozen worker, a broker that dies.
+"""A storm of ten kills (SIGKILL) of poll and fetch workers, a frozen worker and a killed broker.
 
-Every published item reaches raw-html at least once and clean-text once. Outside a rebalance, only
-one worker sends requests to a host. URLTREE_STORMS=N runs N storms, each with a seed of its own.
+Every published item reaches raw-html at least once and clean-text once. Between two rebalances,
+only one worker sends requests to a host. URLTREE_STORMS=N runs N storms, each with its own seed.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from tests.job.harness import Job
 from tests.job.outcomes import clean_texts, dead_letters
 from urltree.page import Page
 
-SITES = 40  # of three feeds each
+SITES = 40  # number of sites, each with three feeds
 STORIES = 1_600
 KILLS = 10
 SEEDS = range(1, 1 + int(os.environ.get("URLTREE_STORMS", "1")))
 PAUSE = 0.02
-EARLY = 0.002  # seconds by which clocks may differ
+EARLY = 0.002  # tolerance for differences between clocks, in seconds
 QUICK = {
     "interval_min": 2,
     "interval_max": 4,
@@ -42,16 +42,16 @@ QUICK = {
 
 @dataclass
 class Aftermath:
-    """A job after a storm, its workers stopped in order."""
+    """A job after a storm, when all its workers were stopped by SIGTERM."""
 
     job: Job
     sites: FeedSites
     storm: FeedStorm
     seconds: float
-    pages: dict[str, list[Page]] = field(default_factory=lambda: defaultdict(list))  # by link
+    pages: dict[str, list[Page]] = field(default_factory=lambda: defaultdict(list))  # by URL
 
     def asked(self, stage: str, within: Span) -> list[Asked]:
-        """Return the requests of a stage's workers, in the order in which they came."""
+        """Return the requests of a stage's workers in a span of time, in order of arrival."""
         found = [
             one
             for one in self.sites.asked
@@ -66,7 +66,7 @@ def aftermath(
     own_kafka: type[Kafka],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Aftermath]:
-    """Run a storm, and stop its workers."""
+    """Run a storm, stop its workers, and yield the job."""
     seed = request.param
     with (
         FeedSites(SITES, seed) as sites,
@@ -88,7 +88,10 @@ def aftermath(
 
 
 def test_every_story_reaches_raw_html(aftermath: Aftermath, record: Record) -> None:
-    """Its page has its title and the URL that its link leads to; a missing one is a dead letter."""
+    """Each story's page is in raw-html, with the story's title and the page's final URL.
+
+    A story whose page is missing is a dead letter.
+    """
     sites, pages = aftermath.sites, aftermath.pages
     there = {story for story, kind in sites.stories.items() if kind is not Kind.MISSING}
     missing = [story for story in there if not pages[story.link]]
@@ -110,7 +113,7 @@ def test_every_story_reaches_raw_html(aftermath: Aftermath, record: Record) -> N
 
 
 def test_every_page_is_clean_text_once(aftermath: Aftermath) -> None:
-    """A page that was fetched twice has the same id, and is clean text once."""
+    """Each page is clean text once. A page that was fetched twice has the same id both times."""
     texts = [text for text in clean_texts(aftermath.job) if not text["revision"]]
     urls = [aftermath.sites.page_of(story) for story in aftermath.sites.stories]
     assert len({text["id"] for text in texts}) == len(texts)
@@ -122,7 +125,7 @@ def test_every_page_is_clean_text_once(aftermath: Aftermath) -> None:
 def test_no_host_is_asked_by_two_workers_in_calm(
     aftermath: Aftermath, record: Record, stage: str
 ) -> None:
-    """From one rebalance to the next, a host has one worker, and never two requests at once."""
+    """Between two rebalances, all requests to a host come from one worker, and none overlap."""
     number = 0
     for calm in aftermath.storm.calms:
         for requests in _by_host(aftermath.asked(stage, calm)).values():
@@ -137,7 +140,7 @@ def test_no_host_is_asked_by_two_workers_in_calm(
 
 
 def test_the_pause_is_kept_by_every_worker(aftermath: Aftermath) -> None:
-    """Each worker keeps it between its own requests to a host, also while others are killed."""
+    """Each worker pauses between its own requests to a host, also while others are killed."""
     always = Span(0.0, aftermath.storm.end)
     for requests in _by_host(aftermath.asked("fetch", always)).values():
         for by in {one.by for one in requests}:
@@ -148,7 +151,10 @@ def test_the_pause_is_kept_by_every_worker(aftermath: Aftermath) -> None:
 def test_a_worker_that_wakes_asks_nothing_of_what_is_anothers(
     aftermath: Aftermath, record: Record
 ) -> None:
-    """It may make the one request to each host that it was about to make when it was stopped."""
+    """A worker that wakes after its session has ended sends at most one request to each host.
+
+    It was about to send this request when it was frozen.
+    """
     (zombie,) = aftermath.storm.zombies
     woken = Span(zombie.asleep.end, zombie.back)
     late = [one for one in aftermath.asked("fetch", woken) if one.by == zombie.name]

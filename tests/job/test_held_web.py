@@ -1,8 +1,8 @@
-"""Hosts that do not answer delay no host that does.
+"""Hosts that do not answer do not delay other hosts.
 
-    held pages and feeds are asked ──▶ stories are published ──▶ their pages end ──▶ the held end
+    held requests are sent ──▶ stories are published ──▶ their pages end ──▶ held requests end
 
-The order does not depend on the machine's speed: no limit ends a held request before its release.
+The order does not depend on the machine's speed: no timeout ends a held request before its release.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from tests.job.held_web import FEEDS, PAGES, TLS, HeldWeb
 from tests.job.misbehaved import ended, feed_of, publish_pages, states, told, wait_ended
 from urltree.crawl.decisions.poll.feed_state import FeedState
 
-SITES, STORIES = 7, 100  # that behave
-NEVER = 3_600.0  # seconds
+SITES, STORIES = 7, 100  # numbers of good sites, and of the stories that they publish
+NEVER = 3_600.0  # seconds, longer than any test
 LIMITS = {
     **dict.fromkeys(("connect_seconds", "header_seconds", "read_seconds", "total_seconds"), NEVER),
     "stall_seconds": 2 * NEVER,
@@ -31,7 +31,7 @@ LIMITS = {
 
 
 def ask_held(job: Job, held: HeldWeb) -> float:
-    """Let the job send all requests that will be held, and return the time."""
+    """Make the job send all requests that will be held back, and return the time."""
     follow(job, map(feed_of, FEEDS))
     since = publish_pages(job, dict.fromkeys((*PAGES, *TLS), 0))
     everything = len((*PAGES, *TLS, *FEEDS))
@@ -40,12 +40,12 @@ def ask_held(job: Job, held: HeldWeb) -> float:
 
 
 def polled(job: Job) -> dict[str, FeedState]:
-    """Return the states of the held feeds whose poll has ended."""
+    """Return the states of those held feeds whose first poll has ended."""
     return {url: state for url, state in states(job).items() if url in FEEDS and state.sequence}
 
 
 def test_hosts_that_answer_are_not_delayed(make_job: MakeJob, record: Record) -> None:
-    """All their pages are in raw-html while every held request still waits for its answer."""
+    """All pages of good sites reach raw-html while every held request waits for its response."""
     held = HeldWeb()
     with held.serving(), FeedSites(SITES) as sites:
         rules = ",".join([*sites.rules(), *held.rules])
@@ -53,7 +53,7 @@ def test_hosts_that_answer_are_not_delayed(make_job: MakeJob, record: Record) ->
             for worker in [job.worker(stage).start(wait=False) for stage in ("poll", "fetch")]:
                 worker.wait_ready()
             follow(job, sites.feeds)
-            told(job, sites, SITES)  # the parsers are there now
+            told(job, sites, SITES)  # starts the processes that parse feeds
             calm = told(job, sites, STORIES)
             since, asked = ask_held(job, held), list(held.asked)
             good = told(job, sites, STORIES)
@@ -64,7 +64,7 @@ def test_hosts_that_answer_are_not_delayed(make_job: MakeJob, record: Record) ->
             assert held.asked == asked
             held.release()
             found = wait_ended(job, dict.fromkeys((*PAGES, *TLS)), since)
-            wait_until(lambda: polled(job).keys() == {*FEEDS}, "the held feeds to be polled")
+            wait_until(lambda: polled(job).keys() == {*FEEDS}, "all held feeds to be polled")
             feeds = polled(job).values()
     seconds = [[one.seconds for one in pages.values()] for pages in (calm, good)]
     record(

@@ -1,6 +1,6 @@
-"""Each interleaving of writes and deaths that could lose or double a document, made to happen.
+"""Tests that force every interleaving of writes and kills that could lose or repeat a document.
 
-Nothing depends on chance: `runner.py` kills or stops a worker at an exact delivery.
+Nothing is random: `runner.py` kills or stops a worker at an exact delivery.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from urltree.tree.window import Eviction
 EVICTION = Eviction(max_documents=20, keep=10)
 SMALL_WINDOW = {"max_documents": EVICTION.max_documents, "keep": EVICTION.keep}
 SAME, EMPTY = "the same disk", "an empty disk"
-FIFTH = "5"  # number of the delivery at which workers die: some precede it, some follow
+FIFTH = "5"  # number of the delivery at which workers die, with deliveries before and after it
 
 
 thorough = pytest.mark.thorough
 
 
 def articles(number: int) -> list[Page]:
-    """Return pages of one site, all different, an hour apart."""
+    """Return different pages of one site, fetched an hour apart."""
     site, random = Site("site0.example", []), Random(1)
     return [
         replace(
@@ -50,13 +50,13 @@ def articles(number: int) -> list[Page]:
 
 
 def normalized(job: Job, made: Sequence[Page]) -> None:
-    """Publish pages, and let `normalize` make documents of them."""
+    """Publish pages, and make documents of them with `normalize`."""
     job.publish(map(keyed, made))
     job.worker("normalize").work_here()
 
 
 def published_texts(job: Job) -> dict[str, set[str]]:
-    """Return all texts that were published of each document, by its `n`."""
+    """Return all published texts of each page, by the page's meta string `n`."""
     texts: dict[str, set[str]] = {}
     for value in clean_texts(job):
         texts.setdefault(value["meta"]["n"], set()).add(value["text"])
@@ -64,9 +64,9 @@ def published_texts(job: Job) -> dict[str, set[str]]:
 
 
 def undisturbed(made: Sequence[Page], eviction: Eviction | None = None) -> dict[str, set[str]]:
-    """Return the texts that the library extracts from these pages.
+    """Return the texts that the library extracts from these pages, by their meta string `n`.
 
-    `test_same_everywhere.py` shows that the job extracts the same.
+    `test_same_everywhere.py` tests that the job extracts the same texts.
     """
     texts: dict[str, set[str]] = {}
     for found in extract(made, eviction=eviction, revise=True):
@@ -86,7 +86,10 @@ def undisturbed(made: Sequence[Page], eviction: Eviction | None = None) -> dict[
 def test_killed_between_put_and_changelog_acknowledgement(
     make_job: MakeJob, action: str, disk: str
 ) -> None:
-    """A row that was only in RocksDB is in the changelog after the replay, and counts once."""
+    """A worker dies before the changelog has its row.
+
+    After the replay, the changelog has the row, and the tree counts the document once.
+    """
     made = articles(12)
     with make_job() as job:
         normalized(job, made)
@@ -107,7 +110,10 @@ def test_killed_between_put_and_changelog_acknowledgement(
 
 @pytest.mark.parametrize("action", ["die", pytest.param("lose", marks=thorough)])
 def test_killed_before_the_tombstone_of_an_evicted_row(make_job: MakeJob, action: str) -> None:
-    """On the same disk the replay evicts it again: the changelog does not keep it forever."""
+    """A worker dies before the tombstone of an evicted row is in the changelog.
+
+    The replay evicts the row again, so the changelog does not keep it forever.
+    """
     made = articles(40)
     first_tombstone = "2"  # the first delivery is the row of the 21st document
     with make_job(**SMALL_WINDOW) as job:
@@ -126,7 +132,7 @@ def test_killed_before_the_tombstone_of_an_evicted_row(make_job: MakeJob, action
 
 
 def test_killed_between_changelog_and_clean_text(make_job: MakeJob) -> None:
-    """The replay publishes the text of a row that is stored, and counts no row twice."""
+    """The replay publishes the missing clean text of a stored row, and counts no row twice."""
     made = articles(12)
     with make_job() as job:
         normalized(job, made)
@@ -157,7 +163,10 @@ def test_killed_between_changelog_and_clean_text(make_job: MakeJob) -> None:
     ],
 )
 def test_killed_between_seen_and_forward(make_job: MakeJob, fault: list[str], disk: str) -> None:
-    """No page becomes a duplicate of itself, and none is forgotten."""
+    """No page becomes a duplicate of itself or is lost if `normalize` dies.
+
+    It dies at different points of its writes to `seen` and to documents.
+    """
     made = articles(12)
     with make_job() as job:
         job.publish(map(keyed, made))
@@ -165,7 +174,7 @@ def test_killed_between_seen_and_forward(make_job: MakeJob, fault: list[str], di
         again = job.worker("normalize", "normalize")
         if disk == EMPTY:
             again.wipe()
-        job.publish(map(keyed, made))  # each once more: a duplicate
+        job.publish(map(keyed, made))  # a second copy of each page, which is a duplicate
         again.work_here()
         job.worker("extract").work_here()
         found = outcomes(job)
@@ -177,7 +186,10 @@ def test_killed_between_seen_and_forward(make_job: MakeJob, fault: list[str], di
 
 
 def test_a_partition_away_and_back(make_job: MakeJob) -> None:
-    """Another worker wrote and deleted rows meanwhile; the first one's disk gets those changes."""
+    """A worker gets a partition back after another worker has written and deleted rows in it.
+
+    The first worker's disk then has these changes, too.
+    """
     made = articles(60)
     with make_job(**SMALL_WINDOW) as job:
         first, second = job.worker("extract", "first"), job.worker("extract", "second")
@@ -196,13 +208,17 @@ def test_a_partition_away_and_back(make_job: MakeJob) -> None:
 
 
 def test_a_worker_wakes_after_another_wrote(make_job: MakeJob) -> None:
-    """Its late write is confirmed behind the other's, but its disk has no unknown gap."""
+    """A worker wakes after another worker has taken over its partition.
+
+    The late write of the woken worker follows the other worker's writes in the changelog. The disk
+    of the woken worker equals the changelog all the same.
+    """
     made = articles(40)
     with make_job(**SMALL_WINDOW) as job:
         normalized(job, made)
         zombie = job.worker("extract", "zombie", ["stop", "rows-changelog", FIFTH])
         zombie.start(wait=False)
-        wait_until(zombie.is_frozen, "it to stop between put and changelog", zombie.log)
+        wait_until(zombie.is_frozen, "the worker to stop between put and changelog", zombie.log)
         other = job.worker("extract", "other").start()
         job.wait_through("extract")
         assert count(in_changelog(job, "rows")) == EVICTION.max_documents
@@ -222,7 +238,7 @@ def test_a_worker_wakes_after_another_wrote(make_job: MakeJob) -> None:
 
 
 def test_an_old_page_delivered_three_times_among_others(make_job: MakeJob) -> None:
-    """A page older than its domain's window is judged each time, and never counts in the tree."""
+    """A page older than its domain's window is judged at each delivery, but the tree ignores it."""
     made = articles(30)
     old = replace(made[20], fetched_at=(START - OLD).isoformat())
     with make_job(**SMALL_WINDOW) as job:
@@ -259,7 +275,7 @@ def test_a_dead_letter_is_replayed(make_job: MakeJob) -> None:
         assert letter.reason == "too-large"
         assert count(in_changelog(job, "seen")) == len(made) - 1
         job.environment["URLTREE_MAX_PAGE_BYTES"] = "1000000"
-        for _ in range(2):  # the second time it is a replay
+        for _ in range(2):  # in the second round, `seen` already has this page
             assert job.command("dead-letters", "replay", "--all", "--yes") == {"replayed": 1}
             normalize.work_here()
             other.work_here()
@@ -272,7 +288,10 @@ def test_a_dead_letter_is_replayed(make_job: MakeJob) -> None:
 
 
 def test_replayed_after_a_tokenizer_upgrade(make_job: MakeJob) -> None:
-    """Documents in flight keep their texts; rows of the old version do not count, new ones once."""
+    """Documents in flight keep their texts after an upgrade of the tokenizer.
+
+    Rows of the old version do not count in trees, and rows of the new version count once.
+    """
     made = articles(24)
     with make_job() as job:
         normalized(job, made[:12])
@@ -296,7 +315,7 @@ def test_replayed_after_a_tokenizer_upgrade(make_job: MakeJob) -> None:
 
 
 def _wait_for_members(job: Job, number: int, worker: Worker) -> None:
-    """Wait until a number of workers share the partitions, and this one has recovered its own."""
+    """Wait until the group has `number` members, and the worker has recovered its partitions."""
     wait_until(
         lambda: len(run(members(job.settings, "extract"))) == number and worker.is_ready(),
         f"{number} members",

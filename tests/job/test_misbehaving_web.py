@@ -1,7 +1,7 @@
-"""Real workers fetch from a web that breaks every rule.
+"""Real workers poll and fetch from servers that misbehave in many ways.
 
-Each misbehaviour ends in the right state within its limits, memory stays bounded, and hosts that
-behave are served. Pages that may succeed later are tried again at first, and given up in the end.
+Each page and feed ends in the expected state within its limits, memory stays bounded, and good
+hosts are served. A page that may succeed later is tried again, until its last attempt has failed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.job.misbehaved import (
 from tests.job.misbehaviours import BAD_FEEDS, BAD_HOSTS, BAD_PAGES, LAST
 from urltree.crawl.decisions.poll.feed_state import FeedState
 
-SITES, STORIES = 7, 100  # that behave
+SITES, STORIES = 7, 100  # numbers of good sites, and of the stories that they publish
 TOTAL_SECONDS = 30.0
 LIMITS = {
     "connect_seconds": 15,
@@ -42,9 +42,9 @@ LIMITS = {
     "interval_min": 1,
     "interval_max": 2,
 }
-BUSY = 300.0  # seconds that a busy machine is granted
-MAX_MIB = 100.0  # above idle
-WAIT = 1_200.0  # seconds, that the server asks for; no wait of ours is near it
+BUSY = 300.0  # additional seconds for a busy machine
+MAX_MIB = 100.0  # largest increase of a worker's memory above idle, in MiB
+WAIT = 1_200.0  # seconds in the server's Retry-After, far longer than our own waits
 
 
 @dataclass
@@ -52,10 +52,10 @@ class Aftermath:
     """The outcomes of all pages and feeds.
 
     Attributes:
-        good: pages of stories beside those that misbehave.
-        bad: pages, by their URL; those that were tried often before have hosts with `last-`.
-        feeds: by their path.
-        memory: MiB above idle, by worker.
+        good: outcomes of the stories of good sites, by URL.
+        bad: outcomes of misbehaving pages, by URL; `last` in a host means the last attempt.
+        feeds: state of each feed, by URL.
+        memory: largest increase of memory above idle in MiB, by worker.
     """
 
     good: dict[str, Ended]
@@ -66,7 +66,7 @@ class Aftermath:
 
 @pytest.fixture(scope="module")
 def aftermath(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aftermath]:
-    """Yield the outcomes when both workers have met every misbehaviour."""
+    """Yield the outcomes after both workers have requested every misbehaving page and feed."""
     directory = tmp_path_factory.mktemp("misbehaving")
     with misbehaving() as settings, FeedSites(SITES) as sites:
         rules = ",".join([*sites.rules(), settings["connect_to"]])
@@ -80,7 +80,7 @@ def _met(job: Job, sites: FeedSites) -> Aftermath:
     for worker in workers:
         worker.wait_ready()
     follow(job, sites.feeds)
-    told(job, sites, SITES)  # the parsers are there now
+    told(job, sites, SITES)  # starts the processes that parse feeds
     memory = Memory(*workers)
     with memory.watched():
         follow(job, map(feed_of, BAD_FEEDS))
@@ -103,7 +103,11 @@ def _are_polled(job: Job) -> bool:
 def test_every_page_ends_in_the_right_state(
     aftermath: Aftermath, pages: dict[str, tuple[int, str]]
 ) -> None:
-    """It is a page, a dead letter with its reason, or waits for another try with its trouble."""
+    """Each page has the expected outcome.
+
+    It is in raw-html, is a dead letter with a reason, or waits for another attempt after some
+    trouble.
+    """
     found = {url: aftermath.bad[url].what for url in pages}
     assert found == {
         url: found[url] if found[url] in wanted.split(" or ") else wanted
@@ -112,7 +116,10 @@ def test_every_page_ends_in_the_right_state(
 
 
 def test_every_page_ends_within_its_limits(aftermath: Aftermath, record: Record) -> None:
-    """The time includes the request for its robots.txt, which is answered at once."""
+    """Every page ends within its time limit, with a margin for busy machines.
+
+    The time includes the request for robots.txt, which is answered at once.
+    """
     slowest = max(aftermath.bad, key=lambda url: aftermath.bad[url].seconds)
     seconds = aftermath.bad[slowest].seconds
     record(
@@ -126,7 +133,10 @@ def test_every_page_ends_within_its_limits(aftermath: Aftermath, record: Record)
 def test_a_host_that_asks_to_wait_is_asked_again_when_it_says(
     aftermath: Aftermath, path: str
 ) -> None:
-    """Retry-After is honoured in both forms; a date has whole seconds."""
+    """Pages and feeds wait as long as Retry-After demands, in both of its forms.
+
+    A date has whole seconds.
+    """
     not_before = aftermath.bad[f"http://{path}.example/{path}"].not_before
     assert WAIT - BUSY < not_before < WAIT + 1
     feed = aftermath.feeds[f"http://{path}-feed.example/{path}"]
@@ -135,7 +145,10 @@ def test_a_host_that_asks_to_wait_is_asked_again_when_it_says(
 
 
 def test_every_feed_ends_in_the_right_state(aftermath: Aftermath, record: Record) -> None:
-    """Its state has its trouble, or None if all is well; 410 makes it gone."""
+    """The state of each feed has the expected trouble, or None if there is no trouble.
+
+    A feed with status 410 is gone.
+    """
     record(f"misbehaving web: {len(BAD_FEEDS)} feeds that misbehave ended as they should")
     found = {url: str(aftermath.feeds[url].trouble) for url in BAD_FEEDS}
     assert found == {
@@ -149,14 +162,17 @@ def test_every_feed_ends_in_the_right_state(aftermath: Aftermath, record: Record
 
 
 def test_memory_stays_below_100_mib_above_idle(aftermath: Aftermath, record: Record) -> None:
-    """The limit holds for each worker with its child processes."""
+    """The memory of each worker with its child processes grows by less than 100 MiB above idle."""
     said = ", ".join(f"{name} {mib:.0f}" for name, mib in aftermath.memory.items())
     record(f"misbehaving web: MiB above idle, all at once: {said}")
     assert max(aftermath.memory.values()) < MAX_MIB
 
 
 def test_hosts_that_behave_are_served(aftermath: Aftermath, record: Record) -> None:
-    """Every page arrives; test_held_web.py tests that hanging hosts delay no other."""
+    """Every page of a good host reaches raw-html.
+
+    That hanging hosts do not delay other hosts is tested in test_held_web.py.
+    """
     seconds = [one.seconds for one in aftermath.good.values()]
     record(
         f"misbehaving web: {len(seconds)} pages that behave, beside those that misbehave: from "

@@ -1,6 +1,6 @@
 """A storm of ten kills (SIGKILL) and a frozen worker, in which nothing is lost.
 
-URLTREE_STORMS=N runs N storms, each with a seed of its own.
+URLTREE_STORMS=N runs N storms, each with its own seed.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ SEEDS = range(1, 1 + int(os.environ.get("URLTREE_STORMS", "1")))
 EVICTION = Eviction(max_documents=300, max_age=10 * DAY, keep=100)
 CLEAN_TEXT = "clean-text"
 TABLES = {"seen": "normalize", "rows": "extract", "first": "extract"}
-FULL = ("seen", "rows")  # `first` is empty in the end: each site has its 20 pages
+FULL = ("seen", "rows")  # `first` is empty at the end, because each site has at least 20 pages
 
 
 @dataclass
 class Aftermath:
-    """A job after a storm, its workers stopped in order.
+    """A job after a storm, when all its workers were stopped by SIGTERM.
 
     Attributes:
-        seconds: how long the storm lasted.
+        seconds: duration of the storm in seconds.
         outcomes: everything that the job published.
         restored: stages whose workers have restored all partitions on their old disks.
     """
@@ -57,7 +57,7 @@ class Aftermath:
     restored: set[str] = field(default_factory=set)
 
     def workers(self, table: str) -> list[Worker]:
-        """Return the workers of the stage that has this table, all partitions on each disk."""
+        """Return the workers of the table's stage; each disk then has all partitions."""
         stage = TABLES[table]
         workers = [worker for worker in self.storm.workers if worker.stage == stage]
         if stage not in self.restored:
@@ -73,7 +73,7 @@ def aftermath(
     own_kafka: type[Kafka],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Aftermath]:
-    """Run a storm, and stop its workers."""
+    """Run a storm, stop its workers, and yield the job."""
     settings = {
         "max_documents": EVICTION.max_documents,
         "max_age_days": EVICTION.max_age // DAY,
@@ -93,7 +93,10 @@ def aftermath(
 
 
 def test_every_page_has_an_outcome(aftermath: Aftermath, record: Record) -> None:
-    """No page is missing, by our count and by the audit's, and no outcome is of another page."""
+    """No page is missing, by the test's count and by the audit's.
+
+    Every outcome belongs to a published page.
+    """
     found = aftermath.outcomes
     record(
         f"storm of workers: {len(found.pages)} pages, {KILLS} kills, a worker frozen for "
@@ -108,7 +111,11 @@ def test_every_page_has_an_outcome(aftermath: Aftermath, record: Record) -> None
 
 
 def test_an_output_repeats_only_under_its_key(aftermath: Aftermath, record: Record) -> None:
-    """Its value is the same, unless the page had left its window: then it is judged anew."""
+    """An output is repeated only with the same key.
+
+    Its value is also the same, unless the page has left its window, because such a page is judged
+    again.
+    """
     found = aftermath.outcomes
     gone = evicted(aftermath.job)
     stayed = [origin for origin in found.changed if not _keys(found, origin) & gone]
@@ -122,11 +129,12 @@ def test_an_output_repeats_only_under_its_key(aftermath: Aftermath, record: Reco
 
 
 def _replaced(found: Outcomes, origins: Iterable[str]) -> set[str]:
-    """Return the pages that were read again after a later copy had taken their place in `seen`.
+    """Return the pages that were read again after a later copy had replaced them in `seen`.
 
-    A page past the horizon of `seen` is forgotten: a later copy of it is new and takes its place.
-    Read again after that, the page is a duplicate of its copy, beside the clean text that it had.
-    Its first outcome is not known any more, and to publish nothing could lose it.
+    A page that is older than the horizon of `seen` is deleted from it, so a later copy counts as a
+    new page. If the old page is read again after that, it becomes a duplicate of its copy, although
+    it already has a clean text. Its first outcome is no longer stored, and to publish nothing could
+    lose the page.
     """
     return {
         origin
@@ -137,7 +145,10 @@ def _replaced(found: Outcomes, origins: Iterable[str]) -> set[str]:
 
 
 def test_every_tree_equals_its_recount(aftermath: Aftermath, record: Record) -> None:
-    """The trees are made from the rows of the changelog, which the disks equal (see below)."""
+    """The trees that are made from the rows of the changelog equal a plain recount.
+
+    A later test shows that the disks equal the changelog.
+    """
     rows = in_changelog(aftermath.job, "rows")
     trees = assert_trees_equal_recount(aftermath.job, rows, EVICTION)
     record(
@@ -149,7 +160,7 @@ def test_every_tree_equals_its_recount(aftermath: Aftermath, record: Record) -> 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_disk_equals_the_changelog(aftermath: Aftermath, table: str) -> None:
-    """Each worker, given all partitions on its old disk, has every row and no unknown one."""
+    """A worker that restores all partitions on its old disk has exactly the changelog's rows."""
     workers = aftermath.workers(table)
     wanted = in_changelog(aftermath.job, table)
     for worker in workers:
@@ -159,7 +170,7 @@ def test_every_disk_equals_the_changelog(aftermath: Aftermath, table: str) -> No
 def test_every_first_page_is_revised_and_kept_no_longer(
     aftermath: Aftermath, record: Record
 ) -> None:
-    """Each row of a revised page has both verdicts, and each revision was published."""
+    """Each first page was revised, each revision was published, and the table `first` is empty."""
     rows = [Row.decode(r) for p in in_changelog(aftermath.job, "rows").values() for r in p.values()]
     revised = [row.origin for row in rows if row.revised]
     said = {value["origin"] for value in clean_texts(aftermath.job) if value["revision"]}
@@ -176,7 +187,7 @@ def test_every_first_page_is_revised_and_kept_no_longer(
 def test_tables_restored_from_changelogs_alone_equal_the_former(
     aftermath: Aftermath, record: Record, table: str
 ) -> None:
-    """A worker whose disk was deleted restores all partitions."""
+    """A worker whose disk was deleted restores the same rows from the changelog alone."""
     worker = aftermath.workers(table)[0]
     former = on_disk(worker, table)
     worker.wipe()
@@ -192,6 +203,6 @@ def test_tables_restored_from_changelogs_alone_equal_the_former(
 
 
 def _keys(found: Outcomes, origin: str) -> set[bytes]:
-    """Return the keys of a page's rows."""
+    """Return the keys of a page's rows, from the page's clean texts."""
     values = [orjson.loads(value) for topic, _, value in found.said[origin] if topic == CLEAN_TEXT]
     return {row_key(value["domain"], bytes.fromhex(value["id"])) for value in values}

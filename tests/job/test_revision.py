@@ -1,4 +1,4 @@
-"""First pages are revised at the 20th page: a kill at any point loses or changes no revision."""
+"""First pages are revised at the 20th page; a kill at any point loses or changes no revision."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from urltree.site.first_pages import ENOUGH
 from urltree.site.row import Row
 
 thorough = pytest.mark.thorough
-PAGES = ENOUGH + 6  # the last are learned while the revisions are being confirmed
+PAGES = ENOUGH + 6  # the last 6 pages are learned while the revisions are being confirmed
 
-Text = tuple[str, int, str]  # a page's n, revision, text
+Text = tuple[str, int, str]  # meta string `n` of a page, revision, text
 
 
 def published_texts(job: Job) -> list[Text]:
-    """Return all texts that were published, in their order."""
+    """Return all published texts, in the order of the records in each partition."""
     return [(value["meta"]["n"], value["revision"], value["text"]) for value in clean_texts(job)]
 
 
@@ -35,14 +35,14 @@ def undisturbed(made: Sequence[Page]) -> set[Text]:
 
 
 def last(texts: Iterable[Text]) -> dict[str, Text]:
-    """Return the last text of each page."""
+    """Return the last text of each page, by the page's meta string `n`."""
     return {text[0]: text for text in texts}
 
 
 def param(
     action: str, topic: str, number: int, disk: str, name: str, *marks: pytest.MarkDecorator
 ) -> Any:
-    """Return a fault of `runner.py`, and the disk with which the next worker starts."""
+    """Return a test parameter: a fault of `runner.py`, and the disk of the next worker."""
     return pytest.param([action, topic, str(number)], disk, id=name, marks=marks)
 
 
@@ -64,11 +64,14 @@ def param(
 def test_killed_while_first_pages_are_revised(
     make_job: MakeJob, fault: list[str], disk: str
 ) -> None:
-    """Each revision is the library's, each row has both verdicts, and no page stays in `first`."""
+    """After a kill, each revision equals the library's, and no page stays in the table `first`.
+
+    Each row of a revised page has both verdicts.
+    """
     made = articles(PAGES)
     with make_job(evict=False) as job:
         normalized(job, made)
-        job.environment["URLTREE_COMMIT_SECONDS"] = "3600"  # all is delivered again
+        job.environment["URLTREE_COMMIT_SECONDS"] = "3600"  # all records are delivered again
         job.worker("extract", "extract", fault).start(wait=False).wait_end()
         job.environment["URLTREE_COMMIT_SECONDS"] = "0.5"
         again = job.worker("extract", "extract")
@@ -86,14 +89,17 @@ def test_killed_while_first_pages_are_revised(
     revised = {n for n, revision, _ in calm if revision}
     assert not found.missing
     assert len(revised) > 1
-    assert set(texts) <= calm  # a first verdict that was lost is not published after a second
+    assert set(texts) <= calm  # a lost first verdict is not published after the second verdict
     assert last(texts) == last(sorted(calm))
     assert not any(row.waits for row in rows)
     assert sum(row.revised is not None for row in rows) == len(revised)
 
 
 def test_a_partition_moves_before_the_twentieth_page(make_job: MakeJob) -> None:
-    """Its next owner restores the kept pages from the changelog; the former one deletes its own."""
+    """The next worker of a partition restores the first pages from the changelog.
+
+    The former worker deletes them from its disk when it gets the partition back.
+    """
     made = articles(PAGES)
     with make_job(evict=False) as job:
         first, second = job.worker("extract", "first"), job.worker("extract", "second")
@@ -108,7 +114,10 @@ def test_a_partition_moves_before_the_twentieth_page(make_job: MakeJob) -> None:
 
 
 def test_nothing_is_revised_where_it_is_switched_off(make_job: MakeJob) -> None:
-    """Each page is published once; pages that were kept before are dropped."""
+    """With revisions switched off, each page is published once.
+
+    First pages that were stored before are deleted.
+    """
     made = articles(PAGES)
     with make_job(evict=False) as job:
         normalized(job, made[:10])

@@ -1,4 +1,4 @@
-"""Revisits that replace a page: a kill between two versions brings no older version back."""
+"""A kill between two versions of a page never lets an older version replace a newer one."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from urltree.site.deduplication import Step
 
 ARTICLES = 6
 VERSIONS = 3
-SEEN = ("normalize", ["lose", "seen-changelog", "9"])  # a stage, and a fault of `runner.py`
+SEEN = ("normalize", ["lose", "seen-changelog", "9"])  # a stage and a fault of `runner.py`
 ROWS = ("extract", ["lose", "rows-changelog", "9"])
 
 thorough = pytest.mark.thorough
 
 
 def versions() -> list[Page]:
-    """Return each article in three versions, round by round; the last round changes only half."""
+    """Return three versions of each article, in three rounds; the last round changes only half."""
     site, random = Site("site0.example", []), Random(1)
     first = [site.article(n, random) for n in range(ARTICLES)]
     rounds = [
@@ -52,13 +52,13 @@ def _version(page: Page, number: int) -> Page:
 
 
 def published_texts(job: Job) -> list[tuple[str, int, str]]:
-    """Return all clean texts in their order: id, place among the pages, text."""
+    """Return id, index and text of each record in clean-text; `n` is the index of its page."""
     values = [orjson.loads(record.value or b"null") for record in job.read("clean-text")]
     return [(value["id"], int(value["meta"]["n"]), value["text"]) for value in values]
 
 
 def undisturbed(made: Sequence[Page]) -> dict[str, tuple[int, str]]:
-    """Return the last text of each id by the library, with its place among the pages."""
+    """Return the index and text of each id's last version, as the library extracts it."""
     found = extract(made, eviction=None, revise=True, revisits="replace")
     return {e.id or "": (int(e.meta["n"]), e.text or "") for e in found if e.status == "ok"}
 
@@ -82,14 +82,14 @@ def undisturbed(made: Sequence[Page]) -> dict[str, tuple[int, str]]:
 def test_killed_between_two_versions(
     make_job: MakeJob, stage: str, fault: list[str], disk: str
 ) -> None:
-    """Every page has an outcome, and the last version of each id is published after all others."""
+    """Every page has an outcome, and each id's last version is published after all others."""
     made = versions()
     with make_job(revisits="replace", evict=False) as job:
         if stage == "extract":
             normalized(job, made)
         else:
             job.publish(map(keyed, made))
-        job.environment["URLTREE_COMMIT_SECONDS"] = "3600"  # all is delivered again
+        job.environment["URLTREE_COMMIT_SECONDS"] = "3600"  # all records are delivered again
         job.worker(stage, stage, fault).start(wait=False).wait_end()
         job.environment["URLTREE_COMMIT_SECONDS"] = "0.5"
         again = job.worker(stage, stage)
@@ -101,7 +101,7 @@ def test_killed_between_two_versions(
         found = outcomes(job)
         assert not found.missing
         steps = Counter(duplicate.decode(record.value).step for record in job.read("duplicates"))
-        if disk == "same":  # an empty one may lack later versions yet
+        if disk == "same":  # an empty disk may not have the later versions yet
             assert steps[Step.SUPERSEDED] > 0, "no older version was delivered again"
         table = "seen" if stage == "normalize" else "rows"
         assert differing(on_disk(again, table), in_changelog(job, table)) == []
@@ -112,7 +112,7 @@ def test_killed_between_two_versions(
     assert {document_id: n for document_id, n, _ in last.values()} == {
         document_id: n for document_id, (n, _) in calm.items()
     }
-    if stage == "extract":  # documents that `normalize` did not forward again were not learned
+    if stage == "extract":  # after a kill of `normalize`, not all versions are learned
         assert {document_id: (n, text) for document_id, n, text in last.values()} == calm
     for document_id in {each[0] for each in texts}:
         order = [n for each, n, _ in texts if each == document_id]

@@ -4,9 +4,9 @@ The job has one or three `extract` workers. Pages are published with the right k
 that partitions by CRC32, or without keys. Outcomes are compared page by page, by the string `n`
 that each page carries; clean text is compared with all its fields but the origin.
 
-Verdicts depend on the order of a domain's pages, and partitions have no order among each other.
-Where values are compared, pages without keys are therefore published into one partition. Spread
-over all partitions they still give the same documents and the same trees.
+Verdicts depend on the order of a domain's pages, and Kafka keeps order only within a partition. If
+values are compared, pages without keys are therefore published to one partition. If such pages are
+spread over all partitions, they still give the same documents and trees.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Outcome = tuple[Any, ...]
 
 
 class Library(NamedTuple):
-    """Pages of seven sites in order, and the library's outcome of each."""
+    """Pages of seven sites in order, and the library's outcome of each page by its `n`."""
 
     pages: list[Page]
     outcomes: dict[str, Outcome]
@@ -49,7 +49,7 @@ class Library(NamedTuple):
 
 @pytest.fixture(scope="module")
 def library() -> Library:
-    """Return pages, and the outcomes to compare with."""
+    """Return pages of seven sites, and the library's outcomes of them."""
     return outcomes_of_library(pages(PAGES, seed=5))
 
 
@@ -59,7 +59,7 @@ def outcomes_of_library(made: list[Page], revisits: Revisits = "drop") -> Librar
     first: dict[str, str] = {}
     found = {}
     for extraction in extract(made, revise=True, revisits=revisits, **options):
-        # a revision follows the page that caused it, and replaces the first outcome of its own
+        # a revision comes after the page that caused it, and replaces its page's first outcome
         n = first.setdefault(extraction.origin, str(len(first)))
         found[n] = _of_library(extraction, first)
     return Library(made, found)
@@ -78,7 +78,7 @@ def _without_origin(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_job(job: Job, origins: Sequence[str]) -> dict[str, Outcome]:
-    """Return the job's outcome of each page."""
+    """Return the job's outcome of each page, by the page's index among the origins."""
     n_of = {origin: str(n) for n, origin in enumerate(origins)}
     found: dict[str, Outcome] = {}
     for value in clean_texts(job):
@@ -118,7 +118,7 @@ def test_kafka_says_what_the_library_says(
     workers: int,
     publish: Callable[[Page], Sent],
 ) -> None:
-    """Each page has the same outcome, and its clean text the same fields."""
+    """Job and library give the same outcome of each page, with the same fields of clean text."""
     with make_job(**SETTINGS) as job:
         origins = processed(job, [publish(page) for page in library.pages], workers)
         found = of_job(job, origins)
@@ -135,7 +135,10 @@ def test_kafka_says_what_the_library_says(
 
 
 def test_kafka_replaces_revisits_as_the_library_does(make_job: MakeJob, record: Record) -> None:
-    """Each version of a page has the same outcome, and the trees are those of the last ones."""
+    """Job and library give the same outcome of each version of a page.
+
+    The trees count only the last versions.
+    """
     library = outcomes_of_library(with_revisits(pages(200, seed=7)), "replace")
     with make_job(**SETTINGS, revisits="replace") as job:
         origins = processed(job, [keyed(page) for page in library.pages], 1)
@@ -153,7 +156,11 @@ def test_kafka_replaces_revisits_as_the_library_does(make_job: MakeJob, record: 
 def test_pages_without_keys_in_all_partitions_give_the_same_trees(
     make_job: MakeJob, record: Record, library: Library
 ) -> None:
-    """Their order is lost, so another copy may be the duplicate; ids, counts and trees stay."""
+    """Without keys, the order of a domain's pages is lost, so another copy may be the duplicate.
+
+    The ids of clean texts and the numbers of errors stay the same, and the trees equal their
+    recount.
+    """
     with make_job(evict=False) as job:
         origins = processed(
             job, [unkeyed(page, n % PARTITIONS) for n, page in enumerate(library.pages)], 1

@@ -1,4 +1,4 @@
-"""Records of dead-letters restore the original exactly; origins and headers are read safely."""
+"""Tests of records of dead-letters, which restore the original, and of origins and headers."""
 
 from __future__ import annotations
 
@@ -30,20 +30,26 @@ records = st.builds(
 
 
 def letter(original: Record, message: str = "url: no host") -> DeadLetter:
-    """Return a dead letter of a record."""
+    """Return a dead letter with this original record."""
     return DeadLetter("raw-html/3/1042", "normalize", "bad-url", message, "raw-html", original)
 
 
 @settings(deadline=None)
 @given(records)
 def test_the_original_comes_back_exactly(original: Record) -> None:
-    """Key, value and headers survive, including nulls and headers with our names."""
+    """A dead letter restores key, value and headers of its original.
+
+    The original may have nulls and headers with our names.
+    """
     written = letter(original).to_record()
     assert DeadLetter.from_record(*written) == letter(original)
 
 
 def test_the_record_is_as_documented() -> None:
-    """The key is the origin, the value is the original's, and our headers come first."""
+    """The key of a dead letter is its origin.
+
+    The value is the original's, and our headers come first.
+    """
     original = Record(b"\xff", None, (("a", b"1"),))
     assert letter(original).to_record() == Record(
         b"raw-html/3/1042",
@@ -60,14 +66,17 @@ def test_the_record_is_as_documented() -> None:
 
 
 def test_the_schema_names_our_headers_and_every_reason() -> None:
-    """A new reason must be documented."""
+    """The schema lists our headers and every reason, so a new reason must be documented."""
     written = letter(Record(b"k", b"", ())).to_record()
     assert set(SCHEMA["properties"]) == {name for name, _ in written.headers}
     assert SCHEMA["properties"][headers.REASON]["enum"] == list(Reason)
 
 
 def test_a_long_message_is_cut_and_a_lone_surrogate_is_written() -> None:
-    """A message quotes its page, so it may contain any text."""
+    """A long message is cut, and lone surrogates in it become "?".
+
+    A message quotes its page, so it may contain any text.
+    """
     written = letter(Record(None, b"", ()), "\ud800" * 5_000).to_record()
     assert DeadLetter.from_record(*written).message == "?" * MAX_MESSAGE
 
@@ -83,7 +92,7 @@ def test_a_long_message_is_cut_and_a_lone_surrogate_is_written() -> None:
     ],
 )
 def test_a_record_that_is_not_a_dead_letter_is_malformed(record: Record) -> None:
-    """Records of other programs in the topic are recognised."""
+    """Records of other programs in the topic are recognised as malformed."""
     with pytest.raises(PageError) as error:
         DeadLetter.from_record(*record)
     assert error.value.reason is Reason.MALFORMED
@@ -91,19 +100,22 @@ def test_a_record_that_is_not_a_dead_letter_is_malformed(record: Record) -> None
 
 @pytest.mark.parametrize("text", ["raw-html/3/1042", "a.b_c-d/0/0"])
 def test_an_origin_is_read_as_it_is_written(text: str) -> None:
-    """An origin has only one form."""
+    """An origin that was read is written as the same text, because it has only one form."""
     assert str(Origin.parse(text)) == text
 
 
 @pytest.mark.parametrize("text", ["", "raw-html/3", "a/b/1/2", "t/-1/0", "t/01/2", "t/1/2\n"])
 def test_text_that_is_not_an_origin_is_refused(text: str) -> None:
-    """A header that a user invents never becomes an offset."""
+    """Text that is not an origin is refused, so that an invented header never becomes an offset."""
     with pytest.raises(ValueError, match="topic/partition/offset"):
         Origin.parse(text)
 
 
 def test_the_last_header_of_a_name_counts() -> None:
-    """Kafka's own clients do the same; null values and bytes that are not UTF-8 are harmless."""
+    """The last header of a name counts, as in Kafka's own clients.
+
+    Null values and bytes that are not UTF-8 cause no error.
+    """
     found = [("a", b"1"), ("a", b"2\xff"), ("a", None), ("b", None)]
     assert header(found, "a") == "2\ufffd"
     assert header(found, "b") is None
@@ -112,7 +124,10 @@ def test_the_last_header_of_a_name_counts() -> None:
 
 @pytest.mark.parametrize("ids", [None, (), ("0" * 32, "f" * 32)])
 def test_a_command_survives_the_wire(ids: tuple[str, ...] | None) -> None:
-    """Ids that are None mean the whole domain; an empty list means no document."""
+    """A command is read as it was written.
+
+    Ids that are None mean the whole domain; an empty list means no document.
+    """
     assert Forget.decode(Forget("example.org", ids).encode()) == Forget("example.org", ids)
     assert is_command([(headers.COMMAND, b"forget")])
     assert not is_command([("url", b"u")])
@@ -124,7 +139,10 @@ def test_a_command_survives_the_wire(ids: tuple[str, ...] | None) -> None:
     + [b'{"schema":1,"domain":"a","ids":%s}' % ids for ids in (b'"a"', b"[1]", b'["xyz"]')],
 )
 def test_a_record_that_is_not_a_command_is_malformed(value: bytes | None) -> None:
-    """The record becomes a dead letter, and nothing is forgotten."""
+    """A command that cannot be read is malformed.
+
+    It becomes a dead letter, and no document is deleted.
+    """
     with pytest.raises(PageError) as error:
         Forget.decode(value)
     assert error.value.reason is Reason.MALFORMED

@@ -1,4 +1,4 @@
-"""Records of documents: compact, and checked so that no record crashes a worker."""
+"""Tests of records of documents, which are checked so that no record crashes a worker."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ def changed(**fields: Any) -> bytes:
 @settings(deadline=None)
 @given(documents)
 def test_a_document_survives_the_wire(document: Document) -> None:
-    """Decoding what was encoded gives an equal document, and the record fits its schema."""
+    """Encoding and decoding gives an equal document, and the record fits its schema."""
     value = encode(document)
     assert decode(value) == document
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))
 
 
 def test_the_bytes_are_pinned() -> None:
-    """The next release reads the records of this one, so the bytes must not change."""
+    """The bytes must not change, because the next release reads the records of this one."""
     assert encode(DOCUMENT) == (
         b'{"schema":1,"id":"0123456789abcdef0123456789abcdef","domain":"example.org",'
         b'"url":"http://example.org/a?utm_source=x","url_key":"https://example.org/a",'
@@ -113,7 +113,7 @@ def test_the_bytes_are_pinned() -> None:
 
 
 def test_the_schema_has_the_fields_of_a_document() -> None:
-    """The schema and the dataclass have the same fields."""
+    """The schema and the classes of a document have the same fields."""
     assert set(SCHEMA["properties"]) == {*FIELDS, "schema"}
     for name, record in (("blocks", TextBlock), ("elements", Element)):
         described = SCHEMA["properties"][name]
@@ -121,7 +121,7 @@ def test_the_schema_has_the_fields_of_a_document() -> None:
 
 
 def test_unknown_fields_are_ignored() -> None:
-    """A newer `normalize` may write more fields."""
+    """Unknown fields of a record are ignored, because a newer `normalize` may write more fields."""
     assert decode(changed(simhash=7)) == DOCUMENT
 
 
@@ -187,14 +187,14 @@ ELEMENTS = {"tag": ["h1"], "parent": [-1], "tokens": [[]]}
     ],
 )
 def test_a_record_that_is_no_document_is_malformed(fields: dict[str, Any]) -> None:
-    """Any fault makes the record a dead letter, and never a crash."""
+    """A record with any fault is malformed and becomes a dead letter, and never causes a crash."""
     with pytest.raises(PageError) as error:
         decode(changed(**fields))
     assert error.value.reason is Reason.MALFORMED
 
 
 def test_an_integer_beyond_64_bits_is_malformed() -> None:
-    """A hash fits in 64 bits."""
+    """An integer of more than 64 bits is malformed, because a hash has 64 bits."""
     value = encode(DOCUMENT).replace(b"18446744073709551615", b"18446744073709551616")
     with pytest.raises(PageError):
         decode(value)
@@ -202,13 +202,13 @@ def test_an_integer_beyond_64_bits_is_malformed() -> None:
 
 @pytest.mark.parametrize("value", [None, b"", b"[]", b"{}", b"\xff", b"[" * 100_000])
 def test_a_value_that_is_no_record_is_malformed(value: bytes | None) -> None:
-    """Null values and bytes of other programs become dead letters too."""
+    """Null values and bytes of other programs are malformed, too."""
     with pytest.raises(PageError) as error:
         decode(value)
     assert error.value.reason is Reason.MALFORMED
 
 
 def test_a_page_without_text_is_a_document() -> None:
-    """A document may have no blocks and no elements."""
+    """A page without text is a document without blocks and elements."""
     empty = replace(DOCUMENT, blocks=(), elements=())
     assert decode(encode(empty)) == empty

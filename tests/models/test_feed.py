@@ -1,4 +1,4 @@
-"""Records of feeds, and values that are refused."""
+"""Tests of records of feeds, and of values that are refused."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ feeds = st.builds(
 @settings(deadline=None)
 @given(feeds)
 def test_a_feed_survives_the_wire(feed: Feed) -> None:
-    """Decoding what was encoded gives the same feed, and the record fits its schema."""
+    """Encoding and decoding gives the same feed, and the record fits its schema."""
     value = feed.encode()
     assert decode(feed.key, value) == feed
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))
 
 
 def test_the_schema_has_every_field_that_is_not_in_the_key() -> None:
-    """The schema has neither more nor fewer fields."""
+    """The schema has exactly the fields of a feed that are not in the key."""
     assert set(SCHEMA["properties"]) == {"schema", *Feed.__slots__} - {"site", "url"}
 
 
 def test_the_bytes_are_pinned() -> None:
-    """Users write these records with their own programs."""
+    """The bytes must not change, because users write these records with their own programs."""
     feed = Feed(site="example.org", url="https://example.org/rss", title="News", meta={"a": "b"})
     assert feed.key == KEY
     assert feed.encode() == b'{"schema":1,"title":"News","meta":{"a":"b"}}'
@@ -64,7 +64,7 @@ def test_values_that_the_schema_refuses_are_malformed(fields: dict[str, Any]) ->
 
 
 def test_too_many_bytes_of_meta_are_refused_when_the_feed_is_added() -> None:
-    """Otherwise every page of the feed would be refused."""
+    """A feed with too much `meta` is refused; otherwise every page of the feed would be refused."""
     fits = {"a": "b" * (MAX_META_BYTES - 1)}
     assert decode(KEY, Feed(site="", url="", meta=fits).encode()).meta == fits
     with pytest.raises(PageError):
@@ -73,7 +73,7 @@ def test_too_many_bytes_of_meta_are_refused_when_the_feed_is_added() -> None:
 
 @pytest.mark.parametrize("key", [None, b"", b"example.org", b" a", b"a ", b"a b c", b"\xff a"])
 def test_a_key_is_a_site_and_an_address(key: bytes | None) -> None:
-    """Any other key is refused."""
+    """A key consists of a site and a URL, and any other key is refused."""
     with pytest.raises(PageError) as caught:
         split_key(key)
     assert caught.value.reason is Reason.MALFORMED

@@ -1,4 +1,4 @@
-"""Records of fetches, and the fetched page in its form with headers."""
+"""Tests of records of fetches, and of fetched pages in the form with headers."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ fetches = st.builds(
 @settings(deadline=None)
 @given(fetches)
 def test_a_fetch_survives_the_wire(fetch: FetchRequest) -> None:
-    """Decoding what was encoded gives the same request, and the record fits its schema."""
+    """Encoding and decoding gives the same request, and the record fits its schema."""
     value = encode(fetch)
     assert decode(value) == fetch
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))
 
 
 def test_the_schema_has_every_field() -> None:
-    """The schema has neither more nor fewer fields."""
+    """The schema has exactly the fields of a request."""
     assert set(SCHEMA["properties"]) == {"schema", *FetchRequest.__slots__}
 
 
 def test_the_target_is_the_last_redirect() -> None:
-    """Without redirects the target is the page's own address."""
+    """The target is the last redirect, or the page's own URL without redirects."""
     assert FetchRequest(url=URL).target == URL
     assert FetchRequest(url=URL, redirects=("https://b.example/", "https://c.example/")).target == (
         "https://c.example/"
@@ -83,13 +83,16 @@ def test_values_that_the_schema_refuses_are_malformed(fields: dict[str, Any]) ->
 
 @pytest.mark.parametrize("value", [None, b"", b"[]", b"\xff"])
 def test_a_value_that_is_not_an_object_is_malformed(value: bytes | None) -> None:
-    """The record becomes a dead letter instead of a crash."""
+    """A value that is not a JSON object is malformed and causes no crash."""
     with pytest.raises(PageError):
         decode(value)
 
 
 def test_a_page_in_its_header_form_is_read_as_it_was() -> None:
-    """The value has the original bytes, and every field is a header."""
+    """A page in the form with headers is read without changes.
+
+    Its value has the original bytes, and every field is a header.
+    """
     page = Page(
         url=URL,
         html=b"<p>\xff caf\xe9",
@@ -108,7 +111,7 @@ def test_a_page_in_its_header_form_is_read_as_it_was() -> None:
 
 
 def test_a_field_that_is_not_set_is_no_header() -> None:
-    """A lone surrogate in a field causes no error."""
+    """A field without a value has no header, and a lone surrogate in a field causes no error."""
     value, headers = raw_html.to_record(Page(url=URL, html="<p>a", title="\ud800"))
     assert (value, [name for name, _ in headers]) == (b"<p>a", ["schema", "url", "title"])
     assert raw_html.decode(value, headers).title == "?"

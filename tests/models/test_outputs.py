@@ -1,4 +1,4 @@
-"""Records of clean-text and duplicates, which users consume."""
+"""Tests of records of clean-text and duplicates, which users consume."""
 
 from __future__ import annotations
 
@@ -49,13 +49,16 @@ DUPLICATE = DuplicateRecord(
 
 
 def with_fields(**fields: Any) -> Extraction:
-    """Return EXTRACTION with other fields."""
+    """Return EXTRACTION with some fields replaced."""
     values = {name: getattr(EXTRACTION, name) for name in EXTRACTION.__dataclass_fields__}
     return Extraction(**(values | fields))
 
 
 def test_the_bytes_of_clean_text_are_pinned() -> None:
-    """Consumers rely on the order and the fields, and a replay writes the same bytes."""
+    """The bytes must not change.
+
+    Consumers rely on the fields and their order, and a replay writes the same bytes.
+    """
     assert clean_text.encode(EXTRACTION) == (
         b'{"schema":1,"id":"0123456789abcdef0123456789abcdef","revision":0,'
         b'"domain":"example.org","url":"http://example.org/a",'
@@ -83,13 +86,13 @@ def test_the_bytes_of_clean_text_are_pinned() -> None:
     ],
 )
 def test_clean_text_validates(extraction: Extraction) -> None:
-    """The record fits its schema, whichever fields are set."""
+    """The record of an extraction fits its schema, whichever fields are set."""
     record = clean_text.decode(clean_text.encode(extraction))
     Draft202012Validator(CLEAN_TEXT).validate(record)
 
 
 def test_blocks_are_objects_without_unset_fields() -> None:
-    """A consumer reads the fields of a block by name."""
+    """Blocks are objects without unset fields, so consumers read the fields of a block by name."""
     record = clean_text.decode(clean_text.encode(with_fields(blocks=BLOCKS)))
     assert [set(block) - {"position", "text", "tag", "heading"} for block in record["blocks"]] == [
         {"verdict", "count"},
@@ -98,7 +101,7 @@ def test_blocks_are_objects_without_unset_fields() -> None:
 
 
 def test_the_schema_has_the_fields_of_an_extraction() -> None:
-    """The record has all fields except those that explain why there is no clean text."""
+    """The record has all fields of an extraction except those that explain a missing clean text."""
     outcome = {"status", "duplicate_of", "duplicate_step", "error", "message"}
     assert set(CLEAN_TEXT["properties"]) == {*clean_text.FIELDS, "schema"}
     assert set(clean_text.FIELDS) == set(Extraction.__dataclass_fields__) - outcome
@@ -107,14 +110,14 @@ def test_the_schema_has_the_fields_of_an_extraction() -> None:
 
 
 def test_a_page_without_clean_text_is_not_written() -> None:
-    """Writing such a record would be a bug of ours."""
+    """An extraction without clean text cannot be written; trying to do so is a bug of ours."""
     with pytest.raises(ValueError, match="status duplicate"):
         clean_text.encode(with_fields(status="duplicate"))
 
 
 @pytest.mark.parametrize("request_url", [None, "http://example.org/a?utm_source=x"])
 def test_a_duplicate_survives_the_wire(request_url: str | None) -> None:
-    """Decoding what was encoded gives an equal record, and the record fits its schema."""
+    """Encoding and decoding gives an equal duplicate, and the record fits its schema."""
     urls = Urls(request_url, *(DUPLICATE.urls.response, "canonical", "key"))
     record = DuplicateRecord(
         DUPLICATE.origin, DUPLICATE.first_origin, DUPLICATE.id, Step.RULE, urls
@@ -125,7 +128,7 @@ def test_a_duplicate_survives_the_wire(request_url: str | None) -> None:
 
 
 def test_the_schema_has_the_fields_of_a_duplicate() -> None:
-    """The schema and the dataclasses have the same fields and steps."""
+    """The schema and the classes of a duplicate have the same fields and steps."""
     fields = DUPLICATES["properties"]
     assert set(fields) == {*DuplicateRecord.__dataclass_fields__, "schema"}
     assert set(fields["urls"]["properties"]) == set(Urls.__dataclass_fields__)
@@ -144,7 +147,10 @@ def test_the_schema_has_the_fields_of_a_duplicate() -> None:
     ],
 )
 def test_a_record_that_is_not_a_duplicate_is_malformed(value: bytes | None) -> None:
-    """An operator's command reports the fault instead of a traceback."""
+    """A record that is not a duplicate is malformed.
+
+    An operator's command then reports the fault without a traceback.
+    """
     with pytest.raises(PageError) as error:
         duplicate.decode(value)
     assert error.value.reason is Reason.MALFORMED

@@ -1,4 +1,4 @@
-"""Records of poll-outcomes."""
+"""Tests of records of poll-outcomes."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ outcomes = st.builds(
 @settings(deadline=None)
 @given(outcomes)
 def test_an_outcome_survives_the_wire(outcome: PollOutcome) -> None:
-    """Decoding what was encoded gives the same outcome, and the record fits its schema."""
+    """Encoding and decoding gives the same outcome, and the record fits its schema."""
     value = encode(outcome)
     assert decode(value) == outcome
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))
 
 
 def test_the_schema_has_every_field_result_and_trouble() -> None:
-    """The schema has neither more nor fewer values."""
+    """The schema has exactly the fields of an outcome, and lists all results and troubles."""
     assert set(SCHEMA["properties"]) == {"schema", *PollOutcome.__slots__}
     assert SCHEMA["properties"]["result"]["enum"] == list(PollResult)
     assert SCHEMA["properties"]["trouble"]["enum"] == list(Trouble)
@@ -80,7 +80,10 @@ def test_the_schema_has_every_field_result_and_trouble() -> None:
     ],
 )
 def test_values_that_the_schema_refuses_are_malformed(fields: dict[str, Any]) -> None:
-    """The reader and the schema agree; a poll with an unreadable outcome is repeated."""
+    """The reader and the schema refuse the same values.
+
+    A poll whose outcome cannot be read is repeated.
+    """
     record = RECORD | fields
     assert not Draft202012Validator(SCHEMA).is_valid(record)
     with pytest.raises(PageError) as caught:
@@ -90,7 +93,7 @@ def test_values_that_the_schema_refuses_are_malformed(fields: dict[str, Any]) ->
 
 @pytest.mark.parametrize("name", ["schema", "site", "feed", "sequence", "at", "result"])
 def test_what_every_outcome_has_must_be_there(name: str) -> None:
-    """An outcome without one of these fields cannot be applied."""
+    """An outcome without one of these fields is refused, because it cannot be applied."""
     record = {key: value for key, value in RECORD.items() if key != name}
     assert decode(orjson.dumps(RECORD)).site == "s"
     with pytest.raises(PageError):

@@ -1,4 +1,4 @@
-"""Records of raw-html, which users publish in two forms, with and without faults."""
+"""Tests of records of raw-html, which users publish in two forms, with and without faults."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ pages = st.builds(
 
 
 def as_headers(page: Page) -> list[tuple[str, bytes]]:
-    """Return a page's fields as headers, for the form whose value is the page."""
+    """Return a page's fields as headers, for the form in which the value is the HTML."""
     headers = [(f"meta.{name}", text.encode()) for name, text in page.meta.items()]
     for name in FIELDS:
         value = getattr(page, name)
@@ -52,7 +52,7 @@ def as_headers(page: Page) -> list[tuple[str, bytes]]:
 @settings(deadline=None)
 @given(pages)
 def test_a_page_survives_the_wire(page: Page) -> None:
-    """Decoding what was encoded gives the same page, and the record fits its schema."""
+    """Encoding and decoding gives the same page, and the record fits its schema."""
     value = encode(page)
     assert decode(value) == page
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))
@@ -71,19 +71,19 @@ def test_the_form_with_headers_gives_the_same_page(page: Page) -> None:
 
 
 def test_the_schema_has_the_fields_of_a_page() -> None:
-    """Every accepted field is documented, and every documented field is accepted."""
+    """The schema describes exactly the fields of a page that are accepted."""
     assert set(SCHEMA["properties"]) == {*FIELDS, "html_base64", "schema"}
     assert all("description" in field for field in SCHEMA["properties"].values())
 
 
 def test_unknown_fields_and_headers_are_ignored() -> None:
-    """A producer may write more fields than we read."""
+    """Unknown fields and headers are ignored, because a producer may write more than we read."""
     assert decode(b'{"url": "u", "html": "h", "crawler": {"a": 1}}') == Page(url="u", html="h")
     assert decode(b"h", [("url", b"u"), ("traceparent", b"\xff")]) == Page(url="u", html=b"h")
 
 
 def test_headers_of_others_do_not_make_a_record_the_second_form() -> None:
-    """A JSON record with tracing headers or with our own headers is still a JSON record."""
+    """A JSON record with tracing headers or with our own headers is still read as JSON."""
     headers = [("traceparent", b"00-1"), ("urltree-origin", b"raw-html/0/1")]
     assert decode(b'{"url": "u", "html": "h"}', headers) == Page(url="u", html="h")
 
@@ -111,7 +111,7 @@ def test_headers_of_others_do_not_make_a_record_the_second_form() -> None:
     ],
 )
 def test_a_value_that_is_no_page_is_malformed(value: bytes | None, words: str) -> None:
-    """Each is a fault of the page, has a message that names it, and crashes nothing."""
+    """A value that is no page raises a `PageError` whose message names the fault."""
     with pytest.raises(PageError, match=words) as error:
         decode(value)
     assert error.value.reason is Reason.MALFORMED
@@ -132,7 +132,7 @@ def test_a_value_that_is_no_page_is_malformed(value: bytes | None, words: str) -
 def test_headers_that_are_no_page_are_malformed(
     value: bytes | None, header: tuple[str, bytes], words: str
 ) -> None:
-    """The form with headers is checked like the other."""
+    """The form with headers is checked like the form in JSON."""
     with pytest.raises(PageError, match=words) as error:
         decode(value, [("url", b"u"), header])
     assert error.value.reason is Reason.MALFORMED
@@ -150,18 +150,24 @@ def test_headers_that_are_no_page_are_malformed(
     ],
 )
 def test_lone_surrogates_become_replacement_characters(escaped: str, text: str) -> None:
-    """JSON's grammar allows their escapes; the rest of the page is unchanged."""
+    """Escapes of lone surrogates, which JSON allows, are replaced.
+
+    The rest of the page is unchanged.
+    """
     assert decode(f'{{"url": "u", "html": "{escaped}"}}'.encode()).html == text
 
 
 def test_lone_surrogates_in_a_page_are_written_as_replacement_characters() -> None:
-    """A page that a lenient reader has read can be published."""
+    """A page with lone surrogates can be published, because these are replaced.
+
+    A lenient reader may have read such a page.
+    """
     page = Page(url="u", html="a\ud800b\ud83d\ude00", meta={"k": "\udfff"})
     assert decode(encode(page)) == Page(url="u", html="a\ufffdb\U0001f600", meta={"k": "\ufffd"})
 
 
 def test_unset_fields_are_not_written() -> None:
-    """A small page is a small record."""
+    """Fields without a value are not written, so that a small page is a small record."""
     assert orjson.loads(encode(Page(url=URL, html=b"\xff", status=0))) == {
         "schema": 1,
         "url": URL,
@@ -173,7 +179,7 @@ def test_unset_fields_are_not_written() -> None:
 @settings(deadline=None)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | words, st.lists))
 def test_any_json_in_any_field_is_a_page_or_malformed(value: Any) -> None:
-    """No type in any field causes another error."""
+    """A field with any JSON value gives a page or a `PageError`, and no other error."""
     for name in (*FIELDS, "html_base64", "schema"):
         record = {"url": "u", "html": "h", name: value}
         try:

@@ -1,4 +1,4 @@
-"""The JSON Schemas are generated from the record types."""
+"""Tests of the JSON Schemas, which are generated from the record types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parents[2] / "models/schemas"
 
 
 def test_the_files_are_generated() -> None:
-    """After a change of a record type, run `make generate`."""
+    """The committed schemas are the generated ones; after a change, run `make generate`."""
     written = {file.name: file.read_bytes() for file in FOLDER.glob("*.json")}
     del written["topics.json"]  # it describes a settings file and is written by hand
     assert written == generated(), "run make generate"
@@ -25,14 +25,14 @@ def test_the_files_are_generated() -> None:
 
 @pytest.mark.parametrize("name", sorted(generated()))
 def test_a_schema_is_valid_and_describes_every_field(name: str) -> None:
-    """The descriptions are the documentation of a record."""
+    """Each schema is valid and describes every field, because it is the record's documentation."""
     schema = orjson.loads(generated()[name])
     Draft202012Validator.check_schema(schema)
     assert [path for path, field in _fields(schema) if not field.get("description")] == []
 
 
 def test_a_field_that_the_record_type_does_not_have_is_an_error() -> None:
-    """A renamed field cannot keep its old name in the schema."""
+    """A field that the record type lacks is an error, so no old name remains in the schema."""
     with pytest.raises(KeyError, match="urls"):
         property_schemas(Page, {"urls": field("Request URL.")})
 

@@ -1,4 +1,4 @@
-"""Documents for tests: made by hand, with blocks named by their hashes, or from a small page."""
+"""Builders of documents for tests: from block hashes, or from the HTML of a small page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BODY = Element("p", -1, ())
 
 
 def text_block(block_hash: int, text: str | None = None) -> TextBlock:
-    """Return a paragraph; without a text its text is `block HASH`."""
+    """Return a paragraph with this hash; its default text is `block HASH`."""
     return TextBlock(
         f"block {block_hash}" if text is None else text, 0, 0, 0.0, hidden=False, hash=block_hash
     )
@@ -65,7 +65,7 @@ def of_html(  # noqa: PLR0913 - what a test does not name has a default
     origin: str | None = None,
     published: str | None = None,
 ) -> Document:
-    """Return a document of example.org from HTML; its id is its number."""
+    """Return a document of example.org that is made from HTML; its id is its number."""
     page = tokenize(html)
     return replace(
         document(number, [], path, origin=origin, published=published),
@@ -77,7 +77,7 @@ def of_html(  # noqa: PLR0913 - what a test does not name has a default
 
 
 def nodes(root: Node) -> Mapping[tuple[str, ...], tuple[int, dict[int, int]]]:
-    """Return every node of a tree by its branch, with its support and its counts."""
+    """Return a dict from the branch of each node of a tree to the node's support and counts."""
     found = {}
     waiting: list[tuple[tuple[str, ...], Node]] = [((), root)]
     while waiting:
@@ -88,5 +88,5 @@ def nodes(root: Node) -> Mapping[tuple[str, ...], tuple[int, dict[int, int]]]:
 
 
 def decoded(stored: bytes | None) -> Row | None:
-    """Return the row of stored bytes, None if there are none."""
+    """Return the row that these bytes encode, None if there are no bytes."""
     return None if stored is None else Row.decode(stored)

@@ -1,4 +1,4 @@
-"""Pages of a newspaper for tests: articles, and section fronts that lead to them."""
+"""Pages of a newspaper for tests: articles, and section fronts with links to the articles."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def headline(name: str) -> str:
 
 
 def lead(name: str) -> str:
-    """Return the first paragraph, which is the standfirst on section fronts too."""
+    """Return the first paragraph of an article, which is also its summary on a section front."""
     return f"The {name} has stood beside the {name} bridge for longer than anyone can say today."
 
 
 def article(name: str, below: str = "", paragraph: str = "<p>{}</p>") -> str:
-    """Return an article of 70 words.
+    r"""Return an article of 70 words.
 
     Args:
-        name: determines the text.
-        below: HTML after the article.
-        paragraph: HTML of a paragraph, with {} for its text.
+        name: name that determines the text.
+        below: HTML to add after the article.
+        paragraph: HTML of a paragraph, with {} in place of its text.
     """
     texts = [lead(name)] + [
         f"A {place} near the {name} was what the {name} council had in mind {place} by {place}, as"
@@ -40,12 +40,12 @@ def article(name: str, below: str = "", paragraph: str = "<p>{}</p>") -> str:
 
 
 def front(names: Sequence[str], title: str = "The city", *, linked: bool = False) -> str:
-    """Return headlines that are links, with standfirsts; with `linked` these are links too."""
+    """Return a section front: linked headlines with summaries, which are links too if `linked`."""
     return _page(title, f"<h1>{title}</h1><div class=list>{teasers(names, linked=linked)}</div>")
 
 
 def teasers(names: Sequence[str], *, linked: bool = False) -> str:
-    """Return teasers as on a front, or below an article."""
+    """Return headlines and summaries of articles, as on a section front or below an article."""
     html = [
         f"<div class=item><h3><a href=/{n}>{headline(n)}</a></h3><p>"
         + (f"<a href=/{n}>{lead(n)}</a>" if linked else lead(n))
@@ -56,7 +56,7 @@ def teasers(names: Sequence[str], *, linked: bool = False) -> str:
 
 
 def links(names: Sequence[str]) -> str:
-    """Return an archive: only headlines, none in a heading element."""
+    """Return an archive page, which has only linked headlines and no heading elements for them."""
     items = "".join(f"<li><a href=/{n}>{headline(n)}</a></li>" for n in names)
     return _page("Archive", f"<h1>Archive</h1><ul class=archive>{items}</ul>")
 

@@ -1,6 +1,7 @@
-"""The paper's algorithm written a second time: plain Counters, no code shared with the product.
+"""The paper's algorithm, written a second time with Counters and without code of the product.
 
-Sections 4, 5.4 and 6 of Sluban & Grčar; our own definitions where they leave something open.
+It follows sections 4, 5.4 and 6 of Sluban & Grčar. Where these sections leave something open, it
+uses our own definitions.
 """
 
 from collections import Counter, defaultdict
@@ -11,7 +12,7 @@ Branch = tuple[str, ...]
 
 
 class Page(NamedTuple):
-    """A page that is no duplicate: document time, id, names below the root, hash of each block."""
+    """A page that is no duplicate: time, id, names of its branch below the root, block hashes."""
 
     time: int
     id: str
@@ -20,16 +21,16 @@ class Page(NamedTuple):
 
 
 def select(nodes: list[Branch], n: Counter[Branch], enough: Callable[[int], bool]) -> Branch:
-    """Select the first node with enough support, from the leaf to the root (section 4)."""
+    """Return the deepest node with enough support on the branch, else the root (section 4)."""
     return next((node for node in nodes if enough(n[node])), ())
 
 
 def verdicts(
     pages: Iterable[Page], most: float, age: float, keep: float
 ) -> Iterator[dict[str, list[bool]]]:
-    """Return, for each page of the stream, the blocks that each heuristic calls boilerplate."""
+    """Return, for each page and heuristic, whether each block is boilerplate."""
     n: Counter[Branch] = Counter()  # support of each node
-    c: defaultdict[Branch, Counter[int]] = defaultdict(Counter)  # documents with a block
+    c: defaultdict[Branch, Counter[int]] = defaultdict(Counter)  # documents with each block
     window: list[Page] = []
     for page in pages:
         nodes = [page.branch[:depth] for depth in range(len(page.branch), -1, -1)]

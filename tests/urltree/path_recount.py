@@ -1,4 +1,4 @@
-"""Path statistics counted again: plain sums over contributions, no code shared with the product."""
+"""A simple model of path statistics: plain sums, without code of the product."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from urltree.tree.path_statistics import Contribution, PathStatistics
 
 
 class Sums(NamedTuple):
-    """All values of path statistics.
+    r"""The values of path statistics.
 
     Attributes:
-        paths: documents, words, repeated and linked words at each path.
+        paths: by path, the number of documents, words, repeated words and linked words.
         mains: number of documents by the path of their main element.
-        mains_by_tags: the same by paths made of tags only.
+        mains_by_tags: number of documents by the path of their main element, made of tags only.
     """
 
     paths: dict[int, tuple[int, int, int, int]]
@@ -24,13 +24,13 @@ class Sums(NamedTuple):
 
 
 def sums(statistics: PathStatistics) -> Sums:
-    """Return the sums of the product."""
+    """Return the values of the product's path statistics."""
     paths = {n: (at.documents, at.words, at.repeated, at.linked) for n, at in statistics}
     return Sums(paths, dict(statistics.mains), dict(statistics.mains_by_tags))
 
 
 def recounted(contributions: Iterable[Contribution]) -> Sums:
-    """Return the expected sums of these contributions."""
+    """Return the sums of these contributions, computed by the model."""
     found: defaultdict[int, list[tuple[int, int, int, int]]] = defaultdict(list)
     mains, by_tags = Counter[int](), Counter[int]()
     for contribution in contributions:
@@ -50,5 +50,5 @@ def recounted(contributions: Iterable[Contribution]) -> Sums:
 
 
 def of_rows(paths: Iterable[bytes]) -> Sums:
-    """Return the expected sums of the contributions in rows; some rows have none."""
+    """Return the sums of the contributions in rows; rows without a contribution are skipped."""
     return recounted(Contribution.decode(stored) for stored in paths if stored)

@@ -1,4 +1,4 @@
-"""A simple model of a domain: a dict of documents, counted again with plain Counters on request."""
+"""A simple model of a site: a dict of documents, which are counted anew for each verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Branch = tuple[str, ...]
 
 
 class Said(NamedTuple):
-    """The judgement of a document."""
+    """The verdict of the model on a document."""
 
     depth: int
     support: int
@@ -22,7 +22,7 @@ class Said(NamedTuple):
 
 
 class Known(NamedTuple):
-    """The stored facts of a document."""
+    """A document that the model has stored, with its time and verdict."""
 
     time: int
     document: Document
@@ -30,13 +30,13 @@ class Known(NamedTuple):
 
 
 class Recount:
-    """A model that judges a page at the first node with n >= n_min, else at the root.
+    r"""A model that judges a page at the first node with n >= n_min, else at the root.
 
     A page is inserted before it is judged. A block is boilerplate if c > c_max at that node.
 
     Attributes:
-        known: the documents in the window by id.
-        foreign: documents of another tokenizer, which are not counted.
+        known: documents in the window by id.
+        foreign: documents of another tokenizer by id; they are not counted.
     """
 
     def __init__(self, eviction: Eviction | None, n_min: int, c_max: int = 1) -> None:
@@ -45,7 +45,7 @@ class Recount:
         self.foreign: dict[str, Known] = {}
 
     def learn(self, page: Document) -> Said:
-        """Return the judgement of a page; afterwards the window is in `known`."""
+        """Judge a page, store it and evict old documents; return the verdict."""
         first = self.known.pop(page.id, None) or self.foreign.pop(page.id, None)
         is_replay = first is not None and first.document.origin == page.origin
         others = [each.time for each in self.known.values()]
@@ -65,7 +65,7 @@ class Recount:
         return said
 
     def nodes(self) -> Mapping[Branch, tuple[int, dict[int, int]]]:
-        """Return every node of the tree by its branch, with its support and its counts."""
+        """Return a dict from the branch of each node of the tree to its support and counts."""
         return _count(each.document for each in self.known.values())
 
     def _judge(self, page: Document) -> Said:
@@ -78,7 +78,7 @@ class Recount:
         return Said(depth, support, boilerplate)
 
     def _window(self, known: dict[str, Known]) -> dict[str, Known]:
-        """Return the window by its definition, one document at a time."""
+        """Return the documents that remain when the limits are applied to each of them."""
         if self.eviction is None or len(known) <= self.eviction.keep:
             return known
         newest_first = sorted(known, key=lambda id_: (known[id_].time, id_), reverse=True)

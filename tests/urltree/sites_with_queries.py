@@ -1,4 +1,4 @@
-"""Sites whose addresses have parameters: pages with the fields of JSON Lines."""
+"""Sites whose URLs have query parameters, as pages with the fields of JSON Lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MENU = "".join(f"<p>{name}</p>" for name in ("Home", "News", "Sport", "Contact"
 
 
 def page(address: str, content: str, host: str = HOST) -> dict[str, str]:
-    """Return a page with the site's menu, and paragraphs that depend on the name of its content."""
+    """Return a page with the menu of the site, and ten paragraphs that depend on `content`."""
     return {"url": host + address, "html": _MENU + "".join(paragraphs(content))}
 
 
@@ -22,7 +22,7 @@ def paragraphs(content: str) -> list[str]:
 
 
 def stories(number: int) -> Iterator[dict[str, str]]:
-    """Return stories: `id` identifies the story, `session` the reader; three readers a story."""
+    """Return each story three times: `id` names the story, `session` is new for each reader."""
     chance = Random(1)
     for story in range(number):
         for _ in range(3):
@@ -31,7 +31,7 @@ def stories(number: int) -> Iterator[dict[str, str]]:
 
 
 def lists(number: int) -> Iterator[dict[str, str]]:
-    """Return lists: `page` changes the entries of a list, `sort` only their order."""
+    """Return pages of lists: `page` selects the entries of a list, `sort` only their order."""
     for name in range(number):
         for part in ("", "&page=2", "&page=3"):
             items = paragraphs(f"list {name} {part}")

@@ -1,4 +1,4 @@
-"""The defaults that documents state are those of the code."""
+"""The defaults in the documentation are those of the code."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def shown(value: object) -> str:
 
 @pytest.mark.parametrize("option", sorted(OPTIONS.keys() - {"memory"}))
 def test_the_default_of_each_option_is_documented(option: str) -> None:
-    """The second column of the table of options shows the default of the keyword."""
+    """The second column of the options table shows the default of each keyword argument."""
     assert DOCUMENTED[option] == shown(OPTIONS[option])
 
 
 def test_the_default_of_memory_is_documented() -> None:
-    """Its unit is MiB."""
+    """The options table shows the default of `memory` in MiB."""
     assert OPTIONS["memory"] == MEMORY
     assert DOCUMENTED["memory"] == f"{MEMORY >> 20} MiB"
 
 
 def test_the_limits_of_the_default_eviction_are_documented() -> None:
-    """The description of the option has the three numbers."""
+    """The row of `eviction` in the options table contains the three default limits."""
     limits = Eviction()
     row = next(line for line in LIBRARY.splitlines() if line.startswith("| `eviction` |"))
     assert f"{limits.max_documents:,}" in row
@@ -50,6 +50,6 @@ def test_the_limits_of_the_default_eviction_are_documented() -> None:
 
 @pytest.mark.parametrize("text", [LIBRARY, README], ids=["library.md", "README.md"])
 def test_one_heuristic_is_called_the_default(text: str) -> None:
-    """Among the rows of tables that name a heuristic."""
+    """Of the table rows that name a heuristic, only that of the default says `the default`."""
     rows = [line for line in text.splitlines() if line.startswith("|") and "the default" in line]
     assert [re.findall(r"`([a-z-]+)`", row)[0] for row in rows] == [DEFAULT]

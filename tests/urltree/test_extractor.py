@@ -1,4 +1,4 @@
-"""The library: one Extraction for each page, in order, with the decisions of the job."""
+"""The library: one Extraction for each page, in order, with the verdicts of the job."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def site(pages: int, host: str = "example.org") -> list[tuple[str, str]]:
 
 
 def test_what_recurs_is_left_out() -> None:
-    """The menu is on each page; the paper's heuristics know it from the second page on."""
+    """The menu is on each page, so the paper's heuristics drop it from the second page on."""
     texts = [extraction.text for extraction in urltree.extract(site(3), heuristic="strict")]
     assert texts == ["Home\nNews\nContact\nabout amber", "about birch x", "about cedar xx"]
 
@@ -55,7 +55,7 @@ def test_pages_are_read_lazily() -> None:
 
     def pages() -> Iterator[tuple[str, str]]:
         yield site(1)[0]
-        raise AssertionError("asked too early")
+        raise AssertionError("the second page was read too early")
 
     assert next(urltree.extract(pages())).status == "ok"
 
@@ -71,7 +71,10 @@ def test_pages_are_read_lazily() -> None:
     ],
 )
 def test_a_page_has_many_forms(page: Any) -> None:
-    """A page is a Page, a mapping with the fields of raw-html, or a pair; HTML is text or bytes."""
+    """A page is a Page, a mapping with the fields of raw-html, or a pair of URL and HTML.
+
+    The HTML is text or bytes.
+    """
     with Extractor() as extractor:
         extraction = extractor.extract(page)
     assert (extraction.url, extraction.text) == ("https://example.org/a", "text")
@@ -93,7 +96,10 @@ def test_a_page_has_many_forms(page: Any) -> None:
     ],
 )
 def test_a_fault_of_a_page_is_a_record(page: Any, reason: str) -> None:
-    """The record has the page's URL if there is one; later pages are not affected."""
+    """A faulty page gives an Extraction with an error, and later pages are not affected.
+
+    The Extraction has the URL of the page if the page has one.
+    """
     failed, after = urltree.extract([page, ("https://example.org/b", "<p>text")])
     assert (failed.status, failed.error, failed.text) == ("error", reason, None)
     assert failed.url in ("https://example.org/a", "nonsense:", None)
@@ -113,13 +119,13 @@ def test_a_fault_of_a_page_is_a_record(page: Any, reason: str) -> None:
     ],
 )
 def test_a_wrong_option_is_refused_at_once(options: dict[str, Any], error: type[Exception]) -> None:
-    """The error is raised before the first page is read."""
+    """A wrong option raises an error before the first page is read."""
     with pytest.raises(error):
         urltree.extract([], **options)
 
 
 def test_a_duplicate_names_the_first_copy_and_the_step() -> None:
-    """The fields are those of the topic duplicates."""
+    """A duplicate has the origin of the first copy, and the step that revealed the duplicate."""
     first, second = urltree.extract(
         [("https://example.org/a", "<p>x"), ("https://example.org/a?utm_source=feed", "<p>x")]
     )
@@ -132,7 +138,7 @@ def test_a_duplicate_names_the_first_copy_and_the_step() -> None:
 
 
 def test_the_same_origin_again_is_a_replay() -> None:
-    """The first result is returned again, although the menu is known by now."""
+    """A page with a known origin returns its first result, although the menu is known by now."""
     pages = [
         {"url": url, "html": text, "origin": f"t/0/{n}"} for n, (url, text) in enumerate(site(3))
     ]
@@ -141,14 +147,17 @@ def test_the_same_origin_again_is_a_replay() -> None:
 
 
 def test_a_page_without_url_is_a_domain_of_its_own() -> None:
-    """It is never a duplicate, and it has an id."""
+    """A page without URL is a site of its own with an id, so it is never a duplicate."""
     one, two = urltree.extract([(None, html("text")), (None, html("text"))])
     assert one.text == two.text == "Home\nNews\nContact\ntext"
     assert one.domain == f"{one.id}.invalid" == two.domain
 
 
 def test_two_passes_learn_from_all_before_they_judge() -> None:
-    """Later pages decide about the first page too; order and number of results stay."""
+    """With two passes later pages help to judge the first page too.
+
+    The number and order of the results do not change.
+    """
     pages = iter([*site(4), ("nonsense:", "<p>"), site(1)[0], (None, "<p>alone")])
     extractions = list(urltree.extract(pages, two_pass=True))
     assert [e.status for e in extractions] == ["ok"] * 4 + ["error", "duplicate", "ok"]
@@ -156,13 +165,13 @@ def test_two_passes_learn_from_all_before_they_judge() -> None:
 
 
 def test_two_passes_need_all_pages() -> None:
-    """A single page cannot be judged by pages that are not read yet."""
+    """With two passes a single page cannot be extracted, because all pages are read first."""
     with Extractor(two_pass=True) as extractor, pytest.raises(ValueError, match="all pages"):
         extractor.extract(site(1)[0])
 
 
 def test_all_blocks_are_given_when_asked_for() -> None:
-    """Each has its verdict and count."""
+    """With `boilerplate=True` all blocks are returned, each with its verdict and count."""
     *_, last = urltree.extract(site(3), boilerplate=True)
     assert last.blocks is not None
     assert [(b.text, b.verdict, b.count) for b in last.blocks] == [
@@ -174,7 +183,7 @@ def test_all_blocks_are_given_when_asked_for() -> None:
 
 
 def test_lone_surrogates_are_replaced_everywhere() -> None:
-    """Every output can be encoded as UTF-8."""
+    """Lone surrogates are replaced in every field, so that Extractions can be written as UTF-8."""
     page = {"url": "https://example.org/\ud800", "html": "<p>a\udc00", "meta": {"\ud800": "\ud800"}}
     extraction = next(urltree.extract([page]))
     assert (extraction.text, dict(extraction.meta)) == ("a\ufffd", {"\ufffd": "\ufffd"})
@@ -204,7 +213,7 @@ OPTIONS: dict[str, Any] = {"eviction": Eviction(max_documents=8, keep=5), "boile
 @given(pages=PAGES, cuts=st.sets(st.integers(0, 40), max_size=4))
 @settings(max_examples=50, deadline=None)
 def test_spills_and_reloads_change_nothing(pages: list[dict[str, Any]], cuts: set[int]) -> None:
-    """The Extractions stay the same if domains are saved to disk and loaded at any point."""
+    """The Extractions stay the same if sites are saved to disk and loaded at any point."""
     in_memory = list(urltree.extract(pages, **OPTIONS))
     with TemporaryDirectory() as state:
         bounds = sorted({0, len(pages), *(cut for cut in cuts if cut < len(pages))})
@@ -215,7 +224,7 @@ def test_spills_and_reloads_change_nothing(pages: list[dict[str, Any]], cuts: se
 
 
 def test_a_state_goes_on_where_it_ended(tmp_path: Path) -> None:
-    """Known pages are duplicates, and the numbers of origins continue."""
+    """With the state of an earlier run, its pages are duplicates and the origins continue."""
     first = list(urltree.extract(site(3), state=tmp_path))
     again = list(urltree.extract(site(4), state=tmp_path))
     assert [e.duplicate_of for e in again] == [*(e.origin for e in first), None]
@@ -224,14 +233,14 @@ def test_a_state_goes_on_where_it_ended(tmp_path: Path) -> None:
 
 
 def test_what_two_passes_said_is_said_again(tmp_path: Path) -> None:
-    """A replay returns the second verdict, which was the published one."""
+    """A replay after a two-pass run returns the second verdict, which was the published one."""
     page = {"url": site(1)[0][0], "html": site(1)[0][1], "origin": "t/0/0"}
     first = next(urltree.extract([page, *site(5)[1:]], two_pass=True, state=tmp_path))
     assert next(urltree.extract([page], state=tmp_path)) == first
 
 
 def test_an_interrupted_page_leaves_its_domain_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After Ctrl-C during learning, the tree is built again from the rows."""
+    """After Ctrl-C while a page is learned, the tree of its site is rebuilt from the rows."""
     from urltree.site.site import Site  # noqa: PLC0415 - the place that is interrupted
 
     def interrupt(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""Checks of the fields of a page."""
+"""Pages: the checks of their fields, and their final URL and time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RECORD: dict[str, Any] = {
 
 
 def test_a_page_has_every_field_of_its_record() -> None:
-    """No value is changed."""
+    """A page has every field of its record, with the same value."""
     page = Page.from_fields(RECORD)
     assert {"schema": 1} | {
         name: list(value) if name == "redirects" else value
@@ -46,23 +46,23 @@ def test_a_page_has_every_field_of_its_record() -> None:
 
 
 def test_all_but_html_may_be_missing() -> None:
-    """Admission decides later whether a URL is needed."""
+    """Only `html` is required here; admission decides later whether a URL is needed."""
     assert Page.from_fields({"html": ""}) == Page(url=None, html="")
 
 
 def test_null_is_as_good_as_missing() -> None:
-    """Producers that write every field write null for unknown values."""
+    """A null field counts as missing, because some producers write null for unknown values."""
     nothing = dict.fromkeys([*RECORD, "html_base64"]) | {"schema": 1, "html": "a"}
     assert Page.from_fields(nothing) == Page(url=None, html="a")
 
 
 def test_unknown_fields_are_ignored() -> None:
-    """Newer producers may send more fields."""
+    """Unknown fields are ignored, because newer producers may send more fields."""
     assert Page.from_fields({"html": "a", "colour": "red"}) == Page(url=None, html="a")
 
 
 def test_bytes_come_as_base64() -> None:
-    """JSON has no bytes; callers of the library pass them directly."""
+    """HTML bytes are base64 in JSON, which has no bytes; the library takes bytes directly."""
     assert Page.from_fields({"html_base64": "PHA+"}).html == b"<p>"
     assert Page.from_fields({"html": b"<p>"}).html == b"<p>"
 
@@ -101,7 +101,7 @@ def test_bytes_come_as_base64() -> None:
     ],
 )
 def test_a_malformed_page_says_which_field_and_why(change: dict[str, Any], message: str) -> None:
-    """There is one reason code for counting, and one sentence for people."""
+    """A malformed page raises PageError with one reason code, and a message about the field."""
     with pytest.raises(PageError) as caught:
         Page.from_fields(RECORD | change)
     assert caught.value.reason is Reason.MALFORMED
@@ -110,7 +110,7 @@ def test_a_malformed_page_says_which_field_and_why(change: dict[str, Any], messa
 
 
 def test_limits_themselves_are_allowed() -> None:
-    """20 redirects, and 8 KB of meta in UTF-8, are accepted."""
+    """A page with exactly MAX_REDIRECTS redirects and MAX_META_BYTES of `meta` is accepted."""
     page = Page.from_fields(
         RECORD
         | {"redirects": ["a"] * MAX_REDIRECTS, "meta": {"a": "ö" * (MAX_META_BYTES // 2 - 1) + "b"}}
@@ -119,14 +119,17 @@ def test_limits_themselves_are_allowed() -> None:
 
 
 def test_the_response_url_decides() -> None:
-    """Without one, the request URL is the final URL."""
+    """The final URL is the response URL or, without one, the request URL."""
     assert Page.from_fields(RECORD).final_url == "https://example.org/a"
     assert Page(url="http://example.org/a", html="").final_url == "http://example.org/a"
     assert Page(url=None, html="").final_url is None
 
 
 def test_a_pages_time_is_when_it_was_fetched_else_published() -> None:
-    """It is in microseconds since 1970, None if both are unknown."""
+    """The time of a page is when it was fetched, else when it was published, else None.
+
+    It is in microseconds since 1970.
+    """
     fetched = int(datetime(2013, 10, 27, 9, tzinfo=UTC).timestamp()) * 1_000_000
     assert Page.from_fields(RECORD).time == fetched
     assert Page.from_fields(RECORD | {"fetched_at": None}).time == fetched - 7_200_000_000
@@ -146,5 +149,5 @@ def test_a_pages_time_is_when_it_was_fetched_else_published() -> None:
     ],
 )
 def test_time_is_exact_in_every_year(stamp: str, expected: int) -> None:
-    """The time in UTC may even be outside the years of datetime."""
+    """Times are exact, even if the time in UTC is outside the years of datetime."""
     assert microseconds(stamp) == expected

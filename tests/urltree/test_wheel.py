@@ -1,4 +1,4 @@
-"""The wheel: what `pip install .` brings."""
+"""The wheel: which files `pip install .` installs."""
 
 from __future__ import annotations
 
@@ -25,19 +25,22 @@ def _files(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 @pytest.mark.parametrize("package", sorted(PACKAGES))
 def test_type_checkers_find_the_types_of_each_package(files: set[str], package: str) -> None:
-    """The marker `py.typed` is in the wheel (PEP 561)."""
+    """Each package in the wheel contains the marker `py.typed` for type checkers (PEP 561)."""
     assert f"{package}/py.typed" in files
 
 
 def test_the_job_stays_out(files: set[str]) -> None:
-    """`agents` and `models` are generic names, so they run from a checkout or the image."""
+    """The wheel does not contain the job: `agents` and `models` are too generic as names.
+
+    The job runs from a checkout or from the image.
+    """
     tops = {path.partition("/")[0] for path in files}
     assert {top for top in tops if not top.endswith(".dist-info")} == PACKAGES
 
 
 @pytest.mark.parametrize("package", sorted(PACKAGES))
 def test_every_tracked_file_of_a_package_is_in_the_wheel(files: set[str], package: str) -> None:
-    """Data files too, such as query_rules.yaml."""
+    """The wheel contains every file of a package, including data files such as query_rules.yaml."""
     expected = {
         str(path.relative_to(ROOT))
         for path in (ROOT / package).rglob("*")

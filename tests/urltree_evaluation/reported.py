@@ -16,23 +16,23 @@ from urltree_evaluation.prediction import Prediction, Run
 from urltree_evaluation.workspace import Workspace, write_lines
 
 Say = Callable[[CorpusPage], str | None]
-"""What an extractor says of a page; None is an exception."""
+"""Function that returns an extractor's text for a page; None means that the extractor fails."""
 
 TEXT = "Rain is expected tomorrow.\nTake your umbrella with you when you leave the house."
 
 
 def whole(page: CorpusPage) -> str:
-    """Return all of the gold."""
+    """Return the complete gold of the page."""
     return page.gold or " ".join(page.gold_with)
 
 
 def half(page: CorpusPage) -> str:
-    """Return the first line, and a menu."""
+    """Return the first line of the gold, followed by a menu."""
     return f"{whole(page).partition(chr(10))[0]}\nHome Share"
 
 
 def nothing(_page: CorpusPage) -> None:
-    """Fail on every page."""
+    """Return None for any page, which means that the extractor fails."""
 
 
 EXTRACTORS: Mapping[str, Say] = {"urltree-strict": half, "drop-seen": half, "plain": whole}
@@ -40,7 +40,7 @@ STREAMS = ("urltree-strict", "drop-seen")
 
 
 def pages(domains: int, of_each: int, gold: str = TEXT) -> list[CorpusPage]:
-    """Return pages whose golds differ only in the last word."""
+    """Return `of_each` pages of each domain; the golds of a domain differ only in the last word."""
     return [
         CorpusPage(
             f"{domain}-{number}",
@@ -56,7 +56,7 @@ def pages(domains: int, of_each: int, gold: str = TEXT) -> list[CorpusPage]:
 
 
 def as_segments(given: Iterable[CorpusPage]) -> list[CorpusPage]:
-    """Return the same pages with segments as gold."""
+    """Return the same pages, with segments as gold instead of a text."""
     return [
         replace(page, gold=None, gold_with=(page.gold or "",), gold_without=("Home",))
         for page in given

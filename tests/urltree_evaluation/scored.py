@@ -27,7 +27,10 @@ def page(  # noqa: PLR0913 - one parameter for each field
     segments: Segments | None = None,
     is_duplicate: bool = False,
 ) -> Score:
-    """Return the score of a page named "domain/anything"; "/anything" has no domain."""
+    """Return the score of a page.
+
+    Its id `name` is "domain/anything", or "/anything" without a domain.
+    """
     measured = () if f1 is None else get_args(Metric)
     return Score(
         id=name,
@@ -42,7 +45,7 @@ def page(  # noqa: PLR0913 - one parameter for each field
 
 
 def pages(values: Mapping[str, float]) -> list[Score]:
-    """Return sampled pages with these F1 values, by name."""
+    """Return scores of sampled pages; `values` maps the id of each page to its F1."""
     return [page(name, f1) for name, f1 in values.items()]
 
 
@@ -54,7 +57,7 @@ def workspace(
     kind: CorpusKind = "pages",
     tool: str | None = None,
 ) -> Workspace:
-    """Write a workspace with one corpus of one part, and these scores of each extractor."""
+    """Write a workspace with one corpus of one part, and the given scores for each extractor."""
     made = Workspace(path)
     corpus = Corpus(CORPUS, kind, {"pages": max(map(len, scores.values()))}, "0" * 64, tool)
     _write(path / "corpora" / CORPUS / "corpus.json", corpus)

@@ -1,4 +1,4 @@
-"""Streams for the tests of the gate: two sites with a menu on each page and three scored pages."""
+"""Streams for the tests of the gate: two sites with 21 pages each, of which 3 pages are scored."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import orjson
 import zstandard
 
 SITES = ("one.example", "two.example")
-PAGES = 21  # pages of a stream; the first, the eleventh and the last are scored
+PAGES = 21  # number of pages of a stream; the 1st, the 11th and the 21st page are scored
 
 
 def two_streams(folder: Path) -> Path:
-    """Write a stream for each site into the folder."""
+    """Write a stream for each site into the folder, and return the folder."""
     folder.mkdir(exist_ok=True)
     for site in SITES:
         write_stream(folder, site)
@@ -27,7 +27,10 @@ def write_stream(
     stories: str = ascii_lowercase[:PAGES],
     path: str = "{name}",
 ) -> None:
-    """Write a stream whose pages have a menu, a heading and an article named by a letter."""
+    """Write a stream whose pages have a menu, a heading and an article.
+
+    Each letter of `stories` is the name of a page.
+    """
     lines = [
         orjson.dumps(
             {

@@ -1,4 +1,4 @@
-"""A work folder with a small corpus, and extractors invented for it."""
+"""A work folder with a small corpus, and extractors that only the tests use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PART = "pages.example"
 def work(
     folder: Path, pages: int = 6, *, kind: CorpusKind = "stream", without_gold: tuple[int, ...] = ()
 ) -> Workspace:
-    """Write a corpus of one part, with pages "0", "1", … whose HTML is their id."""
+    """Write a corpus of one part, with pages "0", "1", and so on; the HTML of a page is its id."""
     workspace = Workspace(folder)
     write_lines(
         workspace.pages_file(CORPUS, PART),
@@ -35,7 +35,7 @@ def work(
 
 
 def single(name: str, function: Callable[[str], object]) -> RegisteredExtractor:
-    """Return a single-page extractor that gets a page's HTML, which is its id."""
+    """Return a single-page extractor; `function` gets a page's HTML, which is the page's id."""
 
     def make() -> ExtractFunction:
         return lambda page: function(page.html)  # type: ignore[return-value] # it may return anything
@@ -44,7 +44,7 @@ def single(name: str, function: Callable[[str], object]) -> RegisteredExtractor:
 
 
 def stream(name: str, make: Callable[[], ExtractFunction]) -> RegisteredExtractor:
-    """Return a stream extractor."""
+    """Return a stream extractor; `make` returns a new instance for each part."""
     return RegisteredExtractor(name, "", make, is_stream=True, package=None, module=__name__)
 
 
@@ -55,7 +55,7 @@ def predicted(
     sample: int | None = None,
     **limits: float,
 ) -> list[Prediction]:
-    """Run an extractor, and return its predictions; the limits suit slow machines."""
+    """Run an extractor, and return its predictions; the default limits also suit slow machines."""
     options: Mapping[str, float] = {"seconds": 30, "megabytes": 200, **limits}
     run_extractors(
         workspace,
@@ -68,12 +68,12 @@ def predicted(
 
 
 class Counting:
-    """A stream extractor whose text is the ids of the pages so far."""
+    """A stream extractor that returns the ids of all pages that it has received so far."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
 
     def __call__(self, page: CorpusPage) -> str:
-        """Return the ids of all pages so far, including this one."""
+        """Return the ids of all pages received so far, including this page."""
         self.seen.append(page.id)
         return " ".join(self.seen)

@@ -1,4 +1,4 @@
-"""The catalogue: available extractors, reasons for missing ones, and plugins from files."""
+"""Tests of the catalogue: available extractors, reasons for missing ones, and plugins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from urltree_evaluation import CorpusPage, DuplicatePage
 from urltree_evaluation.cli.extractors import command
 from urltree_evaluation.extractors import catalogue
 
-FAMILIES = {  # extractors by module
+FAMILIES = {  # names of extractors, by the name of their module
     "all-text": ["all-text"],
     "drop-seen": ["drop-seen"],
     "justext": ["justext"],
@@ -53,12 +53,12 @@ PARAGRAPHS, NEW_LINES = re.findall(r"```python\n(.*?)```", DOCS.read_text("utf-8
 
 
 def test_an_extractor_takes_at_most_twenty_lines() -> None:
-    """Both examples of the documentation have at most 20 lines, including imports."""
+    """Both examples of the documentation have at most 20 lines, including their imports."""
     assert max(len(code.splitlines()) for code in (PARAGRAPHS, NEW_LINES)) <= 20
 
 
 def plugin(folder: Path, code: str, name: str = "my_tool.py") -> Path:
-    """Write a file with this code."""
+    """Write a plugin with this code to a file, and return the path of the file."""
     file = folder / name
     file.write_text(dedent(code), "utf-8")
     return file
@@ -70,7 +70,7 @@ def page(html: str) -> CorpusPage:
 
 
 def without(*modules: str) -> str:
-    """Return what a process without these modules prints about missing extractors."""
+    """Return what a process prints about missing extractors if these modules cannot be imported."""
     code = f"""
         import sys
         sys.modules.update(dict.fromkeys({modules!r}))
@@ -84,7 +84,7 @@ def without(*modules: str) -> str:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_is_there_or_says_why_not(family: str) -> None:
-    """The extractors of each module are available, or there is a reason why they are not."""
+    """The extractors of each module are available, or the catalogue says why they are not."""
     found, absent = catalogue.load_extractors()
     if family in absent:
         assert not found.keys() & set(FAMILIES[family])
@@ -94,7 +94,7 @@ def test_every_family_is_there_or_says_why_not(family: str) -> None:
 
 
 def test_a_tool_that_is_not_installed_says_how_to_install_it() -> None:
-    """The reason contains the name to install, and the other extractors are available."""
+    """The reason for a missing tool contains its pip command, and our extractors are available."""
     said = without("newspaper", "readability", "trafilatura")
     assert "'newspaper4k': 'not installed: pip install newspaper4k'" in said
     assert "'readability-lxml': 'not installed: pip install readability-lxml'" in said
@@ -104,7 +104,10 @@ def test_a_tool_that_is_not_installed_says_how_to_install_it() -> None:
 
 @pytest.mark.slow
 def test_a_tool_that_is_broken_says_so_and_the_others_are_there(tmp_path: Path) -> None:
-    """Any exception on import becomes the reason."""
+    """If the import of a tool raises an exception, the catalogue has it as the reason.
+
+    The other extractors are available.
+    """
     (tmp_path / "resiliparse.py").write_text("1 / 0")
     code = """
         from urltree_evaluation.extractors import catalogue
@@ -119,13 +122,13 @@ def test_a_tool_that_is_broken_says_so_and_the_others_are_there(tmp_path: Path) 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="magic-html installs on Python 3.12")
 def test_magic_html_says_which_python_it_needs() -> None:
-    """Its package cannot be installed on older versions."""
+    """The reason names Python 3.12, because magic-html cannot be installed on older versions."""
     assert "'magic-html': 'needs Python 3.12'" in without("magic_html")
 
 
 @pytest.mark.parametrize("code", [PARAGRAPHS, NEW_LINES], ids=["single page", "stream"])
 def test_a_stranger_adds_an_extractor_in_twenty_lines(code: str, tmp_path: Path) -> None:
-    """One file of at most 20 lines adds a working extractor."""
+    """One file of at most 20 lines from the documentation adds a working extractor."""
     builtin, _ = catalogue.load_extractors()
     found, _ = catalogue.load_extractors([plugin(tmp_path, code)])
     (new,) = found.keys() - builtin.keys()
@@ -135,7 +138,7 @@ def test_a_stranger_adds_an_extractor_in_twenty_lines(code: str, tmp_path: Path)
 
 
 def test_a_stream_of_a_stranger_remembers(tmp_path: Path) -> None:
-    """Pages of the same part share one instance; the next part gets a new one."""
+    """All pages of a part share one instance of the extractor; each other part has its own."""
     new_lines = catalogue.load_extractors([plugin(tmp_path, NEW_LINES)])[0]["new-lines"]
     assert new_lines.is_stream
     extract, another = new_lines.make(), new_lines.make()
@@ -147,7 +150,7 @@ def test_a_stream_of_a_stranger_remembers(tmp_path: Path) -> None:
 
 
 def test_a_plugin_is_its_callers_alone(tmp_path: Path) -> None:
-    """A plugin is only available to the call that loads it, and it can be loaded again."""
+    """A plugin is available only to the call that loads it; a later call can load it again."""
     files = [plugin(tmp_path, PARAGRAPHS)]
     assert "paragraphs" in catalogue.load_extractors(files)[0]
     assert "paragraphs" not in catalogue.load_extractors()[0]
@@ -187,7 +190,7 @@ def test_a_plugin_is_its_callers_alone(tmp_path: Path) -> None:
     ],
 )
 def test_a_plugin_that_cannot_be_used_is_named(code: str, message: str, tmp_path: Path) -> None:
-    """The message contains the file and the error, and nothing stays registered."""
+    """The error contains the plugin's file and the cause, and no extractor is registered."""
     file = plugin(tmp_path, code)
     with pytest.raises(catalogue.PluginError) as error:
         catalogue.load_extractors([file])
@@ -198,7 +201,7 @@ def test_a_plugin_that_cannot_be_used_is_named(code: str, message: str, tmp_path
 
 @pytest.mark.parametrize("code", [PARAGRAPHS, NEW_LINES], ids=["single page", "stream"])
 def test_a_plugin_may_import_the_former_name_of_the_package(code: str, tmp_path: Path) -> None:
-    """`urltree.evaluation` still registers extractors, with a warning that names the plugin."""
+    """The former name `urltree.evaluation` still works, with a warning that names the plugin."""
     file = plugin(tmp_path, code.replace("urltree_evaluation", "urltree.evaluation"))
     builtin, _ = catalogue.load_extractors()
     message = r"urltree\.evaluation is deprecated: import \w+ from urltree_evaluation instead"
@@ -209,7 +212,7 @@ def test_a_plugin_may_import_the_former_name_of_the_package(code: str, tmp_path:
 
 
 def test_the_command_shows_the_warning_about_the_former_name(tmp_path: Path) -> None:
-    """Python hides DeprecationWarnings by default, but the author of a plugin should see this."""
+    """The command prints the DeprecationWarning, which Python hides by default."""
     former = PARAGRAPHS.replace("urltree_evaluation", "urltree.evaluation")
     file = str(plugin(tmp_path, former))
     code = f"from urltree.cli import main; main(['evaluate', 'extractors', '--plugin', {file!r}])"
@@ -219,7 +222,7 @@ def test_the_command_shows_the_warning_about_the_former_name(tmp_path: Path) -> 
 
 
 def test_two_plugins_do_not_share_a_name(tmp_path: Path) -> None:
-    """The error names the second plugin."""
+    """If two plugins register the same name, the error names the second plugin."""
     first = plugin(tmp_path, PARAGRAPHS, "first.py")
     second = plugin(tmp_path, PARAGRAPHS, "second.py")
     with pytest.raises(
@@ -229,7 +232,7 @@ def test_two_plugins_do_not_share_a_name(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_no_module_is_refused(tmp_path: Path) -> None:
-    """The name of a plugin must end in .py."""
+    """The name of a plugin's file must end in .py."""
     with pytest.raises(
         catalogue.PluginError, match=r"not a Python file: its name must end in \.py"
     ):
@@ -237,7 +240,10 @@ def test_a_file_that_is_no_module_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_version_is_of_package_and_code(tmp_path: Path) -> None:
-    """Changed code changes the version; without a package it is only the hash of the code."""
+    """The version of an extractor changes with its code.
+
+    It begins with the version of the package; without a package, it is only the hash of the code.
+    """
     first = catalogue.load_extractors([plugin(tmp_path, PARAGRAPHS)])[0]["paragraphs"]
     before = catalogue.extractor_version(first)
     changed = catalogue.load_extractors([plugin(tmp_path, PARAGRAPHS + "# changed")])[0][
@@ -254,7 +260,7 @@ def test_the_version_is_of_package_and_code(tmp_path: Path) -> None:
     "file", ["document.py", "heuristics/evidence/signals.py", "address/data/query_rules.yaml"]
 )
 def test_another_algorithm_is_another_version_of_ours_alone(file: str, tmp_path: Path) -> None:
-    """A change of any file of `urltree` changes only the version of our extractors."""
+    """A change of any file of `urltree` changes only the versions of our own extractors."""
     shutil.copytree(Path(urltree.__file__).parent, tmp_path / "urltree")
     code = f"""
         from dataclasses import replace
@@ -275,7 +281,10 @@ def test_another_algorithm_is_another_version_of_ours_alone(file: str, tmp_path:
 
 
 def test_a_function_of_another_module_is_of_the_plugins_version(tmp_path: Path) -> None:
-    """The version is the plugin's, because a built-in function has no file."""
+    """Changed code of a plugin changes the version, even if the extractor is a built-in function.
+
+    A built-in function has no source file.
+    """
     code = "from urltree_evaluation import single_page\nsingle_page('mine', 'none')(print)\n"
     versions = {
         catalogue.extractor_version(
@@ -287,7 +296,7 @@ def test_a_function_of_another_module_is_of_the_plugins_version(tmp_path: Path) 
 
 
 def test_the_verb_lists_what_is_there_and_what_is_not(tmp_path: Path) -> None:
-    """Each line has name, kind, version and options, or the reason why it is not available."""
+    """Each line has an extractor's name, kind, version and options, or why it is not available."""
     code = PARAGRAPHS.replace("all <p>, tags removed", "all [p]")
     said = CliRunner().invoke(command, ["--plugin", str(plugin(tmp_path, code))]).output
     lines = {line.split()[0]: line for line in said.splitlines() if line.strip()}
@@ -299,7 +308,7 @@ def test_the_verb_lists_what_is_there_and_what_is_not(tmp_path: Path) -> None:
 
 
 def test_the_verb_names_a_plugin_that_cannot_be_used(tmp_path: Path) -> None:
-    """The error is a message without a traceback."""
+    """The command prints the plugin's error without a traceback, and its exit code is 1."""
     result = CliRunner().invoke(command, ["--plugin", str(plugin(tmp_path, "1 / 0"))])
     assert result.exit_code == 1
     assert "my_tool.py: ZeroDivisionError" in result.output

@@ -1,4 +1,4 @@
-"""Converting: the order of pages, their hash, and inputs that have not changed."""
+"""Tests of converting: the order of pages, the hash of a corpus, and unchanged inputs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def workspace(tmp_path: Path) -> Workspace:
 def test_a_stream_has_a_part_for_each_domain_in_order_of_time(
     tmp_path: Path, workspace: Workspace
 ) -> None:
-    """Two hosts of a domain in two files are one part; pages of the same time keep their order."""
+    """Pages of two hosts of a domain, in two files, are one part.
+
+    Pages with the same time keep their order.
+    """
     put(tmp_path / "streams/1.jsonl", page("c", 3), page("a", 1), page("b", 2), page("b2", 2))
     put(
         tmp_path / "streams/2.jsonl",
@@ -40,7 +43,10 @@ def test_a_stream_has_a_part_for_each_domain_in_order_of_time(
 
 
 def test_an_undated_page_stays_behind_the_one_before(tmp_path: Path, workspace: Workspace) -> None:
-    """Dates and times without offset are UTC; an invalid time counts as unknown."""
+    """A page without a valid time follows the page before it.
+
+    Dates and times without offset are UTC.
+    """
     put(
         tmp_path / "streams/1.jsonl",
         page("first"),
@@ -56,7 +62,7 @@ def test_an_undated_page_stays_behind_the_one_before(tmp_path: Path, workspace: 
 
 
 def test_pages_without_gold_are_streamed(tmp_path: Path, workspace: Workspace) -> None:
-    """A stream may even have no gold at all."""
+    """A stream may have pages without gold, and even no page with gold."""
     put(tmp_path / "streams/1.jsonl", page("a", gold=None), page("b", gold=None))
     [corpus] = convert([tmp_path / "streams"], workspace)
     assert corpus.parts == {"site.example": 2}
@@ -66,7 +72,10 @@ def test_pages_without_gold_are_streamed(tmp_path: Path, workspace: Workspace) -
 def test_pages_of_no_known_site_are_sites_of_their_own(
     tmp_path: Path, workspace: Workspace
 ) -> None:
-    """Otherwise they would count as one site in averages over sites."""
+    """A page without URL and label has its id as its domain.
+
+    Otherwise all such pages would count as one site in averages over sites.
+    """
     convert(
         [put(tmp_path / "a.jsonl", page("1", url=""), page("2", url="", domain="L"))], workspace
     )
@@ -74,7 +83,7 @@ def test_pages_of_no_known_site_are_sites_of_their_own(
 
 
 def test_the_hash_is_of_the_pages_as_they_are_on_disk(tmp_path: Path, workspace: Workspace) -> None:
-    """The hash covers the uncompressed lines, part after part."""
+    """The hash of a corpus covers the uncompressed lines of all parts, one part after the other."""
     put(tmp_path / "streams/1.jsonl", page("a"), page("b", host="other.example"), page("c"))
     [corpus] = convert([tmp_path / "streams"], workspace)
     lines = b""
@@ -86,7 +95,10 @@ def test_the_hash_is_of_the_pages_as_they_are_on_disk(tmp_path: Path, workspace:
 
 
 def test_what_has_not_changed_is_not_converted_again(tmp_path: Path, workspace: Workspace) -> None:
-    """A changed input or option, or a lost part, causes a conversion with the same bytes."""
+    """A corpus is converted again only after a changed input or option, or if a part is missing.
+
+    The same input gives the same hash.
+    """
     file = put(tmp_path / "a.jsonl", page("1"), page("2"))
     written = workspace.path / "corpora" / "a" / "corpus.json"
 
@@ -108,7 +120,7 @@ def test_what_has_not_changed_is_not_converted_again(tmp_path: Path, workspace: 
 
 
 def test_a_conversion_that_fails_leaves_no_corpus(tmp_path: Path, workspace: Workspace) -> None:
-    """No files of the failed corpus remain, also none of an older version; earlier corpora do."""
+    """No file of a failed corpus remains, not even an older version; other corpora are kept."""
     good = put(tmp_path / "good.jsonl", page("1"))
     bad = put(tmp_path / "bad.jsonl", page("1"))
     convert([good, bad], workspace)
@@ -146,13 +158,13 @@ def test_what_is_no_corpus_is_said(
     options: dict[str, Any],
     problem: str,
 ) -> None:
-    """The error contains the file and the reason."""
+    """An input that is not a valid corpus, or a wrong option, is an error with the reason."""
     with pytest.raises(CorpusError, match=problem):
         convert([put(tmp_path / "a.jsonl", *records)], workspace, **options)
 
 
 def test_an_id_may_not_be_in_two_files_of_a_stream(tmp_path: Path, workspace: Workspace) -> None:
-    """The error names the second file."""
+    """If two files of a stream have a page with the same id, the error names the second file."""
     put(tmp_path / "streams/1.jsonl", page("a"))
     put(tmp_path / "streams/2.jsonl", page("a", host="other.example"))
     with pytest.raises(CorpusError, match=r"2\.jsonl: two pages have the id 'a'"):
@@ -160,7 +172,7 @@ def test_an_id_may_not_be_in_two_files_of_a_stream(tmp_path: Path, workspace: Wo
 
 
 def test_memory_does_not_grow_with_the_stream(tmp_path: Path, workspace: Workspace) -> None:
-    """Only one page is in memory at a time."""
+    """Converting a stream keeps only one page in memory at a time."""
     file = tmp_path / "streams" / "1.jsonl"
     file.parent.mkdir()
     with file.open("wb") as out:
@@ -171,14 +183,14 @@ def test_memory_does_not_grow_with_the_stream(tmp_path: Path, workspace: Workspa
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert load_conversion(workspace, "streams").html_bytes == 40_000_000
-    assert peak < 20_000_000  # measured: 15 MB, also with twice as many pages
+    assert peak < 20_000_000  # measured: 15 MB, even with twice as many pages
 
 
 @shared_only
 def test_records_without_url_are_converted(
     workspace: Workspace, record: Callable[[str], None]
 ) -> None:
-    """Each of the 273 pages gets the label of its record as domain."""
+    """The domain of each of the 273 pages without URL is the label of its record."""
     names = ["mozilla-readability-test-pages", "newspaper-tests"]
     convert([SHARED / "pages" / f"{name}.jsonl.zst" for name in names], workspace)
     pages = [page for name in names for page in workspace.pages(name, "pages")]

@@ -1,4 +1,4 @@
-"""The command `convert`: its output and exit codes, and the examples of the documentation."""
+"""Tests of the command `convert`: its output, exit codes, and the documentation's examples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(*arguments: object) -> Result:
 
 
 def test_a_line_for_each_corpus(tmp_path: Path) -> None:
-    """The output is the same if nothing has to be converted."""
+    """The command prints one line for each corpus, also if the corpora are already converted."""
     (tmp_path / "b.jsonl").write_text(PAGE + '{"html": "é"}\n')
     (tmp_path / "streams").mkdir()
     (tmp_path / "streams" / "a.jsonl").write_text(PAGE * 1_000)
@@ -40,7 +40,7 @@ def test_a_line_for_each_corpus(tmp_path: Path) -> None:
 
 
 def test_options_are_heard(tmp_path: Path) -> None:
-    """Name, kind and tool are used; the given format is the one that would be detected."""
+    """The options name, kind and tool take effect, and --form accepts the format of the input."""
     (tmp_path / "b.jsonl").write_text(PAGE)
     options = ["--name", "mine", "--kind", "stream", "--tool", "x", "--form", "json-lines"]
     result = run(tmp_path / "work", tmp_path, *options)
@@ -65,7 +65,10 @@ def test_wrong_inputs_end_without_a_traceback(
     code: int,
     problem: str,
 ) -> None:
-    """The exit code is 2 for wrong usage and 1 for an invalid corpus."""
+    """Wrong inputs end with a message.
+
+    The exit code is 2 for wrong usage and 1 for invalid corpora.
+    """
     monkeypatch.chdir(tmp_path)
     Path("bad.jsonl").write_text("no JSON")
     Path("empty").mkdir()
@@ -82,7 +85,7 @@ def _recipes() -> list[tuple[str, str]]:
 
 @pytest.mark.skipif(not _recipes(), reason="docs/evaluation.md has no recipe of a corpus yet")
 def test_a_stranger_adds_a_corpus_by_the_docs(tmp_path: Path) -> None:
-    """The commands of the documentation print the output shown there, for each format."""
+    """For each format, the commands of the documentation print the output that is shown there."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for command, output in _recipes():
         ran = subprocess.run(
@@ -100,7 +103,10 @@ def test_a_stranger_adds_a_corpus_by_the_docs(tmp_path: Path) -> None:
 def test_another_input_of_the_same_name_replaces_the_corpus_and_this_is_said(
     tmp_path: Path,
 ) -> None:
-    """The message tells users who meant two corpora to name one of them."""
+    """A message says that an input with the same name replaces the corpus.
+
+    Users who want to keep both corpora can then name one of them.
+    """
     for folder, is_said in (("a", False), ("b", True)):
         file = tmp_path / folder / "mine.jsonl"
         file.parent.mkdir()

@@ -1,4 +1,4 @@
-"""Converting: the corpora of each input, with their kind and name."""
+"""Tests of converting: the corpora that an input contains, with their kind and name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def test_each_file_of_a_folder_is_a_corpus(tmp_path: Path, workspace: Workspace) -> None:
-    """Its pages are one part in their original order, whatever the compression is."""
+    """The pages of each file are one part in their original order, with or without compression."""
     put(tmp_path / "in/a.jsonl", page("2", 2), page("1", 1, host="other.example"))
     put(tmp_path / "in/b.c.jsonl.gz", page("3"))
     put(tmp_path / "in/d.jsonl.zst", page("4"), page("5", gold=None))
@@ -54,7 +54,7 @@ def test_each_file_of_a_folder_is_a_corpus(tmp_path: Path, workspace: Workspace)
 def test_a_folder_says_whether_it_is_a_stream(
     tmp_path: Path, name: str, manifest: Any, kind: str
 ) -> None:
-    """Its name or manifest decides, and an explicit kind overrides both."""
+    """The name or the manifest of a folder decides its kind; an explicit kind overrides both."""
     put(tmp_path / name / "site.jsonl", page("a"))
     if manifest is not None:
         (tmp_path / name / "manifest.json").write_bytes(orjson.dumps(manifest))
@@ -64,7 +64,7 @@ def test_a_folder_says_whether_it_is_a_stream(
 
 
 def test_folders_of_corpora_are_entered(tmp_path: Path, workspace: Workspace) -> None:
-    """All formats are found, and folders without a corpus are skipped."""
+    """Corpora of all formats are found in subfolders, and folders without a corpus are skipped."""
     put(tmp_path / "in/streams/1.jsonl", page("a"))
     put(tmp_path / "in/pages/b.jsonl", page("a"))
     for name, text in {
@@ -92,7 +92,7 @@ def test_folders_of_corpora_are_entered(tmp_path: Path, workspace: Workspace) ->
 
 
 def test_gold_of_a_tool_is_marked(tmp_path: Path, workspace: Workspace) -> None:
-    """The tool comes from the caller, from the manifest, or from the list of published corpora."""
+    """The caller, the manifest or the list of known corpora names the tool that made the gold."""
     known = put(tmp_path / "in/newspaper-tests.jsonl", page("a"))
     other = put(tmp_path / "in/mine.jsonl", page("a"))
     put(tmp_path / "in/none.jsonl", page("a"))
@@ -108,7 +108,7 @@ def test_gold_of_a_tool_is_marked(tmp_path: Path, workspace: Workspace) -> None:
 def test_a_folder_is_named_where_one_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The folder's name replaces "." and ".."."""
+    """For the paths "." and "..", the real name of the folder is used."""
     put(tmp_path / "streams" / "in" / "1.jsonl", page("a"))
     monkeypatch.chdir(tmp_path / "streams" / "in")
     names = [
@@ -121,7 +121,10 @@ def test_a_folder_is_named_where_one_stands(
 
 
 def test_two_corpora_may_not_have_one_name(tmp_path: Path, workspace: Workspace) -> None:
-    """One would overwrite the other; one of them can be named."""
+    """Two corpora with the same name are an error, because one would overwrite the other.
+
+    One of them can be converted alone, with another name.
+    """
     files = [put(tmp_path / name / "a.jsonl", page("1")) for name in "xy"]
     with pytest.raises(CorpusError, match="2 corpora have the name a: convert them separately"):
         convert(files, workspace)
@@ -131,7 +134,7 @@ def test_two_corpora_may_not_have_one_name(tmp_path: Path, workspace: Workspace)
 
 
 def test_nothing_of_a_known_form_is_said(tmp_path: Path, workspace: Workspace) -> None:
-    """The error covers empty folders, missing paths, and folders of a different format."""
+    """The error names the path if it is an empty folder, is missing, or has a different format."""
     (tmp_path / "in").mkdir()
     for path, options, problem in [
         (tmp_path / "in", {}, "in: contains no corpus in a known format"),
@@ -146,7 +149,10 @@ def test_nothing_of_a_known_form_is_said(tmp_path: Path, workspace: Workspace) -
 
 @shared_only
 def test_the_22_sites_are_one_stream(record: Callable[[str], None]) -> None:
-    """Each benchmark of single pages is a corpus, and two of them have gold by a tool."""
+    """The 22 files of sites become one stream; each benchmark of single pages is a corpus.
+
+    The gold of two of these corpora was made by a tool.
+    """
     *pages, streams = find_corpora(SHARED)
     assert (streams.name, streams.kind, len(streams.paths)) == ("streams", "stream", 22)
     tools = {source.name: source.tool for source in pages if source.tool}
@@ -161,7 +167,7 @@ def test_the_22_sites_are_one_stream(record: Callable[[str], None]) -> None:
 def test_a_file_whose_name_would_leave_the_folder_asks_for_another(
     name: str, tmp_path: Path
 ) -> None:
-    """A corpus named ".." would overwrite all others."""
+    """The error asks for another name, because a corpus named ".." would overwrite all others."""
     file = put(tmp_path / name, page("1"))
     workspace = Workspace(tmp_path / "work")
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""CleanEval: its wrapper, its marks, and how pages and gold are matched."""
+"""The format of CleanEval: the wrapper of a page, the marks of the gold, and pairs of files."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ WRAPPED = (
 
 
 def put(file: Path, content: bytes | str) -> None:
-    """Write a file, and create its folders."""
+    """Write a file, and create the folders of its path."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def test_the_wrapper_is_taken_off_and_heard() -> None:
-    """Quotes in titles are not escaped there; the encoding is used like that of an HTTP header."""
+    """The wrapper gives URL, title and encoding.
+
+    Quotes in titles are not escaped there, and the encoding is used like that of an HTTP header.
+    """
     page = unwrap(WRAPPED)
     assert page.url == "http://site.example/a?b=1&c=2"
     assert page.title == 'Fish & "Chips" & café'
@@ -41,7 +44,7 @@ def test_the_wrapper_is_taken_off_and_heard() -> None:
 def test_parts_of_the_wrapper_may_be_missing(
     opening: bytes, url: str | None, title: str | None
 ) -> None:
-    """Later sets in this format lack some attributes."""
+    """A wrapper may lack attributes, as in later data sets in this format."""
     page = unwrap(opening + b"<p>A</text>")
     assert page.text() == "<p>A"
     assert page.url == ("http://site.example/" if url is None else url)
@@ -49,7 +52,7 @@ def test_parts_of_the_wrapper_may_be_missing(
 
 
 def test_a_page_without_wrapper_stays_as_it_is() -> None:
-    """It may even contain an element of that name."""
+    """A page without a wrapper is not changed, even if it contains an element named text."""
     page = b'<svg><text id="a">A</text></svg>'
     assert unwrap(page).text() == page.decode()
 
@@ -69,7 +72,10 @@ def test_a_page_without_wrapper_stays_as_it_is() -> None:
     ],
 )
 def test_marks_are_removed_from_gold(gold: str, text: str) -> None:
-    """A mark or an empty line begins a block; gold without marks keeps its lines."""
+    """Marks are removed, and a mark or an empty line begins a block.
+
+    Gold without marks keeps its lines.
+    """
     assert remove_marks(gold.removeprefix("\ufeff")) == text
 
 
@@ -78,7 +84,10 @@ def test_marks_are_removed_from_gold(gold: str, text: str) -> None:
     [("en_original/7.html", "en_cleaned/7-cleaned.txt"), ("input/7.html", "GoldStandard/7.txt")],
 )
 def test_pages_and_gold_meet_by_their_number(tmp_path: Path, page: str, gold: str) -> None:
-    """Both layouts work, and a page without a gold file has no gold."""
+    """Page and gold are matched by number in both layouts.
+
+    A page without a gold file has no gold.
+    """
     put(tmp_path / page, WRAPPED)
     put(tmp_path / gold, "URL: http://else.example/\n<h>Café")
     put((tmp_path / page).with_name("10.html"), "<p>A")
@@ -95,7 +104,7 @@ def test_pages_and_gold_meet_by_their_number(tmp_path: Path, page: str, gold: st
 
 
 def test_gold_tells_the_address_where_no_wrapper_does(tmp_path: Path) -> None:
-    """The first line of the gold contains the URL."""
+    """If the page has no wrapper, its URL comes from the first line of the gold."""
     put(tmp_path / "input/a.html", "<p>A")
     put(tmp_path / "GoldStandard/a.txt", "\nURL: http://www.site.example/a\n<p>A")
     [page] = read(tmp_path)
@@ -110,7 +119,7 @@ def test_gold_tells_the_address_where_no_wrapper_does(tmp_path: Path) -> None:
     ],
 )
 def test_files_that_cannot_be_matched_are_named(tmp_path: Path, second: str, problem: str) -> None:
-    """Two languages in one folder, or gold without its page, are errors."""
+    """It is an error if a folder has pages in two languages, or gold without its page."""
     put(tmp_path / "en_original/7.html", "<p>A")
     put(tmp_path / second, "<p>B")
     with pytest.raises(CorpusError, match=problem) as caught:

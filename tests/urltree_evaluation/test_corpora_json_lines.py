@@ -1,4 +1,4 @@
-"""Corpora as JSON Lines."""
+"""Tests of corpora in the format JSON Lines."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ def written(folder: Path, *records: dict[str, Any]) -> Path:
 
 
 def test_all_fields_are_read(tmp_path: Path) -> None:
-    """The domain is that of the URL, even if there is a label."""
+    """All fields of a record are read.
+
+    The domain comes from the URL, even if the record has a label.
+    """
     assert list(read(written(tmp_path, FULL))) == [
         CorpusPage(
             id="a1",
@@ -53,7 +56,11 @@ def test_all_fields_are_read(tmp_path: Path) -> None:
 
 
 def test_html_is_enough(tmp_path: Path) -> None:
-    """Missing, null and empty fields are unknown; the id is file name and line number."""
+    """Only `html` is required.
+
+    Missing, null and empty fields count as unknown, and the default id consists of the file name
+    and the line number.
+    """
     empty = {"html": "", "url": "", "title": "", "published": None, "with": None}
     pages = list(read(written(tmp_path, {"html": "<p>"}, empty)))
     assert pages == [
@@ -65,33 +72,39 @@ def test_html_is_enough(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("url", ["", "hard::file.html", "xhttps://site.example/"])
 def test_a_label_stands_for_the_domain_where_there_is_no_url(tmp_path: Path, url: str) -> None:
-    """An invalid URL counts as missing, because extractors fail on it."""
+    """Without a valid URL, the label is the domain.
+
+    An invalid URL counts as missing, because extractors fail on it.
+    """
     [page] = read(written(tmp_path, FULL | {"url": url}))
     assert (page.url, page.domain) == ("", "a label")
 
 
 def test_an_empty_gold_is_gold(tmp_path: Path) -> None:
-    """It means that no text should be extracted."""
+    """A page with empty gold is scored: empty gold means that no text should be extracted."""
     [page] = read(written(tmp_path, {"html": "<p>", "gold": ""}))
     assert page.gold == ""
     assert page.is_scored
 
 
 def test_a_number_may_be_an_id(tmp_path: Path) -> None:
-    """Zero is allowed, too."""
+    """An id may be a number, including zero, and becomes text."""
     assert [page.id for page in read(written(tmp_path, FULL | {"id": 0}))] == ["0"]
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress, bytes])
 def test_files_may_be_compressed(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
-    """The first bytes show whether a file is compressed by gzip or zstd."""
+    """Compression by gzip or zstd is detected from the first bytes of a file, not from its name."""
     file = written(tmp_path, FULL, FULL)
     file.write_bytes(pack(file.read_bytes()))
     assert [page.id for page in read(file)] == ["a1", "a1"]
 
 
 def test_lone_surrogates_are_replaced(tmp_path: Path) -> None:
-    """JSON can contain them, but UTF-8 cannot, so later stages could not write them."""
+    """Lone surrogates are replaced by U+FFFD.
+
+    JSON can contain them but UTF-8 cannot, so later stages could not write them.
+    """
     file = tmp_path / "site.jsonl"
     file.write_bytes(rb'{"html": "a\ud800b", "gold": "\ud83d\ude00", "with": ["\udfff"]}')
     [page] = read(file)
@@ -112,7 +125,7 @@ def test_lone_surrogates_are_replaced(tmp_path: Path) -> None:
     ],
 )
 def test_a_line_that_is_no_page_is_named(tmp_path: Path, line: bytes, problem: str) -> None:
-    """The error contains the file, the number and the field."""
+    """The error contains the file, the number of the page or line, and the field."""
     file = written(tmp_path, FULL)
     file.write_bytes(file.read_bytes() + line)
     with pytest.raises(CorpusError) as caught:
@@ -121,7 +134,7 @@ def test_a_line_that_is_no_page_is_named(tmp_path: Path, line: bytes, problem: s
 
 
 def test_a_file_that_is_cut_short_is_named(tmp_path: Path) -> None:
-    """The pages before the cut are not treated as the whole file."""
+    """A truncated file is an error, so that its first pages are not taken for the whole file."""
     file = written(tmp_path, FULL, FULL)
     file.write_bytes(gzip.compress(file.read_bytes())[:-9])
     with pytest.raises(CorpusError, match=r"site\.jsonl: "):

@@ -1,4 +1,4 @@
-"""L3S-GN1: the gold that its spans mark."""
+"""The format of L3S-GN1, whose gold is marked by spans."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_gold_is_headline_and_full_text() -> None:
-    """There is one line for each block in the page's order; the innermost span decides."""
+    """The gold has one line for each block, in the page's order.
+
+    A text belongs to the innermost span around it.
+    """
     gold = annotated_gold(ANNOTATED, "page")
     assert gold.headline == "The headline"
     assert gold.text.splitlines() == [
@@ -47,7 +50,10 @@ def test_gold_is_headline_and_full_text() -> None:
 
 
 def test_spans_around_runs_of_text_part_no_lines() -> None:
-    """Annotators marked the text between two tags; a headline is a line of its own."""
+    """A span does not begin a new line, because annotators marked each text between two tags.
+
+    The headline is still a line of its own.
+    """
     runs = """<p><span class="x-nc-sel1">A</span> <span class="x-nc-sel2">b</span>
         <a><span class="x-nc-sel2">c</span></a><span class="x-nc-sel2">, d</span>"""
     assert annotated_gold(runs, "page") == ("A\nb c, d", "A")
@@ -55,12 +61,12 @@ def test_spans_around_runs_of_text_part_no_lines() -> None:
 
 @pytest.mark.parametrize("html", ["", "<p>A", '<span class="x-nc-sel5">A</span>'])
 def test_a_page_in_which_nothing_is_marked_has_empty_gold(html: str) -> None:
-    """Empty gold means that no text should be extracted."""
+    """A page without marked text has empty gold, which means that no text should be extracted."""
     assert annotated_gold(html, "page") == ("", None)
 
 
 def test_the_three_files_of_a_page_meet_by_its_id(folder: Path) -> None:
-    """The page is the original one, and its title is the headline."""
+    """The HTML comes from the original file, and the title from the annotated file."""
     (folder / "original" / "2-b.html").write_bytes(b"<meta charset=iso-8859-2><p>\xb3\xf3d\xbc")
     first, second = read(folder)
     assert (first.id, first.url, first.domain) == (
@@ -76,13 +82,13 @@ def test_the_three_files_of_a_page_meet_by_its_id(folder: Path) -> None:
 
 
 def test_addresses_may_be_missing(folder: Path) -> None:
-    """The file of URLs is optional."""
+    """The file of URLs may be missing; the pages then have no URL."""
     (folder / "url-mapping.txt").unlink()
     assert [page.url for page in read(folder)] == [""]
 
 
 def test_gold_without_its_page_is_named(folder: Path) -> None:
-    """Otherwise it would be ignored silently."""
+    """A gold file without its page is an error; otherwise it would be ignored silently."""
     (folder / "original" / "1-a.html").unlink()
     with pytest.raises(
         CorpusError, match=r"annotated/1-a\.html: the original of this page, .* does not exist"

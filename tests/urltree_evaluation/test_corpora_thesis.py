@@ -1,4 +1,4 @@
-"""The layout of the thesis: raw, clean and meta.yaml."""
+"""The layout of corpora in the thesis: the folders raw and clean, and the file meta.yaml."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ L3S_GN1 = """
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Write the files that the tables above refer to."""
+    """Write the files that CLEANEVAL and L3S_GN1 refer to."""
     for name, content in {
         "raw/763.html": b"<html>caf\xe9 \x93quoted\x94 \x81",
         "clean/763.txt": "URL: http://www.site.example/763\n<h>Café".encode(),
@@ -53,7 +53,7 @@ def pages(folder: Path, meta: str) -> list[CorpusPage]:
 
 
 def test_cleaneval_is_read_as_the_thesis_kept_it(folder: Path) -> None:
-    """The URL is the `id` in `meta`, and the gold has CleanEval's marks."""
+    """For CleanEval, the `id` in `meta` is the URL, and CleanEval's marks are removed."""
     (folder / "raw/763.html").write_bytes(b"<html>caf\xe9 \x93quoted\x94")
     assert pages(folder, CLEANEVAL) == [
         CorpusPage(
@@ -68,23 +68,32 @@ def test_cleaneval_is_read_as_the_thesis_kept_it(folder: Path) -> None:
 
 
 def test_l3s_gn1_is_read_as_the_thesis_kept_it(folder: Path) -> None:
-    """Gold in HTML has L3S-GN1's spans."""
+    """For L3S-GN1, the gold file is HTML, and the gold is the text that L3S-GN1's spans mark."""
     assert pages(folder, L3S_GN1) == [CorpusPage("4a3c", "", "", "<html>łódź", gold="łódź")]
 
 
 def test_a_byte_without_meaning_to_browsers_has_that_of_the_label(folder: Path) -> None:
-    """`iso8859-1` is windows-1252 unless a byte is undefined there."""
+    """A page labelled `iso8859-1` is decoded as windows-1252.
+
+    A byte that is undefined in windows-1252 is decoded as ISO 8859-1.
+    """
     [page] = pages(folder, CLEANEVAL)
     assert page.html == "<html>café \x93quoted\x94 \x81"
 
 
 def test_raw_is_enough(folder: Path) -> None:
-    """The id is the name of the file, the encoding is detected, and there is no gold."""
+    """An entry needs only `raw`.
+
+    Its id is then the file name, its encoding is detected, and it has no gold.
+    """
     assert pages(folder, "- {raw: 4a3c.html}") == [CorpusPage("4a3c", "", "", "<html>łódź")]
 
 
 def test_the_entry_itself_may_say_what_meta_says(folder: Path) -> None:
-    """Numbers and dates that YAML has parsed are converted to text."""
+    """The fields of `meta` may be in the entry itself.
+
+    Numbers and dates that YAML has parsed are converted to text.
+    """
     meta = (
         "- {raw: 4a3c.html, id: 17, url: 'http://a.example/', title: 1984, published: 2012-09-01}"
     )
@@ -98,7 +107,10 @@ def test_the_entry_itself_may_say_what_meta_says(folder: Path) -> None:
 
 
 def test_the_wrapper_of_cleaneval_may_be_left_on(folder: Path) -> None:
-    """The stated encoding overrides that of the wrapper."""
+    """A page may have CleanEval's wrapper.
+
+    The encoding in meta.yaml overrides that of the wrapper.
+    """
     wrapped = '<text id="http://site.example/9" title="Żółw" encoding="utf-8"><p>łódź</text>'
     (folder / "raw/9.html").write_bytes(wrapped.encode("iso-8859-2"))
     [page] = pages(folder, "- {raw: 9.html, raw_encoding: iso-8859-2, meta: {title: A}}")
@@ -106,7 +118,7 @@ def test_the_wrapper_of_cleaneval_may_be_left_on(folder: Path) -> None:
 
 
 def test_tags_of_python_2_are_understood(folder: Path) -> None:
-    """The thesis' own scripts wrote such tables."""
+    """Type tags of Python 2 are read as text, because the scripts of the thesis wrote them."""
     [page] = pages(folder, "- {raw: !!python/str '4a3c.html', title: !!python/unicode 'A'}")
     assert page.title == "A"
 
@@ -140,6 +152,6 @@ def test_tags_of_python_2_are_understood(folder: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_said(folder: Path, meta: str, problem: str) -> None:
-    """The error contains the file, the entry and its id."""
+    """The error contains the file, and the entry and its id where they are known."""
     with pytest.raises(CorpusError, match=f"(?s){problem}"):
         pages(folder, meta)

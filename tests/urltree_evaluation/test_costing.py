@@ -1,4 +1,4 @@
-"""Cost: ratios of sums over the same documents; failures are left out and listed."""
+"""Tests of the cost: ratios of sums over the same documents; failures are left out and listed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SIZES = {("c", "1"): 100, ("c", "2"): 200, ("d", "1"): 400}
 
 
 def measured(extractor: str, **seconds: list[float]) -> dict[Trial, list[float]]:
-    """Return seconds of passes by trial; c1 is document "1" of corpus "c"."""
+    """Return the seconds of all passes by trial; the key c1 means document "1" of corpus "c"."""
     return {Trial(name[0], name[1], extractor): passes for name, passes in seconds.items()}
 
 
@@ -35,7 +35,10 @@ PARSES = measured(PARSE.name, c1=[1, 1, 9], c2=[2, 2, 2], d1=[4, 3, 5])
 
 
 def test_a_ratio_is_of_sums_over_the_documents_of_both() -> None:
-    """Each document counts with the median of its passes."""
+    """A ratio divides the sums of seconds over the documents that both could process.
+
+    The seconds of a document are the median of its passes.
+    """
     found = summarise_costs(PARSES | measured("x", c1=[7, 2, 3], d1=[8, 8, 8]), SIZES, {}, {"x": 5})
     assert (found.documents, found.bytes, found.seconds) == (3, 700, 7)
     x = found.extractors["x"]
@@ -46,7 +49,10 @@ def test_a_ratio_is_of_sums_over_the_documents_of_both() -> None:
 
 
 def test_a_document_that_failed_in_one_pass_counts_in_none() -> None:
-    """It is listed with the reason; an extractor that failed everywhere has no cost."""
+    """A document that failed in one pass is left out, with the reason.
+
+    An extractor that failed on all documents has no cost.
+    """
     left_out = {Trial("c", "1", "x"): "time", Trial("c", "2", "y"): "exception"}
     seconds = PARSES | measured("x", c1=[9], c2=[4]) | measured("y", c2=[1])
     found = summarise_costs(seconds, SIZES, left_out, {"x": None, "y": None}).extractors
@@ -55,21 +61,21 @@ def test_a_document_that_failed_in_one_pass_counts_in_none() -> None:
 
 
 def test_a_document_whose_bare_parse_fails_counts_nowhere() -> None:
-    """There is nothing to divide by."""
+    """A document whose bare parse fails is in no extractor's cost, because it has no divisor."""
     seconds = measured(PARSE.name, c1=[1]) | measured("x", c1=[2], c2=[100])
     found = summarise_costs(seconds, SIZES, {Trial("c", "2", PARSE.name): "exception"}, {"x": None})
     assert (found.documents, found.extractors["x"].ratio) == (1, 2)
 
 
 def busy(seconds: float) -> None:
-    """Use CPU time."""
+    """Use CPU time for the given number of seconds."""
     begun = time.process_time()
     while time.process_time() - begun < seconds:
         pass
 
 
 def fails_on(bad: str) -> None:
-    """Fail in a different way on pages "1", "2" and "3"."""
+    """Fail on pages "1", "2" and "3": by an exception, by ending the process, and by hanging."""
     if bad == "1":
         raise ValueError
     if bad == "2":
@@ -100,7 +106,10 @@ def test_extractors_are_measured_side_by_side(tmp_path: Path) -> None:
 
 
 def test_a_stream_extractor_begins_anew_with_each_pass(tmp_path: Path) -> None:
-    """It gets the documents of streams in order, and none of single pages."""
+    """Each pass makes a new stream extractor.
+
+    It gets the documents of streams in order, and no documents of corpora of single pages.
+    """
     log = tmp_path / "log"
 
     class Noted(Counting):
@@ -119,7 +128,10 @@ def test_a_stream_extractor_begins_anew_with_each_pass(tmp_path: Path) -> None:
 
 
 def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
-    """Changed documents, passes or extractors, or a deleted file, cause a new measurement."""
+    """The cost is measured again only after a change of documents, passes or extractors.
+
+    A deleted file is also measured again.
+    """
     calls = tmp_path / "calls"
 
     def note(_html: str) -> None:
@@ -135,7 +147,7 @@ def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
 
 
 def test_peak_memory_is_of_an_extraction_that_came_later_too(tmp_path: Path) -> None:
-    """Peak memory is updated, and CPU time is kept."""
+    """A later extraction adds peak memory to the cost, and CPU times are kept."""
     workspace, same = work(tmp_path, 2), single("same", str)
     before = measure_costs(workspace, {"same": same}, passes=1).extractors["same"]
     assert before.peak_memory is None
@@ -146,7 +158,7 @@ def test_peak_memory_is_of_an_extraction_that_came_later_too(tmp_path: Path) -> 
 
 
 def test_a_corpus_that_cannot_be_read_is_no_cost(tmp_path: Path) -> None:
-    """The error is a message."""
+    """A corpus that cannot be read is an error with a message, and not a cost of 0."""
     workspace = work(tmp_path)
     workspace.pages_file(CORPUS, PART).write_bytes(b"no zstd")
     with pytest.raises(
@@ -156,7 +168,10 @@ def test_a_corpus_that_cannot_be_read_is_no_cost(tmp_path: Path) -> None:
 
 
 def test_peak_memory_and_what_is_deadly_are_known_from_extraction(tmp_path: Path) -> None:
-    """The increases of a part's pages add up; documents that killed a process are skipped."""
+    """Peak memory is the sum of the increases by the pages of a part.
+
+    Documents that killed a process in the extraction are not measured.
+    """
     tried = tmp_path / "tried"
 
     def grow(html: str) -> None:
@@ -176,6 +191,6 @@ def test_peak_memory_and_what_is_deadly_are_known_from_extraction(tmp_path: Path
 
 
 def test_where_nothing_was_measured_there_is_no_cost(tmp_path: Path) -> None:
-    """Without the file, there is no cost in the report."""
+    """If no cost was measured, `load_cost` returns None."""
     nothing: Cost | None = load_cost(tmp_path)
     assert nothing is None

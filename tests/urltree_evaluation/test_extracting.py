@@ -1,4 +1,4 @@
-"""Extraction: the pages of each extractor, and predictions that are kept or made again."""
+"""Tests of extraction: the pages that extractors get, and when predictions are kept or replaced."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ counting = stream("counting", Counting)
 
 
 def files(workspace: Workspace) -> dict[str, int]:
-    """Return every predictions file with a value that changes when it is written again."""
+    """Return the time of the last change of each file of predictions, by the path of the file."""
     found = workspace.path.glob("predictions/**/*.zst")
     return {str(file.relative_to(workspace.path)): file.stat().st_mtime_ns for file in found}
 
@@ -35,7 +35,10 @@ def files(workspace: Workspace) -> dict[str, int]:
 def test_a_single_page_extractor_is_given_the_evenly_spaced_pages_of_a_stream(
     tmp_path: Path,
 ) -> None:
-    """Each page has its number in the domain, from 1."""
+    """The sampled pages are evenly spaced.
+
+    The number of a page is its position in its domain, from 1.
+    """
     outcomes = predicted(work(tmp_path, 10), same, sample=4)
     assert [each.text for each in outcomes] == ["0", "2", "5", "7"]
     assert [each.number for each in outcomes] == [1, 3, 6, 8]
@@ -43,7 +46,10 @@ def test_a_single_page_extractor_is_given_the_evenly_spaced_pages_of_a_stream(
 
 
 def test_a_stream_extractor_is_given_all_pages_in_order(tmp_path: Path) -> None:
-    """The evenly spaced pages are marked, because rankings use them."""
+    """A stream extractor gets all pages.
+
+    The sampled pages are marked, because rankings use only these.
+    """
     outcomes = predicted(work(tmp_path, 10), counting, sample=4)
     assert [each.number for each in outcomes] == list(range(1, 11))
     assert outcomes[9].text == "0 1 2 3 4 5 6 7 8 9"
@@ -54,13 +60,16 @@ def test_a_stream_extractor_is_given_all_pages_in_order(tmp_path: Path) -> None:
 def test_a_corpus_of_single_pages_is_given_whole(
     extractor: RegisteredExtractor, tmp_path: Path
 ) -> None:
-    """The sample has no effect."""
+    """The option `sample` has no effect on a corpus of single pages."""
     outcomes = predicted(work(tmp_path, 10, kind="pages"), extractor, sample=4)
     assert [each.id for each in outcomes if each.is_sampled] == list("0123456789")
 
 
 def test_pages_without_gold_are_learned_from_and_have_no_outcome(tmp_path: Path) -> None:
-    """Single-page extractors do not get them."""
+    """A stream extractor learns from pages without gold, but has no predictions for them.
+
+    Single-page extractors do not get these pages.
+    """
     workspace = work(tmp_path, without_gold=(0, 3))
     assert [each.text for each in predicted(workspace, counting)] == [
         "0 1",
@@ -72,7 +81,7 @@ def test_pages_without_gold_are_learned_from_and_have_no_outcome(tmp_path: Path)
 
 
 def test_what_is_there_is_kept(tmp_path: Path) -> None:
-    """A second run does nothing; only a missing file is made again."""
+    """Predictions that exist are kept: a second run makes only missing files."""
     workspace = work(tmp_path)
     assert run_extractors(workspace, {"same": same, "counting": counting}) == 2
     before = files(workspace)
@@ -87,7 +96,7 @@ def test_what_is_there_is_kept(tmp_path: Path) -> None:
 
 
 class Said(Progress):
-    """Progress that stores messages."""
+    """A `Progress` that stores its messages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -99,17 +108,17 @@ class Said(Progress):
 
 
 def another_sample(workspace: Workspace, said: Said) -> int:
-    """Use a larger sample."""
+    """Run the extractor with a larger sample."""
     return run_extractors(workspace, {"same": same}, sample=3, progress=said)
 
 
 def another_corpus(workspace: Workspace, said: Said) -> int:
-    """Use other pages in a corpus of the same name."""
+    """Run the extractor on a corpus with the same name and other pages."""
     return run_extractors(work(workspace.path, 7), {"same": same}, sample=2, progress=said)
 
 
 def another_options(workspace: Workspace, said: Said) -> int:
-    """Use other options of an extractor of the same name."""
+    """Run an extractor with the same name and other options."""
     told = replace(same, options="tables off")
     return run_extractors(workspace, {"same": told}, sample=2, progress=said)
 
@@ -118,7 +127,10 @@ def another_options(workspace: Workspace, said: Said) -> int:
 def test_what_is_stale_is_made_anew_and_this_is_said(
     change: Callable[[Workspace, Said], int], tmp_path: Path
 ) -> None:
-    """Their scores are deleted, too; predictions of other extractors are kept."""
+    """Outdated predictions and their scores are deleted with a message that names the cause.
+
+    Predictions of other extractors are kept.
+    """
     workspace, said = work(tmp_path), Said()
     run_extractors(workspace, {"same": same, "counting": counting}, sample=2)
     scores = workspace.scores_file(CORPUS, "same", PART)
@@ -134,13 +146,13 @@ def test_what_is_stale_is_made_anew_and_this_is_said(
 
 
 def test_a_corpus_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
-    """The error lists the available corpora, and nothing is run."""
+    """An unknown corpus is an error that lists the available ones, and no extractor is run."""
     with pytest.raises(WorkspaceError, match=r"There is no corpus nowhere\. Available: made-up"):
         run_extractors(work(tmp_path), {"same": same}, corpora=["nowhere"])
 
 
 def test_several_processes_write_what_one_does(tmp_path: Path) -> None:
-    """Parts and extractors that run at the same time do not affect each other."""
+    """Extractors that run at the same time write the same predictions as in one process."""
     extractors = {
         f"{kind.name}-{n}": replace(kind, name=f"{kind.name}-{n}")
         for kind in (same, counting)
@@ -155,7 +167,7 @@ def test_several_processes_write_what_one_does(tmp_path: Path) -> None:
 
 
 def test_progress_counts_every_outcome(tmp_path: Path) -> None:
-    """Predictions that already exist are not expected."""
+    """The total of the progress counts only predictions that do not exist yet."""
     progress = Progress()
     run_extractors(
         work(tmp_path), {"same": same, "counting": counting}, sample=2, progress=progress

@@ -45,7 +45,7 @@ with options.errors_as_messages(), show_progress("extract") as progress:
 
 
 def started(folder: Path) -> subprocess.Popen[str]:
-    """Start an extraction in its own process group, as a shell does."""
+    """Start an extraction in a process group of its own, as a shell does."""
     return subprocess.Popen(
         [sys.executable, "-c", RUN, str(folder)],
         env=child_process.environment(),
@@ -56,15 +56,15 @@ def started(folder: Path) -> subprocess.Popen[str]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for a condition, for at most five minutes."""
+    """Wait until a condition is true, for at most five minutes."""
     end = time.monotonic() + 300
     while not condition():
-        assert time.monotonic() < end, "it did not come"
+        assert time.monotonic() < end, "the condition is still false"
         time.sleep(0.02)
 
 
 def is_alive(number: int) -> bool:
-    """Return whether a process runs; a zombie, as in containers, counts as ended."""
+    """Return whether a process is running; a zombie, as in containers, counts as ended."""
     with suppress(psutil.NoSuchProcess):
         return bool(psutil.Process(number).status() != psutil.STATUS_ZOMBIE)
     return False
@@ -81,7 +81,10 @@ def is_alive(number: int) -> bool:
 def test_an_interrupted_run_leaves_no_process_and_goes_on(
     end: signal.Signals, code: int, message: str, tmp_path: Path
 ) -> None:
-    """Even if a page hangs, complete files are kept and incomplete ones are made again."""
+    """An interrupted run ends all its processes, even if a page hangs.
+
+    The next run keeps complete files, and makes incomplete ones again.
+    """
     workspace = work(tmp_path / "work")
     quick, slow = (workspace.predictions_file(CORPUS, name, PART) for name in ("quick", "slow"))
     process = started(tmp_path)
@@ -125,7 +128,10 @@ finally:
 
 
 def test_a_full_disk_ends_all_processes_and_leaves_no_file(tmp_path: Path) -> None:
-    """A limit on the size of files simulates the full disk."""
+    """If the disk is full, all processes end and no temporary file remains.
+
+    A limit on the size of files simulates the full disk.
+    """
     work(tmp_path)
     command = [sys.executable, "-c", FULL, str(tmp_path)]
     ran = subprocess.run(

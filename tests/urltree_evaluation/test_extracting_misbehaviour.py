@@ -1,4 +1,4 @@
-"""An extractor that hangs, leaks memory or crashes: the page is counted, and the run continues."""
+"""An extractor that hangs, leaks memory or crashes fails only on that page; the run continues."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from urltree_evaluation.running.part_run import DEATHS
 pytestmark = pytest.mark.slow
 
 BAD = "2"  # id of the page on which the extractor misbehaves
-SECONDS = 1.0  # limit of CPU time, a thousand times what a page takes here
+SECONDS = 1.0  # limit of CPU time for a page, about 1,000 times the time that a page needs here
 
 
 def sleeps() -> None:
@@ -36,18 +36,18 @@ def sleeps() -> None:
 
 
 def loops() -> None:
-    """Use CPU time in Python."""
+    """Use CPU time in Python code without end."""
     while True:
         pass
 
 
 def backtracks() -> None:
-    """Use CPU time in C without releasing the interpreter."""
+    """Use CPU time in C code that never releases the interpreter lock."""
     re.match(r"(a+)+$", "a" * 60 + "b")
 
 
 def swallows_everything() -> None:
-    """Catch every exception."""
+    """Sleep without end, and catch every exception."""
     while True:
         try:
             time.sleep(60)
@@ -56,14 +56,14 @@ def swallows_everything() -> None:
 
 
 def ignores_signals() -> None:
-    """Ignore every signal that can be ignored."""
+    """Sleep without end, and ignore the signals that usually end a process."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
     sleeps()
 
 
 def hoards() -> None:
-    """Allocate memory in small steps."""
+    """Allocate memory in small steps without end."""
     kept = []
     while True:
         kept.append(bytearray(1 << 22))
@@ -75,7 +75,7 @@ def wants_too_much() -> None:
 
 
 def exits() -> None:
-    """End the process."""
+    """End the process with exit code 0."""
     os._exit(0)
 
 
@@ -105,7 +105,7 @@ def interrupts() -> None:
 
 
 def recurses() -> None:
-    """Recurse without end."""
+    """Call itself without end."""
     recurses()
 
 
@@ -126,7 +126,7 @@ def asks_the_web() -> None:
 
 
 def asks_the_web_by_name() -> None:
-    """Connect to a host by name."""
+    """Request a page from a host that is given by its name."""
     urllib.request.urlopen("http://localhost:9/")
 
 
@@ -160,9 +160,12 @@ CAUSES: list[tuple[Callable[[], object], Failure, str]] = [
 def test_a_page_that_an_extractor_does_not_bear_is_counted_and_the_run_goes_on(
     misbehave: Callable[[], object], failure: Failure, message: str, tmp_path: Path
 ) -> None:
-    """The cause is recorded, and the pages before and after it have their text."""
+    """The prediction of the bad page has the cause of its failure.
+
+    All other pages have their text.
+    """
     bad = single("bad", lambda html: misbehave() if html == BAD else f"text {html}")
-    seconds = SECONDS if failure == "time" else 30  # high enough that only one limit applies
+    seconds = SECONDS if failure == "time" else 30  # high, so that only one limit applies
     outcomes = predicted(work(tmp_path), bad, seconds=seconds)
     assert [each.id for each in outcomes] == list("012345")
     assert {each.id: each.failure for each in outcomes if each.failure} == {BAD: failure}
@@ -176,7 +179,10 @@ def test_a_page_that_an_extractor_does_not_bear_is_counted_and_the_run_goes_on(
 def test_a_stream_goes_on_as_if_the_page_had_not_been(
     misbehave: Callable[[], None], tmp_path: Path
 ) -> None:
-    """The new process learns all earlier pages again, except the one that killed the old one."""
+    """The stream extractor's later texts are the same as if the failed page did not exist.
+
+    A new process learns all earlier pages again, without the page that killed the old process.
+    """
 
     class Bad(Counting):
         def __call__(self, page: CorpusPage) -> str:
@@ -189,7 +195,7 @@ def test_a_stream_goes_on_as_if_the_page_had_not_been(
 
 
 def test_a_page_without_gold_may_be_the_end_of_a_process(tmp_path: Path) -> None:
-    """It has no prediction that could fail, so it is skipped."""
+    """A page without gold that kills a process is skipped, because it has no prediction."""
 
     class Bad(Counting):
         def __call__(self, page: CorpusPage) -> str:
@@ -202,7 +208,7 @@ def test_a_page_without_gold_may_be_the_end_of_a_process(tmp_path: Path) -> None
 
 
 def test_an_extractor_that_bears_no_page_ends_all_the_same(tmp_path: Path) -> None:
-    """After a fixed number of failures, the remaining pages fail without being run."""
+    """After `DEATHS` killed processes, the remaining pages are written as failed and not run."""
     outcomes = predicted(work(tmp_path, DEATHS + 5), single("bad", lambda _: exits()))
     assert [each.failure for each in outcomes] == ["crash"] * (DEATHS + 5)
     assert [each.message for each in outcomes][-6:] == ["exit code 0"] + [
@@ -214,7 +220,7 @@ def test_an_extractor_that_bears_no_page_ends_all_the_same(tmp_path: Path) -> No
 def test_an_extractor_that_cannot_be_made_fails_on_every_page(
     misbehave: Callable[[], None], failure: Failure, tmp_path: Path
 ) -> None:
-    """The limits apply to its creation, too."""
+    """The limits also apply to the creation of an extractor, which then fails on every page."""
 
     class Bad(Counting):
         def __init__(self) -> None:
@@ -228,7 +234,10 @@ def test_an_extractor_that_cannot_be_made_fails_on_every_page(
 def test_a_thread_that_never_gives_the_interpreter_back_costs_a_page_at_most(
     tmp_path: Path,
 ) -> None:
-    """No wait is endless, neither before the first page nor after the last one."""
+    """A thread that keeps the interpreter lock costs at most one page.
+
+    No wait is endless, neither before the first page nor after the last one.
+    """
 
     def start(html: str) -> str:
         if html in {BAD, "5"}:
@@ -244,7 +253,7 @@ def test_a_thread_that_never_gives_the_interpreter_back_costs_a_page_at_most(
 def test_what_an_extractor_prints_goes_nowhere(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """All ways of output are discarded, and their amount does not matter."""
+    """All output of an extractor is discarded, even if it is large or bypasses Python's streams."""
 
     def shout(html: str) -> str:
         sys.stdout.write("x" * 1_000_000)
@@ -258,7 +267,10 @@ def test_what_an_extractor_prints_goes_nowhere(
 
 
 def test_what_is_no_text_in_json_is_made_so(tmp_path: Path) -> None:
-    """Lone surrogates become question marks, and None becomes an empty text."""
+    """In the text of an extractor, lone surrogates become question marks.
+
+    None becomes an empty text.
+    """
     said = {"0": None, "1": "a\ud800b\n\x00c", "2": ""}
     outcomes = predicted(work(tmp_path, 3), single("odd", said.get))
     assert [each.text for each in outcomes] == ["", "a?b\n\x00c", ""]
@@ -266,7 +278,10 @@ def test_what_is_no_text_in_json_is_made_so(tmp_path: Path) -> None:
 
 
 def test_a_duplicate_is_told_from_a_failure(tmp_path: Path) -> None:
-    """Its message is the step that detected it."""
+    """A page that an extractor reports as a duplicate has the failure "duplicate".
+
+    Its message is the step that detected the duplicate.
+    """
 
     class Seen(Counting):
         def __call__(self, page: CorpusPage) -> str:
@@ -279,7 +294,10 @@ def test_a_duplicate_is_told_from_a_failure(tmp_path: Path) -> None:
 
 
 def test_what_a_page_took_is_known(tmp_path: Path) -> None:
-    """CPU time excludes sleep; memory is the increase of the peak, also for a killed process."""
+    """A prediction has the CPU time of its page, without sleep.
+
+    Its memory is the increase of the peak, also if the process was killed.
+    """
 
     def work_hard(html: str) -> str:
         if html == "1":
@@ -296,14 +314,14 @@ def test_what_a_page_took_is_known(tmp_path: Path) -> None:
     hard = single("hard", work_hard)
     idle, busy, large, stopped, *_ = predicted(work(tmp_path), hard, seconds=SECONDS)
     assert busy.cpu >= 0.1 > idle.cpu
-    # the kernel counts pages for each CPU, and adds the counts up from time to time
+    # the bounds are wide because the kernel counts memory pages per CPU and sums them up later
     assert 70 << 20 > large.memory > 40 << 20 > idle.memory
     assert stopped.cpu > SECONDS
 
 
 def test_no_process_is_left(tmp_path: Path) -> None:
-    """Neither a killed extractor nor its child processes remain."""
-    command = ["sleep", f"600.{os.getpid()}"]  # unique to this test
+    """After a run, no process of an extractor remains, and none of its child processes."""
+    command = ["sleep", f"600.{os.getpid()}"]  # a command that only this test runs
 
     def start(html: str) -> str:
         os.system(f"{' '.join(command)} &")  # noqa: S605
@@ -314,7 +332,7 @@ def test_no_process_is_left(tmp_path: Path) -> None:
     before = psutil.Process().children(recursive=True)  # processes of other tests
     predicted(work(tmp_path), single("bad", start), seconds=SECONDS)
     assert set(psutil.Process().children(recursive=True)) <= set(before)
-    deadline = time.monotonic() + 300  # killing takes a moment
+    deadline = time.monotonic() + 300  # seconds; a killed process ends after a moment
     while [one for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"] == command]:
-        assert time.monotonic() < deadline, "it goes on"
+        assert time.monotonic() < deadline, "a child process of the extractor is still running"
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""The commands `extract` and `cost`: options, output and exit codes."""
+"""Tests of the commands `extract` and `cost`: options, output and exit codes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mine(html, url):
 
 
 def run(verb: str, folder: Path, *options: str) -> Result:
-    """Run the command with a plugin."""
+    """Run the command `urltree evaluate VERB` with a plugin."""
     plugin = folder / "plugin.py"
     plugin.write_text(PLUGIN)
     return CliRunner().invoke(
@@ -31,7 +31,7 @@ def run(verb: str, folder: Path, *options: str) -> Result:
 
 
 def test_a_plugin_is_run_by_its_name(tmp_path: Path) -> None:
-    """Only the named extractor is run."""
+    """The option --extractor selects an extractor of a plugin, and no other extractor is run."""
     workspace = work(tmp_path / "work")
     result = run("extract", tmp_path, "--extractor=mine", "--sample=2", "--processes=2")
     assert (result.exit_code, result.stdout) == (0, "")
@@ -41,7 +41,7 @@ def test_a_plugin_is_run_by_its_name(tmp_path: Path) -> None:
 
 
 def test_cost_says_what_it_wrote(tmp_path: Path) -> None:
-    """There is one line for each extractor, the cheapest first."""
+    """The command prints the bare parse, then a line for each extractor, the cheapest first."""
     work(tmp_path / "work")
     result = run("cost", tmp_path, "--extractor=mine", "--extractor=all-text", "--passes=1")
     assert result.exit_code == 0
@@ -66,7 +66,7 @@ def test_cost_says_what_it_wrote(tmp_path: Path) -> None:
 def test_what_is_not_there_is_said_with_what_is(
     verb: str, option: str, message: str, tmp_path: Path
 ) -> None:
-    """The error lists available names, without a traceback."""
+    """An unknown extractor or corpus is an error that lists the available names."""
     work(tmp_path / "work")
     result = run(verb, tmp_path, option)
     assert result.exit_code == 1
@@ -74,7 +74,7 @@ def test_what_is_not_there_is_said_with_what_is(
 
 
 def test_a_folder_without_corpus_says_which_verb_makes_one(tmp_path: Path) -> None:
-    """The folder need not exist."""
+    """If the work folder has no corpus or does not exist, the error names the command `convert`."""
     result = run("extract", tmp_path, "--extractor=mine")
     assert result.exit_code == 1
     assert "has no corpus: run `urltree evaluate convert` first" in result.stderr
@@ -82,7 +82,7 @@ def test_a_folder_without_corpus_says_which_verb_makes_one(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_all_stages_follow_each_other(tmp_path: Path) -> None:
-    """Each stage prints its heading; a second run extracts nothing again."""
+    """The command `all` prints a heading for each stage. A second run extracts no page again."""
     file = tmp_path / "input.jsonl"
     records = [
         {

@@ -1,4 +1,4 @@
-"""Every extractor on normal and hostile pages, and the memory of stream extractors."""
+"""Tests of every extractor on normal and broken pages, and of what stream extractors remember."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OURS = [
 ]
 
 WORDS = ("river", "stone", "window", "morning", "letter", "garden", "winter", "bridge", "silver")
-LENGTH = 12  # words of a paragraph; jusText accepts paragraphs of more than 200 characters
+LENGTH = 12  # words of a paragraph; jusText only accepts paragraphs of more than 200 characters
 MENU = "<nav><ul><li><a href='/'>Home</a><li><a href='/news'>News</a></ul></nav>"
 COMMENTS = """<div id="comments" class="comments"><h3>Comments</h3>
 <div class="comment"><p>Somebody answered this with a remark of no value.</p></div></div>
@@ -54,7 +54,7 @@ COMMENTS = """<div id="comments" class="comments"><h3>Comments</h3>
 
 
 def paragraph(number: int) -> str:
-    """Return a unique sentence that is long enough for every tool to call it content."""
+    """Return a unique sentence that is long enough for every tool to classify it as content."""
     chosen = Random(number).choices(WORDS, k=LENGTH)
     return f"The {' and the '.join(chosen)} were there, and in the year {1500 + number} so was he."
 
@@ -62,7 +62,7 @@ def paragraph(number: int) -> str:
 def article(number: int = 0, *, extra: str = "") -> str:
     """Return a page with a menu, an article of six paragraphs with a table, and comments."""
     body = "".join(f"<p>{paragraph(6 * number + each)}</p>" for each in range(6))
-    cell = "cell with words, " * 6  # tools that score elements drop a table without words
+    cell = "cell with words, " * 6  # some tools drop a table with few words
     table = f"<table><tr><td>{cell}</td><td>{number}</td></tr></table>"
     return (
         f"<html lang='en'><head><title>Title {number}</title></head><body>{MENU}"
@@ -86,7 +86,7 @@ def made(name: str) -> ExtractFunction:
 
 @pytest.mark.parametrize("name", SINGLE + STREAM + OURS)
 def test_the_article_is_found(name: str) -> None:
-    """Every paragraph is returned as plain text on a line of its own, in order."""
+    """Each extractor returns every paragraph as plain text on its own line, in the page's order."""
     lines = (made(name)(page(article())) or "").splitlines()
     found = [line.strip() for line in lines if " year " in line]
     assert found == [paragraph(number) for number in range(6)]
@@ -95,7 +95,7 @@ def test_the_article_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["trafilatura", "trafilatura-fast", "resiliparse", "magic-html"])
 def test_comments_are_off_and_tables_on(name: str) -> None:
-    """This holds for tools that have these options."""
+    """Tools with options for comments and tables drop comments and keep tables."""
     text = made(name)(page(article())) or ""
     assert "cell" in text
     assert "Somebody answered" not in text
@@ -105,7 +105,7 @@ def test_comments_are_off_and_tables_on(name: str) -> None:
 @pytest.mark.parametrize("name", SINGLE + STREAM)
 @pytest.mark.parametrize("html", ["<html><body></body></html>", "<p> </p>"], ids=["body", "p"])
 def test_where_nothing_is_found_nothing_is_said(name: str, html: str) -> None:
-    """The result is no text, or an exception, which the run records."""
+    """On a page without text, an extractor returns no text or raises an exception."""
     extract, text = made(name), None
     with suppress(Exception):  # each tool raises its own exceptions
         text = extract(page(html))
@@ -114,16 +114,16 @@ def test_where_nothing_is_found_nothing_is_said(name: str, html: str) -> None:
 
 @pytest.mark.parametrize("name", SINGLE + STREAM + OURS)
 def test_a_page_without_url_is_as_good(name: str) -> None:
-    """Some corpora have no URLs."""
+    """Extractors work on pages without URL, because some corpora have no URLs."""
     text = made(name)(CorpusPage("1", "", "", article()))
     assert paragraph(3) in (text or "")
 
 
 @pytest.mark.slow
 def test_no_extractor_reaches_out_of_its_process(tmp_path: Path) -> None:
-    """No request, process, file outside the temporary folder, or word on the terminal.
+    """Extractors make no request, start no process, print nothing, and write only temporary files.
 
-    The temporary folder is new: on its first run, a tool may fill a cache there.
+    The temporary folder is new, because a tool may fill a cache there on its first run.
     """
     script = Path(__file__).with_name("watched_extractors.py")
     command = [sys.executable, "-B", str(script)]
@@ -133,19 +133,22 @@ def test_no_extractor_reaches_out_of_its_process(tmp_path: Path) -> None:
 
 
 def test_loading_leaves_logging_alone() -> None:
-    """Tools that would configure logging for the whole process are prevented from it."""
+    """Loading the extractors does not change the logging of the process.
+
+    Some tools would otherwise configure it.
+    """
     catalogue.load_extractors()
     assert logging.root.level == logging.WARNING
     assert not [each for each in logging.root.handlers if type(each) is logging.StreamHandler]
 
 
 def test_html_becomes_text_block_by_block() -> None:
-    """Each block is one line; inline elements do not break lines."""
+    """Each block of a page becomes one line; inline elements do not break lines."""
     assert html_text("<div>a <b>b</b><p>c<br>d</p></div><script>e</script>") == "a b\nc\nd"
 
 
 def test_what_a_domain_had_is_dropped() -> None:
-    """Blocks of earlier pages of the domain are dropped, but not those of other domains."""
+    """`drop-seen` drops blocks of earlier pages of the domain, but not those of other domains."""
     extract = made("drop-seen")
     assert extract(page("<p>menu<p>one<p>one")) == "menu\none\none"
     assert extract(page("<p>menu<p>two")) == "two"
@@ -154,7 +157,10 @@ def test_what_a_domain_had_is_dropped() -> None:
 
 
 def test_trafilatura_remembers_for_a_part_alone() -> None:
-    """A long paragraph on every page is dropped after some pages; the next part starts again."""
+    """The extractor drops a long paragraph after it has occurred on some pages of a part.
+
+    In the next part, it keeps the paragraph at first.
+    """
     notice = "This notice stands on every page of the site, whatever the page is about, and " * 3
     extract = made("trafilatura-deduplicate")
     texts = [extract(page(article(n, extra=f"<p>{notice}</p>"), n)) or "" for n in range(8)]
@@ -167,7 +173,7 @@ def test_trafilatura_remembers_for_a_part_alone() -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_ours_say_what_the_library_says(name: str) -> None:
-    """The texts are equal page by page, with the library's own eviction."""
+    """On each page, our extractors return the same text as the library with its own eviction."""
     extract, heuristic = made(name), name.removeprefix("urltree-")
     times = [f"2020-01-{day:02}" for day in range(1, 31)]
     with Extractor(heuristic=heuristic) as library:
@@ -178,7 +184,7 @@ def test_ours_say_what_the_library_says(name: str) -> None:
 
 
 def test_ours_learn_a_site() -> None:
-    """The menu is dropped once the site is known, so the result depends on earlier pages."""
+    """Our extractors drop the menu after some pages of a site, so they learn from earlier pages."""
     extract = made("urltree-strict")
     texts = [extract(page(article(number), number)) or "" for number in range(20)]
     assert "Home" in texts[0]
@@ -187,7 +193,7 @@ def test_ours_learn_a_site() -> None:
 
 
 def test_ours_say_that_a_page_was_seen_before() -> None:
-    """The message is the step that detected it."""
+    """The message of `DuplicatePage` is the step of deduplication that detected the page."""
     extract = made("urltree-strict")
     extract(page(article()))
     with pytest.raises(DuplicatePage, match="url"):
@@ -195,7 +201,7 @@ def test_ours_say_that_a_page_was_seen_before() -> None:
 
 
 def test_ours_fail_on_a_page_at_fault() -> None:
-    """The message is the library's reason."""
+    """On a page that the library refuses, our extractors raise the library's `PageError`."""
     with pytest.raises(PageError) as error:
         made("urltree-strict")(page(""))
     assert error.value.reason is Reason.EMPTY
@@ -206,5 +212,8 @@ def test_ours_fail_on_a_page_at_fault() -> None:
     ["2020-02-03T04:05:06Z", "2020-02-03T04:05:06+02:00", "2020-02-03 04:05", "2020-02-03", "soon"],
 )
 def test_ours_take_any_time_of_publication(published: str) -> None:
-    """ISO 8601 times of a corpus may lack time or offset, which the library requires."""
+    """Our extractors accept publication times without time of day or offset, and even invalid ones.
+
+    The library itself requires complete ISO 8601 times.
+    """
     assert made("urltree-strict")(page(article(), published=published))

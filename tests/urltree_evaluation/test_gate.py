@@ -1,4 +1,4 @@
-"""The gate on two small sites: it passes, it fails, and a floor is only lowered with a reason."""
+"""Tests of the gate on two small sites: when it passes or fails, and how floors change."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Gate = Callable[..., Result]
 
 @pytest.fixture
 def streams(tmp_path: Path) -> Path:
-    """Write a folder with two streams."""
+    """Write a folder with two streams, and return its path."""
     return two_streams(tmp_path / "streams")
 
 
 @pytest.fixture
 def floors(tmp_path: Path) -> Path:
-    """Return the path of the file of floors, which `raised` writes."""
+    """Return the path of the file of floors, which the fixture `raised` writes."""
     return tmp_path / "floors.yaml"
 
 
@@ -43,13 +43,13 @@ def gate(streams: Path, floors: Path) -> Gate:
 
 @pytest.fixture
 def raised(gate: Gate) -> Gate:
-    """Return the same function after floors were written at the measured values."""
+    """Return the function of `gate`, after --raise has written floors at the measured values."""
     assert gate("--raise").exit_code == 0
     return gate
 
 
 def set_floor(file: Path, figure: str, floor: float, site_floor: float = 0.0) -> None:
-    """Set a floor of `strict`, and its earlier value on the first site."""
+    """Set a floor of `strict`, and the stored value of `strict` on the first site."""
     said = yaml.safe_load(file.read_text())
     said["floors"]["strict"][figure] = floor
     said["sites"]["strict"][SITES[0]][figure] = site_floor
@@ -57,7 +57,10 @@ def set_floor(file: Path, figure: str, floor: float, site_floor: float = 0.0) ->
 
 
 def test_each_heuristic_has_a_floor_for_each_figure(raised: Gate, floors: Path) -> None:
-    """There are floors without and with title, unmasked and masked, and values of each site."""
+    """Each heuristic has floors for all figures, and stored values of each site.
+
+    Figures are measured without and with title, unmasked and masked.
+    """
     found = Floors.read(floors)
     assert list(found.floors) == list(found.sites) == list(NAMES)
     for name in NAMES:
@@ -68,7 +71,10 @@ def test_each_heuristic_has_a_floor_for_each_figure(raised: Gate, floors: Path) 
 
 
 def test_the_gate_holds_where_all_is_as_it_was(raised: Gate) -> None:
-    """The output has each value beside its floor, and the difference by masking."""
+    """If no value has changed, the gate passes.
+
+    Its output has each value and the difference by masking.
+    """
     result = raised()
     assert result.exit_code == 0
     assert "passed: no value is below its floor" in result.output
@@ -81,7 +87,10 @@ def test_the_gate_holds_where_all_is_as_it_was(raised: Gate) -> None:
 def test_a_fall_of_the_last_digit_fails_and_says_where(
     raised: Gate, floors: Path, figure: str
 ) -> None:
-    """This holds for any value; the output lists the sites on which it fell, and no others."""
+    """The gate fails if any figure is below its floor by 0.0001.
+
+    The output lists only the sites on which the figure has fallen.
+    """
     now = Floors.read(floors).floors["strict"][figure]
     set_floor(floors, figure, now + 0.0001, site_floor=1.0)
     result = raised()
@@ -95,7 +104,7 @@ def test_a_fall_of_the_last_digit_fails_and_says_where(
 
 
 def test_raising_writes_better_figures(raised: Gate, floors: Path) -> None:
-    """Lower floors are raised to the measured values."""
+    """The option --raise raises floors below the measured values to these values."""
     before = floors.read_text()
     set_floor(floors, "words", 0.5)
     assert raised("--raise").exit_code == 0
@@ -103,7 +112,7 @@ def test_raising_writes_better_figures(raised: Gate, floors: Path) -> None:
 
 
 def test_raising_never_lowers(raised: Gate, floors: Path) -> None:
-    """If one value is below its floor, all floors stay, also those that could be raised."""
+    """If one value is below its floor, --raise changes no floor, not even one that could rise."""
     set_floor(floors, "words", 0.5)
     set_floor(floors, "masked words", 0.999)
     before = floors.read_text()
@@ -119,7 +128,7 @@ def test_raising_never_lowers(raised: Gate, floors: Path) -> None:
 def test_nothing_is_lowered_without_flag_and_reason(
     raised: Gate, floors: Path, options: list[str]
 ) -> None:
-    """One of the two options is not enough."""
+    """Lowering floors requires both --lower and a reason that is not blank."""
     set_floor(floors, "words", 0.999)
     before = floors.read_text()
     assert raised(*options).exit_code == 2
@@ -127,7 +136,10 @@ def test_nothing_is_lowered_without_flag_and_reason(
 
 
 def test_what_was_lowered_is_kept_with_its_reason(raised: Gate, floors: Path) -> None:
-    """The log contains the floor and both values; then the gate passes, and the log is kept."""
+    """The log of lowered floors has the old floor, the new value and the reason.
+
+    A later --raise passes and keeps the log.
+    """
     set_floor(floors, "words", 0.999)
     assert raised("--lower", "--reason", "The tokenizer keeps tables.").exit_code == 0
     log = [
@@ -146,7 +158,10 @@ def test_what_was_lowered_is_kept_with_its_reason(raised: Gate, floors: Path) ->
 def test_floors_of_another_corpus_are_never_compared(
     raised: Gate, floors: Path, streams: Path
 ) -> None:
-    """The error contains both hashes; replacing the floors requires --lower."""
+    """If the corpus has changed, the error contains the hashes of both corpora.
+
+    Only --lower replaces the floors.
+    """
     old, before = Streams.of(streams).corpus, floors.read_text()
     write_stream(streams, "three.example", menu="Other")
     new = Streams.of(streams).corpus
@@ -168,7 +183,7 @@ def test_floors_of_another_corpus_are_never_compared(
 def test_a_heuristic_without_floor_does_not_pass(
     raised: Gate, floors: Path, figures: tuple[str, ...]
 ) -> None:
-    """It fails until --raise writes the floor."""
+    """The gate fails for a heuristic without floors until --raise writes them."""
     said = yaml.safe_load(floors.read_text())
     for figure in figures:
         del said["floors"]["strict-at-domain"][figure]
@@ -181,7 +196,7 @@ def test_a_heuristic_without_floor_does_not_pass(
 
 
 def test_a_heuristic_that_is_gone_has_fallen(raised: Gate, floors: Path) -> None:
-    """Its floors remain."""
+    """The floors of a heuristic that no longer exists remain, so the gate fails."""
     said = yaml.safe_load(floors.read_text())
     said["floors"]["better"] = said["floors"]["strict"]
     floors.write_text(yaml.safe_dump(said))
@@ -190,7 +205,7 @@ def test_a_heuristic_that_is_gone_has_fallen(raised: Gate, floors: Path) -> None
 
 @pytest.mark.parametrize("text", [None, "", "[]", "floors: {}", "{"])
 def test_without_floors_nothing_is_measured(gate: Gate, floors: Path, text: str | None) -> None:
-    """A missing or invalid file is an error."""
+    """A missing or invalid file of floors is an error."""
     if text is not None:
         floors.write_text(text)
     result = gate()
@@ -199,7 +214,7 @@ def test_without_floors_nothing_is_measured(gate: Gate, floors: Path, text: str 
 
 
 def test_a_folder_without_streams_is_said(tmp_path: Path) -> None:
-    """This is an error."""
+    """A folder without streams is an error with exit code 2."""
     result = CliRunner().invoke(command, [str(tmp_path)])
     assert result.exit_code == 2
     assert "contains no stream" in result.output

@@ -1,4 +1,4 @@
-"""The gate itself: our heuristics on the streams, compared with the committed floors."""
+"""The gate on the real streams: our heuristics, compared with the committed floors."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from urltree_evaluation.gate.floors import FIGURES, SHIPPED, Floors
 pytestmark = pytest.mark.slow
 
 STREAMS = Path(__file__).parents[3] / "shared" / "data" / "streams"
-METRICS = ("words ", "words+title ")  # first words of the two tables
+METRICS = ("words ", "words+title ")  # how the first line of each of the two tables begins
 
 
 def test_each_heuristic_has_a_shipped_floor() -> None:
-    """Every value has a floor, and every lowered floor has a reason."""
+    """Each value of each heuristic has a floor, and each lowered floor has a reason."""
     floors = Floors.read(SHIPPED)
     assert list(floors.floors) == list(NAMES)
     assert all(tuple(figures) == FIGURES for figures in floors.floors.values())
@@ -27,7 +27,10 @@ def test_each_heuristic_has_a_shipped_floor() -> None:
 
 
 def test_the_gate_holds(record: Record) -> None:
-    """It measures every 10th page of all streams, unmasked and masked: two minutes of CPU time."""
+    """The gate passes with every 10th page of all streams, unmasked and masked.
+
+    It needs two minutes of CPU time.
+    """
     if not STREAMS.is_dir():
         pytest.skip(f"no pages at {STREAMS}")
     result = CliRunner().invoke(command, [str(STREAMS)])

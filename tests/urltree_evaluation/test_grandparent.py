@@ -1,4 +1,4 @@
-"""Boilerpipe with the grandparent filter, step by step on small pages."""
+"""Tests of Boilerpipe with the grandparent filter, step by step on small pages."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LONG = (
 
 
 def paragraphs(*names: str) -> str:
-    """Return a <p> of 34 words for each name, which is its first word."""
+    """Return a <p> of 34 words for each name; the name is the first word of its <p>."""
     return "".join(f"<p>{name} {LONG}{LONG}</p>" for name in names)
 
 
 def kept(html: str, ancestor: int | None) -> list[str]:
-    """Return the first word of each block that is kept."""
+    """Return the first word of each block that the extractor keeps."""
     text = extract(html, "", ancestor=ancestor)
     return [line.split()[0] for line in (text or "").splitlines()]
 
@@ -43,25 +43,28 @@ TEASERS = f"""
     ],
 )
 def test_the_group_with_most_text_is_kept(ancestor: int | None, expected: list[str]) -> None:
-    """Paragraphs with the same n-th ancestor are a group; all other groups are discarded."""
+    """Paragraphs with the same n-th ancestor are a group. Only the group with most text is kept."""
     assert kept(TEASERS, ancestor) == expected
 
 
 def test_every_element_counts_as_an_ancestor() -> None:
-    """A <blockquote> is not a paragraph, but it can be the parent of one."""
+    """Ancestors are all elements, so a <blockquote> can be the parent of a paragraph."""
     html = f"<body><div><blockquote>{paragraphs('quote')}</blockquote>{paragraphs('own', 'text')}"
     assert kept(html, 1) == ["own", "text"]
     assert kept(html, 4) == ["quote", "own", "text"]
 
 
 def test_html_stands_for_ancestors_that_are_not_there() -> None:
-    """If there are fewer than n ancestors, <html> is the ancestor."""
+    """If a paragraph has fewer than n ancestors, <html> is used as its n-th ancestor."""
     html = f"<body>{paragraphs('one')}<div>{paragraphs('two')}</div></body>"
     assert kept(html, 5) == ["one", "two"]
 
 
 def test_a_paragraph_is_the_innermost_element_that_is_one() -> None:
-    """Text in inline elements belongs to the <p> around them, and inline elements break no line."""
+    """Text in inline elements belongs to the <p> around them.
+
+    Inline elements do not break lines.
+    """
     html = (
         f"<body><div><p><span><b>one</b> {LONG}</span> {LONG}</p>{paragraphs('two')}</div></body>"
     )
@@ -69,19 +72,22 @@ def test_a_paragraph_is_the_innermost_element_that_is_one() -> None:
 
 
 def test_text_beside_paragraphs_is_a_paragraph_of_their_parent() -> None:
-    """Its n-th ancestor is one level higher than theirs."""
+    """Text beside paragraphs in a <div> is a paragraph of that <div>.
+
+    Its n-th ancestor is one level higher than that of the other paragraphs.
+    """
     html = f"<body><main><div>bare {LONG}{LONG}{paragraphs('one', 'two')}</div></main></body>"
     assert kept(html, 1) == ["one", "two"]
 
 
 def test_equal_groups_leave_the_first() -> None:
-    """Of groups with the same number of characters, the first is kept."""
+    """Of several groups with the same number of characters, the first one is kept."""
     html = f"<body><div>{paragraphs('same')}</div><div>{paragraphs('else')}</div></body>"
     assert kept(html, 1) == ["same"]
 
 
 def test_what_boilerpipe_discards_stays_discarded() -> None:
-    """The filter recovers nothing (paper, section 7), even in the kept group."""
+    """Text that Boilerpipe discards stays discarded, even in the kept group (paper, section 7)."""
     links = "<p><a href=/>Home</a></p>" * 3
     html = f"<body><div>{paragraphs('one', 'two')}{links}</div></body>"
     assert kept(html, 1) == ["one", "two"]
@@ -89,12 +95,12 @@ def test_what_boilerpipe_discards_stays_discarded() -> None:
 
 @pytest.mark.parametrize("html", ["", " ", "<", "<!-- -->", "\0", "<html>", "<br>", "<p>short</p>"])
 def test_nothing_selected_is_no_text(html: str) -> None:
-    """There is neither an exception nor a group."""
+    """If Boilerpipe selects nothing, the result is an empty text without an exception."""
     assert extract(html, "", ancestor=2) == ""
 
 
 def test_without_a_second_group_the_filter_changes_nothing() -> None:
-    """On valid markup the selection equals boilerpy3's own, block for block."""
+    """If there is only one group, the text on valid markup equals that of boilerpy3 itself."""
     html = f"""<html><head><title>The one - Site</title></head><body><article>
         <h1>The one</h1>{paragraphs("one", "two")}<p>Comments</p>{paragraphs("three")}
         </article></body></html>"""
@@ -102,7 +108,10 @@ def test_without_a_second_group_the_filter_changes_nothing() -> None:
 
 
 def test_a_block_of_many_pieces_loses_nothing() -> None:
-    """It is split when adding text would take too long, and its parts keep their paragraph."""
+    """A block of very many pieces is split, because adding text to it would take too long.
+
+    No word is lost, and the parts keep their paragraph.
+    """
     words = MAX_BLOCK // 4
     html = f"<body><p>{'<b>word</b> ' * words}</p></body>"
     assert len((extract(html, "", ancestor=2) or "").split()) == words
@@ -121,7 +130,7 @@ HOSTILE = {
 @pytest.mark.parametrize("html", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.filterwarnings("ignore")
 def test_hostile_pages_end(html: str) -> None:
-    """Deep, long and broken markup returns text, without recursion."""
+    """The extractor returns text for deep, long and broken markup, without recursion."""
     assert isinstance(extract(html, "", ancestor=5), str)
 
 
@@ -136,14 +145,17 @@ PIECES = st.one_of(
 @settings(max_examples=100, deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join), st.integers(1, 5))
 def test_no_markup_raises(html: str, ancestor: int) -> None:
-    """The order of tags does not matter, and kept text is text of the page."""
+    """No order of tags raises an exception, and the text is never longer than the page."""
     text = extract(html, "", ancestor=ancestor)
     assert text is not None
     assert len(text) <= len(html)
 
 
 def test_five_ancestors_are_registered() -> None:
-    """The published value is n = 2; table 2 has the others, and one variant has no filter."""
+    """Extractors for n = 1 to 5 and one without the filter are registered.
+
+    The paper publishes n = 2, and the other values in table 2.
+    """
     assert "boilerpipe-unfiltered" in registered
     names = [name for name in registered if name.startswith("boilerpipe-grandparent-")]
     assert sorted(names) == [f"boilerpipe-grandparent-{n}" for n in range(1, 6)]

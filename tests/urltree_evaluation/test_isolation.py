@@ -1,4 +1,4 @@
-"""A child process that may fail: its lines, and how it ended."""
+"""Tests of a child process that may fail: its lines, and how its end is reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MEMORY = 1 << 30
 
 
 def said(child: Child) -> list[bytes]:
-    """Return all lines of a child."""
+    """Return all lines that a child process sends until its end."""
     lines = []
     while not child.is_over:
         lines += child.lines()
@@ -27,7 +27,7 @@ def said(child: Child) -> list[bytes]:
 
 
 def nothing(_say: SendLine) -> None:
-    """End immediately."""
+    """Return immediately, which ends the process."""
 
 
 def raises(_say: SendLine) -> None:
@@ -36,7 +36,7 @@ def raises(_say: SendLine) -> None:
 
 
 def exits(_say: SendLine) -> None:
-    """End the process with a code."""
+    """End the process with exit code 7."""
     os._exit(7)
 
 
@@ -55,14 +55,17 @@ def kills_itself(_say: SendLine) -> None:
     ],
 )
 def test_how_a_child_ended_is_known(work: Callable[[SendLine], None], ending: str) -> None:
-    """`end` returns the exit code or signal, also when it is called again."""
+    """`end` returns the exit code or signal of the child, also when `end` is called again."""
     child = Child(work, MEMORY)
     assert said(child) == []
     assert [child.end(), child.end()] == [ending] * 2
 
 
 def test_lines_come_whole_and_in_order() -> None:
-    """Lines may be longer than a pipe's buffer, or empty."""
+    """All lines of a child arrive complete and in order.
+
+    They may be empty, or longer than a pipe's buffer.
+    """
     lines = [b"x" * size for size in (0, 1, 70_000, 3_000_000, 0, 5)]
 
     def say_all(say: SendLine) -> None:
@@ -75,7 +78,7 @@ def test_lines_come_whole_and_in_order() -> None:
 
 
 def test_nobody_waits_for_a_child_that_says_nothing() -> None:
-    """`lines` returns immediately."""
+    """`lines` returns immediately if the child has sent nothing."""
     child = Child(lambda _: time.sleep(60), MEMORY)
     assert child.lines() == []
     assert not child.is_over
@@ -83,7 +86,7 @@ def test_nobody_waits_for_a_child_that_says_nothing() -> None:
 
 
 def test_a_child_that_was_ended_is_gone() -> None:
-    """Its own child processes end, too, and no zombie remains."""
+    """After `end`, the child and its own child processes have ended, and no zombie remains."""
 
     def start_another(say: SendLine) -> None:
         other = os.fork() or time.sleep(60)
@@ -103,7 +106,7 @@ def test_a_child_that_was_ended_is_gone() -> None:
 
 
 def test_what_a_child_does_to_its_interpreter_stays_there() -> None:
-    """The parent's streams, signals, limits and sockets are unchanged."""
+    """A child does not change its parent's stdout, process group or handling of SIGINT."""
     before = (signal.getsignal(signal.SIGINT), os.getpgid(0), os.fstat(1).st_ino)
     child = Child(nothing, MEMORY)
     said(child)
@@ -113,9 +116,12 @@ def test_what_a_child_does_to_its_interpreter_stays_there() -> None:
 
 
 def test_who_looks_late_blames_nobody_for_it() -> None:
-    """If the machine was suspended, the time does not count as sleep of the child."""
+    """A long time without a check does not count as sleep of the child.
+
+    The machine may have been suspended.
+    """
     watched = Watched(lambda _: time.sleep(60), Limits(seconds=0.3, megabytes=1000))
-    time.sleep(1.5)  # longer than the limit of sleep
+    time.sleep(1.5)  # longer than the limit of sleep, which is 1.2 s
     assert watched.death() is None
     while not (death := watched.death()):
         time.sleep(0.01)

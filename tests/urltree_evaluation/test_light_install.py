@@ -1,4 +1,4 @@
-"""Without the extra `evaluation`, the error names the missing package, and `extract` works."""
+"""Tests without the extra `evaluation`: an error names what is missing, and `extract` works."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EXTRA = ("cydifflib", "jinja2", "matplotlib", "numpy", "psutil", "rapidfuzz", "r
 
 
 def urltree(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process without the extra; stderr lists the imported modules."""
+    """Run the command in a process without the extra; stderr ends with the imported modules."""
     code = f"""
         import sys
         sys.modules.update(dict.fromkeys({EXTRA!r}))
@@ -29,7 +29,7 @@ def urltree(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["extract", "--help"], ["all", "w", "i"]])
 def test_the_missing_extra_is_named(arguments: list[str]) -> None:
-    """The error is a usage error with the command to install it."""
+    """Without the extra, the command ends with a usage error that says how to install it."""
     ran = urltree("evaluate", *arguments)
     assert ran.returncode == 2
     assert "Error: rich is not installed. Run: pip install 'urltree[evaluation]'\n" in ran.stderr
@@ -37,7 +37,7 @@ def test_the_missing_extra_is_named(arguments: list[str]) -> None:
 
 
 def test_plain_extraction_needs_nothing_of_it() -> None:
-    """No module of the evaluation is imported."""
+    """Plain extraction works without the extra, and imports no module of the evaluation."""
     ran = urltree("extract", "--url", "https://site.example/1")
     assert ran.returncode == 0
     assert '"text":"Text"' in ran.stdout

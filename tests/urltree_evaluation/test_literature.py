@@ -1,4 +1,4 @@
-"""The two extractors from the literature on real pages."""
+"""The two extractors from the literature, Boilerpipe with the grandparent filter and NCE."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ EVERY = 4
 @pytest.mark.slow
 @shared_only
 def test_the_grandparent_filter_raises_precision(tmp_path: Path, record: Record) -> None:
-    """As published, it raises precision and lowers recall; F1 depends on the corpus."""
+    """The grandparent filter raises precision and lowers recall, as published.
+
+    Its effect on F1 depends on the corpus.
+    """
     workspace = Workspace(tmp_path)
     convert([SHARED / "pages" / f"{CORPUS}.jsonl.zst"], workspace)
     pages = list(workspace.pages(CORPUS, "pages"))[::EVERY]

@@ -1,4 +1,4 @@
-"""The masked variant of a site: other names, but the same text and structure."""
+"""Tests of the masked variant of a site, which has other names but the same text and structure."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ PAGE = """<!DOCTYPE html><html class=no-js><head>
 
 @pytest.fixture
 def masking() -> Masking:
-    """Return the masking of the page's site."""
+    """Return the masking of the site to which PAGE belongs."""
     return Masking("site.co.uk")
 
 
 def texts(page: TokenizedPage) -> list[str]:
-    """Return the text of all blocks."""
+    """Return the texts of all blocks of a page."""
     return [block.text for block in page.blocks]
 
 
@@ -54,7 +54,7 @@ def shape(page: TokenizedPage) -> list[tuple[str, int, int]]:
 
 
 def test_text_and_structure_stay(masking: Masking) -> None:
-    """Blocks have the same text in the same elements with the same number of class names."""
+    """After masking, blocks have the same text, and elements the same number of class names."""
     plain, masked = tokenize(PAGE), tokenize(masking.html(PAGE))
     assert len(plain.blocks) == 3
     assert texts(masked) == texts(plain)
@@ -62,7 +62,7 @@ def test_text_and_structure_stay(masking: Masking) -> None:
 
 
 def test_tokens_are_renamed_wherever_they_stand(masking: Masking) -> None:
-    """Class names and ids of every element, quoted or not, are renamed in the same way."""
+    """Class names and ids of all elements are renamed in the same way, with or without quotes."""
     plain, masked = tokenize(PAGE), tokenize(masking.html(PAGE))
     for before, after in zip(plain.elements, masked.elements, strict=True):
         bare = [(token[:1] == "#", token.removeprefix("#")) for token in before.tokens]
@@ -71,7 +71,7 @@ def test_tokens_are_renamed_wherever_they_stand(masking: Masking) -> None:
 
 
 def test_titles_are_gone(masking: Masking) -> None:
-    """They are removed from <title>, metadata and JSON-LD; the name of the site stays."""
+    """Titles are removed from <title>, metadata and JSON-LD. The name of the site stays."""
     masked = masking.html(PAGE)
     assert tokenize(masked).title is None
     assert "A story" not in masked
@@ -80,7 +80,10 @@ def test_titles_are_gone(masking: Masking) -> None:
 
 
 def test_hosts_of_the_site_have_other_names(masking: Masking) -> None:
-    """Hosts are renamed in attributes, also percent-encoded, and in scripts, but not in text."""
+    """Hosts of the site are renamed in attributes and scripts, but not in text.
+
+    Percent-encoded hosts are renamed, too.
+    """
     masked = masking.html(PAGE)
     assert masked.count("site.co.uk") == 3
     assert "See site.co.uk" in masked
@@ -93,7 +96,10 @@ def test_hosts_of_the_site_have_other_names(masking: Masking) -> None:
 
 @pytest.mark.parametrize("host", ["", "www.", "blog.", "www.blog.", "user.blog."])
 def test_a_renamed_host_has_as_many_labels_below_one_domain(masking: Masking, host: str) -> None:
-    """So a branch keeps its depth; `www` stays, because it is not a part of a branch."""
+    """A renamed host has as many labels as before, so that a branch keeps its depth.
+
+    The label `www` stays, because it is not a part of a branch.
+    """
     renamed = masking.url(f"https://{host}site.co.uk/2020/a?b=1").split("/")
     labels, domain = renamed[2].removesuffix(masking.masked_domain), masking.masked_domain
     assert [*renamed[:2], *renamed[3:]] == ["https:", "", "2020", "a?b=1"]
@@ -103,7 +109,7 @@ def test_a_renamed_host_has_as_many_labels_below_one_domain(masking: Masking, ho
 
 
 def test_no_two_tokens_become_one_and_none_stays(masking: Masking) -> None:
-    """This is tested for all words of three letters on some sites."""
+    """On each of two sites, no two words of three letters get the same new name, and none stays."""
     tokens = ["".join(letters) for letters in product(ascii_lowercase, repeat=3)]
     for each in (masking, Masking("other.example")):
         masked = [each.token(token) for token in tokens]
@@ -112,7 +118,7 @@ def test_no_two_tokens_become_one_and_none_stays(masking: Masking) -> None:
 
 
 def test_a_token_keeps_its_shape(masking: Masking) -> None:
-    """Capitals, digits and characters that are not ASCII letters keep their position."""
+    """A renamed token has capitals, digits and other characters at the same positions as before."""
     masked = masking.token("Nav-2_überX:a&amp;b")
     assert [c if not c.isascii() or not c.isalpha() else "aA"[c.isupper()] for c in masked] == list(
         "Aaa-2_üaaaA:a&aaa;a"
@@ -122,12 +128,12 @@ def test_a_token_keeps_its_shape(masking: Masking) -> None:
 
 @pytest.mark.parametrize("token", ["post-12", "20200101", "css-1q2w3e", "x" * 41])
 def test_what_the_tokenizer_drops_stays(masking: Masking, token: str) -> None:
-    """No heuristic sees these names."""
+    """Names that the tokenizer drops are not renamed, because no heuristic sees them."""
     assert masking.token(token) == token
 
 
 def test_no_token_becomes_one_that_the_tokenizer_drops() -> None:
-    """`ab-2` must not become `id-2`, which the tokenizer drops, on any site."""
+    """No name becomes one that the tokenizer drops, such as `id-2` from `ab-2`, on any site."""
     tokens = [f"{a}{b}-2" for a, b in product(ascii_lowercase, repeat=2) if a + b != "id"]
     for site in ("a.example", "b.example", "c.example"):
         masked = [Masking(site).token(token) for token in tokens]
@@ -136,14 +142,20 @@ def test_no_token_becomes_one_that_the_tokenizer_drops() -> None:
 
 
 def test_a_name_depends_on_the_site_alone() -> None:
-    """It is the same on each page and in each process, and differs on another site."""
+    """The new name of a token depends only on the site: it is always the same on one site.
+
+    Another site has another name.
+    """
     assert Masking("a.example").token("sidebar") == Masking("a.example").token("sidebar")
     assert Masking("a.example").token("sidebar") != Masking("b.example").token("sidebar")
     assert Masking("a.example").masked_domain != Masking("b.example").masked_domain
 
 
 def test_what_was_tuned_to_a_class_finds_nothing(masking: Masking) -> None:
-    """The gate detects a rule that uses a class name of the site."""
+    """A rule that uses a class name of the site finds nothing on the masked page.
+
+    Therefore, the gate detects such a rule.
+    """
 
     def in_menu(page: TokenizedPage) -> list[str]:
         return [b.text for b in page.blocks if "menu" in page.elements[b.element].tokens]
@@ -153,7 +165,7 @@ def test_what_was_tuned_to_a_class_finds_nothing(masking: Masking) -> None:
 
 
 def test_text_and_structure_of_real_pages_stay(record: Record) -> None:
-    """This is tested on three pages of each stream; titles are removed."""
+    """Three real pages of each stream keep their text and structure, and lose their titles."""
     if not STREAMS.is_dir():
         pytest.skip(f"no pages at {STREAMS}")
     pages = 0

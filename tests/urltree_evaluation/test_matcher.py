@@ -1,4 +1,4 @@
-"""The compiled matcher gives the same result as difflib, which the thesis uses."""
+"""Tests that the compiled matcher gives the same results as difflib, which the thesis uses."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 DOCUMENTS = 500
 OF_A_FILE = 19
 
-# few words make up most of the text, and it is long enough for autojunk: 200 words and 1 percent
+# texts of a few frequent words; from 200 words on, difflib's autojunk ignores frequent words
 long_texts = st.lists(
     st.one_of(st.sampled_from(["the", "a", "of"]), st.integers(0, 60).map(str)), max_size=400
 )
 
 
 def transcribed(gold: list[str], prediction: list[str]) -> tuple[float, float]:
-    """Return precision and recall as in figure 4.4 of the thesis, by plain difflib."""
+    """Return precision and recall as in figure 4.4 of the thesis, computed with plain difflib."""
     plain = difflib.SequenceMatcher()
     plain.set_seqs(gold, prediction)
     common = sum(block.size for block in plain.get_matching_blocks()[:-1])
@@ -36,7 +36,7 @@ def transcribed(gold: list[str], prediction: list[str]) -> tuple[float, float]:
 
 
 def documents() -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the words of gold and of all text, for the first pages of each file."""
+    """Yield the words of the gold and of the whole text, for the first pages of each file."""
     for file in sorted(DATA.glob("*/*.jsonl.zst")):
         full = (record for record in read_lines(file) if record["gold"])
         for record in islice(full, OF_A_FILE):
@@ -48,7 +48,7 @@ def documents() -> Iterator[tuple[list[str], list[str]]]:
 
 @pytest.mark.slow
 def test_it_equals_a_transcription_on_real_pages(record: Callable[[str], None]) -> None:
-    """There is no difference on 500 documents."""
+    """The matcher equals plain difflib on 500 real documents."""
     if not DATA.exists():
         pytest.skip(f"no pages with gold at {DATA}")
     pairs = list(islice(documents(), DOCUMENTS))
@@ -64,18 +64,21 @@ def test_it_equals_a_transcription_on_real_pages(record: Callable[[str], None]) 
 @given(long_texts.filter(bool), long_texts.filter(bool))
 @settings(deadline=None)
 def test_it_equals_a_transcription_on_any_words(gold: list[str], prediction: list[str]) -> None:
-    """This test needs no pages."""
+    """The matcher equals plain difflib on random words, so this test needs no stored pages."""
     assert matcher.compare(gold, prediction)[:2] == transcribed(gold, prediction)
 
 
 def test_words_that_fill_a_long_prediction_do_not_begin_a_match() -> None:
-    """Autojunk is on, as in the thesis; a longest common subsequence would include all words."""
+    """Frequent words of a long prediction begin no match, because autojunk is on, as in the thesis.
+
+    A longest common subsequence would include all these words.
+    """
     assert matcher.compare(["x"] + ["the"] * 250, ["y"] + ["the"] * 250) == NOTHING
     assert matcher.compare(["x"] + ["the"] * 150, ["y"] + ["the"] * 150).f1 > 0.99
 
 
 def test_gold_comes_first() -> None:
-    """Autojunk only applies to the second sequence, so the order changes the result."""
+    """The order of the two texts matters, because autojunk applies only to the second one."""
     short, long = ["x"] + ["the"] * 150, ["y"] + ["the"] * 250
     assert matcher.compare(long, short).precision > 0.99
     assert matcher.compare(short, long) == NOTHING

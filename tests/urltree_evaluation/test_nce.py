@@ -1,4 +1,4 @@
-"""NCE, phase by phase on small pages, with constants chosen for the tests."""
+"""Tests of NCE, phase by phase on small pages, with constants chosen for the tests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONSTANTS_HERE = Constants(
 
 
 def body_text(html: str, **constants: float) -> str:
-    """Return the text that phase 1 keeps."""
+    """Return the text that phase 1 keeps; `constants` override those of the tests."""
     tree = parse_page(html)
     changed = replace(CONSTANTS_HERE, **constants)  # type: ignore[arg-type]
     return tree.text(find_body(tree, changed))
@@ -44,12 +44,12 @@ def separator_class(html: str) -> str:
 
 
 def story(name: str = "story") -> str:
-    """Return an element that is long enough to be a separator; its class is its name."""
+    """Return an element with class `name` that is long enough to be a separator."""
     return f"<div class={name}><p>{LONG}</p><p>{LONG}</p><p>{LONG}</p></div>"
 
 
 def side(count: int) -> str:
-    """Return a number of elements with text and without links."""
+    """Return `count` elements with text and without links."""
     return f"<div><p>{LONG}</p></div>" * count
 
 
@@ -60,7 +60,7 @@ LINKS = f"<div><p><a href=/>{LONG}</a></p></div>"
 
 
 def test_a_subtree_is_a_range_of_ids() -> None:
-    """The result is the drawing in page.py."""
+    """Each subtree of the parsed page is a range of ids, as in the drawing in page.py."""
     tree = parse_page("<div>One <a>two</a></div>")
     div = tree.tags.index("div")
     assert tree.tags[div:] == ["div", "", "a", ""]
@@ -71,7 +71,10 @@ def test_a_subtree_is_a_range_of_ids() -> None:
 
 
 def test_lines_are_blocks_and_words_stay_whole() -> None:
-    """Inline elements do not split words or lines, and text that is not displayed is ignored."""
+    """Each block is a line.
+
+    Inline elements split neither words nor lines, and text that is not displayed is ignored.
+    """
     html = "<p>un<b>broken</b> <i>line</i><br>next<script>var x</script><p>third <!-- x -->one"
     tree = parse_page(html)
     assert tree.text([(0, len(tree.tags))]) == "unbroken line\nnext\nthird one"
@@ -81,46 +84,58 @@ def test_lines_are_blocks_and_words_stay_whole() -> None:
 
 
 def test_the_closest_ancestor_that_fits_is_the_separator() -> None:
-    """A separator may have one notable sibling."""
+    """The closest long ancestor of the first long text is the separator.
+
+    It may have one notable sibling.
+    """
     assert separator_class(f"<body>{story()}{side(1)}") == "story"
 
 
 def test_two_notable_siblings_are_too_many() -> None:
-    """The search continues with the parent."""
+    """An element with two notable siblings is no separator.
+
+    The search continues with its parent.
+    """
     assert separator_class(f"<body><div class=page>{story()}{side(2)}</div>") == "page"
 
 
 def test_a_sibling_of_links_is_not_notable() -> None:
-    """The amount of text in its links does not matter."""
+    """A sibling that consists of links is not notable, whatever the amount of its text."""
     assert separator_class(f"<body><div class=page>{story()}{LINKS * 5}</div>") == "story"
 
 
 def test_a_paragraph_separates_nothing() -> None:
-    """The parent of a long paragraph is the separator."""
+    """A paragraph is never the separator; for a long paragraph, its parent is."""
     assert separator_class(f"<body><div class=story><p class=long>{LONG * 5}</p></div>") == "story"
 
 
 def test_an_ancestor_of_little_text_is_passed_over() -> None:
-    """A teaser before the article is the start of the search, not its end."""
+    """An ancestor with little text is not the separator.
+
+    Here the search starts at a teaser before the article, and continues upwards.
+    """
     html = f"<body><div class=page><div class=teaser>{LONG}</div>{story()}</div>"
     assert separator_class(html) == "page"
 
 
 def test_short_leaves_are_passed_over() -> None:
-    """Texts in <head> are skipped, too."""
+    """The search does not start at short texts or at texts in <head>."""
     html = f"<head><title>{LONG}</title></head><body><div>By Ann, in Rome</div>{story()}"
     assert separator_class(html) == "story"
 
 
 def test_children_that_are_links_are_dropped() -> None:
-    """The body consists of the separator's children without lists of links."""
+    """The body consists of the separator's children, without children that are mostly links."""
     html = f"<body><div>{LINKS}<p>{LONG}</p><p>{LONG} <a>more</a></p><ul><li><a>tag</a></ul></div>"
     assert body_text(html, separator=100) == f"{LONG}\n{LONG} more"
 
 
 @pytest.mark.parametrize("html", [f"<p>{LONG}</p>", "<p>Short</p>" * 100])
 def test_without_separator_the_whole_page_is_kept(html: str) -> None:
-    """This happens if there is too little text, or no long leaf."""
+    """Without a separator the whole page is kept.
+
+    This happens if a page has too little text, or no long text.
+    """
     tree = parse_page(html)
     assert find_body(tree, CONSTANTS_HERE) == [(0, len(tree.tags))]
 
@@ -129,13 +144,13 @@ def test_without_separator_the_whole_page_is_kept(html: str) -> None:
 
 
 def comments(*dates: str, between: str = "") -> str:
-    """Return comments with one head each."""
+    """Return one comment for each date; the head of the comment contains the date."""
     heads = (f"<div><b>Name</b> <i>{date}</i></div><p>Said.</p>{between}" for date in dates)
     return "".join(heads)
 
 
 def without(html: str) -> str:
-    """Return the text that phase 2 keeps of a whole page."""
+    """Return the text that phase 2 keeps of a page, without the text of the article."""
     tree = parse_page(f"<body>{story()}{html}</body>")
     whole = [(0, len(tree.tags))]
     return tree.text(remove_comments(tree, whole, CONSTANTS_HERE)).removeprefix(
@@ -147,27 +162,33 @@ MAY = [f"May {day}, 2012 at {day}:04 pm" for day in (3, 9, 11)]
 
 
 def test_three_heads_mark_where_comments_begin() -> None:
-    """Everything from the first head on is cut, including the name beside its date."""
+    """Three heads of comments mark where comments begin.
+
+    Everything from the first head on is removed, including the name beside its date.
+    """
     assert without(comments(*MAY) + "<p>Imprint</p>") == ""
 
 
 def test_two_heads_mark_nothing() -> None:
-    """The paper states this limit."""
+    """Two heads of comments mark nothing, because the paper requires three."""
     assert without(comments(*MAY[:2])) != ""
 
 
 def test_heads_far_apart_mark_nothing() -> None:
-    """They are not one region."""
+    """Heads of comments that are far apart mark nothing, because they are not one region."""
     assert without(comments(*MAY, between="<b>x</b>" * 20)) != ""
 
 
 def test_heads_unlike_each_other_mark_nothing() -> None:
-    """Dates in three formats do not come from one template."""
+    """Dates in three formats mark no comments, because they do not come from one template."""
     assert without(comments("May 3, 2012", "2012-05-04", "5/5/2012")) != ""
 
 
 def test_permalinks_are_heads() -> None:
-    """They link to a number of at least three digits; numbers of footnotes are shorter."""
+    """Permalinks to comments are heads.
+
+    They link to a number of at least three digits, and numbers of footnotes are shorter.
+    """
     linked = "".join(f"<p><a href='/a#comment-{n}'>#</a> said</p>" for n in (8123, 8124, 8200))
     footnotes = "".join(f"<p><a href='#fn{n}'>[{n}]</a> note</p>" for n in (1, 2, 3))
     assert without(linked) == ""
@@ -176,12 +197,12 @@ def test_permalinks_are_heads() -> None:
 
 @pytest.mark.parametrize("link", ["it", "<a href=/>it</a>"])
 def test_a_date_in_a_long_block_is_no_head(link: str) -> None:
-    """It belongs to the article, even if a link divides the text around it."""
+    """A date in a long block belongs to the article, even if a link divides the text around it."""
     assert without(f"<p>On May 3, 2012 at 5:04 pm {link} was. {LONG}</p>" * 3) != ""
 
 
 def test_comments_without_a_body_before_are_kept() -> None:
-    """Assumption 2 of the paper: comments come after the body."""
+    """Comments before the body are kept, because assumption 2 of the paper places them after it."""
     tree = parse_page(f"<body>{comments(*MAY)}{story()}")
     whole = [(0, len(tree.tags))]
     assert remove_comments(tree, whole, CONSTANTS_HERE) == whole
@@ -191,7 +212,7 @@ def test_comments_without_a_body_before_are_kept() -> None:
 
 
 def title_of(before: str) -> str:
-    """Return the title that phase 3 finds before an article."""
+    """Return the title that phase 3 finds in the HTML before an article."""
     tree = parse_page(f"{before}{story()}")
     node = next(node for node, found in tree.attributes.items() if found.get("class") == "story")
     return tree.text(find_title(tree, [(node, tree.ends[node])], CONSTANTS_HERE))
@@ -200,21 +221,21 @@ def title_of(before: str) -> str:
 @pytest.mark.parametrize(
     ("before", "expected"),
     [
-        ("<title>News</title>", "News"),  # always a candidate
+        ("<title>News</title>", "News"),  # <title> is always a candidate
         ("<title>News</title><h1>A long text of news</h1>", "A long text of news"),  # the longest
-        ("<h1>Long news text</h1>", ""),  # three words
+        ("<h1>Long news text</h1>", ""),  # only three words
         ("<h1>A wholly other headline stands here</h1>", ""),  # words that are not in the body
         (f"<h1>{LONG}</h1>", ""),  # more words than a title may have
-        ("<h1>A <i>long</i> text</h1><h2>of the news</h2>", ""),  # two nodes
+        ("<h1>A <i>long</i> text</h1><h2>of the news</h2>", ""),  # two elements, each too short
     ],
 )
 def test_the_title_is_the_longest_candidate(before: str, expected: str) -> None:
-    """Candidates are <title>, and short texts whose words are in the body."""
+    """The title is the longest candidate: <title>, or a short text whose words are in the body."""
     assert title_of(before) == expected
 
 
 def test_the_title_stands_before_the_body() -> None:
-    """This uses all three phases."""
+    """All three phases together return the title and the body, without links and comments."""
     html = f"""<title>A long text of news</title><body><ul><li><a href=/>Home</a></ul>
         {story()}{comments(*MAY)}{LINKS}"""
     assert extract_news(parse_page(html), CONSTANTS_HERE) == "\n".join(
@@ -226,7 +247,7 @@ def test_the_title_stands_before_the_body() -> None:
 
 
 def test_the_constants_are_of_a_corpus_that_is_named() -> None:
-    """The registered extractor uses these constants."""
+    """The registered extractor uses the constants in CONSTANTS."""
     html = f"<title>A title</title><body>{story()}"
     assert extract(html, "") == extract_news(parse_page(html), CONSTANTS)
 
@@ -245,7 +266,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("html", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_pages_end(html: str) -> None:
-    """Deep, long and broken markup returns text, without recursion."""
+    """The extractor returns text for deep, long and broken markup, without recursion."""
     assert isinstance(extract(html, ""), str)
 
 
@@ -260,5 +281,5 @@ PIECES = st.one_of(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_no_markup_raises(html: str) -> None:
-    """The order of tags does not matter."""
+    """No order of tags raises an exception."""
     assert isinstance(extract(html, ""), str)

@@ -1,4 +1,4 @@
-"""The pool of processes: if a process is killed, no process remains and nothing hangs."""
+"""Tests of the pool of processes: if a process is killed, none remains and nothing hangs."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ list(map_unordered(work_for_ever, [Path(name) for name in sys.argv[1:]], 2))
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_each_item_has_its_result(processes: int) -> None:
-    """The order of the results does not matter."""
+    """Each item has its result; the order of the results is arbitrary."""
     assert sorted(map_unordered(sqrt, [1, 4, 9], processes)) == [1, 2, 3]
 
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_an_error_of_the_work_is_raised_as_it_is(processes: int) -> None:
-    """The exception has the same type as in the process."""
+    """An exception in a process is raised in the caller with the same type."""
     with pytest.raises(ValueError, match="math domain"):
         list(map_unordered(sqrt, [1, -1], processes))
 
 
 def test_a_process_that_is_killed_is_an_error_that_says_so() -> None:
-    """The pool does not wait for other processes."""
+    """A killed process is an error that says so, and the pool does not wait for other processes."""
     with pytest.raises(PoolError, match="killed"):
         list(map_unordered(os._exit, [9, 9], 2))
 
 
 def work_for_ever(file: Path) -> None:
-    """Create a file to signal the start, then sleep."""
+    """Create a file to signal the start, then sleep without end."""
     file.touch()
     while True:
         time.sleep(60)
@@ -56,7 +56,7 @@ def work_for_ever(file: Path) -> None:
 
 @pytest.mark.parametrize("has_begun", [False, True], ids=["starting", "begun"])
 def test_processes_end_with_the_one_that_was_killed(has_begun: bool, tmp_path: Path) -> None:
-    """After `kill -9` of a command, none of its processes remains."""
+    """After `kill -9` of a command, none of its child processes remains."""
     files = [tmp_path / name for name in "ab"]
     command = [sys.executable, "-c", CODE, *map(str, files)]
     environment = child_process.environment()
@@ -70,15 +70,15 @@ def test_processes_end_with_the_one_that_was_killed(has_begun: bool, tmp_path: P
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for a condition, for at most five minutes."""
+    """Wait until a condition is true, for at most five minutes."""
     end = time.monotonic() + 300
     while not condition():
-        assert time.monotonic() < end, "it did not come"
+        assert time.monotonic() < end, "the condition is still false"
         time.sleep(0.02)
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """Return whether a process runs; a zombie, as in containers, counts as ended."""
+    """Return whether a process is running; a zombie, as in containers, counts as ended."""
     with suppress(psutil.NoSuchProcess):
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     return False

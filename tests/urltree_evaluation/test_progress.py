@@ -1,4 +1,4 @@
-"""Progress: the line that shows it, and messages that stay."""
+"""Tests of the line that shows the progress, and of messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from urltree_evaluation.progress import Progress, show_progress
 
 
 def test_a_line_says_how_far_it_is_and_what_runs() -> None:
-    """The remaining time is shown once there is a rate, and while documents remain."""
+    """The line shows how many documents are done, and the current item.
+
+    It shows the remaining time once a rate is known and while documents remain.
+    """
     progress = Progress("extract")
     progress.expect(2_000)
     assert progress.line() == "extract: 0 of 2,000 documents, 0.0 a second"
@@ -25,7 +28,10 @@ def test_a_line_says_how_far_it_is_and_what_runs() -> None:
 
 
 def test_a_file_gets_lines_that_stay() -> None:
-    """There is no line for each document; the last line has the final counts, also after Ctrl-C."""
+    """In a file, there is no line for each document.
+
+    The last line has the final counts, also after Ctrl-C.
+    """
     out = StringIO()
     with suppress(KeyboardInterrupt), show_progress("score", out) as progress:
         progress.expect(50)
@@ -36,11 +42,11 @@ def test_a_file_gets_lines_that_stay() -> None:
     first, *others, last = out.getvalue().splitlines()
     assert first == "score: stale: x [made anew]"
     assert last.startswith("score: 40 of 50 documents, ")
-    assert len(others) < 10  # one every ten seconds; the machine may be suspended
+    assert len(others) < 10  # one line every ten seconds, so usually none
 
 
 def test_a_terminal_gets_one_line_that_moves() -> None:
-    """Messages are printed above it, unchanged."""
+    """On a terminal, one line is updated, and messages are printed above it, unchanged."""
     reading, writing = pty.openpty()
     with os.fdopen(writing, "w") as out, show_progress("cost", out) as progress:
         progress.expect(3)

@@ -22,7 +22,7 @@ PUBLISHED = {"trafilatura-fast": 0.956, "readability-lxml": 0.952, "boilerpy3-ar
 @pytest.mark.slow
 @shared_only
 def test_shingles_are_those_of_the_benchmark(tmp_path: Path, record: Record) -> None:
-    """Mean F1 of pages by four-word shingles is that of scrapinghub's own evaluation."""
+    """The mean F1 of four-word shingles is that of scrapinghub's own evaluation, to within .01."""
     workspace = Workspace(tmp_path)
     convert([SHARED / "pages" / f"{CORPUS}.jsonl.zst"], workspace)
     known = load_extractors()[0]

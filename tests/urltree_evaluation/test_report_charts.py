@@ -1,4 +1,4 @@
-"""Properties of every chart, with hostile names."""
+"""Tests of every chart with hostile names of extractors and domains."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ charts = pytest.mark.parametrize("draw", CHARTS, ids=lambda draw: draw.__name__)
 
 @charts
 def test_a_chart_says_what_its_axes_are(draw: Callable[[], Figure]) -> None:
-    """Each direction has at least one label; small multiples share theirs."""
+    """Each chart has a label for both of its axes; small multiples share their labels."""
     figure = draw()
     across = [figure.get_supxlabel(), *(axes.get_xlabel() for axes in figure.axes)]
     up = [figure.get_supylabel(), *(axes.get_ylabel() for axes in figure.axes)]
@@ -74,7 +74,10 @@ def test_a_chart_says_what_its_axes_are(draw: Callable[[], Figure]) -> None:
 
 @charts
 def test_a_chart_is_inline_svg_that_reaches_nothing_outside(draw: Callable[[], Figure]) -> None:
-    """Hostile names are text, ids begin with the chart's name, and every reference has its id."""
+    """A chart contains hostile names only as text.
+
+    Its ids begin with the chart's name, and every reference leads to one of its ids.
+    """
     drawn = svg(draw(), "corpus_chart", f"chart of {HOSTILE}")
     root = etree.fromstring(drawn)
     assert {etree.QName(element).localname for element in root.iter()} <= {
@@ -90,12 +93,12 @@ def test_a_chart_is_inline_svg_that_reaches_nothing_outside(draw: Callable[[], F
 
 
 def test_the_same_chart_is_the_same_text() -> None:
-    """There is no date and nothing random, so reports can be compared."""
+    """A chart contains no date and nothing random, so that reports can be compared."""
     assert svg(_learning(), "a", "b") == svg(_learning(), "a", "b")
 
 
 def test_labels_cover_neither_points_nor_each_other() -> None:
-    """There are thirty points in a small area, four of them at the same position."""
+    """The labels of thirty points in a small area do not overlap, even for four equal points."""
     chance = np.random.default_rng(1)
     points = np.concatenate([chance.uniform((20, 20), (560, 340), (26, 2)), [[300, 150]] * 4])
     places = place_labels(points, [(60.0, 9.5)] * 30, (0, 0, 620, 360))

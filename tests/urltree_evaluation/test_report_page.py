@@ -1,4 +1,4 @@
-"""The page of the report is self-contained, and nothing in it is active."""
+"""Tests of the report's page: it is self-contained, and contains nothing active."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(folder: Path) -> html.HtmlElement:
-    """Return the page, parsed as HTML."""
+    """Return the page of the report, parsed as HTML."""
     return html.document_fromstring((folder / "index.html").read_bytes().decode())
 
 
@@ -75,7 +75,7 @@ def _hostile_extractors() -> Mapping[str, Say]:
 
 @pytest.mark.slow
 def test_the_page_refers_to_nothing_but_itself(page: html.HtmlElement) -> None:
-    """It has no script, and no links except its own anchors and the empty icon."""
+    """The page has no script and no image, and refers only to its own anchors and an empty icon."""
     found = {
         (element.tag, str(value))
         for element in page.iter("*")
@@ -92,13 +92,13 @@ def test_the_page_refers_to_nothing_but_itself(page: html.HtmlElement) -> None:
 
 
 def test_the_page_forbids_what_it_does_not_need(page: html.HtmlElement) -> None:
-    """The content security policy blocks scripts and requests, even if escaping failed."""
+    """The content security policy blocks scripts and requests, in case escaping failed."""
     (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
     assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def test_no_element_of_the_page_acts(page: html.HtmlElement) -> None:
-    """Content of pages, titles, domains and extractors' names is text."""
+    """Pages, titles, domains and names of extractors appear on the page only as text."""
     attributes = [key for element in page.iter("*") for key in element.attrib]
     assert not [key for key in attributes if str(key).startswith("on")]
     text = page.text_content()
@@ -110,7 +110,7 @@ def test_no_element_of_the_page_acts(page: html.HtmlElement) -> None:
 
 
 def test_every_link_leads_to_one_place(page: html.HtmlElement) -> None:
-    """Ids are unique, also those in charts."""
+    """All ids of the page are unique, including those in charts, and every link leads to an id."""
     ids = [str(element.get("id")) for element in page.iter("*") if element.get("id")]
     assert len(ids) == len(set(ids))
     links = {str(link)[1:] for link in page.xpath("//a/@href")}
@@ -118,7 +118,7 @@ def test_every_link_leads_to_one_place(page: html.HtmlElement) -> None:
 
 
 def test_gold_that_a_tool_made_stands_apart_and_is_marked(page: html.HtmlElement) -> None:
-    """These corpora come last, below a separate heading."""
+    """Corpora whose gold a tool made come last, below a separate heading, and are marked."""
     headings = [heading.text_content() for heading in page.iter("h2")]
     apart = headings.index("Corpora whose gold a tool made")
     assert headings[apart + 1].startswith("by-a-tool")
@@ -145,13 +145,19 @@ def test_gold_that_a_tool_made_stands_apart_and_is_marked(page: html.HtmlElement
 def test_a_corpus_has_what_can_be_said_of_it(
     page: html.HtmlElement, corpus: str, headings: list[str]
 ) -> None:
-    """With one page for each domain there are no boxes by domain; segments have no histograms."""
+    """A corpus only has sections for which it has data.
+
+    With one page per domain there are no boxes by domain, and segments have no histograms.
+    """
     (section,) = page.xpath(f"//section[h2/@id='{corpus}']")
     assert [heading.text_content() for heading in section.findall("h3")] == headings
 
 
 def test_an_extractor_that_failed_on_everything_is_in_every_table(page: html.HtmlElement) -> None:
-    """It has 0 in the ranking, its failures are counted, and a message is shown."""
+    """An extractor that failed on all pages has 0 in the ranking.
+
+    Its failures are counted, and one of its messages is shown.
+    """
     (section,) = page.xpath("//section[h2/@id='classical']")
     rows = [
         [cell.text_content() for cell in row]
@@ -163,7 +169,7 @@ def test_an_extractor_that_failed_on_everything_is_in_every_table(page: html.Htm
 
 
 def test_differences_are_shown_side_by_side(page: html.HtmlElement) -> None:
-    """Gold has missing words marked, the result has extra words marked, and the page is shown."""
+    """In the gold, missing words are marked; in the result, extra words are marked."""
     (section,) = page.xpath("//section[h2/@id='classical']")
     missing = {mark.text_content() for mark in section.xpath(".//div[@class='text']/del")}
     extra = {mark.text_content() for mark in section.xpath(".//div[@class='text']/ins")}
@@ -172,7 +178,7 @@ def test_differences_are_shown_side_by_side(page: html.HtmlElement) -> None:
 
 
 def test_tables_are_written_as_markdown_and_csv_too(folder: Path) -> None:
-    """There is one Markdown file to read, and a CSV file for each table."""
+    """The report also has one Markdown file, and a CSV file for each table."""
     names = {file.name for file in folder.iterdir()}
     assert {"report.md", "stream-ranking.csv", "stream-milestones.csv", "segments-segments.csv",
             "cost.csv", "index.html"} <= names  # fmt: skip
@@ -187,7 +193,10 @@ def test_tables_are_written_as_markdown_and_csv_too(folder: Path) -> None:
 
 
 def test_no_table_of_an_earlier_report_stays(tmp_path: Path) -> None:
-    """Otherwise a table of a deleted corpus would seem to be new."""
+    """A new report deletes old tables.
+
+    Otherwise a table of a deleted corpus would seem to be new.
+    """
     folder = write_report(add(tmp_path, "single", pages(1, 1), {"plain": half})).parent
     before = {file.name for file in folder.iterdir()}
     (folder / "gone-ranking.csv").write_text("extractor,F1\n")
@@ -196,7 +205,7 @@ def test_no_table_of_an_earlier_report_stays(tmp_path: Path) -> None:
 
 
 def test_the_same_scores_make_the_same_page(tmp_path: Path) -> None:
-    """The folder and the time do not matter."""
+    """The same scores give the same page, whatever the folder and the time are."""
     made = [
         write_report(
             add(tmp_path / name, "single", pages(2, 1), {"plain": whole, "urltree-strict": half})
@@ -207,7 +216,7 @@ def test_the_same_scores_make_the_same_page(tmp_path: Path) -> None:
 
 
 def test_a_report_of_one_document_without_costs_can_be_made(tmp_path: Path) -> None:
-    """The command prints the path of the page."""
+    """A report needs only one document and no costs. The command prints the path of the page."""
     add(tmp_path, "single", pages(1, 1), {"plain": whole})
     result = CliRunner().invoke(command, [str(tmp_path)])
     assert result.output.strip().endswith("index.html")
@@ -217,7 +226,10 @@ def test_a_report_of_one_document_without_costs_can_be_made(tmp_path: Path) -> N
 
 
 def test_an_extractor_is_not_scored_where_its_constants_were_chosen(tmp_path: Path) -> None:
-    """It is in no table, chart or file, and one sentence gives the reason."""
+    """An extractor is left out of the corpus on which its constants were chosen.
+
+    It is in no table, chart or file, and one sentence gives the reason.
+    """
     made = write_report(add(tmp_path, EXPLORATION, pages(1, 2), {"nce": whole, "plain": half}))
     text = html.document_fromstring(made.read_bytes().decode()).text_content()
     assert "Left out because their constants were chosen on this corpus: nce." in text
@@ -229,14 +241,17 @@ def test_an_extractor_is_not_scored_where_its_constants_were_chosen(tmp_path: Pa
 
 
 def test_a_page_that_our_parser_refuses_is_shown_with_the_reason(tmp_path: Path) -> None:
-    """Such a page may be among the worst documents."""
+    """A page that our parser refuses can be among the worst documents.
+
+    It is shown with the reason.
+    """
     given = [replace(page, html="<p>" * (MAX_TAGS + 1)) for page in pages(1, 1)]
     made = write_report(add(tmp_path, "large", given, {"plain": half}))
-    assert f"tags, more than {MAX_TAGS}" in made.read_text()
+    assert f"tags, more than the limit of {MAX_TAGS}" in made.read_text()
 
 
 def test_without_scores_the_report_says_which_verb_makes_them(tmp_path: Path) -> None:
-    """A corpus without scores is not enough."""
+    """A corpus without scores is an error that names the command `score`."""
     add(tmp_path, "bare", pages(1, 1), {})
     with pytest.raises(WorkspaceError, match="urltree evaluate score"):
         write_report(Workspace(tmp_path))

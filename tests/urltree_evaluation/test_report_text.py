@@ -1,4 +1,4 @@
-"""Untrusted text in the report: sanitizing, escaping and marked differences."""
+"""Tests of untrusted text in the report: sanitizing, escaping and marked differences."""
 
 from __future__ import annotations
 
@@ -26,18 +26,24 @@ from urltree_evaluation.report.sanitizing import anchor, sanitize
 def test_what_html_may_not_hold_is_replaced_and_bidi_controls_are_shown(
     text: str, shown: str
 ) -> None:
-    """Letters of all scripts are unchanged."""
+    """Characters that HTML forbids are replaced, and controls of text direction become visible.
+
+    Letters of all scripts are unchanged.
+    """
     assert sanitize(text) == shown
 
 
 def test_anchors_of_different_names_differ() -> None:
-    """This holds even if names contain the separator or an encoded character."""
+    """Anchors of different names differ.
+
+    The names may contain the separator or an encoded character.
+    """
     names = [("a", "b"), ("a_b",), ("a.5f.b",), ("a b",), ("a", "", "b"), ("A", "b")]
     assert len({anchor(*name) for name in names}) == len(names)
 
 
 def test_words_missing_are_struck_out_and_words_too_much_underlined() -> None:
-    """Case and punctuation are ignored; adjacent words are marked together."""
+    """Differences in case and punctuation are not marked; adjacent words are marked together."""
     gold, result = mark_differences(
         "Rain is now expected, today.", "Share! rain EXPECTED today Like it"
     )
@@ -46,7 +52,7 @@ def test_words_missing_are_struck_out_and_words_too_much_underlined() -> None:
 
 
 def test_texts_without_spaces_differ_by_character() -> None:
-    """The metric counts characters there, too."""
+    """Texts without spaces are compared by character, as in the metric."""
     assert mark_differences("東京は雨", "東京雨").gold == "東京<del>は</del>雨"
 
 
@@ -54,12 +60,12 @@ def test_texts_without_spaces_differ_by_character() -> None:
     "text", ["Café №1, 東京!", "don't  stop", "", "…", "ab한국cd", "ﾊﾛ x\u0301y", "i\u0307 İ"]
 )
 def test_located_words_are_the_metrics_words(text: str) -> None:
-    """Otherwise the marks would not show what was counted."""
+    """The marked words are those of the metric, so that the marks show what was counted."""
     assert [each.word for each in locate_words(text)] == split_words(text)
 
 
 def test_texts_are_escaped_on_both_sides_of_a_mark() -> None:
-    """Text is also escaped inside a mark, and in a text without marks."""
+    """Text is escaped beside a mark, inside a mark, and in a text without marks."""
     gold, result = mark_differences("<b>one</b> two", '<script>alert("x")</script> two')
     assert "<b>" not in gold
     assert "<script" not in result
@@ -69,7 +75,7 @@ def test_texts_are_escaped_on_both_sides_of_a_mark() -> None:
 
 
 def test_a_long_text_is_cut_and_says_so() -> None:
-    """Words after the cut are still compared."""
+    """A long text is cut with a note, and words after the cut are still compared."""
     gold, result = mark_differences("one " * 50, "one " * 49 + "two", shown=20)
     assert gold.startswith("one one one one one <span")
     assert "cut after 20 of 200 characters" in gold
@@ -79,7 +85,7 @@ def test_a_long_text_is_cut_and_says_so() -> None:
 
 
 def test_long_parts_that_are_alike_are_shortened() -> None:
-    """So differences far down in a long text are visible."""
+    """Long equal parts are shortened, so that differences far down in a text are visible."""
     alike = "one " * 1000
     gold, result = mark_differences(f"{alike} missing {alike}", f"{alike} extra {alike}")
     assert "<del>missing</del>" in gold
@@ -89,6 +95,6 @@ def test_long_parts_that_are_alike_are_shortened() -> None:
 
 
 def test_a_mark_that_reaches_over_the_cut_is_closed() -> None:
-    """The run of wrong words is cut like the text."""
+    """A mark that continues after the cut is closed at the cut."""
     gold, _ = mark_differences("x " * 100, "", shown=9)
     assert gold.startswith("<del>x x x x x</del><span")

@@ -1,4 +1,4 @@
-"""Scoring: metrics and boundary cases of one page, then the files of scores."""
+"""Tests of scoring: metrics and boundary cases of one page, then the files of scores."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ GOLD = "A Title\nand the text below it."
 
 
 def page(name: str = "1", gold: str | None = GOLD, title: str | None = "A title!") -> CorpusPage:
-    """Return a page whose gold begins with its title, unless another gold is given."""
+    """Return a page; its default gold begins with its default title."""
     return CorpusPage(name, "", "example.org", "<p>", title=title, gold=gold)
 
 
 def said(
     text: str, failure: Failure | None = None, name: str = "1", *, is_sampled: bool = True
 ) -> Prediction:
-    """Return a prediction with this text."""
+    """Return a prediction with this text, failure and page id."""
     return Prediction(name, 1, is_sampled, text, failure)
 
 
 def test_the_gold_itself_is_worth_one_in_every_metric() -> None:
-    """A sampled page has all metrics."""
+    """A sampled page has all metrics, and the gold itself scores 1 in each of them."""
     found = score_page(PageGold(page()), said(GOLD))
     assert set(found.metrics) == {
         "words",
@@ -53,7 +53,10 @@ def test_the_gold_itself_is_worth_one_in_every_metric() -> None:
 
 
 def test_a_page_that_is_not_sampled_has_the_words_alone() -> None:
-    """Learning curves need no other metrics, and streams are long."""
+    """A page that is not sampled has only the metrics of words.
+
+    Learning curves need no others, and streams are long.
+    """
     found = score_page(PageGold(page()), said(GOLD, is_sampled=False))
     assert list(found.metrics) == ["words", "words+title"]
 
@@ -67,7 +70,10 @@ def test_a_page_that_is_not_sampled_has_the_words_alone() -> None:
     ],
 )
 def test_the_title_goes_before_what_does_not_begin_with_it(text: str, *, is_helped: bool) -> None:
-    """Gold begins with the title, and some tools return the title separately."""
+    """In the metric words+title, the title is put before a text that does not begin with it.
+
+    Gold begins with the title, and some tools return the title separately.
+    """
     metrics = score_page(PageGold(page()), said(text)).metrics
     assert (metrics["words+title"].f1 > metrics["words"].f1) == is_helped
     if is_helped:
@@ -76,7 +82,7 @@ def test_the_title_goes_before_what_does_not_begin_with_it(text: str, *, is_help
 
 @pytest.mark.parametrize("title", [None, "", "…"])
 def test_without_a_title_both_are_the_same(title: str | None) -> None:
-    """Most published corpora have no titles."""
+    """Without a title both metrics are equal, as in most published corpora."""
     metrics = score_page(PageGold(page(title=title)), said("and the text")).metrics
     assert metrics["words+title"] == metrics["words"]
 
@@ -97,21 +103,28 @@ def test_without_a_title_both_are_the_same(title: str | None) -> None:
 def test_boundary_cases_are_told_by_kind(
     gold: str, text: str, failure: Failure | None, case: Boundary
 ) -> None:
-    """In the headline "both empty" is 1 and all others are 0, also a failure on an empty gold."""
+    """Each boundary case is recorded by its kind.
+
+    In the metric words, "both empty" scores 1, and all other cases score 0, even a failure on an
+    empty gold.
+    """
     found = score_page(PageGold(page(gold=gold)), said(text, failure))
     assert found.boundary == case
     assert found.metrics["words"] == (ALL if case == "both empty" else NOTHING)
 
 
 def test_a_duplicate_is_not_scored() -> None:
-    """Its text was returned under another id."""
+    """A duplicate has no score, because its text was returned under another id."""
     found = score_page(PageGold(page()), said("", "duplicate"))
     assert found.is_duplicate
     assert (found.metrics, found.segments, found.boundary) == ({}, None, None)
 
 
 def test_gold_of_segments_has_counts_alone() -> None:
-    """There is no full text to compare with, but failures and empty results are recorded."""
+    """Gold of segments has only counts of segments, because there is no full text.
+
+    Failures and empty results are recorded as well.
+    """
     segmented = CorpusPage("1", "", "", "", gold_with=("Body text",), gold_without=("Menu",))
     found = score_page(PageGold(segmented), said("Menu Body\ntext"))
     assert (found.segments, found.metrics, found.boundary) == (Segments(1, 0, 1, 0), {}, None)
@@ -121,13 +134,13 @@ def test_gold_of_segments_has_counts_alone() -> None:
 
 
 def test_a_page_without_gold_has_no_figures() -> None:
-    """Such pages of a stream are only learned from."""
+    """A page without gold has no scores, because an extractor only learns from it."""
     found = score_page(PageGold(page(gold=None)), said(""))
     assert (found.metrics, found.segments, found.boundary) == ({}, None, None)
 
 
 def workspace(folder: Path, predictions: Mapping[str, Sequence[Prediction]]) -> Workspace:
-    """Write a corpus of three pages in two parts, with predictions of each extractor."""
+    """Write a corpus of three pages in two parts, with the predictions of each extractor."""
     made = Workspace(folder)
     parts = {"one.example": [page("1"), page("2")], "two.example": [page("3")]}
     for part, pages in parts.items():
@@ -149,7 +162,7 @@ THREE = [said(GOLD, name="1"), said("", name="2"), said(GOLD, name="3")]
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_files_of_scores_come_from_files_of_predictions(tmp_path: Path, processes: int) -> None:
-    """Scores are in the order of the predictions, with any number of processes."""
+    """Scores are in the order of the predictions, with one process or two."""
     made = workspace(tmp_path, {"perfect": THREE, "silent": [said("", name="3")]})
     progress = Progress()
     score_predictions(made, processes=processes, progress=progress)
@@ -159,13 +172,16 @@ def test_files_of_scores_come_from_files_of_predictions(tmp_path: Path, processe
 
 
 def test_what_is_scored_is_kept_until_its_predictions_change(tmp_path: Path) -> None:
-    """An interrupted run continues with the missing files."""
+    """Scores are kept until the file of their predictions changes.
+
+    An interrupted run continues with the missing files.
+    """
     made = workspace(tmp_path, {"perfect": THREE})
     assert score_predictions(made) > 0
     assert score_predictions(made) == 0
     one = made.predictions_file("tiny", "perfect", "one.example")
     write_lines(one, [said("a title", name="1"), said("", name="2")])
-    os.utime(one, ns=(4 * 10**18, 4 * 10**18))  # later than the time of the scores
+    os.utime(one, ns=(4 * 10**18, 4 * 10**18))  # later than the files of scores
     kept = made.scores_file("tiny", "perfect", "two.example")
     before = kept.stat().st_mtime_ns
     score_predictions(made)
@@ -174,7 +190,7 @@ def test_what_is_scored_is_kept_until_its_predictions_change(tmp_path: Path) -> 
 
 
 def test_scores_whose_predictions_are_gone_go_too(tmp_path: Path) -> None:
-    """Scores without predictions are deleted."""
+    """Scores whose predictions were deleted are deleted, too."""
     made = workspace(tmp_path, {"perfect": THREE})
     score_predictions(made)
     made.predictions_file("tiny", "perfect", "one.example").unlink()
@@ -183,7 +199,10 @@ def test_scores_whose_predictions_are_gone_go_too(tmp_path: Path) -> None:
 
 
 def test_predictions_of_another_corpus_are_not_scored(tmp_path: Path) -> None:
-    """After a new conversion, scores of an extractor that was not run again are deleted."""
+    """Predictions of an older version of a corpus are not scored, and their scores are deleted.
+
+    This happens if an extractor was not run again after a new conversion.
+    """
     made = workspace(tmp_path, {"kept": THREE, "old": THREE})
     score_predictions(made)
     old = Run("old", "", "1", is_stream=False, corpus_sha256="1" * 64, sample=None)
@@ -194,7 +213,10 @@ def test_predictions_of_another_corpus_are_not_scored(tmp_path: Path) -> None:
 
 
 def test_scores_by_other_metrics_are_made_anew(tmp_path: Path) -> None:
-    """One table never contains scores by two versions; temporary files are deleted."""
+    """Scores by another version of the metrics are replaced, so that no table mixes two versions.
+
+    Temporary files are deleted.
+    """
     made = workspace(tmp_path, {"perfect": THREE})
     score_predictions(made)
     unfinished = made.scores_file("tiny", "perfect", "one.example").with_name(".one.example.1")
@@ -206,7 +228,7 @@ def test_scores_by_other_metrics_are_made_anew(tmp_path: Path) -> None:
 
 
 def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
-    """The second run fails immediately, and the first one is not affected."""
+    """If another run is writing to the work folder, the second run fails immediately."""
     made = workspace(tmp_path, {"perfect": THREE})
     command = ["evaluate", "score", str(tmp_path), "--processes", "1"]
     with made.locked():
@@ -217,7 +239,7 @@ def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    """The error is a message with the path of the file."""
+    """A damaged file is an error with the path of the file."""
     made = workspace(tmp_path, {"perfect": THREE})
     file = made.predictions_file("tiny", "perfect", "two.example")
     file.write_bytes(b"no zstd")
@@ -226,7 +248,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 
 
 def test_the_verb_scores_and_says_how_many(tmp_path: Path) -> None:
-    """Progress is written to stderr."""
+    """The command scores all predictions, and writes its progress to stderr."""
     made = workspace(tmp_path, {"perfect": THREE})
     ran = CliRunner().invoke(main, ["evaluate", "score", str(tmp_path), "--processes", "1"])
     assert ran.exit_code == 0, ran.output
@@ -235,7 +257,7 @@ def test_the_verb_scores_and_says_how_many(tmp_path: Path) -> None:
 
 
 def test_the_verb_names_the_verb_that_comes_before(tmp_path: Path) -> None:
-    """The error names the command to run first."""
+    """Without predictions, the error names the command to run first, `extract`."""
     workspace(tmp_path, {})
     ran = CliRunner().invoke(main, ["evaluate", "score", str(tmp_path)])
     assert ran.exit_code == 1

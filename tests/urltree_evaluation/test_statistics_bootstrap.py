@@ -1,4 +1,4 @@
-"""The bootstrap, compared with one in plain Python that draws domains and pages one by one."""
+"""The bootstrap, compared with plain Python code that draws domains and pages one by one."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ Y = {name: value * 0.5 for name, value in X.items()}
 
 
 def table(path: Path, **scores: dict[str, float]) -> ScoreTable:
-    """Return a table with F1 of these pages by these extractors."""
+    """Return a table of extractors; each value of `scores` maps ids of pages to F1."""
     return load_table(
         workspace(path, {name: pages(given) for name, given in scores.items()}), CORPUS
     )
 
 
 def drawn_one_by_one(values: dict[str, float], resamples: int) -> tuple[list[float], list[float]]:
-    """Return macro and micro of each resample by drawing domains, then their pages."""
+    """Return macro and micro F1 of each resample, by drawing domains and then their pages."""
     sites: dict[str, list[float]] = {}
     for name, value in values.items():
         sites.setdefault(name[0], []).append(value)
@@ -53,7 +53,10 @@ def middle(samples: list[float]) -> list[float]:
 
 
 def test_intervals_are_those_of_drawing_one_by_one(tmp_path: Path) -> None:
-    """Drawing counts equals drawing pages; random differences are smaller than .01 here."""
+    """The intervals equal those of drawing pages one by one.
+
+    Random differences are smaller than .01 here.
+    """
     macro, micro = drawn_one_by_one(X, 20_000)
     made = table(tmp_path, x=X)
     of_macro = macro_estimates(made, resamples=20_000)["x"]
@@ -63,14 +66,17 @@ def test_intervals_are_those_of_drawing_one_by_one(tmp_path: Path) -> None:
 
 
 def test_figures_are_the_tables_and_not_the_resamples_mean(tmp_path: Path) -> None:
-    """The bootstrap adds an interval and does not change the value."""
+    """The bootstrap adds an interval to a figure and does not change its value."""
     made = table(tmp_path, x=X, y=Y)
     assert {name: figure.value for name, figure in macro_estimates(made).items()} == made.macro()
     assert {name: figure.value for name, figure in micro_estimates(made).items()} == made.micro()
 
 
 def test_as_many_pages_are_drawn_of_a_domain_as_it_has_each_time(tmp_path: Path) -> None:
-    """The number of drawn domains is the number of domains."""
+    """Each resample draws as many domains as there are.
+
+    From each drawn domain, it draws as many pages as the domain has.
+    """
     made = table(tmp_path, x=X)
     for resample in draw_resamples(made, resamples=50):
         of_domain = Counter[str]()
@@ -82,13 +88,19 @@ def test_as_many_pages_are_drawn_of_a_domain_as_it_has_each_time(tmp_path: Path)
 
 
 def test_equal_extractors_differ_by_nothing_in_every_resample(tmp_path: Path) -> None:
-    """All extractors have the same resamples, so differences are paired."""
+    """Equal extractors have a difference of 0 in every resample.
+
+    Differences are paired, because all extractors share the resamples.
+    """
     made = table(tmp_path, x=X, y=X)
     assert differences_to(made, to="x") == {"y": Estimate(0, 0, 0)}
 
 
 def test_a_constant_gap_has_no_uncertainty_however_wide_the_figures_are(tmp_path: Path) -> None:
-    """Pairing removes the variation that both extractors share."""
+    """A constant difference has an interval without width, even if the figures have wide intervals.
+
+    Pairing removes the variation that both extractors share.
+    """
     lower = {name: value - 0.05 for name, value in X.items()}
     made = table(tmp_path, x=X, y=lower)
     assert macro_estimates(made)["x"].half_width > 0.1
@@ -96,7 +108,7 @@ def test_a_constant_gap_has_no_uncertainty_however_wide_the_figures_are(tmp_path
 
 
 def test_differences_are_to_the_best_where_none_is_named(tmp_path: Path) -> None:
-    """All others are below it."""
+    """Differences are to the best extractor by default, so they are below zero."""
     gaps = differences_to(table(tmp_path, y=Y, x=X))
     assert list(gaps) == ["y"]
     assert gaps["y"].value == pytest.approx(-fmean([0.5, 0.3, 0.7, 1.0]) / 2)
@@ -104,7 +116,10 @@ def test_differences_are_to_the_best_where_none_is_named(tmp_path: Path) -> None
 
 
 def test_pairs_are_all_differences_the_better_one_first(tmp_path: Path) -> None:
-    """Each value equals that of `differences_to`."""
+    """All pairs have a difference with the better extractor first.
+
+    Each value equals that of `differences_to`.
+    """
     z = {name: 1 - value for name, value in X.items()}
     made = table(tmp_path, y=Y, x=X, z=z)
     found = pairwise_differences(made)
@@ -113,14 +128,17 @@ def test_pairs_are_all_differences_the_better_one_first(tmp_path: Path) -> None:
 
 
 def test_the_same_seed_gives_the_same_figures(tmp_path: Path) -> None:
-    """A report is reproducible."""
+    """The same seed gives the same figures, so a report is reproducible."""
     made = table(tmp_path, x=X)
     assert macro_estimates(made, seed=7) == macro_estimates(made, seed=7)
     assert macro_estimates(made, seed=7) != macro_estimates(made, seed=8)
 
 
 def test_successes_are_resampled_without_the_boundary_cases(tmp_path: Path) -> None:
-    """If all successes are equal, the interval has no width, whatever failed."""
+    """The mean of successes ignores failures.
+
+    If all successes are equal, its interval has no width.
+    """
     scores = [page(f"{n}/1", 0.7) for n in range(9)] + [page("z/1", 0.0, boundary="memory")]
     made = load_table(workspace(tmp_path, {"x": scores}), CORPUS)
     assert success_estimates(made)["x"] == pytest.approx((0.7, 0.7, 0.7))
@@ -128,7 +146,7 @@ def test_successes_are_resampled_without_the_boundary_cases(tmp_path: Path) -> N
 
 
 def test_a_table_without_pages_has_figures_that_are_no_numbers(tmp_path: Path) -> None:
-    """This is not an error."""
+    """A table without pages has NaN as its figures and raises no error."""
     made = load_table(workspace(tmp_path, {"x": [page("a/1")]}), CORPUS)
     for each in (macro_estimates, micro_estimates, success_estimates):
         assert np.isnan(each(made)["x"]).all()

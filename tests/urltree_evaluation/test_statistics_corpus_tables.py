@@ -1,4 +1,4 @@
-"""Tables as Markdown and CSV."""
+"""Tests of a corpus' tables as Markdown and CSV."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ GRID = Grid(
 
 
 def tables(work: Workspace) -> dict[str, Grid]:
-    """Return the tables of an invented corpus."""
+    """Return the tables of the corpus in a work folder."""
     return corpus_tables(work, ranking(work, CORPUS))
 
 
 def test_markdown_is_aligned_and_its_best_is_bold() -> None:
-    """The source is readable, too; "|" in a name does not end its cell."""
+    """Markdown is aligned, so that its source is readable, and the best value is bold.
+
+    The character "|" in a name does not end its cell.
+    """
     assert GRID.markdown() == dedent(
         """\
         | extractor |             F1 | documents |        p |
@@ -46,7 +49,7 @@ def test_markdown_is_aligned_and_its_best_is_bold() -> None:
 
 
 def test_csv_has_plain_numbers_and_intervals_of_their_own() -> None:
-    """Programs can compute with these columns."""
+    """CSV has plain numbers, and the ends of intervals in separate columns, for programs."""
     assert GRID.csv() == dedent(
         """\
         extractor,F1,F1 low,F1 high,documents,p
@@ -57,7 +60,10 @@ def test_csv_has_plain_numbers_and_intervals_of_their_own() -> None:
 
 
 def test_text_of_strangers_does_not_act() -> None:
-    """There is no image or link in Markdown and no formula in CSV; negative numbers are kept."""
+    """Text from outside creates no image or link in Markdown, and no formula in CSV.
+
+    Negative numbers are kept.
+    """
     grid = Grid(
         "domains",
         ("extractor", "@x"),
@@ -71,7 +77,7 @@ def test_text_of_strangers_does_not_act() -> None:
 
 
 def test_the_best_of_each_row_may_be_bold_instead() -> None:
-    """This is for tables with extractors as columns."""
+    """In a table with extractors as columns, the best value of each row is bold."""
     grid = Grid(
         "domains",
         ("domain", "x", "y"),
@@ -87,7 +93,7 @@ def test_the_best_of_each_row_may_be_bold_instead() -> None:
 
 
 def test_numbers_are_written_as_in_a_paper() -> None:
-    """They have three decimals without a leading zero; unknown values are empty."""
+    """Numbers have three decimals without a leading zero, and unknown values are empty."""
     cells = [
         1.0,
         0.0,
@@ -105,7 +111,10 @@ def test_numbers_are_written_as_in_a_paper() -> None:
 
 
 def test_a_corpus_of_pages_has_these_tables(tmp_path: Path) -> None:
-    """Tables without data are omitted; the others are complete in both formats."""
+    """A corpus of pages has these tables.
+
+    Tables without data are omitted, and the others are complete in both formats.
+    """
     work = workspace(tmp_path, {"x": pages({"a/1": 0.5, "b/1": 0.7}), "y": pages({"a/1": 0.6})})
     grids = tables(work)
     assert list(grids) == ["ranking", "metrics", "boundaries", "pairs", "domains", "extractors"]
@@ -116,7 +125,7 @@ def test_a_corpus_of_pages_has_these_tables(tmp_path: Path) -> None:
 
 
 def test_a_corpus_of_segments_has_no_table_of_words(tmp_path: Path) -> None:
-    """Nothing is shown that was not measured."""
+    """A corpus of segments has no tables of words, because no metric of words was measured."""
     scores = {"x": [page("a/1", segments=Segments(1, 0, 0, 1))]}
     assert list(tables(workspace(tmp_path, scores))) == [
         "segments",
@@ -126,7 +135,7 @@ def test_a_corpus_of_segments_has_no_table_of_words(tmp_path: Path) -> None:
 
 
 def test_a_stream_has_tables_of_its_own(tmp_path: Path) -> None:
-    """They contain stream extractors on all pages."""
+    """A stream has additional tables of stream extractors on all pages."""
     stream = [page(f"a/{n}", 0.1 * n, number=n, is_sampled=n % 2 == 0) for n in range(1, 8)]
     scores = {"single": [each for each in stream if each.is_sampled], "stream": stream}
     work = workspace(tmp_path, scores, streams=["stream"], kind="stream")
@@ -138,7 +147,7 @@ def test_a_stream_has_tables_of_its_own(tmp_path: Path) -> None:
 
 
 def test_every_table_says_whose_output_its_gold_is(tmp_path: Path) -> None:
-    """A table may be read on its own."""
+    """Every table's title names the tool that made the gold, because a table may be read alone."""
     scores = {"x": pages({"a/1": 0.5}), "y": pages({"a/1": 0.6})}
     work = workspace(tmp_path, scores, kind="stream", streams=["x"], tool="readability.js")
     found = tables(work)
@@ -149,7 +158,7 @@ def test_every_table_says_whose_output_its_gold_is(tmp_path: Path) -> None:
 
 
 def test_a_domain_with_many_pages_has_intervals_of_its_own(tmp_path: Path) -> None:
-    """The interval uses its pages only; with one page it would have no width."""
+    """The interval of a domain uses only its own pages. With one page, there is no interval."""
     x = {f"a/{n}": 0.5 + n % 2 / 10 for n in range(10)} | {"b/1": 0.3}
     y = {name: value - 0.1 for name, value in x.items()}
     many, one = tables(workspace(tmp_path, {"x": pages(x), "y": pages(y)}))["domains"].rows
@@ -160,7 +169,10 @@ def test_a_domain_with_many_pages_has_intervals_of_its_own(tmp_path: Path) -> No
 
 
 def test_a_stream_without_stream_extractors_has_no_table_of_whole_streams(tmp_path: Path) -> None:
-    """Single-page extractors only get samples."""
+    """Without stream extractors there are no tables of whole streams.
+
+    Single-page extractors only get samples.
+    """
     work = workspace(tmp_path, {"x": pages({"a/1": 0.5, "a/2": 0.6})}, kind="stream")
     grids = tables(work)
     assert "ranking" in grids

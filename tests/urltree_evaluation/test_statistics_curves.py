@@ -1,4 +1,4 @@
-"""Learning curves and duplicates of a stream."""
+"""Tests of learning curves, milestones and duplicates of a stream."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from urltree_evaluation.statistics.stream_tables import count_duplicates
 from urltree_evaluation.statistics.table import ScoreTable, whole_stream
 from urltree_evaluation.workspace import write_lines
 
-# F1 by document number; one domain has scores of all documents, the other lacks some
+# F1 by document number; domain A has scores of all its documents, domain B only of two
 A = {1: 0.0, 2: 0.5, 3: 1.0, 4: 0.9, 5: 0.6}
 B = {2: 0.4, 10: 0.8}
 
 
 def stream(path: Path, **domains: dict[int, float]) -> ScoreTable:
-    """Write a workspace with one extractor's F1 by document number in these domains."""
+    """Return the table of a stream; `domains` maps document numbers to one extractor's F1."""
     scores = [
         page(f"{domain}/{number}", f1, number=number)
         for domain, given in domains.items()
@@ -32,7 +32,10 @@ def stream(path: Path, **domains: dict[int, float]) -> ScoreTable:
 
 
 def test_a_curve_is_the_mean_of_all_documents_until_each(tmp_path: Path) -> None:
-    """It is the paper's cumulative moving average (section 5.2, formula 4)."""
+    """A value of a curve is the mean over all scored documents so far.
+
+    It is the paper's cumulative moving average (section 5.2, formula 4).
+    """
     found = curves(stream(tmp_path, a=A, b=B), "x")
     assert found["a"].numbers.tolist() == [1, 2, 3, 4, 5]
     assert found["a"].values.tolist() == pytest.approx([0, 0.25, 0.5, 0.6, 0.6])
@@ -41,7 +44,10 @@ def test_a_curve_is_the_mean_of_all_documents_until_each(tmp_path: Path) -> None
 
 
 def test_documents_that_are_not_scored_are_counted(tmp_path: Path) -> None:
-    """The extractor learned from them; the average is unchanged until the next scored document."""
+    """Documents without a score count in the document number.
+
+    The average stays the same until the next scored document.
+    """
     curve = curves(stream(tmp_path, b=B), "x")["b"]
     assert [average_after(curve, number) for number in (2, 5, 9)] == [0.4] * 3
     assert average_after(curve, 10) == pytest.approx(0.6)
@@ -51,12 +57,18 @@ def test_documents_that_are_not_scored_are_counted(tmp_path: Path) -> None:
 def test_a_domain_says_nothing_before_its_first_and_after_its_last(
     tmp_path: Path, number: int
 ) -> None:
-    """A domain of 60 documents has no value after 500."""
+    """A curve has no value before its first or after its last document.
+
+    A domain of 60 documents has no value at 500.
+    """
     assert np.isnan(average_after(curves(stream(tmp_path, b=B), "x")["b"], number))
 
 
 def test_the_mean_curve_is_of_the_domains_that_have_as_many(tmp_path: Path) -> None:
-    """The curve contains their number."""
+    """A value of the mean curve is the mean over the domains with that many documents.
+
+    The curve also contains the number of these domains.
+    """
     mean = mean_curve(curves(stream(tmp_path, a=A, b=B), "x"))
     assert mean.numbers.tolist() == list(range(1, 11))
     assert mean.domains.tolist() == [1, 2, 2, 2, 2, 1, 1, 1, 1, 1]
@@ -65,14 +77,17 @@ def test_the_mean_curve_is_of_the_domains_that_have_as_many(tmp_path: Path) -> N
 
 
 def test_a_stream_without_scores_has_no_curve(tmp_path: Path) -> None:
-    """This is not an error."""
+    """A stream without scores has an empty curve and no milestones, and raises no error."""
     table = stream(tmp_path, a={})
     assert mean_curve(curves(table, "x")).numbers.tolist() == []
     assert milestones(table) == []
 
 
 def test_milestones_are_means_over_the_domains_that_have_as_many(tmp_path: Path) -> None:
-    """One mean is over all documents so far, the other over the second half of them."""
+    """A milestone has two means over the domains with that many documents.
+
+    One is over all documents so far, and the other over the second half of them.
+    """
     first, fifth, tenth = milestones(stream(tmp_path, a=A, b=B))
     numbers = [(each.number, each.domains) for each in (first, fifth, tenth)]
     assert numbers == [(1, 1), (5, 2), (10, 1)]
@@ -85,7 +100,10 @@ def test_milestones_are_means_over_the_domains_that_have_as_many(tmp_path: Path)
 
 
 def test_duplicates_are_counted_by_the_step_that_found_them(tmp_path: Path) -> None:
-    """The most frequent step is first; extractors without duplicates are omitted."""
+    """Duplicates are counted by the step that detected them, the most frequent step first.
+
+    Extractors without duplicates are omitted.
+    """
     steps = {"a/1": "", "a/2": "path", "a/3": "query", "a/4": "query"}
     found: list[Score] = [
         page(n, None if s else 0.5, is_duplicate=bool(s)) for n, s in steps.items()

@@ -1,4 +1,4 @@
-"""The ranking of a corpus, with all values that a table in a paper needs."""
+"""Tests of the ranking of a corpus, with all values that a table in a paper needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BAD = {"a/1": 0.4, "a/2": 0.4, "b/1": 0.6, "c/1": 0.1}
 
 
 def test_extractors_are_ranked_by_macro_f1_of_words(tmp_path: Path) -> None:
-    """Their names do not matter."""
+    """Extractors are ranked by macro F1 of words, and not by name."""
     found = ranking(workspace(tmp_path, {"a": pages(BAD), "z": pages(GOOD)}), CORPUS)
     assert [row.name for row in found.rows] == ["z", "a"]
     assert [row.headline.value for row in found.rows] == pytest.approx([1.9 / 3, 1.1 / 3])
@@ -26,7 +26,7 @@ def test_extractors_are_ranked_by_macro_f1_of_words(tmp_path: Path) -> None:
 
 
 def test_all_but_the_best_are_compared_with_it(tmp_path: Path) -> None:
-    """There is a paired difference and a sign test over domains."""
+    """All others have a paired difference to the best extractor, and a sign test over domains."""
     found = ranking(workspace(tmp_path, {"a": pages(BAD), "z": pages(GOOD)}), CORPUS)
     best, other = (row.text for row in found.rows)
     assert best is not None
@@ -38,13 +38,13 @@ def test_all_but_the_best_are_compared_with_it(tmp_path: Path) -> None:
 
 
 def test_a_row_says_what_was_run(tmp_path: Path) -> None:
-    """Options and version make a result reproducible."""
+    """A row contains options and version of its extractor, which make the result reproducible."""
     (row,) = ranking(workspace(tmp_path, {"x": pages(GOOD)}, streams=["x"]), CORPUS).rows
     assert (row.options, row.version, row.is_stream) == ("as it comes", "1.0", True)
 
 
 def test_boundary_cases_are_counted_by_kind(tmp_path: Path) -> None:
-    """All other pages are successes."""
+    """Boundary cases are counted by kind, and all other pages count as successes."""
     scores = [
         page("a/1", 0.9),
         page("a/2", 0.0, boundary="time"),
@@ -62,7 +62,10 @@ def test_boundary_cases_are_counted_by_kind(tmp_path: Path) -> None:
 
 
 def test_a_corpus_of_segments_is_ranked_by_their_f1(tmp_path: Path) -> None:
-    """Counts are summed over pages before the division, as in trafilatura's evaluation."""
+    """A corpus of segments is ranked by the F1 of segments.
+
+    Counts are summed over pages before the division, as in trafilatura's evaluation.
+    """
     scores = {
         "x": [
             page("a/1", segments=Segments(1, 1, 0, 2)),
@@ -85,13 +88,16 @@ def test_a_corpus_of_segments_is_ranked_by_their_f1(tmp_path: Path) -> None:
 
 
 def test_gold_that_a_tool_made_is_marked(tmp_path: Path) -> None:
-    """It is shown separately, because this tool would win."""
+    """A ranking names the tool that made the gold, because that tool would win.
+
+    Such a ranking is shown separately.
+    """
     found = ranking(workspace(tmp_path, {"x": pages(GOOD)}, tool="readability.js"), CORPUS)
     assert found.tool == "readability.js"
 
 
 def test_extractors_that_were_not_scored_to_the_end_are_named(tmp_path: Path) -> None:
-    """They are not ranked."""
+    """Extractors without scores of the whole corpus are not ranked, but named."""
     work = workspace(tmp_path, {"x": pages(GOOD), "y": pages(BAD)})
     work.scores_file(CORPUS, "y", "pages").unlink()
     found = ranking(work, CORPUS)
@@ -99,7 +105,10 @@ def test_extractors_that_were_not_scored_to_the_end_are_named(tmp_path: Path) ->
 
 
 def test_who_wins_where(tmp_path: Path) -> None:
-    """Each domain has its best extractor, or several equal ones, and the lead."""
+    """Each domain has its best extractor, or several equal ones.
+
+    It also has the difference between the best and the next value.
+    """
     table = load_table(workspace(tmp_path, {"x": pages(GOOD), "y": pages(BAD)}), CORPUS)
     a, b, c = winners(table)
     assert a == Winner("a", 2, ("x",), pytest.approx(0.8), pytest.approx(0.4))
@@ -120,12 +129,15 @@ def test_who_wins_where(tmp_path: Path) -> None:
     ],
 )
 def test_p_is_the_exact_binomial(wins: int, losses: int, p: float) -> None:
-    """It is two-sided: twice the smaller tail, but at most 1."""
+    """The p value is that of the exact binomial test.
+
+    It is two-sided: twice the smaller tail, but at most 1.
+    """
     assert two_sided(wins, losses) == pytest.approx(p, abs=1e-6)
 
 
 def test_ties_say_nothing(tmp_path: Path) -> None:
-    """They are counted, but they do not affect p."""
+    """Domains with equal values are counted as ties and do not affect p."""
     x = {f"{n}/1": 0.5 for n in range(20)}
     y = x | {f"{n}/1": 0.4 for n in range(5)}
     table = load_table(workspace(tmp_path, {"x": pages(x), "y": pages(y)}), CORPUS)

@@ -1,4 +1,4 @@
-"""The definition of a word, in any language."""
+"""Tests of the definition of a word, in any language."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from urltree_evaluation.metrics.words import split_words
     ],
 )
 def test_words_are_what_white_space_parts(text: str, expected: list[str]) -> None:
-    """Characters of the categories P, S and C count as white space."""
+    """Words are separated by white space, and by characters of the categories P, S and C."""
     assert split_words(text) == expected
 
 
@@ -39,19 +39,19 @@ def test_words_are_what_white_space_parts(text: str, expected: list[str]) -> Non
     ],
 )
 def test_the_variant_of_the_thesis_has_ascii_alone(text: str, expected: list[str]) -> None:
-    """Algorithm 3 of the thesis removes characters that are not ASCII."""
+    """The variant `ascii_only` deletes other characters, as algorithm 3 of the thesis does."""
     assert split_words(text, ascii_only=True) == expected
 
 
 @given(st.text(st.characters(max_codepoint=127)))
 @settings(deadline=None)
 def test_both_variants_are_the_same_on_ascii(text: str) -> None:
-    """They only differ in other characters."""
+    """Both variants give the same words of ASCII text."""
     assert split_words(text) == split_words(text, ascii_only=True)
 
 
 @given(st.text(), st.text())
 @settings(deadline=None)
 def test_lines_can_be_split_apart(first: str, second: str) -> None:
-    """The words of two lines are the words of each: no word spans a newline."""
+    """The words of two lines are the words of each line, because no word spans a newline."""
     assert split_words(f"{first}\n{second}") == split_words(first) + split_words(second)

@@ -1,6 +1,6 @@
-"""Run all extractors on pages that invite requests, and print what left the process.
+"""Run all extractors on pages that invite requests, and print every effect outside the process.
 
-This is a script, because an audit hook stays until the process ends.
+This is a script of its own, because an audit hook cannot be removed before the process ends.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PAGES = {
     for language in PARAGRAPHS
 }
 BROKEN = ["", " ", "<!-- nothing -->", "no tags", "<p>\0</p>", "<p></p>", "</div></div>"]
-TEMPORARY = Path(tempfile.gettempdir()).resolve()  # asked before the hook: it writes a file
+TEMPORARY = Path(tempfile.gettempdir()).resolve()  # called before the hook is added
 REACHED: list[str] = []
 
 
@@ -43,7 +43,7 @@ def notice(event: str, arguments: tuple[Any, ...]) -> None:
 def _is_write(event: str, arguments: tuple[Any, ...]) -> bool:
     """Return whether a file is opened for writing, by `open` or by `os.open`.
 
-    A file descriptor that becomes a file object was noticed when `os.open` returned it.
+    A file descriptor that is made a file object is ignored, because `os.open` was already seen.
     """
     if event != "open" or isinstance(arguments[0], int):
         return False

@@ -1,1 +1,1 @@
-"""Addresses: URL, registrable domain, URL key, and rules for query parameters."""
+"""Addresses: URLs, registrable domains, URL keys, and rules for query parameters."""

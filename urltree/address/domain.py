@@ -1,8 +1,9 @@
-"""The domain of a host: the site whose pages share one URL tree.
+"""The registrable domain of a host. All pages of a domain are one site and share one URL tree.
 
-A domain is one label below a public suffix, by the bundled Public Suffix List with its private
-section: `news.bbc.co.uk` belongs to `bbc.co.uk`, `alice.github.io` to itself. Shared hosts extend
-the list: the paper treats `abcnews.go.com` as a domain.
+A domain is a public suffix and the label before it. The public suffixes are those of the bundled
+Public Suffix List, including its private section: `news.bbc.co.uk` belongs to the domain
+`bbc.co.uk`, and `alice.github.io` is a domain. A list of shared hosts adds more suffixes, such as
+`go.com`, because the paper treats `abcnews.go.com` as a domain.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from importlib.resources import files
 import can_ada
 import publicsuffixlist
 
-SUFFIX_LIST: str = publicsuffixlist.__version__  # the last part is the date of the list
+SUFFIX_LIST: str = publicsuffixlist.__version__  # version; its last part is a date
 
 _CACHED_HOSTS = 65_536
 
@@ -23,7 +24,7 @@ class Domains:
     """A lookup of domains that uses no network.
 
     Args:
-        shared: hosts whose subdomains are separate sites, in addition to the shipped ones.
+        shared: hosts whose subdomains are separate sites. They are added to the shipped list.
 
     Raises:
         ValueError: an entry of `shared` is not a host name.
@@ -36,7 +37,7 @@ class Domains:
     def _of(self, host: str) -> str:
         """Return the domain of a normalised host.
 
-        An IP address, a single label and a public suffix are their own domains.
+        An IP address, a host of one label and a public suffix are themselves domains.
         """
         labels = host.split(".")
         if len(labels) == 1 or host.startswith("[") or labels[-1].isdigit():
@@ -47,9 +48,10 @@ class Domains:
         return by_shared if longest == f"www.{by_shared}" else longest
 
     def _below_shared(self, labels: list[str]) -> str:
-        """Return the site on the longest shared host above, or an empty string.
+        """Return the domain of a host below a shared host, or an empty string if there is none.
 
-        `www` belongs to the shared host itself.
+        If several shared hosts match, the longest one decides. A shared host with and without
+        `www` is one domain.
         """
         for start in range(len(labels)):
             shared = ".".join(labels[start:])
@@ -60,7 +62,7 @@ class Domains:
 
 
 def parse_shared_hosts(text: str) -> frozenset[str]:
-    """Read a file of shared hosts: one host on each line, `#` begins a comment.
+    """Read the text of a file of shared hosts. Each line has one host; `#` begins a comment.
 
     Raises:
         ValueError: a line is not a host name.
@@ -71,7 +73,7 @@ def parse_shared_hosts(text: str) -> frozenset[str]:
 
 @cache
 def shipped_shared_hosts() -> frozenset[str]:
-    """Return the hosts of data/shared_hosts.txt."""
+    """Return the hosts in data/shared_hosts.txt."""
     return parse_shared_hosts(
         files("urltree.address").joinpath("data/shared_hosts.txt").read_text("utf-8")
     )
@@ -83,7 +85,7 @@ def _suffix_list() -> publicsuffixlist.PublicSuffixList:
 
 
 def _checked(host: str) -> str:
-    """Return a host in the form that URLs have: lower case, punycode."""
+    """Return a host as normalised URLs contain it: in lower case and punycode."""
     try:
         name: str = can_ada.parse(f"http://{host}/").hostname.strip(".")
     except ValueError:

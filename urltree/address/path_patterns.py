@@ -1,9 +1,9 @@
-"""Patterns for paths that differ in one segment, in the form that query rules use.
+"""Path patterns for query rules: one pattern matches many paths with the same structure.
 
 /news/the-flood     ┐
-/news/the-drought   ├ more than MANY names below /news: /news/*
+/news/the-drought   ├ more than MANY names below /news: the pattern is /news/*
 /news/…             ┘
-/view.php, /list.php  programs, each with its own parameters: they are never merged
+/view.php, /list.php  programs are never merged, because each has its own parameters
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-MANY = 10  # with more names than this below one folder, the names become `*`
+MANY = 10  # names below one folder; if there are more, `*` replaces them
 
 _PROGRAM = re.compile(r"\.(?:php\d?|aspx?|cfm|cgi|dll|do|jspx?|pl)$", re.IGNORECASE)
 
@@ -20,10 +20,11 @@ _PROGRAM = re.compile(r"\.(?:php\d?|aspx?|cfm|cgi|dll|do|jspx?|pl)$", re.IGNOREC
 def path_patterns(paths: Iterable[str]) -> dict[str, str]:
     """Return the pattern of each path.
 
-    From the root down, the names below each pattern are replaced by `*` if there are many.
+    Segments are processed from the first to the last. If more than MANY names follow one pattern,
+    `*` replaces these names; names of programs stay.
 
     Args:
-        paths: of one host, each beginning with `/`.
+        paths: paths of one host; each begins with `/`.
     """
     found: dict[str, str] = {}
     waiting: list[tuple[str, list[list[str]]]] = [("", [path.split("/") for path in set(paths)])]
@@ -45,8 +46,8 @@ def path_patterns(paths: Iterable[str]) -> dict[str, str]:
 def most_specific_first(pattern: str) -> tuple[int, list[bool], str]:
     """Return a sort key that puts the most specific pattern before others that match the same path.
 
-    A star also matches slashes, so deeper patterns come first. Among patterns of one depth, those
-    with names in their first segments come first.
+    A star also matches slashes, so patterns with more segments come first. Among patterns with the
+    same number of segments, a pattern whose first segments have no star comes first.
     """
     segments = pattern.split("/")
     return -len(segments), ["*" in segment for segment in segments], pattern

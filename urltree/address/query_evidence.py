@@ -1,19 +1,19 @@
-"""Evidence of whether a query parameter changes the content, from the documents of a domain.
+"""Find out from the documents of a domain which query parameters change the content of a page.
 
-    /list?cat=1&sort=date    h1 h2 h3   menu     differ in `sort` only: the same rare blocks
-    /list?cat=1&sort=price   h3 h1 h2   menu     differ in `cat` only: different rare blocks
-    /list?cat=2&sort=date    h7 h8 h9   menu
+    1  /list?cat=1&sort=date    h1 h2 h3  menu    1 and 2 differ only in `sort`: same rare blocks
+    2  /list?cat=1&sort=price   h3 h1 h2  menu    1 and 3 differ only in `cat`: other rare blocks
+    3  /list?cat=2&sort=date    h7 h8 h9  menu
 
-Two documents form a pair if their URLs differ in one parameter only, in its values or its presence.
-Pairs are counted by host, path (as a pattern) and parameter. Blocks that many documents contain
-are ignored: menus would make all documents alike, and an error page at a hundred addresses would
-make its parameter look irrelevant. A pair with too few blocks left is not counted.
+Two documents form a pair if their URLs differ in one parameter only: it has other values, or one
+URL lacks it. Pairs are counted for each host, path pattern and parameter. Only rare blocks are
+compared. Otherwise menus would make all documents alike, and an error page at a hundred addresses
+would make its parameter look irrelevant. A pair with too few rare blocks is not counted.
 
-Every doubt leads to `undecided`, and the parameter is kept: if one page gets two keys, the cost is
-a duplicate; if two pages get one key, the cost is a page. The work is bounded for any addresses of
-a site: each document takes part for at most MAX_PARAMETERS parameters, and each parameter has at
-most MAX_PAIRS pairs of neighbouring values. Hashes choose the pairs, so that the same documents
-always lead to the same answer.
+In doubt the answer is `undecided`, and the parameter is kept. If one page gets two keys, it is
+published twice; if two pages get one key, one of them is lost. The work is bounded, whatever the
+addresses of a site are: each document forms pairs for at most MAX_PARAMETERS parameters, and each
+parameter has at most MAX_PAIRS pairs. Hashes choose the pairs, so that the same documents always
+lead to the same answer.
 """
 
 from __future__ import annotations
@@ -30,24 +30,27 @@ import xxhash
 from urltree.address.path_patterns import path_patterns
 from urltree.address.url import NormalUrl, Parameter
 
-SAME = 0.9  # least overlap of rare blocks of two documents that are the same
-DIFFERENT = 0.5  # largest overlap of two documents that are different
-FEWEST_BLOCKS = 3  # rare blocks that a pair needs to be counted
-FEWEST_PAIRS = 8  # pairs that an answer other than `undecided` needs
-FEWEST_ADDRESSES = 3  # addresses that `drop` needs: a single one may have only an error page
+SAME = 0.9  # smallest overlap of the rare blocks of two documents that count as the same
+DIFFERENT = 0.5  # largest overlap of the rare blocks of two documents that count as different
+FEWEST_BLOCKS = 3  # smallest number of rare blocks with which a pair is counted
+FEWEST_PAIRS = 8  # smallest number of pairs for an answer other than `undecided`
+FEWEST_ADDRESSES = 3  # smallest number of addresses for `drop`; one may have only an error page
 
-MAX_PARAMETERS = 16  # a URL with more parameters forms no pairs
-MAX_NAMES = 64  # parameters below one pattern; more are probably data, and are not examined
-MAX_PAIRS = 256  # pairs of a parameter
-MAX_PAIRS_OF_ADDRESS = 16  # pairs of a parameter at one address
+MAX_PARAMETERS = 16  # parameters of a URL; a URL with more parameters forms no pairs
+MAX_NAMES = 64  # parameter names at one path pattern; if there are more, they are probably data
+MAX_PAIRS = 256  # pairs that are compared for one parameter
+MAX_PAIRS_OF_ADDRESS = 16  # pairs that are compared for one parameter at one address
 
 ParameterAnswer = Literal["drop", "keep", "undecided"]
 
 
 class SampledDocument(NamedTuple):
-    """A document: its URL key, and the distinct hashes of its blocks.
+    """A document of a domain: its URL key, and the distinct hashes of its blocks.
 
-    A URL with more than MAX_PARAMETERS keeps only the names, and forms no pairs.
+    Attributes:
+        url: URL key of the document; without values if it has more than MAX_PARAMETERS parameters.
+        hashes: distinct block hashes of the document.
+        forms_pairs: whether the document is compared with others.
     """
 
     url: NormalUrl
@@ -56,7 +59,7 @@ class SampledDocument(NamedTuple):
 
     @classmethod
     def of(cls, url: NormalUrl, hashes: array[int]) -> SampledDocument:
-        """Create one; the query of a URL with very many parameters is cut to bound memory."""
+        """Create a sample; bound its memory if the URL has more than MAX_PARAMETERS parameters."""
         if len(url.query) <= MAX_PARAMETERS:
             return cls(url, hashes, forms_pairs=True)
         names = islice({name: "" for name, _ in url.query}.items(), MAX_NAMES + 1)
@@ -68,13 +71,14 @@ class ParameterEvidence:
     """The evidence about one parameter at one path.
 
     Attributes:
-        name: decoded.
+        name: decoded name of the parameter.
         documents: number of documents whose URL has the parameter.
-        pairs: number of pairs with enough rare blocks: `same`, `different`, and those between.
-        same: number of pairs whose documents have the same rare blocks.
+        pairs: number of pairs with enough rare blocks. It can exceed the sum of `same` and
+            `different`, because some pairs are neither.
+        same: number of pairs whose documents have nearly the same rare blocks.
         different: number of pairs whose documents have different rare blocks.
-        addresses: number of addresses with a pair that is the same. An address is a URL without
-            the parameter.
+        addresses: number of addresses that have a pair counted in `same`. An address is a URL
+            without the parameter.
     """
 
     name: str
@@ -86,7 +90,10 @@ class ParameterEvidence:
 
     @property
     def answer(self) -> ParameterAnswer:
-        """Return `drop` if no pair differs, `keep` if most pairs differ, else `undecided`."""
+        """Return `drop` if all pairs are `same`, `keep` if most are `different`, else `undecided`.
+
+        `drop` and `keep` also need FEWEST_PAIRS pairs, and `drop` needs FEWEST_ADDRESSES addresses.
+        """
         if self.same == self.pairs >= FEWEST_PAIRS and self.addresses >= FEWEST_ADDRESSES:
             return "drop"
         if self.different >= FEWEST_PAIRS and 2 * self.different > self.pairs:
@@ -96,13 +103,14 @@ class ParameterEvidence:
 
 @dataclass(frozen=True, slots=True)
 class PathEvidence:
-    """The evidence about the parameters below one path pattern of a host.
+    """The evidence about the parameters at one path pattern of a host.
 
     Attributes:
-        host: the host.
-        path: pattern, see `path_patterns`.
-        paths: the paths with a query that match it.
-        parameters: sorted by name; None if there are more than MAX_NAMES.
+        host: host of the documents.
+        path: path pattern, see `path_patterns`.
+        paths: paths that have this pattern, of the documents whose URL has a query.
+        parameters: evidence about each parameter, sorted by name; None if there are more than
+            MAX_NAMES parameters.
     """
 
     host: str
@@ -112,10 +120,10 @@ class PathEvidence:
 
 
 def query_evidence(samples: Sequence[SampledDocument]) -> list[PathEvidence]:
-    """Return the evidence about the parameters of one domain, by host and path.
+    """Return the evidence about the query parameters of one domain, sorted by host and path.
 
     Args:
-        samples: documents of the domain, no two with the same URL key.
+        samples: documents of the domain. Their URL keys differ from each other.
     """
     rare = _Rare(sample.hashes for sample in samples)
     return [
@@ -131,9 +139,10 @@ def query_evidence(samples: Sequence[SampledDocument]) -> list[PathEvidence]:
 
 
 class _Rare:
-    """The rare blocks of a domain: in at most 10 documents or 2% of them, never in more than half.
+    """A test for rare blocks: blocks in at most 10 documents of a domain, or in at most 2% of them.
 
-    A limit of 1 document would not work: a page with ten addresses has each block ten times.
+    A block in more than half of the documents is never rare. A limit of one document would not
+    work: a page that has ten addresses is ten documents with the same blocks.
     """
 
     def __init__(self, documents: Iterable[array[int]]) -> None:
@@ -182,7 +191,10 @@ def _parameters(
 def _alike(
     samples: Sequence[SampledDocument],
 ) -> Mapping[str, Mapping[bytes, list[SampledDocument]]]:
-    """Return, for each parameter, the documents that have it, by their address without it."""
+    """Return the documents with each parameter, grouped by their address.
+
+    The keys are the name of the parameter, and then the hash of the URL without this parameter.
+    """
     alike: dict[str, dict[bytes, list[SampledDocument]]] = defaultdict(lambda: defaultdict(list))
     for sample in samples:
         for name in {name for name, _ in sample.url.query}:
@@ -194,7 +206,11 @@ def _alike(
 def _pairs(
     name: str, alike: Mapping[bytes, list[SampledDocument]], whole: Mapping[bytes, SampledDocument]
 ) -> Iterator[tuple[bytes, SampledDocument, SampledDocument]]:
-    """Yield neighbours by value at each address; a document without the parameter comes first."""
+    """Yield pairs of documents that differ in a parameter: the hash of their address, and both.
+
+    At each address the documents are sorted by the value of the parameter; a document without the
+    parameter comes first. Two neighbours in this order are a pair.
+    """
 
     def values(sample: SampledDocument) -> list[str]:
         return [value for other, value in sample.url.query if other == name]
@@ -225,12 +241,12 @@ def _counted(
 
 
 def _overlap(one: set[int], other: set[int]) -> float | None:
-    """Return the Jaccard index, None for too few blocks."""
+    """Return the Jaccard index of two sets of blocks, or None if they have too few blocks."""
     either = len(one | other)
     return len(one & other) / either if either >= FEWEST_BLOCKS else None
 
 
 def _address(url: NormalUrl, query: Iterable[Parameter]) -> bytes:
-    """Return the XXH3-128 hash of a URL with `query` in the place of its own query."""
+    """Return the XXH3-128 hash of a URL whose query is replaced by `query`."""
     parts = (url.netloc, url.path, *query, url.fragment)
     return xxhash.xxh3_128_digest(repr(parts).encode())

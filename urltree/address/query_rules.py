@@ -1,4 +1,4 @@
-"""Rules that decide which query parameters identify a page, and known noise (paper, section 3)."""
+"""Query rules: the parameters that identify a page. Noise list: those that never do (paper, 3)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ import yaml
 
 from urltree.address.url import Parameter
 
-CID = "_cid_"  # the parameter whose value is the hash of the title
+CID = "_cid_"  # name of the parameter whose value is the hash of the page's title
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The parameters to retain if host and path match.
+    """A query rule: the parameters to retain in URLs whose host and path match its patterns.
 
     Attributes:
-        host: pattern; `*` matches any characters.
-        path: pattern; `*` matches any characters.
-        retain: names of parameters. With CID among them, the title becomes part of the key.
+        host: pattern of the host, in which `*` matches any characters.
+        path: pattern of the path, in which `*` matches any characters.
+        retain: names of the parameters to retain. If CID is one of them, the hash of the page's
+            title becomes part of the key.
     """
 
     host: str
@@ -42,12 +43,12 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Parameters that never identify a page.
+    """The noise list: parameters that never identify a page.
 
     Attributes:
-        prefixes: beginnings of query parameter names, lower case.
-        names: names of query parameters, lower case.
-        path: names of path parameters such as `;jsessionid=…`, lower case.
+        prefixes: prefixes of names of query parameters, in lower case.
+        names: names of query parameters, in lower case.
+        path: names of path parameters, in lower case, such as the name in `;jsessionid=…`.
     """
 
     prefixes: tuple[str, ...]
@@ -55,24 +56,24 @@ class Noise:
     path: tuple[str, ...]
 
     def is_noise(self, name: str) -> bool:
-        """Return whether a query parameter is known noise."""
+        """Return whether a query parameter is on the noise list."""
         lower = name.lower()
         return lower in self.names or lower.startswith(self.prefixes)
 
     def drop(self, query: Sequence[Parameter]) -> tuple[Parameter, ...]:
-        """Return the parameters that are not noise."""
+        """Return the query parameters that are not on the noise list."""
         return tuple([pair for pair in query if not self.is_noise(pair[0])])
 
     def strip(self, path: str) -> str:
-        """Return the path without session parameters."""
+        """Return the path without the path parameters of the noise list."""
         return _path_parameters(self.path).sub("", path) if ";" in path else path
 
 
 def parse_rules(text: str) -> tuple[Rule, ...]:
-    """Read the rules of a YAML file, in their order.
+    """Read query rules from the text of a YAML file, in the order of the file.
 
     Raises:
-        ValueError: the file is invalid; the message is one sentence that names the rule.
+        ValueError: the text is invalid; the message names the rule.
     """
     return tuple(
         _rule(number, entry)
@@ -81,7 +82,7 @@ def parse_rules(text: str) -> tuple[Rule, ...]:
 
 
 def parse_noise(text: str) -> Noise:
-    """Read the noise list of a YAML file."""
+    """Read a noise list from the text of a YAML file."""
     data = _parse(text, "query noise")
     prefixes, names, path = (
         [str(name).lower() for name in _list(data, key)] for key in ("prefixes", "names", "path")
@@ -91,13 +92,13 @@ def parse_noise(text: str) -> Noise:
 
 @cache
 def shipped_rules() -> tuple[Rule, ...]:
-    """Return the paper's nine rules, data/query_rules.yaml."""
+    """Return the nine rules of the paper, from data/query_rules.yaml."""
     return parse_rules(_shipped("query_rules.yaml"))
 
 
 @cache
 def shipped_noise() -> Noise:
-    """Return the maintained noise list, data/query_noise.yaml."""
+    """Return the noise list of this project, from data/query_noise.yaml."""
     return parse_noise(_shipped("query_noise.yaml"))
 
 

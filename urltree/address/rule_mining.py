@@ -1,9 +1,9 @@
-"""Query rules that the evidence of a domain suggests; a person decides whether to use them.
+"""Suggest query rules from the evidence of a domain; a person decides whether to use them.
 
-A rule retains the parameters that it names and drops all others. So it names every parameter that
-was seen at its path and should not be dropped: those that change the content, and undecided ones. A
-path without parameters to drop needs no rule, unless a later rule's pattern matches it too: then it
-gets a rule of its own before that one.
+A rule retains the parameters that it names and drops all others. So a suggested rule names every
+parameter of its path that changes the content or is undecided. A path without parameters to drop
+needs no rule. But if the pattern of another suggested rule matches it, the path gets its own rule
+before that rule, so that its parameters are retained.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from urltree.address.query_rules import Rule
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A rule, and the evidence of each parameter that was seen at its path."""
+    """A suggested rule, and the evidence about each parameter at the rule's path."""
 
     rule: Rule
     parameters: tuple[ParameterEvidence, ...]
 
 
 def suggestions(evidence: Sequence[PathEvidence]) -> list[Suggestion]:
-    """Return rules for the paths of one domain, in the order in which they must be applied."""
+    """Return rules for the paths of one domain, in the order in which they must be tried."""
     found: dict[tuple[str, str], Suggestion] = {}
     for path in evidence:
         if any(parameter.answer == "drop" for parameter in path.parameters or ()):
@@ -37,7 +37,7 @@ def suggestions(evidence: Sequence[PathEvidence]) -> list[Suggestion]:
 
 
 def _decided_with(path: PathEvidence, evidence: Sequence[PathEvidence]) -> list[PathEvidence]:
-    """Return a path, and all others to which its rule or an earlier rule would apply."""
+    """Return a path and all other paths that the rules of the returned paths would match."""
     decided, others = [path], [each for each in evidence if each is not path]
     for each in decided:  # `decided` grows in this loop
         rule = _suggestion(each).rule

@@ -1,12 +1,13 @@
-"""Normalisation of URLs: one spelling for each address (paper, section 3; RFC 3986; WHATWG URL).
+"""Normalise URLs, so that each address has one spelling (paper, section 3; RFC 3986; WHATWG URL).
 
     http://u:p@EXAMPLE.com.:80/a/../%7Eb%2fc?z=1&a=%E4#top
     http://example.com/~b%2Fc?a=%E4&z=1
 
-`can_ada` parses as browsers do: dot segments, IDN as punycode, IP addresses, default ports. This
-module does the rest. It decodes escapes if that does not change the address (RFC 3986, section
-2.3), and never twice. `w3lib.url.canonicalize_url` is not used: it also decodes reserved characters
-in the path (`%5B`, `%2B`), and so changes the address.
+`can_ada` parses a URL as browsers do. It resolves dot segments, writes international host names in
+punycode, normalises IP addresses, and removes default ports. This module does the rest. It decodes
+an escape once, and only if this does not change the address (RFC 3986, section 2.3).
+`w3lib.url.canonicalize_url` is not used, because it also decodes reserved characters in the path
+(`%5B`, `%2B`) and so changes the address.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ import can_ada
 
 from urltree.page import PageError, Reason
 
-MAX_URL = 8_192  # characters, before and after normalisation
+MAX_URL = 8_192  # characters of a URL, both before and after normalisation
 
 Parameter = tuple[str, str]
 
 _SCHEMES = {"http:", "https:"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-# an escape, or a character that a path cannot contain (RFC 3986, section 3.3: pchar)
+# Matches an escape, or a character that a path cannot contain (RFC 3986, section 3.3: pchar).
 _TO_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]")
 
 
@@ -37,11 +38,12 @@ class NormalUrl:
 
     Attributes:
         scheme: `http` or `https`.
-        host: lower case, punycode, no trailing dot; IPv6 in brackets.
-        port: digits, empty for the scheme's default.
-        path: begins with `/`, percent-encoded, case kept.
+        host: host in lower case and punycode, without a trailing dot; an IPv6 address in brackets.
+        port: port in digits; empty for the default port of the scheme.
+        path: percent-encoded path, which begins with `/`; its case is not changed.
         query: decoded parameters, sorted by name; bytes that are not UTF-8 are surrogate escapes.
-        fragment: begins with `#!`, or is empty: other fragments do not identify a page.
+        fragment: fragment that begins with `#!`, else empty, because other fragments do not
+            identify a page.
     """
 
     scheme: str
@@ -53,7 +55,7 @@ class NormalUrl:
 
     @property
     def netloc(self) -> str:
-        """Return the host, with the port if it is not the default."""
+        """The host, followed by the port if it is not the default of the scheme."""
         return f"{self.host}:{self.port}" if self.port else self.host
 
     def __str__(self) -> str:
@@ -62,10 +64,10 @@ class NormalUrl:
 
 
 def normalise(url: str) -> NormalUrl:
-    """Normalise a URL; normalising the result again changes nothing.
+    """Normalise a URL. To normalise the result again changes nothing.
 
     Raises:
-        PageError: `bad-url`: it is not an http or https URL, or is longer than MAX_URL.
+        PageError: `bad-url`: the URL is not an http or https URL, or is longer than MAX_URL.
     """
     if len(url) > MAX_URL:
         raise _bad(url, f"has {len(url)} characters, the limit is {MAX_URL}")
@@ -91,7 +93,10 @@ def normalise(url: str) -> NormalUrl:
 
 
 def encode_query(query: tuple[Parameter, ...]) -> str:
-    """Return `?a=1&b` for parameters, or an empty string; an empty value has no equals sign."""
+    """Return parameters as a query such as `?a=1&b`, or an empty string without parameters.
+
+    A parameter with an empty value gets no equals sign.
+    """
     if not query:
         return ""
     encoded = urlencode(query, errors="surrogateescape")
@@ -111,7 +116,10 @@ def _host(url: str, hostname: str) -> str:
 
 
 def _parameters(search: str) -> tuple[Parameter, ...]:
-    """Return parameters sorted by name; equal names keep their order, which may matter."""
+    """Return the parameters of a query, sorted by name.
+
+    Parameters with the same name keep their order, because it may change the page.
+    """
     if not search:
         return ()
     pairs = parse_qsl(search, keep_blank_values=True, errors="surrogateescape")

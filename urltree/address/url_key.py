@@ -1,13 +1,14 @@
-"""The URL key: addresses with the same key are the same document (paper, section 3).
+"""The URL key: two addresses that have the same key are one document (paper, section 3).
 
     http://abcnews.go.com/kabc/story?section=news&id=8691010&utm_source=rss
       canonical  http://abcnews.go.com/kabc/story?id=8691010&section=news&utm_source=rss
-      key        https://abcnews.go.com/kabc/story?id=8691010        a rule retains `id`
+      key        https://abcnews.go.com/kabc/story?id=8691010        (a rule retains `id`)
       domain     abcnews.go.com
       branch     kabc ▸ story ▸ ?id=8691010
 
-If no rule applies, the paper drops the whole query. On 5,464 feed items (measured) this merges 170
-different articles (`?p=`, `?v=`). So only known noise is dropped, unless `query` is `drop` (ours).
+If no rule applies, the paper drops the whole query. On 5,464 feed items this merges 170 different
+articles, whose URLs differ in `?p=` or `?v=` (measured). So we drop only parameters on the noise
+list, unless the option `query` is `drop` (ours).
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ _CACHED_HOSTS = 65_536
 
 @dataclass(frozen=True, slots=True)
 class UrlKey:
-    """A document's identity.
+    """The identity of a document.
 
     Attributes:
-        domain: registrable domain of the response URL; the message key and the table key.
-        canonical: the normalised URL with its whole query; deduplication compares it.
-        key: the normalised URL with a reduced query, and https as the scheme.
-        id: XXH3-128, 32 hex digits, of (KEY_VERSION, key).
+        domain: registrable domain of the response URL; it is the key of messages and tables.
+        canonical: normalised URL with its whole query; deduplication compares it.
+        key: normalised URL with a reduced query, and with https as its scheme.
+        id: XXH3-128 hash of KEY_VERSION and `key`, 32 hexadecimal digits.
     """
 
     domain: str
@@ -53,12 +54,12 @@ class KeyScheme:
     """The rules, query setting and domain list that together decide URL keys.
 
     Args:
-        rules: the user's rules, tried before the shipped ones.
-        query: how the query is reduced if no rule applies.
-        domains: a lookup with the user's shared hosts; None for the shipped list.
+        rules: rules of the user, which are tried before the shipped rules.
+        query: how the query of a URL is reduced if no rule applies.
+        domains: lookup with the user's shared hosts; None uses only the shipped hosts.
 
     Attributes:
-        label: a hash of all of these; schemes with equal labels produce equal keys.
+        label: hash of everything that decides a key. Schemes with equal labels produce equal keys.
 
     Raises:
         ValueError: `query` is neither known-noise nor drop.
@@ -86,15 +87,16 @@ class KeyScheme:
         query: Query = "known-noise",
         shared_hosts: str | None = None,
     ) -> KeyScheme:
-        """Create a scheme from the texts of a user's files; None for a file that does not exist.
+        """Create a scheme from the texts of the user's files.
 
         Args:
-            rules: YAML in the form of data/query_rules.yaml.
-            query: as in the constructor.
-            shared_hosts: one host on each line, as in data/shared_hosts.txt.
+            rules: rules in the form of data/query_rules.yaml; None if the user has no such file.
+            query: how the query of a URL is reduced if no rule applies.
+            shared_hosts: one host on each line, as in data/shared_hosts.txt; None if the user has
+                no such file.
 
         Raises:
-            ValueError: a file is invalid; the message is one sentence with the rule or line.
+            ValueError: a text is invalid; the message names the rule or the host.
         """
         return cls(
             parse_rules(rules) if rules is not None else (),
@@ -103,15 +105,19 @@ class KeyScheme:
         )
 
     def domain(self, url: str) -> str:
-        """Return the domain of a URL. Raises PageError (`bad-url`)."""
+        """Return the registrable domain of a URL.
+
+        Raises:
+            PageError: `bad-url`.
+        """
         return self.domains.of(normalise(url).host)
 
     def key(self, url: str, title: Callable[[], str | None]) -> UrlKey:
         """Return the key of a URL.
 
         Args:
-            url: the response URL.
-            title: returns the page's title; called only if a rule retains `_cid_`.
+            url: response URL of the page.
+            title: function that returns the page's title; called only if a rule retains `_cid_`.
 
         Raises:
             PageError: `bad-url`.
@@ -146,15 +152,19 @@ class KeyScheme:
 
 
 def document_id(key: str) -> str:
-    """Return the XXH3-128 hash of key version and URL key, 32 hex digits; a test pins it."""
+    """Return the XXH3-128 hash of key version and URL key as 32 hexadecimal digits.
+
+    Stored rows contain these ids, so a test pins literal values.
+    """
     return xxhash.xxh3_128_hexdigest(f"{KEY_VERSION} {key}".encode())
 
 
 def branch(domain: str, key: str) -> tuple[str, ...]:
-    """Return the names of the nodes below the root: host?, path segments, query?, `#!` fragment?.
+    """Return the names of the nodes below the root of the URL tree, for one URL key.
 
-    The host is included unless it is the domain or `www.` + domain. Names beyond MAX_BRANCH are
-    joined into the last one.
+    The names are the host, the path segments, the query and the `#!` fragment, each only if it
+    exists. The host is left out if it is the domain, or `www.` and the domain. If there are more
+    than MAX_BRANCH names, the last name joins all names from there on.
     """
     head, mark, fragment = key.removeprefix("https://").partition("#")
     address, question, query = head.partition("?")
@@ -168,11 +178,12 @@ def branch(domain: str, key: str) -> tuple[str, ...]:
 
 
 def key_with_id(domain: str, names: Sequence[str], document_id_: str) -> str | None:
-    """Return the URL key that has this branch and this id, None if there is none.
+    """Return the URL key that has this branch and this id, or None if it cannot be found.
 
-    The branch is the same with and without `www.`, and for `/a/` and `/a`, so the id decides
-    between these keys. None is returned for a key with empty segments, for a query beyond
-    MAX_BRANCH names, and for an id of another key version.
+    Several keys have the same branch: with and without `www.`, with and without a slash at the
+    end. The id shows which of them is meant. The key cannot be found if it has an empty segment,
+    if its query is joined into the last name of MAX_BRANCH names, or if the id was made by another
+    key version.
     """
     fragment = names[-1] if names and names[-1].startswith("#!") else ""
     rest = list(names[:-1] if fragment else names)
@@ -187,14 +198,14 @@ def key_with_id(domain: str, names: Sequence[str], document_id_: str) -> str | N
 
 
 def _cid(title: str | None) -> list[Parameter]:
-    """Return the title's hash as a parameter, no parameter without a title.
+    """Return the hash of a title as a parameter, or no parameter if there is no title.
 
-    So the key of a page without title is its URL alone (ours).
+    Therefore the key of a page without title is made of its URL alone (ours).
     """
     text = unicodedata.normalize("NFC", " ".join((title or "").split()))
     return [(CID, xxhash.xxh3_128_hexdigest(text.encode(errors="replace")))] if text else []
 
 
 def _secure_netloc(url: NormalUrl) -> str:
-    """Return host and port for https; a port that is not https's default is kept."""
+    """Return the host and the port of a URL whose scheme becomes https; port 443 is left out."""
     return url.host if url.port == "443" else url.netloc

@@ -1,4 +1,4 @@
-"""The command `urltree`: extracts the clean text of pages, without Kafka."""
+"""The command `urltree`, which extracts the clean text of pages without Kafka."""
 
 from urltree.cli.main import main
 

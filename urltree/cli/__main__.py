@@ -1,4 +1,4 @@
-"""`python -m urltree.cli`, for environments in which the script `urltree` is not on the PATH."""
+"""Run the command `urltree` by `python -m urltree.cli`, if its script is not on the PATH."""
 
 from urltree.cli.main import main
 

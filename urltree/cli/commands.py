@@ -1,7 +1,7 @@
 """Subcommands of `urltree` from other packages, found by the entry point group `urltree.commands`.
 
-The package `urltree_evaluation` provides `evaluate` in this way, so that the library never imports
-the evaluation.
+The package `urltree_evaluation` provides the subcommand `evaluate` in this way, so that the library
+never imports the evaluation.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ GROUP = "urltree.commands"
 
 
 class PluginGroup(click.Group):
-    """A command group that also has the commands of other packages, imported on first use."""
+    """A command group that includes the commands of other packages.
+
+    A command of another package is imported when it is first used.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""
         return sorted({*super().list_commands(ctx), *entry_points(group=GROUP).names})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command with that name, None if there is none."""
+        """Return the command with this name, or None if there is none."""
         own = super().get_command(ctx, cmd_name)
         if own is not None:
             return own

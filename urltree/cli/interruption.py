@@ -1,6 +1,7 @@
-"""Ctrl-C is handled between two pages, so that each learned page is also written.
+"""Handle Ctrl-C between two pages, so that the text of each learned page is also written.
 
-Otherwise the next run would report such a page as a duplicate, and its text would be lost.
+Otherwise the state could contain a page whose text was not written. The next run would report this
+page as a duplicate, and its text would be lost.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ T = TypeVar("T")
 def between(pages: Iterable[T]) -> Iterator[Iterator[T]]:
     """Delay Ctrl-C until the next page is read; a second Ctrl-C is not delayed.
 
-    Only the main thread may use this, because only it receives signals. KeyboardInterrupt is raised
-    by the iterator of pages.
+    The returned iterator yields the pages and raises KeyboardInterrupt. Only the main thread may
+    call this function, because only the main thread receives signals.
     """
     interruption = _Interruption()
     former = signal.signal(signal.SIGINT, interruption.hear)

@@ -1,4 +1,4 @@
-"""Several processes (`--jobs`): each site belongs to one process, so the results stay the same.
+"""Run several processes (`--jobs`). All pages of a site go to the same process.
 
 pages ──▶ by domain ──┬▶ process 1: Extractor ──┐
                       └▶ process 2: Extractor ──┴──▶ Extractions, in the order of the pages
@@ -25,8 +25,8 @@ from urltree.reading.source import Source, check_source
 from urltree.site.spool import Spool
 from urltree.site.state_directory import StateDirectory
 
-IN_FLIGHT = 128 << 20  # characters of HTML that are read ahead of the results
-PAGE = 4096  # least number of characters that a page counts for
+IN_FLIGHT = 128 << 20  # characters of HTML that may be read before their results are returned
+PAGE = 4096  # characters that are added to the HTML of each page, for its other fields
 
 
 class Jobs:
@@ -34,8 +34,9 @@ class Jobs:
 
     Args:
         jobs: number of processes.
-        scheme: key scheme; its domain of a page selects the process.
-        state: state directory, locked by this process and shared by all; None for none.
+        scheme: key scheme, which returns the domain of a page; the domain selects the process.
+        state: state directory, which this process locks and all processes share; None keeps no
+            state.
         options: options of each Extractor.
     """
 
@@ -54,12 +55,15 @@ class Jobs:
             ProcessPoolExecutor(1, get_context("spawn"), _start, (state, options))
             for _ in range(jobs)
         ]
-        with _held_back(signal.SIGINT):  # the processes inherit the mask; this process ends them
+        with _held_back(signal.SIGINT):  # processes inherit the mask; this one ends them
             for started in [pool.submit(int) for pool in self._pools]:
                 started.result()
 
     def extract_all(self, pages: Iterable[Source]) -> Iterator[Extraction]:
-        """Return one Extraction per page, in order; revisions follow the page that caused them."""
+        """Yield one Extraction for each page, in the order of the pages.
+
+        With `revise`, revisions follow the page that caused them.
+        """
         if not self._two_pass:
             for page in pages:
                 self._submit(self._job(page), _size(page), _extract, page, self._origin())
@@ -77,7 +81,7 @@ class Jobs:
         yield from chain.from_iterable(self._done(bound=0))
 
     def finish(self) -> Iterator[Extraction]:
-        """Return the results of started pages after an interruption; drop the pages that wait."""
+        """Yield the results of pages that had begun before an interruption; cancel the others."""
         for _, future in list(self._waiting):
             if not future.cancel():
                 yield from future.result()
@@ -99,7 +103,11 @@ class Jobs:
         return f"library/0/{self._state.pages - 1}"
 
     def _job(self, source: Source) -> int:
-        """Return the process of a page's site: for a new site the one with the fewest pages."""
+        """Return the index of the process for a page.
+
+        A page of a known site belongs to the process of the site. A page of a new site, or without
+        a valid URL, belongs to the process that has got the fewest pages.
+        """
         try:
             page, _ = check_source(source, "")
             domain = self._scheme.domain(page.final_url) if page.final_url else None
@@ -118,7 +126,12 @@ class Jobs:
         self._in_flight += size
 
     def _done(self, bound: int = IN_FLIGHT) -> Iterator[list[Extraction]]:
-        """Return finished results in order; wait while more than the bound is in flight."""
+        """Yield results in the order of the pages, until the next result is not finished.
+
+        Args:
+            bound: characters of HTML in flight. If there are more, wait for the next result; with
+                0, wait for all results.
+        """
         waiting = self._waiting
         while waiting and (bound == 0 or self._in_flight > bound or waiting[0][1].done()):
             result = waiting[0][1].result()
@@ -128,7 +141,7 @@ class Jobs:
 
 @contextmanager
 def _held_back(number: signal.Signals) -> Iterator[None]:
-    """Block a signal until the end of the context; it has no effect on Windows."""
+    """Block a signal until the end of the context; on Windows the signal is not blocked."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -140,7 +153,7 @@ def _held_back(number: signal.Signals) -> Iterator[None]:
 
 
 class _Job:
-    """The state of one process: its Extractor, and its spool with two_pass."""
+    """The state of one process: its Extractor, and a spool that only `two_pass` uses."""
 
     extractor: Extractor
     spool: Spool

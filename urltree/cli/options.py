@@ -1,6 +1,6 @@
-"""The options of the pipeline as options of the command line, made from `urltree.pipeline.Options`.
+"""Make options of the command line from the options of the pipeline, `urltree.pipeline.Options`.
 
-Name, choices, default and help text of each option come from its declaration there.
+The declaration of an option there gives its name, choices, default and help text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def pipeline_options(*names: str) -> Callable[[F], F]:
-    """Return a decorator that adds options of the pipeline to a command, in this order."""
+    """Return a decorator that adds these options of the pipeline to a command, in this order."""
 
     def add(command: F) -> F:
         for name in reversed(names):

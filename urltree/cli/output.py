@@ -16,24 +16,24 @@ _FIELDS = tuple(f.name for f in fields(Extraction))
 
 
 class Output(Protocol):
-    """A destination of Extractions."""
+    """A destination to which Extractions are written."""
 
     def write(self, extraction: Extraction) -> None:
         """Write one Extraction."""
 
     def close(self) -> None:
-        """Flush what is buffered."""
+        """Write everything that is buffered."""
 
 
 class StreamOutput:
-    """All pages in one stream, in their order."""
+    """A stream to which all pages are written in their order."""
 
     def __init__(self, stream: IO[bytes], format_: OutputFormat) -> None:
         self._stream = stream
         self._format = format_
 
     def write(self, extraction: Extraction) -> None:
-        """Write a line of JSON; or the page's text, if it has one, and an empty line."""
+        """Write a line of JSON; in other formats, the page's text, if any, and an empty line."""
         if self._format == "jsonl":
             self._stream.write(json_line(extraction))
         elif (text := _text(extraction, self._format)) is not None:
@@ -47,7 +47,7 @@ class StreamOutput:
 class FolderOutput:
     """A folder with a file for each domain (`DOMAIN.jsonl`) or each page (`DOMAIN-ID.txt`, `.md`).
 
-    JSON of pages without a domain is written to `no-domain.jsonl`.
+    Pages without a domain are written to `no-domain.jsonl`.
     """
 
     def __init__(self, folder: Path, format_: OutputFormat) -> None:
@@ -57,7 +57,7 @@ class FolderOutput:
         folder.mkdir(parents=True, exist_ok=True)
 
     def write(self, extraction: Extraction) -> None:
-        """Append a line of JSON to the file of the domain, or write a file with the page's text."""
+        """Append a line of JSON to the file of the domain, or write the page's own file."""
         domain = extraction.domain or "no-domain"
         if self._format == "jsonl":
             name = f"{domain}.jsonl"
@@ -74,7 +74,7 @@ class FolderOutput:
 
 
 def json_line(extraction: Extraction) -> bytes:
-    """Return an Extraction as a line of JSON without the fields that are not set."""
+    """Return an Extraction as a line of JSON, without fields that are None."""
     record: dict[str, Any] = {
         name: value for name in _FIELDS if (value := getattr(extraction, name)) is not None
     }

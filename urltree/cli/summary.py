@@ -1,4 +1,4 @@
-"""What the command prints on stderr: progress while it runs, and a summary at the end."""
+"""Print the progress of a run, and a summary at the end, to standard error."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ _EVERY = 0.5  # seconds between two updates of the progress
 
 
 class RunSummary:
-    """Counts of a run.
+    """The numbers of pages of a run, by their result.
 
     Args:
-        is_live: whether stderr is a terminal; progress is shown only there.
+        is_live: whether standard error is a terminal; only then is the progress printed.
     """
 
     def __init__(self, *, is_live: bool) -> None:
         self.ok = self.revised = 0
         self.duplicates: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
-        self._first_pages: dict[str, bool] = {}  # by domain: whether it has only one page so far
+        self._first_pages: dict[str, bool] = {}  # domain: whether only one of its pages is known
         self._begin = self._shown = time.monotonic()
         self._is_live = is_live
 
     @property
     def pages(self) -> int:
-        """Number of pages that were read."""
+        """Number of pages that were read; revised results are not pages."""
         return self.ok + self.duplicates.total() + self.errors.total()
 
     def count(self, extraction: Extraction) -> None:
-        """Count one page, or one revised result."""
+        """Count the result of one page, or one revised result; print the progress if it is due."""
         if extraction.error is not None:
             self.errors[extraction.error] += 1
         elif extraction.duplicate_step is not None:

@@ -1,6 +1,6 @@
-"""Tables on stdout: drawn by rich where it is installed, as plain columns where it is not.
+"""Print tables on standard output: with rich if it is installed, else as plain columns.
 
-rich comes with the extras `evaluation` and `kafka`; the plain installation works without it.
+The extras `evaluation` and `kafka` install rich; an installation without extras works without it.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 import click
 
-_GAP = "  "  # between two columns of a plain table
+_GAP = "  "  # space between two columns of a plain table
 
 
 class Column(NamedTuple):
     """A column of a table.
 
     Attributes:
-        name: the heading.
-        is_number: whether the column is aligned to the right.
+        name: heading of the column.
+        is_number: whether the cells are aligned to the right.
         is_folded: whether rich may break long texts into several lines.
     """
 
@@ -29,9 +29,9 @@ class Column(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """A row of a table: its cells, and the style in which rich prints them.
+    """A row of a table: its cells, and the style in which rich prints the cells.
 
-    The cells are printed as they are, so they must contain no control characters.
+    The cells must contain no control characters, because they are printed unchanged.
     """
 
     cells: Sequence[str]
@@ -39,12 +39,12 @@ class TableRow(NamedTuple):
 
 
 def print_table(columns: Sequence[Column], rows: Iterable[TableRow], width: int) -> None:
-    """Print a table on stdout.
+    """Print a table on standard output.
 
     Args:
-        columns: in order, from left to right.
-        rows: with one cell for each column.
-        width: characters a line if stdout is no terminal; a plain table ignores it.
+        columns: columns of the table, from left to right.
+        rows: rows of the table; each has one cell for each column.
+        width: characters of a line if standard output is no terminal. A plain table ignores it.
     """
     try:
         from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - rich is optional
@@ -63,13 +63,13 @@ def print_table(columns: Sequence[Column], rows: Iterable[TableRow], width: int)
             no_wrap=not column.is_folded,
         )
     for row in rows:
-        # Text: square brackets in a page's own text are no markup of rich
+        # with Text, rich does not read square brackets in a cell as its markup
         table.add_row(*map(Text, row.cells), style=row.style)
     Console(width=None if sys.stdout.isatty() else width, highlight=False).print(table)
 
 
 def _print_plain(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
-    """Print columns as wide as their longest cell, with a line of dashes below the headings."""
+    """Print a plain table; each column is as wide as its longest cell."""
     headings = [column.name for column in columns]
     widths = [max(map(len, cells)) for cells in zip(headings, *rows, strict=True)]
     for cells in (headings, ["-" * width for width in widths], *rows):

@@ -1,4 +1,4 @@
 """Crawling: decisions about feeds, hosts and robots.txt, and an HTTP client.
 
-It needs the extra `crawl`. Nothing else in `urltree` imports it.
+This package needs the extra `crawl`. No other package in `urltree` imports it.
 """

@@ -1,1 +1,1 @@
-"""Optional enrichment of a document: metadata, and the opinion of a single-page extractor."""
+"""Optional additions to a document: metadata, and the result of a single-page extractor."""

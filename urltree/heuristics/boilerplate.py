@@ -13,11 +13,11 @@ class Kind(IntEnum):
 
     CONTENT = 0
     SITE_WIDE = 1  # the block recurs on pages of the whole site
-    SECTION = 2  # the block recurs on the pages below a deeper node of the branch
-    REPEATED_PATH = 3  # past pages repeated themselves at the element path of this block
-    LINK_LIST = 4  # most text at this element path is inside links
-    COMMENTS = 5  # the names of an enclosing element say that it holds comments
-    NAVIGATION = 6  # the tag or the names of an enclosing element say that it is navigation
+    SECTION = 2  # the block recurs on the pages below one node of the branch (not the root)
+    REPEATED_PATH = 3  # on past pages, most text at the element path of the block was repeated
+    LINK_LIST = 4  # most text at the element path of the block is inside links
+    COMMENTS = 5  # an enclosing element contains comments, by its class names or its id
+    NAVIGATION = 6  # an enclosing element is navigation, by its tag, its class names or its id
     OUTSIDE_MAIN = 7  # the block is outside the main element of the page
     NEXT_ARTICLE = 8  # the block belongs to another article below the first one
     BEFORE_TITLE = 9  # the block precedes the title block

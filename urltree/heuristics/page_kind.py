@@ -6,11 +6,11 @@ from enum import IntEnum
 
 
 class PageKind(IntEnum):
-    """The purpose of a page: to be read (article), or to link to other pages (listing)."""
+    """The purpose of a page: an article is read, and a listing links to other pages."""
 
     UNKNOWN = 1
     ARTICLE = 2
-    LISTING = 3  # for example a section front, an archive, or search results
+    LISTING = 3  # for example the front page of a section, an archive, or search results
 
     @property
     def label(self) -> str:

@@ -30,8 +30,9 @@ class Repetition(NamedTuple):
 
     Attributes:
         name: name of the heuristic.
-        select: function from the leaf to the node that decides.
-        c_max: function from the support of that node to the largest count of content.
+        select: function that returns the node that decides for a leaf.
+        c_max: function that returns, for the support of that node, the largest count of a content
+            block.
         version: version of the heuristic.
     """
 
@@ -50,17 +51,17 @@ class Repetition(NamedTuple):
 
 
 def strict(name: str, n_min: int = N_MIN) -> Repetition:
-    """Return the heuristic whose deciding node has at least the support `n_min`."""
+    """Return the heuristic that decides at the first node from the leaf up with support `n_min`."""
     return Repetition(name, first_with(n_min), lambda _: C_MAX)
 
 
 def relaxed_at_domain(name: str, n: int) -> Repetition:
-    """Return the heuristic that decides at the root and allows two documents above support `n`."""
+    """Return the heuristic that decides at the root, with a larger `c_max` above support `n`."""
     return Repetition(name, _root, lambda support: C_MAX + (support > n))
 
 
 def strict_at_domain(name: str) -> Repetition:
-    """Return the heuristic that decides at the root."""
+    """Return the heuristic that decides at the root, always with the same `c_max`."""
     return Repetition(name, _root, lambda _: C_MAX)
 
 

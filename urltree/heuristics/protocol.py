@@ -23,13 +23,15 @@ class Verdict:
         depth: depth of the node that decided; the root has depth 0.
         support: support of that node when it decided.
         boilerplate: one flag per block, True for boilerplate.
-        counts: c(hash) of each block at that node; None where counts are not kept.
+        counts: number of documents at or below that node that contain each block; None if counts
+            are not stored.
         kinds: kind of boilerplate of each block, one byte each (`boilerplate.py`); None for a
             heuristic that does not distinguish kinds.
         page_kind: article or listing; None for a heuristic that does not distinguish them.
         revision: 0 for the first verdict, 1 for the second (`site/first_pages.py`).
-        contribution: contribution of the document to the path statistics of its site, if the
-            heuristic learns any. The row stores it beside the verdict; after reading it is None.
+        contribution: contribution of the document to the path statistics of its site; None if the
+            heuristic learns none. The row stores it apart from the verdict, so it is also None in
+            a verdict that was read from a row.
     """
 
     heuristic: str
@@ -60,9 +62,10 @@ class Heuristic(Protocol):
 
         Args:
             document: the document, already inserted into the tree of its site.
-            leaf: the leaf of the tree at which it was inserted.
-            paths: path statistics of the site, without this document when it is judged first.
+            leaf: the leaf of the tree at which the document was inserted.
+            paths: path statistics of the site. They do not include the document when it is judged
+                for the first time.
 
         Returns:
-            A verdict with counts, and with the contribution of the document if there is one.
+            A verdict with counts, and with a contribution if the heuristic learns path statistics.
         """

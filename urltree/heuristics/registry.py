@@ -1,8 +1,8 @@
 """The registry of heuristics: it makes a heuristic from its name.
 
 The paper's four heuristics count repetition (`paper.py`); `evidence` is the default. To change what
-the default takes for boilerplate, change its evidence (`heuristics/evidence/`). To add a heuristic,
-write a class that follows `Heuristic` (`protocol.py`) and add a line to `_FAMILIES`.
+`evidence` treats as boilerplate, change a file in `heuristics/evidence/`. To add a heuristic, write
+a class that implements `Heuristic` (`protocol.py`) and add a line to `_FAMILIES`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from urltree.heuristics.protocol import Heuristic
 
 DEFAULT = "evidence"
 
-# Name of a family → function from its number to the heuristic; families without number get 0.
+# Name of a family → function that makes the heuristic from the number in its name. The function of
+# a family without numbers is called with 0.
 _FAMILIES: dict[str, Callable[[int], Heuristic]] = {
     "evidence": lambda _: Evidence(),
     "strict": lambda _: strict("strict"),
@@ -32,9 +33,10 @@ _WITHOUT = "evidence-without-"
 
 
 def heuristic(name: str) -> Heuristic:
-    """Return the heuristic with that name, such as `evidence` or `strict-support-100`.
+    """Return the heuristic with this name, such as `evidence` or `strict-support-100`.
 
-    Names such as `evidence-without-names` leave out one part of the evidence, for measurements.
+    A heuristic such as `evidence-without-names` leaves out one part of `evidence`; it is used to
+    measure what the part contributes.
 
     Raises:
         ValueError: no heuristic has that name; the message lists the names.
@@ -46,6 +48,7 @@ def heuristic(name: str) -> Heuristic:
     number = match.group(2) if match else None
     if family not in _FAMILIES or (number is None) == (family in _DEFAULT_N):
         raise ValueError(
-            f"heuristic: {name!r} does not exist; use one of {', '.join(NAMES)} (with any number)"
+            f"heuristic: {name!r} does not exist; use one of {', '.join(NAMES)}; the number in a "
+            "name may be any number"
         )
     return _FAMILIES[family](int(number or 0))

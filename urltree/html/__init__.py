@@ -1,1 +1,1 @@
-"""HTML: encoding, parser, element tables, the text blocks and the head of a page."""
+"""HTML: decoding, parsing, tables of tags, and the text blocks and metadata of a page."""

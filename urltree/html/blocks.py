@@ -15,12 +15,13 @@ import xxhash
 
 
 class Element(NamedTuple):
-    """An element that contains at least one text block, stored once for all of its blocks.
+    """An element that contains at least one text block; it is stored once for all of its blocks.
 
     Attributes:
-        tag: lower case.
-        parent: index of the enclosing element in the page's table, -1 for the outermost.
-        tokens: its class names, and its id as `#id`, without volatile ones such as `post-123`.
+        tag: name of the tag in lower case.
+        parent: index of the enclosing element in `TokenizedPage.elements`, -1 for the outermost.
+        tokens: class names of the element, and its id as `#id`; without volatile tokens such as
+            `post-123`.
     """
 
     tag: str
@@ -29,14 +30,15 @@ class Element(NamedTuple):
 
 
 class TextBlock(NamedTuple):
-    """A text block with the features that heuristics need; its position is its index in the page.
+    """A text block with the features that heuristics need.
 
     Attributes:
-        text: as shown to a reader: white space is collapsed, but lines are kept inside `pre`.
+        text: text with collapsed white space; inside `pre`, lines and spaces are kept.
         element: index of the innermost enclosing element that is not inline.
-        heading: 1 to 6 inside h1 to h6, else 0.
-        link_share: share of the characters that are inside links, 0 to 1, two decimals.
-        hidden: inside `hidden`, `aria-hidden=true` or an inline `display:none`.
+        heading: level of the heading that contains the block, 1 to 6; 0 outside headings.
+        link_share: share of the characters that are inside links, from 0 to 1, with two decimals.
+        hidden: whether an enclosing element has the attribute `hidden`, `aria-hidden=true`, or the
+            style `display:none`.
         hash: `block_hash` of the text, 64 bits.
     """
 
@@ -52,14 +54,14 @@ class TokenizedPage(NamedTuple):
     """The blocks, elements and metadata that the tokenizer found in a page.
 
     Attributes:
-        blocks: in document order.
+        blocks: text blocks in the order of the page.
         elements: all elements that contain a block; parents come before their children.
-        blocks_over_cap: number of blocks that were dropped because the page has too many.
-        title: the first `<title>` outside svg, white space collapsed.
-        language: `<html lang>`.
-        canonical: `<link rel=canonical>`.
-        author: `<meta name=author>`.
-        json_ld: bodies of `application/ld+json` scripts, up to 256 KB together.
+        blocks_over_cap: number of blocks that were dropped because the page has too many blocks.
+        title: text of the first `<title>` outside svg, with collapsed white space.
+        language: language in `<html lang>`.
+        canonical: address in `<link rel=canonical>`.
+        author: author in `<meta name=author>`.
+        json_ld: texts of `application/ld+json` scripts, at most 256 KB together.
     """
 
     blocks: tuple[TextBlock, ...]
@@ -75,8 +77,9 @@ class TokenizedPage(NamedTuple):
 def block_hash(text: str) -> int:
     """Return the XXH3-64 hash of the normalised text in UTF-8.
 
-    A block without letters has the hash of the empty string. The paper's heuristics count it like
-    any other block: keeping such blocks as content instead costs .009 F1 (measured).
+    A block without letters has the hash of the empty string. The paper's heuristics count such a
+    block like any other block. If they always kept such blocks as content, F1 would fall by .009
+    (measured).
     """
     return xxhash.xxh3_64_intdigest(normalise_text(text).encode())
 
@@ -87,8 +90,8 @@ NO_LETTERS = xxhash.xxh3_64_intdigest(b"")  # the hash of a block without letter
 def block_hashes(texts: Sequence[str]) -> list[int]:
     """Return the `block_hash` of each block of a page.
 
-    All texts are normalised as one text, separated by NULs: that takes .1 ms a page, and block by
-    block it takes .36 ms.
+    All texts are joined by NULs and normalised together. This takes .1 ms for a page, and to
+    normalise each text alone takes .36 ms.
     """
     page = "\0".join(texts)
     if page.count("\0") != len(texts) - 1:
@@ -99,19 +102,19 @@ def block_hashes(texts: Sequence[str]) -> list[int]:
 def normalise_text(text: str) -> str:
     """Return the letters and marks of a text (categories L and M) in NFC and lower case.
 
-    Each character is lowered on its own, so that its position in a word does not matter (Greek
-    final sigma). NFC is applied again at the end, because a mark may now follow another letter.
-    Normalising twice changes nothing. Characters that Python's Unicode tables do not know have no
-    category, and are dropped.
+    Each character is converted to lower case alone, so that its position in a word does not matter
+    (Greek final sigma). NFC is applied again at the end, because a mark may now follow another
+    letter. To normalise the result again changes nothing. Characters that are not in Python's
+    Unicode tables are dropped.
     """
     return _normalise_text(text.replace("\0", ""))
 
 
 def _normalise_text(text: str) -> str:
-    """Normalise as `normalise_text` does, but keep NULs, which separate the blocks of a page."""
+    """Normalise a text as `normalise_text` does, but keep NULs, which separate blocks."""
     if text.isascii():
         return text.encode().translate(_LOWER, _ASCII_OTHERS).decode()
-    utf8 = normalize("NFC", text).encode(errors="ignore")  # drops lone surrogates
+    utf8 = normalize("NFC", text).encode(errors="ignore")  # lone surrogates are dropped
     some_left = _COMMON_OTHERS.sub("", utf8.translate(_LOWER, _ASCII_OTHERS).decode())
     if some_left.replace("\0", "").isalpha() and "Σ" not in some_left:
         letters = some_left.lower()
@@ -121,10 +124,10 @@ def _normalise_text(text: str) -> str:
 
 
 class _Letters(dict[int, str | None]):
-    """A table for `str.translate` that lowers letters and marks and deletes all other characters.
+    """A table for `str.translate`: letters and marks in lower case, None for other characters.
 
-    It is filled with each new character. It takes half the time of a regular expression with
-    Unicode classes (measured).
+    An entry is added when its character first occurs. The table takes half the time of a regular
+    expression with Unicode classes (measured).
     """
 
     def __missing__(self, code: int) -> str | None:
@@ -137,9 +140,9 @@ def _only_letters(run: re.Match[str]) -> str:
     return run[0].translate(_LETTERS)
 
 
-# ASCII is translated as bytes. One regular expression removes whole ranges of punctuation, digits
-# and symbols. On 19 of 20 pages only letters remain, and one lower() is enough. On the other pages
-# the remaining characters are translated one by one.
+# ASCII is translated as bytes. Then one regular expression removes common ranges of punctuation,
+# digits and symbols. On 19 of 20 pages only letters remain, and one call of lower() is enough. On
+# other pages, `_LETTERS` translates the remaining characters that are not ASCII.
 _LOWER = bytes(range(256)).lower()
 _ASCII_OTHERS = bytes(code for code in range(1, 128) if not chr(code).isalpha())
 _COMMON_OTHERS = re.compile(

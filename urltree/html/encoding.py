@@ -1,13 +1,14 @@
-"""Decoding of a response's bytes, and the check whether they are text at all.
+"""Decode the bytes of a response, and check whether they are text.
 
 The first rule that applies decides the encoding:
 
-    byte order mark ▸ UTF-16 by its NULs ▸ valid UTF-8 beyond ASCII ▸ HTTP charset
+    byte order mark ▸ UTF-16 by its markup or NULs ▸ valid UTF-8 beyond ASCII ▸ HTTP charset
       ▸ meta or XML declaration in the first 1,024 bytes ▸ a detector ▸ windows-1252
 
-Valid UTF-8 comes before declarations: text in another encoding is almost never valid UTF-8 by
-chance, and wrong declarations are common. Labels have the meaning that browsers give them (WHATWG
-Encoding): `latin1` is windows-1252. No function here raises an error for any bytes.
+Valid UTF-8 comes before declarations, because wrong declarations are common, and text in another
+encoding is almost never valid UTF-8 by chance. Labels of encodings have the same meaning as in
+browsers (WHATWG Encoding): `latin1` means windows-1252. The functions raise no error, whatever the
+bytes are.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import webencodings
 
 META_BYTES = 1_024  # WHATWG HTML, "prescan a byte stream to determine its encoding"
 SNIFF_BYTES = 1_445  # WHATWG MIME Sniffing, section 3, "resource header"
-DETECTOR_BYTES = 4_096  # of text without tags; the detector's time grows with this number
+DETECTOR_BYTES = 4_096  # bytes of text that the detector gets; its time grows with this number
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -35,13 +36,13 @@ _UNTRUSTED = frozenset({"utf-16le", "utf-16be", "replacement", "x-user-defined"}
 _NO_TEXT = re.compile(rb"<(script|style)\b.*?(?:</\1|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 
-# Encodings that the detector may return: those of the web that differ in their bytes.
+# Encodings that the detector may return: encodings of web pages with different byte sequences.
 _DETECTABLE = [
     *("cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"),
     *("iso8859_2", "koi8_r", "cp874", "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"),
 ]
 
-# WHATWG MIME Sniffing, sections 6 and 7.1: signatures of files that are no pages.
+# First bytes of files that are not HTML (WHATWG MIME Sniffing, sections 6 and 7.1).
 _SIGNATURES = (
     *(b"%PDF-", b"%!PS-Adobe-", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"\xff\xd8\xff"),
     *(b"RIFF", b"\x00\x00\x01\x00", b"OggS\x00", b"\x1aE\xdf\xa3", b"fLaC"),
@@ -53,15 +54,15 @@ _UTF_16_MARKUP = (
     ("utf-16-le", re.compile(rb"(?:[\t\n\f\r ]\x00)*<\x00[A-Za-z!?]\x00")),
     ("utf-16-be", re.compile(rb"(?:\x00[\t\n\f\r ])*\x00<\x00[A-Za-z!?]")),
 )
-_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # section 3, "binary data byte"
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # MIME Sniffing, 3, "binary data byte"
 
 
 def decode_html(html: bytes, content_type: str | None = None) -> str:
     """Return the text of a response.
 
     Args:
-        html: the body of the response.
-        content_type: the HTTP header, verbatim; its charset is used.
+        html: body of the response.
+        content_type: HTTP header Content-Type, unchanged; its charset is used.
     """
     for bom, name in _BOMS:
         if html.startswith(bom):
@@ -92,8 +93,8 @@ def scrub(html: str) -> str:
 def is_binary(html: bytes) -> bool:
     """Return whether bytes are not text but a PDF, image, archive or other binary data.
 
-    The rules are those of WHATWG MIME Sniffing. Bytes that begin like markup are always a page,
-    even if control characters follow.
+    The rules are those of WHATWG MIME Sniffing. Bytes that begin with markup are always text, even
+    if control characters follow.
     """
     head = html[:SNIFF_BYTES]
     if head.startswith(tuple(bom for bom, _ in _BOMS)) or _MARKUP.match(head):
@@ -104,24 +105,25 @@ def is_binary(html: bytes) -> bool:
 
 
 def _utf_16(html: bytes) -> str | None:
-    """Detect UTF-16 without a byte order mark, by markup at the start or by the positions of NULs.
+    """Return the name of the UTF-16 encoding of bytes without a byte order mark, or None.
 
-    NULs are almost only in one half of the byte pairs: ideographs with a NUL in the other half,
-    such as 一 (U+4E00), are rare.
+    Markup at the start shows the encoding, or else the positions of NULs. In UTF-16, nearly all
+    NULs are in the same half of the byte pairs: ideographs with a NUL in the other half, such as
+    一 (U+4E00), are rare.
     """
     for name, markup in _UTF_16_MARKUP:
         if markup.match(html):
             return name
     head = html[:META_BYTES]
     even, odd = head[0::2].count(0), head[1::2].count(0)
-    few = len(head) // 20  # a tenth of the byte pairs
+    few = len(head) // 20  # a tenth of the number of byte pairs
     if odd > few and even * 4 < odd:
         return "utf-16-le"
     return "utf-16-be" if even > few and odd * 4 < even else None
 
 
 def _utf_8(html: bytes) -> str | None:
-    """Return the text if it is valid UTF-8 beyond ASCII; the last character may be cut off."""
+    """Return the text if it is valid UTF-8 beyond ASCII; the last character may be incomplete."""
     try:
         text, consumed = codecs.utf_8_decode(html, "strict", False)  # noqa: FBT003 - not final
     except UnicodeDecodeError:
@@ -143,11 +145,11 @@ def _declared_label(html: bytes) -> str | None:
 
 
 def _detected_label(html: bytes) -> str | None:
-    """Return the encoding that the detector finds in the first text beyond ASCII.
+    """Return the encoding that the detector finds, or None if it should be windows-1252.
 
-    windows-1252 wins if it is nearly as likely as the best one. Of 119 pages from five Western
-    sites, 105 are read as windows-1252 without this rule and 113 with it. Pages in windows-1250,
-    GB 18030 and Big5 are detected as before.
+    windows-1252 is preferred if it is nearly as likely as the best encoding. Of 119 pages from five
+    Western sites, 113 are read as windows-1252 with this rule, and 105 without it. The rule does
+    not change the result for pages in windows-1250, GB 18030 and Big5.
     """
     if html.isascii():
         return None
@@ -170,7 +172,7 @@ def _detected_label(html: bytes) -> str | None:
 
 
 def _sample(html: bytes) -> bytes:
-    """Return words without tags, beginning shortly before the first byte beyond ASCII."""
+    """Return text without tags for the detector, from 256 bytes before the first non-ASCII byte."""
     text = b" ".join(_NO_TEXT.sub(b" ", html[: 32 * DETECTOR_BYTES]).split())
     beyond_ascii = _BEYOND_ASCII.search(text)
     if beyond_ascii is None:
@@ -182,9 +184,10 @@ def _sample(html: bytes) -> bytes:
 
 
 def _by_label(html: bytes, label: str | None) -> str | None:
-    """Decode by a label of WHATWG Encoding; return None if the label is unknown or not trusted.
+    """Decode bytes by a label of WHATWG Encoding; return None if the label cannot be used.
 
-    UTF-16 labels are not trusted: pages in UTF-16 are recognised earlier, by their NULs.
+    Unknown labels and the labels in `_UNTRUSTED` cannot be used. UTF-16 is untrusted here, because
+    `_utf_16` recognises pages in UTF-16 before.
     """
     encoding = webencodings.lookup(label) if label else None
     if encoding is None or encoding.name in _UNTRUSTED:

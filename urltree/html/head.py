@@ -1,14 +1,14 @@
-"""The metadata in a page's head: title, language, canonical URL, author, JSON-LD."""
+"""Read the metadata of a page: title, language, canonical URL, author and JSON-LD."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-MAX_JSON_LD = 256 * 1024  # bytes of all bodies together
+MAX_JSON_LD = 256 * 1024  # bytes of all JSON-LD scripts of a page together
 
 
 class HeadReader:
-    """A reader of the metadata of `TokenizedPage`; the first value of each field counts."""
+    """A reader of the metadata of `TokenizedPage`; it keeps the first value of each field."""
 
     def __init__(self) -> None:
         self.title: str | None = None
@@ -28,7 +28,7 @@ class HeadReader:
             self.author = self.author or " ".join(attributes.get("content", "").split()) or None
 
     def read_body(self, tag: str, attributes: Mapping[str, str], body: str) -> None:
-        """Read the text of a dropped element: `title` or a JSON-LD `script`."""
+        """Read the text of a `title` or a JSON-LD `script`, which are not split into blocks."""
         if tag == "title" and self.title is None:
             self.title = " ".join(body.split())
         elif tag == "script" and "ld+json" in attributes.get("type", "").lower():

@@ -1,9 +1,9 @@
-"""lxml's SAX parser, with limits that keep its time linear in the size of the page.
+"""Parse HTML with lxml's SAX parser, in a time that is linear in the size of the page.
 
 For each end tag, libxml2 searches all open elements for the matching start tag. A megabyte with
-50,000 open elements and 150,000 end tags that match none of them took it 23 s (measured). libxml2
-reports no event for such an end tag. So a page with very many tags is fed in chunks, and the
-searches are estimated after each chunk.
+50,000 open elements and 150,000 end tags that match none of them took libxml2 23 s (measured).
+libxml2 reports no event for an end tag without a start tag. Therefore a page with very many tags is
+parsed in chunks, and the cost of these searches is estimated after each chunk.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from lxml import etree
 
 from urltree.page import PageError, Reason
 
-LIBXML = (2, 14, 6)  # bundled with lxml; the stored block hashes depend on this version
+LIBXML = (2, 14, 6)  # version bundled with lxml; the stored block hashes depend on this version
 
-MAX_TAGS = 600_000  # start and end tags; 2.5 million took 8.5 s (measured)
-_ORDINARY_TAGS = 30_000  # in any order they take less than a second, so nothing is counted
-_CHUNK = 4_096  # bytes
-_MAX_OPEN = 250_000  # elements
-_MAX_SEARCHED = 300_000_000  # steps of searches for missing start tags; they take a second
+MAX_TAGS = 600_000  # start and end tags of a page; 2.5 million took 8.5 s (measured)
+_ORDINARY_TAGS = 30_000  # a page with fewer tags takes less than a second, so nothing is counted
+_CHUNK = 4_096  # bytes of a chunk
+_MAX_OPEN = 250_000  # open elements
+_MAX_SEARCHED = 300_000_000  # steps of searches for missing start tags; all take one second
 
 
 class Target(Protocol):
@@ -37,19 +37,19 @@ class Target(Protocol):
         """Handle text."""
 
     def close(self) -> Any:
-        """Handle the end of the page, and return the result."""
+        """Handle the end of the page, and return the result of the parse."""
 
 
 def parse_html(utf8: bytes, target: Target) -> Any:
     """Parse HTML, and return the result of `target.close`.
 
     Args:
-        utf8: the page in UTF-8.
-        target: receives the events.
+        utf8: page in UTF-8.
+        target: handler of the parser's events.
 
     Raises:
-        PageError: `too-large`, if parsing could take more than about two seconds: too many tags,
-            open elements, or end tags that match no open element.
+        PageError: `too-large`: to parse the page could take more than about two seconds. The page
+            has too many tags, open elements, or end tags that match no open element.
     """
     tags = utf8.count(b"<")
     if tags > MAX_TAGS:
@@ -69,7 +69,7 @@ def parse_html(utf8: bytes, target: Target) -> Any:
 
 
 class _Counted:
-    """A target that counts open elements and estimates the searches of libxml2 for end tags."""
+    """A target that counts open elements and estimates libxml2's searches for start tags."""
 
     def __init__(self, target: Target) -> None:
         self._start, self._end = target.start, target.end
@@ -86,7 +86,14 @@ class _Counted:
         self._end(tag)
 
     def check(self, end_tags: int) -> None:
-        """Refuse the page if it exceeds a limit; `end_tags` is the number in the last chunk."""
+        """Refuse the page if it exceeds a limit.
+
+        Args:
+            end_tags: number of end tags in the last chunk.
+
+        Raises:
+            PageError: `too-large`.
+        """
         self._searched += max(0, end_tags - self._ended) * self._open
         self._ended = 0
         if self._open > _MAX_OPEN or self._searched > _MAX_SEARCHED:

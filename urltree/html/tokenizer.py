@@ -1,4 +1,4 @@
-"""The tokenizer: splits HTML into text blocks in one pass of lxml's SAX parser (paper, section 2).
+"""The tokenizer splits HTML into text blocks in one pass of lxml's SAX parser (paper, section 2).
 
     <ul class="news">            start ul    open: html > body > ul
       <li><a>One</a> story</li>  start li    open: html > body > ul > li
@@ -7,11 +7,12 @@
       <li>Two</li>               end li      block "Two", element li
     </ul>                        end ul      only white space: no block
 
-Inline tags do not interrupt the text. Any other start or end tag ends the block. An element is
-added to the page's table with its first block, after its parents.
+Inline tags do not end a block. Any other start or end tag ends a block. The first block of an
+element adds the element, after its ancestors, to the elements of the page.
 
 libxml2 repairs the markup, so that start and end events are always balanced (tested). No tree is
-built, so time and memory are linear in the size of the page for any nesting.
+built. Therefore time and memory are linear in the size of the page, however deeply its elements
+are nested.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from urltree.html.parser import parse_html
 
 TOKENIZER_VERSION = 1
 MAX_BLOCKS = 10_000
-# Blocks in deeper elements belong to the element at this depth, as in browsers (Blink: 512).
+# Largest depth of an element. Blocks in deeper elements belong to their ancestor at this depth.
+# Browsers have such a limit too (Blink: 512).
 MAX_DEPTH = 512
 
 # All other tags are block-level: they end a block and may contain blocks.
@@ -39,27 +41,27 @@ _KINDS = (
     | dict.fromkeys(VOID, _VOID)
     | dict.fromkeys(DROPPED | {"title"}, _DROP)
 )
-# A third of the time that calls of the classes take (measured).
+# These calls take a third of the time of calls of the classes (measured).
 _text_block = partial(tuple.__new__, TextBlock)
 _element = partial(tuple.__new__, Element)
 
 
 def tokenize(html: str | bytes, content_type: str | None = None) -> TokenizedPage:
-    """Split a page into text blocks; a page without text has none.
+    """Split a page into text blocks; a page without text has no blocks.
 
     Args:
-        html: text, or bytes, which are decoded first (`urltree.html.encoding`).
-        content_type: the HTTP header; its charset is used to decode bytes.
+        html: HTML as text, or as bytes, which are decoded first (`urltree.html.encoding`).
+        content_type: HTTP header Content-Type; its charset is used to decode bytes.
 
     Raises:
-        PageError: `too-large`, for markup that cannot be parsed in bounded time.
+        PageError: `too-large`: the markup cannot be parsed in bounded time.
     """
     text = decode_html(html, content_type) if isinstance(html, bytes) else html
     try:
         utf8 = text.encode()
     except UnicodeEncodeError:
         utf8 = scrub(text).encode()
-    utf8 = utf8.replace(b"\0", b"")  # browsers drop NULs too; each would cause an event of its own
+    utf8 = utf8.replace(b"\0", b"")  # browsers drop NULs too; each NUL would cause an event
     return cast("TokenizedPage", parse_html(utf8, _Target()))
 
 
@@ -67,19 +69,19 @@ class _Target:
     """The handler of lxml's events: `start`, `data`, `end`, and `close`, which returns the result.
 
     Attributes:
-        _chunks: the text since the last tag that is not inline.
-        _path: the open elements that are not inline, <html> first.
-        _entered: for those of them that are in the page's table, always the first few: the index
-            there, and the heading level and hidden flag of the blocks inside.
+        _chunks: pieces of text since the last tag that is not inline.
+        _path: open elements that are not inline, from <html> to the innermost element.
+        _entered: one entry for each element of `_path` that is already in `_elements`. The entry
+            has the index of the element, and the heading level and hidden flag of its blocks.
         _links, _pres, _drops: numbers of open <a>, <pre> and dropped elements.
-        _link_from: the chunk at which the outermost <a> began.
-        _linked: chunks of the current block that were inside links which are closed now.
-        _dropped: the outermost dropped element; while it is open, all chunks belong to it.
+        _link_from: index of the first chunk inside the outermost open <a>.
+        _linked: chunks of the current block that are inside closed links.
+        _dropped: outermost dropped element; while it is open, all chunks belong to it.
     """
 
     def __init__(self) -> None:
         self._chunks: list[str] = []
-        self.data = self._chunks.append  # no method of our own for the most frequent event
+        self.data = self._chunks.append  # the most frequent event needs no method of this class
         self._path: list[tuple[str, Mapping[str, str]]] = []
         self._entered: list[tuple[int, int, bool]] = []
         self._links = self._pres = self._drops = 0
@@ -167,7 +169,7 @@ class _Target:
         )
 
     def _rows(self) -> Iterator[tuple[str, int, int, float, bool, int]]:
-        """Yield the blocks as tuples; all hashes are computed at once."""
+        """Yield the blocks as tuples; the hashes of all blocks are computed together."""
         columns = zip(
             self._texts, self._places, self._shares, block_hashes(self._texts), strict=True
         )
@@ -177,7 +179,7 @@ class _Target:
     def _end_block(self) -> None:
         chunks = self._chunks
         text = chunks[0] if len(chunks) == 1 else "".join(chunks)
-        if self._links:  # the block ends inside the link
+        if self._links:  # the block ends inside an open link
             self._linked += chunks[self._link_from :]
             self._link_from = 0
         if not text.isspace():
@@ -202,7 +204,7 @@ class _Target:
         return round(_visible("".join(self._linked)) / _visible(text), 2)
 
     def _enter(self) -> None:
-        """Add the open elements to the table that are not in it yet."""
+        """Add those open elements to `_elements` that are not in `_elements` yet."""
         parent, heading, hidden = self._entered[-1] if self._entered else (-1, 0, False)
         for tag, attributes in self._path[len(self._entered) : MAX_DEPTH]:
             names, hides = read_attributes(attributes) if attributes else ((), False)
@@ -219,7 +221,7 @@ def _visible(text: str) -> int:
 
 
 def _lines(text: str) -> str:
-    """Return the text of a `pre` with its lines and inner spaces, without blank lines around it."""
+    """Return the text of a `pre` without blank lines around it; other lines and spaces are kept."""
     text = text.rstrip()
     first_line = text.rfind("\n", 0, len(text) - len(text.lstrip())) + 1
     return text[first_line:]

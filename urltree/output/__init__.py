@@ -1,1 +1,1 @@
-"""Output: the extraction of a page, its Markdown, and the explanation of a verdict."""
+"""Output of a judged page: the extraction, its Markdown, and the explanation of the verdict."""

@@ -1,8 +1,8 @@
-"""The explanation of a verdict: the verdict of a page, and the counts and elements it rests on.
+"""The explanation of a page's verdict: the counts and elements on which the verdict is based.
 
     rows of the site ──▶ Site ──▶ judge the page as if it arrived now ──▶ Explanation
 
-The heuristic itself decides; this module only records what it used.
+The heuristic decides as usual; this module only records the data that the heuristic used.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from urltree.tree.url_tree import Node
 
 
 class NodeCounts(NamedTuple):
-    """One node of the page's branch.
+    """One node of the page's branch in the URL tree.
 
     Attributes:
-        name: name as domain/segment/…
+        name: name in the form domain/segment/….
         support: number of documents at or below the node, including the page.
-        counts: for each block of the page, the number of those documents that contain it.
+        counts: for each block of the page, the number of these documents that contain the block.
     """
 
     name: str
@@ -38,14 +38,15 @@ class NodeCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Main:
-    """The main element of a page, and the votes for it.
+    """The main element of a page, and its votes: pages of the site with the same main element.
 
     Attributes:
-        element: index into the document's elements.
-        votes: number of pages of the site whose main element has the same path. If no page has the
-            path with these names, it is the number of pages with the same path of tags.
+        element: index of the main element in the document's elements.
+        votes: number of pages of the site whose main element has the same path. If there are none,
+            it is the number of pages whose main element has the same path of tags.
         voters: number of pages of the site that have a main element.
-        alone: index of the element that the page would choose without votes; None without prose.
+        alone: index of the main element that would be chosen from this page alone; None if the page
+            has no running text.
     """
 
     element: int
@@ -56,18 +57,18 @@ class Main:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The verdict of a page with the evidence for it.
+    """The verdict of a page, and the data on which it is based.
 
     Attributes:
-        document: the page.
+        document: document of the page.
         heuristic: name of the heuristic.
-        verdict: its verdict.
-        nodes: nodes of the branch, beginning with the root.
+        verdict: verdict of the heuristic.
+        nodes: nodes of the page's branch, beginning with the root.
         words: number of words of each block.
-        linked: number of words inside links of each block.
+        linked: number of words inside links, for each block.
         title: index of the title block; None if there is none.
         main: main element; None if there is none, or the heuristic does not use one.
-        inside: one flag per block, True inside the main element.
+        inside: one flag for each block, True if the block is inside the main element.
     """
 
     document: Document
@@ -81,7 +82,7 @@ class Explanation:
     inside: tuple[bool, ...]
 
     def kind(self, position: int) -> Kind | None:
-        """Return the kind of boilerplate of a block; None for a heuristic without kinds."""
+        """Return the kind of boilerplate of a block; None if the heuristic has no kinds."""
         kinds = self.verdict.kinds
         return None if kinds is None else Kind(kinds[position])
 
@@ -92,12 +93,12 @@ def explain(
     """Judge a page as if it arrived now; nothing is stored.
 
     Args:
-        heuristic: heuristic that judges.
-        document: the page. Its own stored row is not counted a second time.
-        rows: pairs of document id and encoded row of its site.
+        heuristic: heuristic that judges the page.
+        document: document of the page. If `rows` has a row of this document, the row is ignored.
+        rows: rows of the page's site as pairs of document id and encoded row.
 
     Raises:
-        RowError: this release does not know the version of a row.
+        RowError: this release cannot read a row.
     """
     site = Site(heuristic, None)
     site.rebuild([row for row in rows if row[0] != document.key_bytes])

@@ -1,4 +1,4 @@
-"""The extraction: the result for one page, with the fields of the topic clean-text."""
+"""The extraction: the result for one page. It has all fields of the topic clean-text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urltree.heuristics.protocol import Verdict
 from urltree.output.markdown import markdown as as_markdown
 from urltree.page import Page, PageError, Reason
 
-# Content has no reason. A kind that a later release stored has none here either.
+# Names of the kinds of boilerplate. Content and kinds of later releases have no name here.
 _LABELS = {kind.value: kind.label for kind in Kind if kind}
 
 Status = Literal["ok", "duplicate", "error"]
@@ -30,10 +30,10 @@ class ExtractedBlock:
         text: text of the block.
         tag: tag of the element that contains the block.
         heading: level of the heading, 1 to 6; 0 outside headings.
-        verdict: content or boilerplate.
-        count: number of documents at the deciding node that contain the block; None if counts are
-            not kept.
-        reason: kind of boilerplate; None for content, and for heuristics without kinds.
+        verdict: verdict of the heuristic, `content` or `boilerplate`.
+        count: number of documents at or below `Extraction.node` that contain the block; None if
+            counts are not stored.
+        reason: kind of boilerplate; None for content, and if the heuristic has no kinds.
     """
 
     position: int
@@ -52,28 +52,30 @@ class Extraction:
     Attributes:
         status: `ok`, `duplicate` or `error`.
         url: request URL as given.
-        origin: topic/partition/offset of the page's first copy, or the library's page number.
-        meta: strings of the user, returned unchanged.
-        response_url: URL after redirects.
+        origin: topic/partition/offset of the page's first copy; in the library `library/0/NUMBER`,
+            unless the page gives its own origin.
+        meta: the user's own strings, returned unchanged.
+        response_url: URL after redirects; None if it equals `url`.
         id: document id, 32 hexadecimal digits.
-        revision: 0 for the first extraction of a page, 1 for the second.
+        revision: 0 for the first extraction of a page, 1 if the page was judged again.
         domain: registrable domain.
         url_key: URL after normalisation and query rules.
         title, description, published, fetched_at: fields of the input record.
-        page_kind: `article`, `listing` or `unknown`; None for a heuristic without kinds of pages.
-        text: text of the kept blocks, joined by newlines; None unless the status is `ok`.
-        markdown: the same blocks as Markdown, if the option is on.
-        blocks: the kept blocks, or all blocks, if the option is on.
-        node: node that decided, as domain/segment/…
-        support: support of that node when it decided.
+        page_kind: `article`, `listing` or `unknown`; None if the heuristic has no kinds of pages.
+        text: texts of the kept blocks, joined by newlines; None unless the status is `ok`.
+        markdown: kept blocks as Markdown; None if the option is off.
+        blocks: kept blocks, or all blocks; None if the option is off.
+        node: node of the URL tree whose counts were used, in the form domain/segment/….
+        support: number of documents at or below that node at the time of the verdict.
         heuristic: name of the heuristic.
-        versions: versions of tokenizer, key and heuristic.
-        language, author, canonical: declarations in the page's head.
-        metadata: metadata found in the page, if the option is on.
-        duplicate_of: origin of the first copy.
-        duplicate_step: step that revealed the duplicate.
-        error: reason code of an error.
-        message: explanation of the error for a person.
+        versions: versions of tokenizer, URL key and heuristic.
+        language, author, canonical: values that the HTML of the page declares.
+        metadata: metadata that was found in the page; None if the option is off.
+        duplicate_of: for a duplicate, origin of the page that was seen first, or of the later
+            version that superseded this page.
+        duplicate_step: for a duplicate, step that revealed it, or `superseded`.
+        error: for an error, its reason code.
+        message: for an error, its explanation for a person.
     """
 
     status: Status
@@ -110,7 +112,7 @@ class Extraction:
 def clean_text(
     document: Document, verdict: Verdict, blocks: Blocks = "none", *, markdown: bool = False
 ) -> Extraction:
-    """Return the extraction of a judged document. A replay gives the same bytes."""
+    """Return the extraction of a judged document. For a replay it has the same bytes."""
     text = kept_text(document, verdict.boilerplate)
     return Extraction(
         status="ok",
@@ -146,7 +148,7 @@ def clean_text(
 
 
 def failure(page: Page | None, origin: str, error: PageError) -> Extraction:
-    """Return the extraction of a page with an error."""
+    """Return the extraction of a page that had an error; `page` is None if it is malformed."""
     return Extraction(
         status="error",
         url=page.url if page else None,
@@ -163,9 +165,9 @@ def duplicate(page: Page, origin: str, key: UrlKey, of: str, step: str) -> Extra
     Args:
         page: the page.
         origin: origin of the page.
-        key: URL key that it shares with the first copy.
-        of: origin of the first copy.
-        step: step that revealed the duplicate.
+        key: URL key of the page and of the page that was seen first.
+        of: origin of the page that was seen first, or of the later version.
+        step: step that revealed the duplicate, or `superseded`.
     """
     return Extraction(
         status="duplicate",
@@ -182,7 +184,7 @@ def duplicate(page: Page, origin: str, key: UrlKey, of: str, step: str) -> Extra
 
 
 def superseded(document: Document, by: str) -> Extraction:
-    """Return the extraction of an earlier version of a page that a later one has replaced.
+    """Return the extraction of a version of a page that a later version has replaced.
 
     Args:
         document: the earlier version.

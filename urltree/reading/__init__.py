@@ -3,10 +3,11 @@
     page.html        one page
     pages.jsonl      JSON Lines with the fields of raw-html
     crawl.warc       HTML responses
-    site/            all of these in the folder and below, in the order of their names
-    -                standard input, any of the three formats
+    site/            all files of these formats in the folder and its subfolders, sorted by name
+    -                standard input in one of the three formats
 
-Each may be compressed by gzip or zstd. If the name does not show the format, the content does.
+A file may be compressed with gzip or zstd. Its name shows the format. If the name of an input does
+not show the format, the content does; in a folder such a file is skipped.
 """
 
 from urltree.reading.reader import Reader

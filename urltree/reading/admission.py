@@ -1,4 +1,4 @@
-"""Checks of a page before any work is done on it."""
+"""Check whether a page can become clean text, before any other work is done on the page."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from urltree.html.encoding import META_BYTES, SNIFF_BYTES, is_binary
 from urltree.page import Page, PageError, Reason
 
-# Plain text is refused: it has no tags that would separate text blocks (ours).
+# Plain text is refused, because it has no tags that separate text blocks (ours).
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
-XML_TYPES = frozenset({"application/xml", "text/xml"})  # XHTML was often sent with these
+XML_TYPES = frozenset({"application/xml", "text/xml"})  # XHTML is often sent with these types
 UNKNOWN_TYPES = frozenset({"", "*/*", "unknown/unknown", "application/unknown"})  # MIME Sniffing, 7
 
 _HTML_ROOT = re.compile(r"<(?:\w+:)?html[\s>]", re.IGNORECASE)
@@ -19,12 +19,13 @@ def admit(page: Page, max_bytes: int, *, url_required: bool = True) -> None:
     """Refuse a page that cannot become clean text.
 
     Args:
-        page: as it was read.
-        max_bytes: limit of its HTML in bytes; text is measured in UTF-8.
-        url_required: the job needs a URL for the key of its records; the library does not.
+        page: page as it was read.
+        max_bytes: largest size of the HTML in bytes; the size of text is measured in UTF-8.
+        url_required: whether a page without URL is refused. The job needs the URL for the key of
+            its records; the library does not need it.
 
     Raises:
-        PageError: no-url, http-status, too-large, empty or not-html.
+        PageError: `no-url`, `http-status`, `too-large`, `empty` or `not-html`.
     """
     if url_required and not page.final_url:
         raise PageError(Reason.NO_URL, "url: is missing; every page needs a URL")
@@ -40,7 +41,7 @@ def admit(page: Page, max_bytes: int, *, url_required: bool = True) -> None:
 
 
 def may_be_html(content_type: str | None) -> bool:
-    """Return whether a page with this content type may be admitted, before its body is read."""
+    """Return whether a page with this content type may be HTML; its body need not be read yet."""
     return _media_type(content_type) in HTML_TYPES | XML_TYPES | UNKNOWN_TYPES
 
 

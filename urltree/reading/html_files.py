@@ -1,8 +1,9 @@
-"""HTML files, and the rules that find the URL of each.
+"""Read HTML files, and find the URL of each file.
 
-mirror/example.org/news/a.html     https://example.org/news/a.html      a `host/path` mirror
-example.org/news/index.html        https://example.org/news/            the folder is the host
-pages/a.html                       its canonical link, else --base-url + a.html
+input     file                         URL
+mirror    example.org/news/a.html      https://example.org/news/a.html (a folder for each host)
+example.org    news/index.html         https://example.org/news/ (the input is the folder of a host)
+pages     a.html                       canonical link of the page, or else --base-url and a.html
 """
 
 from __future__ import annotations
@@ -14,29 +15,29 @@ from urllib.parse import quote, urljoin, urlsplit
 from urltree.html.tokenizer import tokenize
 from urltree.reading.source import Source
 
-# A name with dots whose last part has letters (RFC 3696, section 2), and optionally a port.
+# Matches a host: a name with dots whose last part has letters (RFC 3696, section 2), and a port.
 _HOST = re.compile(
     r"(?=[^:]{4,253}(:|$))([a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?\.)+([a-z]{2,63}|xn--[a-z0-9-]+)"
     r"([:+]\d{1,5})?",
     re.IGNORECASE,
 )
 _INDEX = re.compile(r"(^|/)index\.x?html?$", re.IGNORECASE)
-_SAFE = "/?=&%:;,+@!$'()*~"  # characters of a path and a query that need no escape
+_SAFE = "/?=&%:;,+@!$'()*~"  # characters that are not escaped in a path and a query
 
 
 def html_page(html: bytes, url: str | None) -> Source:
-    """Return the page of one file; without a URL its canonical link is used."""
+    """Return the page of one file; if `url` is None, the canonical link is the URL of the page."""
     return {"url": url or canonical_url(html), "html": html}
 
 
 def mirror_url(folder: PurePath, file: PurePath) -> str | None:
-    """Return the URL of a file in a mirror, None if the folder is no mirror.
+    """Return the URL of a file in a mirror, or None if the file is not in a mirror.
 
-    In a mirror, the folder or the folders in it are named after hosts.
+    In a mirror, the name of the input folder or of its subfolder is a host.
 
     Args:
-        folder: as given by the user.
-        file: a file below it.
+        folder: folder that the user gave as an input.
+        file: path of a file below this folder.
     """
     host, *path = file.relative_to(folder).parts
     if path and _HOST.fullmatch(host):
@@ -47,7 +48,7 @@ def mirror_url(folder: PurePath, file: PurePath) -> str | None:
 
 
 def url_below(base_url: str, folder: PurePath, file: PurePath) -> str:
-    """Return the URL of a file whose folder corresponds to `base_url`."""
+    """Return the URL of a file: `base_url` and the path of the file below the folder."""
     return _url(base_url.rstrip("/") + "/", file.relative_to(folder).parts)
 
 
@@ -63,4 +64,4 @@ def _url(base: str, path: tuple[str, ...] | list[str]) -> str:
 
 
 def _port(host: str) -> str:
-    return host.replace("+", ":")  # wget writes `host+8080` if file names cannot contain `:`
+    return host.replace("+", ":")  # wget writes `host+8080` where file names have no `:`

@@ -1,4 +1,4 @@
-"""JSON Lines: one page on each line, with the fields of raw-html."""
+"""Read JSON Lines: each line is one page with the fields of raw-html."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import orjson
 from urltree.page import PageError, Reason
 from urltree.reading.source import Source
 
-MAX_LINE = 64 << 20  # bytes; enough for a page of 10 MB in which every character is escaped
+MAX_LINE = 64 << 20  # bytes of a line; a page of 10 MB fits even if every character is escaped
 
 
 def read_json_lines(stream: io.BufferedReader, name: str) -> Iterator[Source]:
-    """Yield the page of each line, or a PageError for an invalid line; skip empty lines."""
+    """Yield a page for each line, or a PageError if the line is invalid; skip empty lines."""
     number = 0
     while line := stream.readline(MAX_LINE):
         number += 1

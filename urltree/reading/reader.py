@@ -1,4 +1,4 @@
-"""The reader of all inputs: chooses the format of each, and lists the files of folders."""
+"""Read all inputs: find the format of each file, and list the files of folders."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ _NAME = re.compile(
     r"\.(?:(?P<html>x?html?)|(?P<json>jsonl|ndjson)|(?P<warc>warc))(?:\.(?:gz|zst))?$",
     re.IGNORECASE,
 )
-_MAX_HTML = (10 << 20) + 1  # bytes that are read of a file; a longer page is refused
+_MAX_HTML = (10 << 20) + 1  # bytes of a file that are read; a page of this size is refused
 
 
 class Reader:
     """A reader that turns inputs into pages.
 
     Args:
-        url: URL of the page, if exactly one page is read.
-        base_url: URL that corresponds to the input folders.
+        url: URL of the page, if the input is exactly one page.
+        base_url: URL of the input folders. The URL of a page is this URL and the path of its file,
+            unless the page has a canonical link or its folder is a mirror.
 
     Attributes:
-        skipped: how many files and WARC records were skipped, by their kind.
+        skipped: number of skipped files and WARC records, by their kind.
     """
 
     def __init__(self, url: str | None = None, base_url: str | None = None) -> None:
@@ -38,7 +39,7 @@ class Reader:
         self.skipped: Counter[str] = Counter()
 
     def read(self, names: Iterable[str]) -> Iterator[Source]:
-        """Yield the pages of all inputs in order, reading each only when it is needed.
+        """Yield the pages of all inputs in order; each page is read when the caller asks for it.
 
         Raises:
             InputError: an input cannot be read.

@@ -1,4 +1,4 @@
-"""The forms in which a page may be given, and how each is checked."""
+"""The forms in which the caller of the library may give a page, and the check of each form."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ from typing import Any
 from urltree.html.encoding import scrub
 from urltree.page import FIELDS, Page, PageError, Reason
 
-# A PageError takes the place of a page that could not be read.
+# A PageError replaces a page that could not be read.
 Source = Page | Mapping[str, Any] | tuple[str | None, str | bytes] | PageError
 
 
 def check_source(source: Source, origin: str) -> tuple[Page, str]:
-    """Return a checked page and its origin: the one in the mapping, or else the given one.
+    """Check a page, and return the page and its origin.
 
-    Lone surrogates in its texts become U+FFFD, because UTF-8 cannot encode them.
+    Lone surrogates in texts of the page become U+FFFD, because UTF-8 cannot encode them.
+
+    Args:
+        source: page in one of the forms of `Source`.
+        origin: origin of the page, if `source` does not have a field `origin`.
 
     Raises:
-        PageError: `malformed`; the message names the field and what it should be. A PageError that
-            is given instead of a page is raised as it is.
+        PageError: `malformed`; the message names the field and what it should be. If `source` is a
+            PageError, it is raised unchanged.
     """
     if isinstance(source, PageError):
         raise source
@@ -36,7 +40,7 @@ def check_source(source: Source, origin: str) -> tuple[Page, str]:
 
 
 def url_of(source: Source) -> str | None:
-    """Return the given URL, also of a malformed page; None if it is not a string."""
+    """Return the request URL of a page, even of a malformed page; None if it is not a string."""
     try:
         url = _fields(source).get("url")
     except PageError:

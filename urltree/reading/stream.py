@@ -1,4 +1,4 @@
-"""Streams of bytes; gzip and zstd are recognised by their first bytes and decompressed."""
+"""Open files and standard input; decompress gzip and zstd, which the first bytes show."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ STDIN = "-"
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BUFFER = 1 << 20
-_MAX_WINDOW = 1 << 31  # bytes; as zstd --long=31
+_MAX_WINDOW = 1 << 31  # bytes of zstd's window, as with zstd --long=31
 
 
 class InputError(Exception):
-    """An input cannot be read; the message names it."""
+    """The error that is raised if an input cannot be read; the message names the input."""
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def open_decompressed(name: str) -> Iterator[io.BufferedReader]:
     """Open a file or standard input, and decompress it if needed.
 
     Raises:
-        InputError: it cannot be opened; or, while it is read, it is cut short or damaged.
+        InputError: the input cannot be opened, or is found to be damaged while it is read.
     """
     try:
         raw = sys.stdin.buffer if name == STDIN else Path(name).open("rb")  # noqa: SIM115

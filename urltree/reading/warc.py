@@ -1,4 +1,4 @@
-"""WARC archives (ISO 28500): the HTML responses of a crawl."""
+"""Read the HTML responses of a crawl from a WARC archive (ISO 28500)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ from urltree.page import PageError, Reason
 from urltree.reading.admission import HTML_TYPES, XML_TYPES
 from urltree.reading.source import Source
 
-MAX_BODY = (10 << 20) + 1  # bytes that are read of a response; a longer page is refused
+MAX_BODY = (10 << 20) + 1  # bytes of a response that are read; a page of this size is refused
 
 
 def read_warc(stream: io.BufferedReader, skipped: Counter[str]) -> Iterator[Source]:
-    """Yield the HTML responses of an archive; count all other records, redirects too, by kind."""
+    """Yield the HTML responses of an archive; count all other records, such as redirects, by kind.
+
+    Args:
+        stream: the archive.
+        skipped: counter to which the other records are added.
+    """
     for record in ArchiveIterator(stream, parse_http=True, auto_decode="all"):
         kind = _other_kind(record)
         if kind is None:
@@ -27,7 +32,7 @@ def read_warc(stream: io.BufferedReader, skipped: Counter[str]) -> Iterator[Sour
 
 
 def _other_kind(record: Any) -> str | None:
-    """Return the kind of a record that is no HTML response, None for an HTML response."""
+    """Return the kind of a record that is no HTML response; None for an HTML response."""
     if record.record_type != WarcRecordType.response or not record.is_http:
         return f"WARC {record.headers.get('WARC-Type')}"
     if 300 <= (record.http_headers.status_code or 0) < 400:

@@ -1,1 +1,1 @@
-"""A site: what is stored of its pages, and the tree and window that are built from it."""
+"""Sites: the stored records of their pages, and the tree and window built from these records."""

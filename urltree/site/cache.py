@@ -1,11 +1,11 @@
-"""The sites of the library: as many in memory as fit, all others on disk.
+"""The sites of the library: those used last are in memory, all others are on disk.
 
     pipeline ──▶ StoredSite: rows, `seen` and first pages as dictionaries, tree in memory
                    ▲     │
               load │     ▼ spill: the site that was used longest ago
               StateDirectory
 
-The library does here what the job's two agents do with their tables.
+These dictionaries have the same role in the library as the tables of the two agents in the job.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from urltree.site.seen import Horizon, Seen
 from urltree.site.site import Learned, Site
 from urltree.site.state_directory import SiteRecords, StateDirectory
 
-_ENTRY_BYTES = 130  # of a dict entry, its id and its value's header: 111 to 135 by tracemalloc
+# Estimated bytes of a dict entry, its id and the header of its value. tracemalloc: 111 to 135.
+_ENTRY_BYTES = 130
 
 
 class StoredSite:
     """The stored records of one site, and the tree that was built from them.
 
-    It is the `SeenStore` and the `RowStore` of the pipeline.
+    The class implements the pipeline's protocols `SeenStore` and `RowStore`.
 
     Attributes:
-        records: rows, `seen` records and first pages; the tree can be rebuilt from them.
+        records: rows, `seen` records and first pages; the tree can be rebuilt from the rows.
         changed: whether the records differ from those on disk.
-        horizon: horizon of the site.
-        site: the tree in memory; None until it is built, and after a failure.
+        horizon: document time before which `seen` records are deleted.
+        site: the tree and window in memory; None until they are built, and after a failure.
     """
 
     __slots__ = ("_bytes", "changed", "horizon", "records", "site")
@@ -48,7 +49,7 @@ class StoredSite:
 
     @property
     def documents(self) -> int:
-        """Number of documents that the site has forwarded and still remembers."""
+        """Number of stored `seen` records: one for each document that the site has forwarded."""
         return len(self.records.seen)
 
     def seen(self, document_id: bytes) -> bytes | None:
@@ -64,7 +65,7 @@ class StoredSite:
         return self.records.rows.items()
 
     def first_page(self, document_id: bytes) -> bytes | None:
-        """Return the bytes of a first page, None if it is not stored."""
+        """Return the bytes of a first page (`first_pages.py`), None if it is not stored."""
         return self.records.first.get(document_id)
 
     def first_pages(self) -> Iterable[tuple[bytes, bytes]]:
@@ -76,7 +77,7 @@ class StoredSite:
         self._put(self.records.rows, document_id, row)
 
     def put_learned(self, document_id: bytes, learned: Learned) -> None:
-        """Store what was learned of a document, and delete what it evicts."""
+        """Store the row and the first page of a learned document; delete what it evicts."""
         self.put_row(document_id, learned.row)
         self.delete_rows(learned.evicted)
         if learned.kept is not None:
@@ -100,7 +101,7 @@ class StoredSite:
             self._put(self.records.first, document_id, None)
 
     def forget_past(self) -> None:
-        """Delete the `seen` records that are older than the horizon; they count as unseen."""
+        """Delete the `seen` records that are older than the horizon."""
         seen = self.records.seen
         for document_id in [
             i for i, s in seen.items() if self.horizon.is_past(Seen.decode(s).time)
@@ -143,7 +144,7 @@ class SiteCache:
         return stored
 
     def settle(self) -> None:
-        """Move sites to disk until the bound holds again, after the site in use has grown."""
+        """Measure the site in use, and move other sites to disk until the bound is met."""
         domain, stored = next(reversed(self._sites.items()))
         self._weigh(domain, stored.memory)
         while self._memory > self._bound and len(self._sites) > 1:
@@ -152,7 +153,7 @@ class SiteCache:
             self._spill(domain, stored)
 
     def save(self) -> None:
-        """Write everything that changed to disk permanently."""
+        """Write all changed sites to disk, and make all written sites permanent."""
         for domain, stored in self._sites.items():
             self._spill(domain, stored)
         self._state.commit()

@@ -3,14 +3,15 @@
     request URL ──redirects──▶ response URL ──normalise──▶ canonical form ──rules──▶ URL key
 
     page, keys ──▶ look up `seen` ──┬▶ Onward: the page continues as a document
-                                    └▶ Duplicate: of which page, and which step revealed it
+                                    └▶ Duplicate: key and origin of the first page, and the step
 
 Two pages with the same URL key are duplicates. A duplicate is counted under the first step after
-which the two URLs were equal (paper, section 3 and Figure 2). The same *origin* again is not a
-duplicate but a replay: Kafka delivers at least once, and a later step may have lost the first
-delivery. `revisits.py` decides whether a changed page takes the place of its former version.
+which the two URLs were equal (paper, section 3 and Figure 2). A page is a replay, and not a
+duplicate, if it also has the same *origin* (topic/partition/offset): Kafka delivers at least once,
+and a later stage may have lost the first delivery. `revisits.py` decides whether a changed page
+replaces its former version.
 
-This module only decides. The caller stores the `seen` record, and only if the page continues.
+This module only decides. If the page continues as a document, the caller stores the `seen` record.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class Step(StrEnum):
     RESPONSE_URL = "response-url"
     CANONICAL = "canonical"
     RULE = "rule"
-    SUPERSEDED = "superseded"  # no step: an older version of a page, see `revisits.py`
+    # Not a step: the page is older than the version that was forwarded (`revisits.py`).
+    SUPERSEDED = "superseded"
 
 
 class Arrival(Enum):
@@ -44,7 +46,7 @@ class Arrival(Enum):
 
     NEW = "new"
     REPLAY = "replay"  # the same origin was delivered again
-    REVISIT = "revisit"  # the page has changed and supersedes its former version
+    REVISIT = "revisit"  # the page has changed and replaces its former version
 
 
 class Onward(NamedTuple):
@@ -53,7 +55,7 @@ class Onward(NamedTuple):
     Attributes:
         key: URL key of the document.
         seen: record to store under the key.
-        arrival: reason of the decision.
+        arrival: reason why the page continues.
     """
 
     key: UrlKey
@@ -62,12 +64,12 @@ class Onward(NamedTuple):
 
 
 class Duplicate(NamedTuple):
-    """The decision that a page was seen before, under another origin.
+    """The decision that another copy of a page was forwarded before.
 
     Attributes:
-        key: URL key under which the first copy is stored.
-        first_origin: origin of the copy that was forwarded.
-        step: first step that reveals the duplicate, or `superseded`.
+        key: URL key under which the forwarded copy is stored.
+        first_origin: origin of the forwarded copy.
+        step: first step of URL normalisation that reveals the duplicate, or `superseded`.
     """
 
     key: UrlKey
@@ -83,19 +85,21 @@ def decide(  # noqa: PLR0913, PLR0917 - the decision depends on all of them
     look_up: LookUp,
     content: Content | None = None,
 ) -> Onward | Duplicate:
-    """Compare a page with the `seen` records under its keys.
+    """Compare a page with the `seen` records under its keys, and decide how it continues.
 
-    A record older than the horizon counts as unseen. A page without a date gets the newest time of
-    its site. A replay keeps the key and the time of its first delivery, so that it remains the same
-    document after a change of the rules.
+    A record older than the horizon reveals only replays. A page without a date gets the newest time
+    of its site. A replay keeps the key and the time of its first delivery, so that it remains the
+    same document after the rules of URL normalisation have changed.
 
     Args:
         page: an admitted page.
-        keys: its URL key under the rules in force, then under the rules before them.
-        origin: topic/partition/offset of the page's first copy.
+        keys: URL keys of the page: first by the current rules, then by former rules.
+        origin: topic/partition/offset of the page's record. A record that is sent again keeps the
+            first origin.
         horizon: horizon of the page's site.
         look_up: function that returns the encoded `seen` record of a key, None if there is none.
-        content: function that returns the content digest of the page; None drops revisits.
+        content: function that returns the content digest of the page; None if each revisit is
+            dropped as a duplicate.
 
     Raises:
         SeenError: this release cannot read a stored record.
@@ -127,11 +131,11 @@ def decide(  # noqa: PLR0913, PLR0917 - the decision depends on all of them
 
 
 def duplicate_step(first: Seen, page: Seen) -> Step | None:
-    """Return the first step that reveals `page` to be `first`; None for a replay.
+    """Return the first step after which the URLs of two records are equal; None for a replay.
 
     Args:
-        first: the stored record under the key that both share.
-        page: the record that would be stored for the page that arrives now.
+        first: record that is stored under the key of both.
+        page: record that would be stored for the page that arrives now.
     """
     if first.origin == page.origin:
         return None

@@ -1,14 +1,14 @@
 """First pages: the pages of a new site are judged a second time when 20 documents are known.
 
-    documents 1 to 19   little is known: each document is stored, and its row waits
+    documents 1 to 19   the site is little known: each document is stored, and its row is marked
     document 20         each stored document is judged again; if its text changes, the row stores
                         both verdicts and the page is published again as revision 1
 
-There is no third verdict. With 20 more pages known, the first ten pages of a site rise from F1 .977
-to .989; later pages gain nothing. The second verdict depends only on the rows in the window, and it
-is stored before any later row, so that a crash does not change it. The contribution of a document
-to the path statistics remains that of its first verdict. Therefore the order in which documents are
-judged again does not matter.
+No document gets a third verdict. When 20 more pages are known, the F1 of the first ten pages of a
+site rises from .977 to .989; later pages gain nothing. The second verdict depends only on the rows
+in the window, and it is stored before any later row, so that a crash does not change it. The second
+verdict does not change what the document contributes to the path statistics. Therefore the order in
+which documents are judged again does not matter.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from urltree.site.packed_document import pack
 from urltree.site.row import Row
 from urltree.tree.window import Eviction
 
-ENOUGH = 20  # documents in the tree from which first pages are judged again
-MAX_BYTES = 1 << 20  # of the stored documents of a site; a page beyond it is judged only once
+ENOUGH = 20  # number of documents in the tree at which first pages are judged again
+MAX_BYTES = 1 << 20  # bytes of a site's stored documents; other documents are judged only once
 
 
 class Revision(NamedTuple):
     """The result of judging a document again.
 
     Attributes:
-        row: encoded row to store under its id.
-        verdict: verdict to publish; None if the text has not changed.
+        row: encoded row to store under the document's id.
+        verdict: verdict to publish; None if the second verdict gives the same text.
     """
 
     row: bytes
@@ -57,14 +57,14 @@ class FirstPages:
     def recall(
         self, kept: Iterable[tuple[bytes, int]], is_known: Callable[[bytes], bool]
     ) -> list[bytes]:
-        """Register the documents that are already stored, after the site was rebuilt.
+        """Register the documents that are already stored. Call it after a site was rebuilt.
 
         Args:
             kept: ids and sizes in bytes of all stored documents of the site.
             is_known: function that returns whether an id is in the window of the site.
 
         Returns:
-            Ids of the documents to delete: their rows are gone, or revision is off.
+            Ids of the documents to delete: those outside the window, or all if `is_on` is False.
         """
         dropped = []
         for document_id, size in kept:
@@ -89,16 +89,16 @@ class FirstPages:
     def keep(self, document: Document, row: Row, documents: int) -> tuple[Row, bytes | None]:
         """Decide whether to store a document that was just judged.
 
-        The paper's heuristics judge each document once, as the paper says. They are recognised by
-        the lack of kinds of boilerplate.
+        A document is not stored if a heuristic of the paper has judged it, because the paper judges
+        each document once. The verdict of such a heuristic has no kinds of boilerplate.
 
         Args:
             document: a document of the site.
-            row: its row.
+            row: the row of the document.
             documents: number of documents in the tree, this one included.
 
         Returns:
-            The row, and the bytes of the document to store; None if it is not stored.
+            The row to store, and the bytes of the document; None if the document is not stored.
         """
         is_candidate = (
             self.is_on
@@ -115,7 +115,10 @@ class FirstPages:
         return replace(row, waits=True), packed
 
     def keep_again(self, document: Document, row: Row) -> bytes | None:
-        """Return the bytes of a replayed document that waits; a crash may have lost them."""
+        """Return the bytes of a replayed document that waits for its second verdict, else None.
+
+        The bytes must be stored again, because a crash may have lost them.
+        """
         if not (self.is_on and row.waits and row.tokenizer == TOKENIZER_VERSION):
             return None
         packed = pack(document)
@@ -125,12 +128,12 @@ class FirstPages:
     def revise(
         self, document: Document, row: Row | None, judge: Callable[[Document], Verdict]
     ) -> Revision | None:
-        """Judge a stored document again. After a crash, repeat the stored second verdict.
+        """Judge a stored document again. If a crash came after that, repeat the stored verdict.
 
         Args:
             document: the stored document.
-            row: the row under its id, None if there is none.
-            judge: function that judges a document by all that is known now.
+            row: the row under the document's id, None if there is none.
+            judge: function that judges a document with the current tree and path statistics.
 
         Returns:
             None if there is no row, or if the row belongs to another version of the page.

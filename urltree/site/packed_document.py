@@ -1,7 +1,7 @@
 """A packed document: the stored form of a first page, which is judged again later.
 
-The bytes are a version and compressed JSON. Blocks and elements are columns, which compress better
-than rows. The size is about a tenth of the HTML.
+The bytes are a version and compressed JSON. Blocks and elements are stored as columns, because
+columns compress better than rows. A packed document has about a tenth of the size of its HTML.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NAMES = tuple(f.name for f in fields(Document))
 
 
 def pack(document: Document) -> bytes:
-    """Return the bytes to store."""
+    """Return the bytes in which a document is stored."""
     record: dict[str, Any] = {name: getattr(document, name) for name in _NAMES}
     record["meta"] = dict(document.meta)
     record["blocks"] = _columns(document.blocks)
@@ -33,7 +33,7 @@ def pack(document: Document) -> bytes:
 
 
 def unpack(stored: bytes) -> Document:
-    """Read stored bytes.
+    """Return the document that `pack` has encoded.
 
     Raises:
         RowError: the bytes are damaged, or this release does not know their version.

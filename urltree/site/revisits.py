@@ -1,4 +1,4 @@
-"""Revisits: the same address is fetched again. Has the page changed, and which version is later?
+"""Revisits: decide whether a page that was fetched again has changed, and which version is later.
 
     revisit ──▶ older than the stored version? ──yes──▶ duplicate of the later version (superseded)
                      │ no
@@ -6,10 +6,10 @@
                               │ no
                               └▶ new version: same document id, its own origin
 
-Only the same *address* is a revisit: equal as requested, after redirects, or after normalisation.
-Two addresses that only a rule makes equal (https instead of http, a tracking parameter) remain
-duplicates. If the rule is wrong, two different pages would otherwise replace each other again and
-again under one id.
+A page is a revisit only if its *address* is the same: as requested, after redirects, or after
+normalisation. If only a rule makes two addresses equal (https instead of http, a tracking
+parameter), their pages remain duplicates. Otherwise a wrong rule would make two different pages
+replace each other again and again under one id.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Revisits = Literal["drop", "replace"]
 
 
 def content_digest(blocks: Sequence[TextBlock]) -> int:
-    """Return the XXH3-64 digest of the text whose change makes a new version of a page.
+    """Return the XXH3-64 digest of a page's text. A page with another digest is a new version.
 
     The digest covers the text of every block that is not a link as a whole. It includes digits and
-    punctuation, because a corrected number is a correction (`block_hash` covers letters only).
-    Lists of headlines beside an article change with every fetch and are left out. If links make up
-    more than half of the page's text, the links are its content and the digest covers all blocks.
+    punctuation, because a changed number is a change of the page (`block_hash` covers letters
+    only). Links are left out, because lists of headlines beside an article change with every fetch.
+    If more than half of the page's text is in links, the digest covers all blocks.
     """
     own = [block for block in blocks if block.link_share < 1]
     linked = sum(len(block.text) * block.link_share for block in blocks)
@@ -44,9 +44,9 @@ def content_digest(blocks: Sequence[TextBlock]) -> int:
 def is_older(origin: str, time: int | None, than: str, than_time: float) -> bool:
     """Return whether a page is an older version than the stored one.
 
-    Within a partition the offset decides. Partitions have no order among each other, so there the
-    document time decides if the page has one. A page without a date, or with the same time, is not
-    older: the version that arrives last counts.
+    If both come from the same partition, their offsets decide. Records of different partitions have
+    no order, so their document times decide. A page without a document time, or with the same time
+    as the stored version, is not older and replaces it.
 
     Args:
         origin: topic/partition/offset of the page.
@@ -63,11 +63,11 @@ def is_older(origin: str, time: int | None, than: str, than_time: float) -> bool
 def superseded_by(document: Document, row: Row | None) -> str | None:
     """Return the origin of a later version of a document if the row stores one, else None.
 
-    Such a document is a replay; it must not replace the version that has replaced it.
+    A document with a later version is a replay. It must not replace the later version.
 
     Args:
         document: a version of a page.
-        row: the row under its id, None if there is none.
+        row: the row under the document's id, None if there is none.
     """
     if row is None:
         return None

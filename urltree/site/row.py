@@ -3,9 +3,9 @@
     version tokenizer flags │ time │ digest │ origin │ branch │ verdict │ distinct hashes
     (│ counts) (│ kinds of boilerplate) (│ second verdict) (│ contribution to path statistics)
 
-Rows outlive every deploy: they begin with a version, and a test pins their bytes. Integers are
-little-endian. A length precedes each string and array. The branch is one string; NUL separates its
-names, because no normalised URL contains NUL.
+Rows remain stored when a new release is deployed. So each row begins with a version, and a test
+pins its bytes. Integers are little-endian. A length precedes each string and array. The branch is
+one string; NUL separates its names, because no normalised URL contains NUL.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _VERDICT = struct.Struct("<HII")  # depth, support, number of blocks
 _U16 = struct.Struct("<H")
 _U32 = struct.Struct("<I")
 _WITH_COUNTS, _WITH_KINDS, _WITH_PATHS, _WAITS = 1, 2, 4, 8
-_PAGE_KIND = 4  # first of two bits; both are 0 if the kind of page is unknown
+_PAGE_KIND = 4  # position of the two bits of `PageKind`; both are 0 if the verdict has none
 _LEFT_OUT, _REVISED = 64, 128
 
 
@@ -36,20 +36,21 @@ class RowError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The evidence of one document and its verdict.
+    """The verdict on one document, and everything that the site's tree needs from the document.
 
     Attributes:
         tokenizer: version of the tokenizer that made the hashes.
         time: document time in microseconds since 1970.
         digest: digest of the hashes of all blocks in order, see `Document.digest`.
-        origin: topic/partition/offset of the page's first copy.
+        origin: topic/partition/offset of the page's record. A record that is sent again keeps the
+            first origin.
         branch: names of the nodes below the root.
-        hashes: distinct block hashes in order.
+        hashes: distinct block hashes in the order of their first block.
         verdict: first verdict.
         paths: encoded `Contribution`; empty for a heuristic that learns no path statistics.
-        left_out: True for a listing: it counts in the window, but not in the tree or the path
+        left_out: True for a listing that is in the window, but not in the tree and the path
             statistics.
-        waits: True while the document is kept to be judged again (`first_pages.py`).
+        waits: True while the document is stored to be judged again (`first_pages.py`).
         revised: second verdict if it changed the text, else None.
     """
 
@@ -96,7 +97,7 @@ class Row:
 
     @classmethod
     def decode(cls, stored: bytes) -> Row:
-        """Read stored bytes.
+        """Return the row that `encode` has encoded.
 
         Raises:
             RowError: the bytes are damaged, or this release does not know their version.
@@ -175,7 +176,10 @@ def _page_kind(flags: int) -> PageKind | None:
 
 
 def _pack_verdict(verdict: Verdict) -> bytes:
-    """Encode a second verdict with its own flags; the settings may have changed since the first."""
+    """Encode a second verdict with flags of its own.
+
+    The settings may have changed since the first verdict, so the flags of the two may differ.
+    """
     counts = little_endian(array("I", verdict.counts or ())).tobytes()
     return b"".join((
         bytes((_flags(verdict), verdict.revision)),

@@ -1,10 +1,10 @@
-"""The `seen` record: what is stored of every page that a site has forwarded as a document.
+"""The `seen` record: it is stored for every page that a site has forwarded as a document.
 
     version │ time │ hash of request URL │ of response URL │ of canonical URL
     (│ content digest, version time) │ origin
 
-Records outlive every deploy: they begin with a version, and a test pins their bytes. Integers are
-little-endian. `deduplication.py` compares pages with these records.
+Records remain stored when a new release is deployed. So each record begins with a version, and a
+test pins its bytes. Integers are little-endian. `deduplication.py` compares pages with the records.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ SEEN_VERSION = 2
 HORIZON = 60 * DAY
 
 _SEEN = struct.Struct("<BqQQQ")  # version, time, hashes of the request, response, canonical URL
-_VERSION = struct.Struct("<Qq")  # since version 2, before the origin: content digest, its time
-_WITHOUT_VERSION = 1  # version of a record that is written where revisits are dropped
+_VERSION = struct.Struct("<Qq")  # only in version 2, before the origin: content digest, time
+_WITHOUT_VERSION = 1  # version of a record that is written if revisits are dropped
 
 
 class SeenError(Exception):
@@ -32,11 +32,11 @@ class SeenError(Exception):
 
 
 class Version(NamedTuple):
-    """The version of a page that was forwarded last, if a revisit may supersede it.
+    """The version of a page that was forwarded last; a revisit may replace it.
 
     Attributes:
-        content: digest of its content, see `revisits.content_digest`.
-        time: its document time in microseconds since 1970.
+        content: digest of the page's content, see `revisits.content_digest`.
+        time: document time of this version in microseconds since 1970.
     """
 
     content: int
@@ -48,13 +48,13 @@ class Seen:
     """The stored record of a forwarded page; its key is the domain and the document id.
 
     Attributes:
-        origin: topic/partition/offset of the first copy, or of the version that superseded it.
-        time: document time of the first copy in microseconds since 1970. The horizon uses this
-            time, so that it is the same after a restart as before.
+        origin: topic/partition/offset of the first copy, or of the version that replaced it.
+        time: document time of the first copy in microseconds since 1970. The horizon is computed
+            from these times, so that a restart does not change it.
         request: XXH3-64 of the request URL.
         response: XXH3-64 of the response URL.
         canonical: XXH3-64 of the canonical form of the URL.
-        version: version that was forwarded last; None where revisits are dropped.
+        version: version that was forwarded last; None if revisits are dropped.
     """
 
     origin: str
@@ -71,7 +71,7 @@ class Seen:
 
     @classmethod
     def of(cls, origin: str, time: int, request: str, response: str, canonical: str) -> Seen:
-        """Make a record from the three forms of a page's URL, which it hashes."""
+        """Make a record; hash the three forms of the page's URL."""
         return cls(origin, time, _hash(request), _hash(response), _hash(canonical))
 
     def encode(self) -> bytes:
@@ -82,7 +82,7 @@ class Seen:
 
     @classmethod
     def decode(cls, stored: bytes) -> Seen:
-        """Read stored bytes.
+        """Return the record that `encode` has encoded.
 
         Raises:
             SeenError: this release does not know the version of the bytes.
@@ -102,10 +102,10 @@ class Seen:
 
 
 class Horizon:
-    """The document time before which a site forgets its `seen` records.
+    """The document time of a site before which its `seen` records have expired.
 
-    The horizon lies `length` microseconds before the fifth-newest document time, so that up to
-    four pages with a date in the future make the site forget nothing.
+    The horizon lies `length` microseconds before the fifth-newest document time. So up to four
+    pages with a date in the future do not move it.
     """
 
     __slots__ = ("_newest", "length")
@@ -123,7 +123,7 @@ class Horizon:
         self._newest = nlargest(REFERENCE, (*self._newest, time))
 
     def is_past(self, time: int) -> bool:
-        """Return whether a record with that document time is forgotten."""
+        """Return whether a record with this document time has expired."""
         return len(self._newest) == REFERENCE and time < self._newest[-1] - self.length
 
 

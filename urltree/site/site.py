@@ -1,16 +1,17 @@
 """A site in memory: its window, its URL tree, and its path statistics, built from rows alone.
 
-    document ──▶ learn ──▶ Learned: verdict, row to store, ids to delete
+    document ──▶ learn ──▶ Learned: verdict, row to store, ids of rows to delete
                   │ ▲
                   ▼ │ can be rebuilt from the rows at any time
                 window, tree, path statistics
 
-`learn` only decides. The caller (an agent of the job, or the library) stores the row and deletes
-the evicted rows. If the caller fails in between, it drops the site from memory and rebuilds it.
+`learn` changes only the memory. The caller (an agent of the job, or the library) stores the row and
+deletes the evicted rows. If the caller fails before it has done both, it drops the site from memory
+and rebuilds it from the rows.
 
-A listing is judged like any document but is left out of the tree and the path statistics; it counts
-only in the window. Otherwise the summaries on a section front would make the articles' own first
-paragraphs look repeated.
+A listing (a page that links to articles) is judged like any document, but is left out of the tree
+and the path statistics; only the window contains it. Otherwise a listing that shows the first
+paragraphs of articles would make these paragraphs look repeated.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Relation(Enum):
 
     NEW = "new"
     REPLAY = "replay"  # same origin: Kafka delivered the same record again
-    REPLACEMENT = "replacement"  # another origin, for example after `seen` forgot the first one
+    REPLACEMENT = "replacement"  # another origin: a revisit, or the `seen` record has expired
 
 
 class Learned(NamedTuple):
@@ -45,11 +46,11 @@ class Learned(NamedTuple):
 
     Attributes:
         relation: relation of the document to its stored row.
-        verdict: verdict to publish; for a replay the verdict that was published last.
+        verdict: verdict to publish. For a replay, it is the verdict that was published last.
         row: encoded row to store under the document's id. It is stored for a replay too: after a
             crash RocksDB may be ahead of the changelog, and a row that is not written again would
             be missing after the partition moves to another worker.
-        evicted: ids whose rows to delete; the document's own id is among them if it is too old.
+        evicted: ids of the rows to delete, including the document's own id if it is too old.
         kept: bytes of the document to store as a first page, None if it is not stored.
         dropped: ids of first pages to delete.
     """
@@ -63,12 +64,12 @@ class Learned(NamedTuple):
 
 
 class Site:
-    """The tree and the window of one site (one registrable domain).
+    """The window, the tree and the path statistics of one site (one registrable domain).
 
     Args:
         heuristic: heuristic that decides what is boilerplate.
         eviction: limits of the window; None keeps every document.
-        keep_counts: whether rows store the counts of a verdict, so that output can show them.
+        keep_counts: whether rows store the counts of each verdict, which the output can show.
         revise: whether the first pages are judged again, see `first_pages.py`.
 
     Attributes:
@@ -111,17 +112,19 @@ class Site:
         return self.tree.memory + self.paths.memory + documents
 
     def rebuild(self, rows: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
-        """Fill an empty site from its stored rows, in any order.
+        """Fill an empty site from its stored rows. The order of the rows does not matter.
+
+        Only rows of the current tokenizer are inserted. Rows of a newer tokenizer are ignored and
+        remain stored for the release that wrote them.
 
         Args:
             rows: pairs of document id and encoded row.
 
         Returns:
-            Ids whose rows to delete. They are outside the window, because a crash came between the
-            row and its tombstone; or an older tokenizer made them, and the site has already learned
-            with this one. Until it has, old rows remain, so that documents in flight get their
-            stored verdict again. Rows of another tokenizer are not counted. Rows of a newer
-            tokenizer are left to the release that wrote them.
+            Ids of the rows to delete. Some rows are outside the window: a crash occurred before
+            their tombstones were stored. Rows of an older tokenizer are deleted too, but only if
+            the site has rows of the current tokenizer. Until then they remain, so that a document
+            that is delivered again gets its stored verdict.
 
         Raises:
             RowError: this release does not know the version of a row.
@@ -144,7 +147,7 @@ class Site:
 
         Args:
             document: a document of this site.
-            former: the row that is stored under its id, None if there is none.
+            former: the row that is stored under the document's id, None if there is none.
         """
         relation, digest = _relation(document, former), document.digest()
         if former is not None and relation is Relation.REPLAY:
@@ -165,7 +168,7 @@ class Site:
         return Learned(relation, row.verdict, row.encode(), evicted, kept, tuple(dropped))
 
     def judge(self, document: Document) -> Verdict:
-        """Judge a document in the window by all that is known now.
+        """Judge a document of the window with the current tree and path statistics.
 
         Raises:
             KeyError: the document is not in the window: it was evicted, or another tokenizer
@@ -197,8 +200,8 @@ class Site:
                 paths = verdict.contribution.encode()
                 self._contribute(document_id, verdict.contribution, paths)
         else:
-            # The document was in flight while the tokenizer was upgraded. Its hashes cannot be
-            # compared with others, so it is judged as the first page of a site and not counted.
+            # Another release made the document with another tokenizer. Its hashes cannot be
+            # compared with others, so it is judged like the only page of a site, and not inserted.
             leaf = UrlTree().insert(document_id, (), hashes)
             verdict = self._heuristic.judge(document, leaf, PathStatistics())
             paths = b"" if verdict.contribution is None else verdict.contribution.encode()
@@ -215,7 +218,10 @@ class Site:
         )
 
     def _judge(self, document: Document) -> Verdict:
-        """Judge a document in the window; insert a document that was left out for that moment."""
+        """Judge a document of the window.
+
+        A document that was left out of the tree is in the tree only during this call.
+        """
         document_id = document.key_bytes
         if document_id in self.tree:
             return self._heuristic.judge(document, self.tree.leaf(document_id), self.paths)
@@ -226,9 +232,10 @@ class Site:
             self.tree.remove(document_id)
 
     def _leaves_out(self, verdict: Verdict) -> bool:
-        """Return whether to leave out a listing; at most half of the documents are left out.
+        """Return whether to leave a document out of the tree, because it is a listing.
 
-        Otherwise a site that consists of listings, such as a forum, would never be learned.
+        At most half of the documents (rounded up) are left out. Otherwise the tree of a site that
+        consists of listings, such as a forum, would remain empty.
         """
         counted = len(self.tree)  # includes the document itself
         left_out = len(self._times) - counted

@@ -1,4 +1,4 @@
-"""A spool: learned documents of a two-pass run, stored on disk until they are judged again."""
+"""A spool: the file in which a run with two passes stores documents until it judges them again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Self
 
 
 class Spool:
-    """A temporary file of objects in order; only one of them is in memory at a time."""
+    """A temporary file of objects in their order; only one of them is in memory at a time."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="urltree-")  # noqa: SIM115 - closed on exit
@@ -20,7 +20,7 @@ class Spool:
         pickle.dump(item, self._file, pickle.HIGHEST_PROTOCOL)
 
     def __iter__(self) -> Iterator[Any]:
-        """Return all objects, beginning with the first."""
+        """Iterate over all objects in the order in which they were put."""
         end = self._file.tell()
         self._file.seek(0)
         while self._file.tell() < end:

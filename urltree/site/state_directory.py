@@ -1,13 +1,13 @@
 """The state directory: it stores sites between runs, and sites that do not fit in memory.
 
     state/
-      lock                    locked by the one process that writes here
+      lock                    locked by the one process that uses the directory
       state.json              version, and number of pages of all runs
       domains/3f/3f9c….zst    one file per site: version, then zstd of its domain and its records
       spill-…/                sites of the current run; they are moved to domains/ at its end
 
-Rows, `seen` records and first pages have the same bytes as in the job. A run that is killed leaves
-the state of the run before it, so that the same pages can be given again.
+Rows, `seen` records and first pages have the same bytes as in the job. If a run is killed, the
+state of the previous run remains, and the same pages can be processed again.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from filelock import FileLock, Timeout
 STATE_VERSION = 1
 
 _MAGIC = b"urltree\0" + bytes([STATE_VERSION])
-_NAME = struct.Struct("<H")  # length of the domain, which follows
-_ENTRY = struct.Struct("<B16sI")  # kind, id, length of the value, which follows
+_NAME = struct.Struct("<H")  # length of the domain; the domain follows
+_ENTRY = struct.Struct("<B16sI")  # kind, id, length of the value; the value follows
 _ROW, _SEEN, _FIRST = 0, 1, 2
 
 
@@ -39,7 +39,7 @@ class StateError(Exception):
 
 
 class SiteRecords(NamedTuple):
-    """The stored records of one site by document id.
+    """The stored records of one site. The keys of each dictionary are document ids.
 
     Attributes:
         rows: encoded rows.
@@ -56,9 +56,9 @@ class StateDirectory:
     """The sites on disk.
 
     Args:
-        directory: directory, which is created if it is missing; None makes a temporary one that is
-            removed at the end.
-        is_member: whether another process of the same run has locked the directory and counts the
+        directory: directory, which is created if it is missing. With None, sites are stored in a
+            temporary directory that `close` removes.
+        is_member: True if another process of the same run has locked the directory and counts the
             pages.
 
     Attributes:
@@ -107,10 +107,10 @@ class StateDirectory:
         path.write_bytes(_encode(domain, stored))
 
     def commit(self) -> None:
-        """Move the written sites to their place, then write the number of pages, atomically.
+        """Move the written sites to `domains/`, then write the number of pages to `state.json`.
 
-        If this is interrupted, the pages of the run can be given again under the same origins:
-        pages that were already stored are then replays.
+        Each file is replaced atomically. If a run is interrupted between two files, its pages can
+        be processed again under the same origins: pages that were already stored are then replays.
         """
         if self._directory is None:
             return
@@ -188,7 +188,10 @@ def _content(path: Path) -> bytes:
     content = path.read_bytes()
     if not content.startswith(_MAGIC):
         found = content[len(_MAGIC) - 1 : len(_MAGIC)].hex() or "none"
-        raise StateError(f"state file {path} is damaged, or has another version ({found})")
+        raise StateError(
+            f"state file {path} is damaged, or its version is {found}; this release reads version "
+            f"{STATE_VERSION:02x}"
+        )
     try:
         return zstandard.decompress(content[len(_MAGIC) :])
     except zstandard.ZstdError as error:
@@ -218,7 +221,7 @@ def _decode(content: bytes, domain: str) -> SiteRecords:
 
 
 def _replace(path: Path, target: Path) -> None:
-    """Replace a file so that even after a power cut either the old or the new one is complete."""
+    """Replace a file atomically: after a power cut, either the old or the new file is complete."""
     with path.open("rb") as written:
         os.fsync(written.fileno())
     path.replace(target)

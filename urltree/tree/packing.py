@@ -1,4 +1,4 @@
-"""Stored bytes of strings, bits and integers: little-endian, strings after their lengths."""
+"""Encode strings, bits and integers as stored bytes. All integers are little-endian."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ _U16 = struct.Struct("<H")
 
 
 def string(text: str) -> bytes:
-    """Return a string as UTF-8 after its length in two bytes."""
+    """Return two bytes with the length of a string in UTF-8, followed by the string."""
     encoded = text.encode()
     return _U16.pack(len(encoded)) + encoded
 
 
 def read_string(stored: bytes, at: int) -> tuple[str, int]:
-    """Return the string at an offset, and the offset after it.
+    """Return the string at an offset of the stored bytes, and the offset after the string.
 
-    The second one is beyond the end of `stored` if the string is cut short.
+    If the string is cut short, the returned offset is beyond the end of the stored bytes.
     """
     (length,) = _U16.unpack_from(stored, at)
     start = at + _U16.size
@@ -34,7 +34,7 @@ def pack_bits(bits: tuple[bool, ...]) -> bytes:
 
 
 def unpack_bits(packed: bytes, length: int) -> tuple[bool, ...]:
-    """Return the bits that `pack_bits` packed."""
+    """Return the bits that `pack_bits` packed; `length` is the number of bits."""
     bits = f"{int.from_bytes(packed, 'little'):0{length}b}" if length else ""
     return tuple(map("1".__eq__, reversed(bits)))
 

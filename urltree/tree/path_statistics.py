@@ -1,11 +1,11 @@
-"""Statistics by element path: the words that the documents of a domain have at each path.
+"""Path statistics: the number of words that the documents of a domain have at each element path.
 
     html > body > div.wrap > ul.latest > li      41 documents, 3,100 words, 2,900 of them repeated
     html > body > div.wrap > div.entry > p       57 documents, 40,000 words, 300 of them repeated
 
-A path is a number (`heuristics/evidence/element_paths.py`). A document's contribution is fixed when
-the document is learned, and is stored in its row. Eviction subtracts exactly this contribution, so
-the sums do not depend on the order in which rows are read.
+A number identifies a path (`heuristics/evidence/element_paths.py`). The contribution of a document
+is computed when the document is learned, and is stored in its row. Eviction subtracts exactly this
+contribution, so the sums do not depend on the order in which rows are read.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from typing import NamedTuple
 
 from urltree.tree.packing import little_endian
 
-MOST = 65_535  # words at a path of one document that count at most
+MOST = 65_535  # largest number of words that one document contributes at a path
 
-_HEAD = struct.Struct("<IIH")  # path of the main element, that path by tags only, number of paths
-_BYTES = 10  # bytes of a path: its number and three counts
-_MEMORY = 250  # bytes of a path in memory: an object, its ints, an entry of a dictionary
+_HEAD = struct.Struct("<IIH")  # `main`, `main_by_tags` and number of paths of a Contribution
+_BYTES = 10  # stored bytes of a path: its number and three counts
+_MEMORY = 250  # bytes of a path in memory: an object, its integers, a dictionary entry
 
 
 class PathCounts(NamedTuple):
     """The words of one document at one path.
 
     Attributes:
-        path: the path as a number.
-        words: words of all blocks at the path.
-        repeated: words of blocks that another page of the site had before.
-        linked: words inside links.
+        path: number that identifies the path.
+        words: number of words of all blocks at the path.
+        repeated: number of words of blocks that another page of the site contained before.
+        linked: number of words inside links.
     """
 
     path: int
@@ -46,9 +46,9 @@ class Contribution(NamedTuple):
     """The contribution of one document to the statistics of its domain.
 
     Attributes:
-        main: path of its main element, 0 if it has none.
-        main_by_tags: the same path made of tags only.
-        paths: its words at each path, at most MOST each; no path occurs twice.
+        main: path of the document's main element, 0 if it has none.
+        main_by_tags: path of the main element, made of tags without class names.
+        paths: words of the document at each path; no path occurs twice.
     """
 
     main: int
@@ -59,14 +59,14 @@ class Contribution(NamedTuple):
     def of(cls, main: int, main_by_tags: int, paths: Iterable[PathCounts]) -> Contribution:
         """Create a contribution; counts above MOST are reduced to MOST."""
         counted = tuple(paths)
-        if any(here.words > MOST for here in counted):  # the other counts are never larger
+        if any(here.words > MOST for here in counted):  # other counts are never larger than `words`
             counted = tuple(
                 [PathCounts(path, *map(min, said, repeat(MOST))) for path, *said in counted]
             )
         return cls(main, main_by_tags, counted)
 
     def encode(self) -> bytes:
-        """Return the stored bytes, 10 for each path."""
+        """Return the bytes of the contribution as rows store it."""
         columns = list(zip(*self.paths, strict=True)) or [(), (), (), ()]
         arrays = [array("I", columns[0])]
         arrays += [array("H", column) for column in columns[1:]]
@@ -75,7 +75,7 @@ class Contribution(NamedTuple):
 
     @classmethod
     def decode(cls, stored: bytes) -> Contribution:
-        """Read stored bytes.
+        """Read a contribution from the bytes that `encode` returned.
 
         Raises:
             ValueError: the length does not match the number of paths.
@@ -92,14 +92,14 @@ class Contribution(NamedTuple):
 
 
 def check_length(stored: bytes) -> None:
-    """Check that the bytes have the length of a contribution; all bytes of that length are valid.
+    """Check that stored bytes have the length of a contribution; their values are always valid.
 
     Raises:
         ValueError: the length does not match the number of paths.
     """
     if len(stored) < _HEAD.size:
         raise ValueError(
-            f"path statistics: a length of {len(stored)} bytes is shorter than the head"
+            f"path statistics: a length of {len(stored)} bytes is too short for a contribution"
         )
     *_, number = _HEAD.unpack_from(stored)
     if len(stored) != _HEAD.size + _BYTES * number:
@@ -109,13 +109,13 @@ def check_length(stored: bytes) -> None:
 
 
 class PathTotals:
-    """The sums of all documents of a window at one path.
+    """The sums of the contributions of all documents in the window at one path.
 
     Attributes:
-        documents: number of documents that have text here.
-        words: words of all documents here.
-        repeated: the same for repeated words, see `PathCounts`.
-        linked: the same for words inside links.
+        documents: number of documents that have text at the path.
+        words: number of words of these documents at the path.
+        repeated: number of these words that were repeated, see `PathCounts`.
+        linked: number of these words that are inside links.
     """
 
     __slots__ = ("documents", "linked", "repeated", "words")
@@ -124,7 +124,7 @@ class PathTotals:
         self.documents = self.words = self.repeated = self.linked = 0
 
     def add(self, here: PathCounts, sign: int) -> None:
-        """Add the words of a document, or subtract them if `sign` is -1."""
+        """Add the words of a document if `sign` is 1, or subtract them if `sign` is -1."""
         self.documents += sign
         self.words += sign * here.words
         self.repeated += sign * here.repeated
@@ -132,11 +132,12 @@ class PathTotals:
 
 
 class PathStatistics:
-    """The statistics of all paths of a domain.
+    """The path statistics of a domain.
 
     Attributes:
-        mains: number of documents by the path of their main element.
-        mains_by_tags: the same by paths made of tags only.
+        mains: number of documents for each path of a main element.
+        mains_by_tags: number of documents for each path of a main element, made of tags without
+            class names.
     """
 
     __slots__ = ("_paths", "mains", "mains_by_tags")
@@ -151,20 +152,20 @@ class PathStatistics:
 
     @property
     def memory(self) -> int:
-        """Return the estimated size in memory in bytes."""
+        """Estimated size in memory, in bytes."""
         return _MEMORY * len(self._paths)
 
     def get(self, path: int) -> PathTotals | None:
-        """Return the sums at a path, None if no document has text there."""
+        """Return the sums at a path, or None if no document has text at this path."""
         return self._paths.get(path)
 
     def known(self, among: Iterable[int], documents: int) -> dict[int, PathTotals]:
-        """Return the sums at those of the paths where at least `documents` documents have text."""
+        """Return the sums at each given path at which at least `documents` documents have text."""
         found = {path: past for path in among for past in [self._paths.get(path)]}
         return {path: past for path, past in found.items() if past and past.documents >= documents}
 
     def add(self, contribution: Contribution) -> None:
-        """Add the contribution of a document."""
+        """Add the contribution of a document to the sums."""
         paths = self._paths
         for here in contribution.paths:
             path = paths.get(here.path)
@@ -176,7 +177,7 @@ class PathStatistics:
             self.mains_by_tags[contribution.main_by_tags] += 1
 
     def subtract(self, contribution: Contribution) -> None:
-        """Subtract a contribution: the exact inverse of `add`."""
+        """Subtract the contribution of a document from the sums: the exact inverse of `add`."""
         for here in contribution.paths:
             path = self._paths[here.path]
             path.add(here, -1)

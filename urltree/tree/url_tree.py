@@ -1,24 +1,25 @@
-"""The URL tree of a domain: how often each block occurs at each node (paper, section 4).
+"""The URL tree of a domain: how many documents of each node contain a block (paper, section 4).
 
-After four documents of example.org, support in brackets:
+The tree of example.org with four documents; the support of each node is in brackets:
 
     example.org [4]                     root: every document of the domain
     ├── news [3]
     │   ├── 2013 [2]
     │   │   ├── a.html [1]
-    │   │   └── b.html [1]              the branch of b.html: root, news, 2013, b.html
+    │   │   └── b.html [1]              branch of b.html: root, news, 2013, b.html
     │   └── c.html [1]
     └── about [1]
 
-Each node knows its support n, the number of documents at or below it, and for each block hash the
-number c(hash) of those documents that contain it. A document adds 1 to each *distinct* hash.
+The support n of a node is the number of documents at or below it. For each block hash, c(hash) is
+the number of these documents that contain a block with this hash. A document adds 1 to c(hash) for
+each of its *distinct* hashes.
 
 Most nodes are leaves with one document, and a list of hashes needs less memory than a counter. So a
-node keeps the hashes of its documents while they are few, and counts them from the first document
-above SMALL on.
+node with at most SMALL documents stores the list of hashes of each document. A node with more
+documents stores a counter.
 
-    [1] documents: (h1 h2 h3)                   [9] counts: h1 9, h2 8, h3 1, …
-    [2] documents: (h1 h2 h3) (h1 h4)
+    support 1: lists (h1 h2 h3)                 support 9: counter h1 9, h2 8, h3 1, …
+    support 2: lists (h1 h2 h3) (h1 h4)
 """
 
 from __future__ import annotations
@@ -27,25 +28,26 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-SMALL = 8  # with at most this many documents, a node keeps their hashes and counts on request
+SMALL = 8  # largest number of documents with which a node stores lists of hashes
 
-# Estimated bytes per entry; used to bound the memory of trees. Fitted to the 22 streams with
-# tracemalloc, plus a tenth, because resident memory is larger.
+# Estimated bytes per entry, with which the memory of trees is bounded. They were fitted with
+# tracemalloc to the 22 streams of the benchmark, and raised by a tenth, because resident memory is
+# larger than the memory that tracemalloc counts.
 _NODE_BYTES = 280
 _DOCUMENT_BYTES = 210
 _COUNT_BYTES = 54
-_NUMBER_BYTES = 32  # added for a hash at the root: its int object, which most other nodes share
+_NUMBER_BYTES = 32  # int object of a hash, counted at the root only, because nodes share it
 
 
 class Node:
-    """A node of the tree; its name is one part of the URL key.
+    """A node of the tree; its name is one part of a URL key.
 
     Attributes:
-        name: the segment, host or query of this node; empty at the root.
-        parent: None at the root.
-        depth: 0 at the root.
+        name: segment, host, query or fragment; empty for the root.
+        parent: parent of this node; None for the root.
+        depth: number of nodes above this node; 0 for the root.
         support: number of documents at or below this node, n in the paper.
-        children: the nodes below, by name.
+        children: nodes directly below this node, by name.
     """
 
     __slots__ = ("_counts", "_documents", "children", "depth", "name", "parent", "support")
@@ -67,16 +69,19 @@ class Node:
             node = node.parent
 
     def counts(self) -> Counter[int]:
-        """Return c(hash) for each hash at or below this node, 0 for others; do not change it."""
+        """Return c(hash) for each hash at or below this node.
+
+        The caller must not change the returned counter.
+        """
         return self._count() if self._counts is None else self._counts
 
     def add(self, hashes: array[int], numbers: Sequence[int]) -> int:
-        """Count one document, and return the growth of the node in bytes.
+        """Add one document, and return the number of bytes by which the node grows.
 
         Args:
-            hashes: the document's distinct hashes.
-            numbers: the same hashes as int objects. The nodes of a branch share them, which saves
-                15% of the tree's memory on the streams.
+            hashes: distinct hashes of the document.
+            numbers: the same hashes as int objects. All nodes of a branch get the same objects,
+                which saves 15% of the tree's memory on the streams of the benchmark.
         """
         self.support += 1
         if self._counts is None:
@@ -90,10 +95,13 @@ class Node:
         return self._bytes(len(self._counts) - before)
 
     def discount(self, hashes: array[int]) -> int:
-        """Remove one document, the exact inverse of `add`; return the shrinkage in bytes."""
+        """Remove one document, and return the number of bytes by which the node shrinks.
+
+        This is the exact inverse of `add`.
+        """
         self.support -= 1
         if self._counts is None:
-            # by identity: two documents may have equal hashes
+            # `is`, because two documents may have equal hashes
             at = next(i for i, kept in enumerate(self._documents) if kept is hashes)
             del self._documents[at]
             return 0
@@ -120,7 +128,7 @@ class UrlTree:
     """The tree of one domain and the documents in it.
 
     Attributes:
-        root: the node of the domain.
+        root: node of the domain.
         memory: estimated size of the tree in bytes.
     """
 
@@ -138,16 +146,16 @@ class UrlTree:
         return document_id in self._documents
 
     def leaf(self, document_id: bytes) -> Node:
-        """Return the leaf of a document that is in the tree; classification begins there."""
+        """Return the leaf of a document in the tree; a heuristic begins to judge there."""
         return self._documents[document_id][0]
 
     def insert(self, document_id: bytes, branch: Sequence[str], hashes: array[int]) -> Node:
         """Insert a document below the root, and return its leaf.
 
         Args:
-            document_id: of a document that is not in the tree.
-            branch: names of the nodes below the root; empty for the root itself.
-            hashes: the *distinct* block hashes of the document, unsigned 64 bits.
+            document_id: id of a document that is not in the tree.
+            branch: names of the document's nodes below the root; empty if the root is its leaf.
+            hashes: *distinct* block hashes of the document, unsigned integers of 64 bits.
         """
         node, numbers = self.root, hashes.tolist()
         grown = node.add(hashes, numbers)
@@ -163,7 +171,10 @@ class UrlTree:
         return node
 
     def remove(self, document_id: bytes) -> None:
-        """Remove a document, the exact inverse of `insert`; remove nodes without documents too."""
+        """Remove a document, and each node that has no document then.
+
+        This is the exact inverse of `insert`.
+        """
         leaf, hashes = self._documents.pop(document_id)
         shrunk = 0
         for node in leaf.rootward():

@@ -1,12 +1,12 @@
-"""The window of a domain: the documents that count; old ones are evicted (paper, section 6).
+"""The window of a domain: the documents in its URL tree; old ones are evicted (paper, section 6).
 
     oldest                                              newest
     │ evicted: too many or too old │ window …  │ newest 100: always kept │
                                                       fifth-newest: age is measured from here
 
-The window is a pure function of the rows' (time, id). It uses no clock, and no memory of earlier
-evictions. Age is measured from the fifth-newest document, so that up to four pages with a date in
-the future evict nothing.
+The window depends only on the time and id of each row. It uses no clock and does not depend on
+earlier evictions. The age of a document is its distance from the fifth-newest document. Therefore
+up to four pages with a wrong date in the future evict nothing.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-DAY = 86_400 * 1_000_000  # microseconds
-REFERENCE = 5  # age is measured from the REFERENCE-newest document (ours)
+DAY = 86_400 * 1_000_000  # a day in microseconds
+REFERENCE = 5  # age is measured from the fifth-newest document (ours)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Eviction:
     """Limits of the number and age of a domain's documents (defaults: paper, section 6).
 
     Attributes:
-        max_documents: number of documents; beyond it the oldest are evicted.
-        max_age: largest age in microseconds of document time.
+        max_documents: largest number of documents; if there are more, the oldest are evicted.
+        max_age: largest age of a document in microseconds of document time.
         keep: number of the newest documents that are never evicted.
     """
 
@@ -44,11 +44,11 @@ class Eviction:
 
 
 class Window:
-    """The documents of a domain in the order of (time, id); iteration has the same order.
+    """The documents of a domain, sorted by time and id.
 
     Args:
-        eviction: the limits; None keeps everything.
-        entries: (time, id) of the first documents.
+        eviction: limits of the window; None keeps all documents.
+        entries: pairs of time and id of the documents at the beginning.
     """
 
     __slots__ = ("_entries", "eviction")
@@ -66,7 +66,7 @@ class Window:
         return iter(self._entries)
 
     def newest_time(self) -> int:
-        """Return the time of the newest document in microseconds, 0 for an empty window."""
+        """Return the time of the newest document in microseconds, or 0 if the window is empty."""
         return self._entries[-1][0] if self._entries else 0
 
     def add(self, time: int, document_id: bytes) -> None:
@@ -74,7 +74,7 @@ class Window:
         insort(self._entries, (time, document_id))
 
     def remove(self, time: int, document_id: bytes) -> None:
-        """Remove a document that is in the window with this time."""
+        """Remove a document; `time` must be the time with which it was added."""
         entry = (time, document_id)
         at = bisect_left(self._entries, entry)
         if at == len(self._entries) or self._entries[at] != entry:
@@ -82,7 +82,7 @@ class Window:
         del self._entries[at]
 
     def evict(self) -> list[bytes]:
-        """Remove the documents outside the limits, and return their ids, the oldest first."""
+        """Remove the documents beyond the limits, and return their ids, the oldest first."""
         if self.eviction is None or len(self._entries) <= self.eviction.keep:
             return []
         too_many = len(self._entries) - self.eviction.max_documents

@@ -1,4 +1,4 @@
-"""The command `urltree evaluate`. Each subcommand is a module that is imported when it runs."""
+"""The command `urltree evaluate`. Each subcommand has a module that is imported when it runs."""
 
 from __future__ import annotations
 

@@ -28,9 +28,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> None:
     """Run all stages on INPUTS: convert, extract, score, cost and report.
 
-    Each INPUT is a file or folder with pages, as for `convert`. All results are written to the
-    folder WORK. If a run is interrupted, the same command continues it. To use an option of a
-    single stage, run the stages one by one.
+    Each INPUT is a file or folder with pages, in a format that `convert` reads. All results are
+    written to the folder WORK. If a run is interrupted, run the same command again to continue it.
+    To use an option of a single stage, run the stages one by one.
     """
     selection: dict[str, object] = {"names": names, "plugins": plugins, "corpora": corpora}
     stages: dict[str, dict[str, object]] = {

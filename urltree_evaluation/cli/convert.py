@@ -21,22 +21,23 @@ from urltree_evaluation.workspace import Workspace
 @click.option(
     "--form",
     type=click.Choice(get_args(Form)),
-    help="Format of all INPUTS. By default it is detected for each input.",
+    help="Format of all INPUTS. By default, the format of each input is detected.",
 )
 @click.option(
     "--kind",
     type=click.Choice(get_args(CorpusKind)),
-    help="Kind of all corpora: single pages, or a stream of pages in the order of time. By default"
-    " it is detected.",
+    help="Kind of all corpora: single pages, or a stream of pages in the order of time. By default,"
+    " the kind of each corpus is detected.",
 )
 @click.option(
     "--name",
-    help="Name of the corpus, if INPUTS contain exactly one. By default, the name of its file or"
-    " folder.",
+    help="Name of the corpus, if INPUTS contain exactly one corpus. By default, each corpus has the"
+    " name of its file or folder.",
 )
 @click.option(
     "--tool",
-    help="Name of the program that produced the gold text. Such corpora are reported separately.",
+    help="Name of the program that produced the gold text. A corpus with such gold is reported"
+    " separately.",
 )
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     work: Path,

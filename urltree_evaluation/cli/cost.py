@@ -39,7 +39,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """Measure the CPU time and memory of extractors on a few documents of the folder WORK.
 
     One process gives each document to all extractors in turn. CPU time is reported as a multiple of
-    the time that lxml needs to parse the same documents. Peak memory comes from the files of
+    the time that lxml needs to parse the same documents. Peak memory is read from the results of
     `extract`.
     """
     with options.locked_workspace(work) as workspace:

@@ -22,12 +22,13 @@ from urltree_evaluation.running.watching import MEGABYTES, SECONDS
     type=click.FloatRange(min=0, min_open=True),
     default=SECONDS,
     show_default=True,
-    help="Limit of CPU time for a page, in seconds. A page may also sleep for four times as long.",
+    help="Limit of CPU time for a page, in seconds. Time in which the extractor sleeps has its own"
+    " limit, which is four times as long.",
 )
 @options.positive_number(
     "--megabytes",
     MEGABYTES,
-    "Limit of memory, in megabytes, in addition to the memory that the process starts with.",
+    "Limit of memory that a process may use in addition to its memory at the start, in megabytes.",
 )
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     work: Path,
@@ -41,9 +42,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> None:
     """Run extractors on the corpora in the folder WORK and store the text that they return.
 
-    A page that takes too much time or memory, or that crashes the process, is counted as a failure,
-    and the run continues. Existing results are kept unless the corpus, or the extractor's version,
-    options or sample changed.
+    If a page takes too much time or memory, or crashes the process, it is counted as a failure and
+    the run continues. Existing results are kept, unless the corpus, the sample, or the version or
+    options of the extractor have changed.
     """
     with options.locked_workspace(work) as workspace:
         extractors = options.chosen_extractors(names, plugins)

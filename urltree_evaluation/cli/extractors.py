@@ -21,7 +21,10 @@ _WIDTH = 180  # columns of the table if the output is not a terminal
 @click.command()
 @options.plugins_option
 def command(plugins: tuple[Path, ...]) -> None:
-    """List all extractors with kind, version and options, or why one is not available."""
+    """List all extractors with their kinds, versions and options.
+
+    For an extractor that is not available, the list has the reason.
+    """
     with options.errors_as_messages():
         found, absent = catalogue.load_extractors(plugins)
     console = Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False)

@@ -2,9 +2,11 @@
 
 Exit codes:
 
-    0    no F1 value is below its floor
-    1    a value is below its floor, or a heuristic has no floor; nothing is written
-    2    wrong usage, no streams, no floors, or the floors belong to another corpus
+    0    no F1 value is below its floor, or --lower has replaced the floors
+    1    a value is below its floor, a heuristic has no floor, or a worker process was killed;
+         nothing is written
+    2    wrong usage, no streams, a page that cannot be processed, no floors, or floors that belong
+         to another corpus
     130  interrupted by Ctrl-C; nothing is written
 """
 
@@ -53,10 +55,10 @@ _METRICS = [name for name in FIGURES if not name.startswith("masked")]
 @click.option(
     "--lower",
     is_flag=True,
-    help="Set the floors to the measured values, also where they are lower. Requires --reason.",
+    help="Set all floors to the measured values, even those that become lower. Requires --reason.",
 )
 @click.option(
-    "--reason", help="Why the floors may be lowered. The text is stored in the file of the floors."
+    "--reason", help="Why the floors may be lowered. This text is stored in the file of the floors."
 )
 @click.option(
     "--processes",
@@ -76,7 +78,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """Compare the F1 of our heuristics on STREAMS with the stored minimum values ("floors").
 
     STREAMS is a folder of DOMAIN.jsonl.zst files. Every 10th page is scored twice: unchanged, and
-    masked. A masked page has other host names, no title, and other class names and ids. If a
+    masked. A masked page has other host names, other class names, other ids and no title. If a
     heuristic is worse on masked pages, then it was tuned to the names that these sites use.
     """
     if lower != bool(reason and reason.strip()):
@@ -102,7 +104,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
 
 def _floors(file: Path, corpus: str, *, may_begin: bool, may_change: bool) -> Floors | None:
-    """Return the floors of a file, or None if there is no file yet and one may be written."""
+    """Return the floors of a file; None if the file does not exist and `may_begin` is true."""
     if not file.exists() and may_begin:
         return None
     floors = Floors.read(file)
@@ -118,7 +120,7 @@ def _floors(file: Path, corpus: str, *, may_begin: bool, may_change: bool) -> Fl
 def _decide(
     floors: Floors, measured: GateFigures, file: Path, *, raise_: bool, reason: str | None
 ) -> int:
-    """Print the values that fell, write the floors if asked to, and return the exit code."""
+    """Print the values that fell, write floors if an option asks for it, return the exit code."""
     if floors.corpus == measured.corpus:
         for line in _falls(floors, measured):
             click.echo(line)
@@ -167,7 +169,7 @@ def _table(floors: Floors, measured: GateFigures) -> Iterator[str]:
 
 
 def _falls(floors: Floors, measured: GateFigures) -> Iterator[str]:
-    """Yield a line for each value below its floor, and for each site on which it fell."""
+    """Yield a line for each value below its floor, then a line for each site where it fell."""
     for fall in floors.falls(measured):
         change = _change(fall.floor, fall.now)
         what = f"{fall.heuristic}, {fall.figure}"

@@ -40,7 +40,7 @@ processes_option = click.option(
 
 
 def positive_number(flag: str, default: int, text: str) -> Callable[[_F], _F]:
-    """Return an option whose value is an integer of at least 1."""
+    """Return an option of a command whose value is an integer of at least 1."""
     return click.option(
         flag, type=click.IntRange(min=1), default=default, show_default=True, help=text
     )
@@ -49,7 +49,8 @@ def positive_number(flag: str, default: int, text: str) -> Callable[[_F], _F]:
 sample_option = positive_number(
     "--sample",
     SAMPLE,
-    "Number of evenly spaced pages of each part of a stream that all extractors are compared on.",
+    "Number of pages of each part of a stream on which all extractors are compared. These pages are"
+    " evenly spaced.",
 )
 
 plugins_option = click.option(
@@ -57,22 +58,23 @@ plugins_option = click.option(
     "plugins",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Python file that registers your own extractors. Can be repeated.",
+    help="Python file that registers your own extractors. Repeat this option for several files.",
 )
 corpora_option = click.option(
     "--corpus",
     "corpora",
     multiple=True,
     metavar="NAME",
-    help="Name of a corpus in WORK. Can be repeated. By default, all corpora.",
+    help="Name of a corpus in WORK. Repeat this option for several corpora. By default, all corpora"
+    " are used.",
 )
 _names = click.option(
     "--extractor",
     "names",
     multiple=True,
     metavar="NAME",
-    help="Name of an extractor, see `urltree evaluate extractors`. Can be repeated. By default,"
-    " all.",
+    help="Name of an extractor in the list of `urltree evaluate extractors`. Repeat this option for"
+    " several extractors. By default, all available extractors are used.",
 )
 
 

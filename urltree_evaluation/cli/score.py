@@ -18,8 +18,8 @@ from urltree_evaluation.scoring import score_predictions
 def command(work: Path, corpora: tuple[str, ...], processes: int) -> None:
     """Compute all metrics for the extracted text in the folder WORK.
 
-    Scores that are newer than the extracted text are kept. An interrupted run can be continued by
-    running the same command again.
+    Scores that are newer than the extracted text are kept, unless the metrics have changed. To
+    continue an interrupted run, run the same command again.
     """
     with options.locked_workspace(work) as workspace, show_progress("score") as progress:
         score_predictions(workspace, corpora=corpora, processes=processes, progress=progress)

@@ -1,1 +1,1 @@
-"""Readers for the formats of published corpora; each one yields CorpusPages."""
+"""Readers for the formats of published corpora; each reader yields CorpusPages."""

@@ -1,4 +1,4 @@
-"""The URL of a page and its domain. Averages and resamples are made by domain."""
+"""The URL and the domain of a page. The statistics average and resample pages by domain."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ class Address(NamedTuple):
     """The URL and the domain of a page.
 
     Attributes:
-        url: URL as the corpus gives it; "" if it is not a valid URL, because some extractors fail
-            on invalid ones. trafilatura's evaluation has 36, such as "hard::file.html".
-        domain: registrable domain of the URL; without a URL, the label that the corpus gives.
+        url: URL as the corpus gives it; "" if the URL is invalid, because some extractors fail on
+            invalid URLs. trafilatura's evaluation has 36 of them, such as "hard::file.html".
+        domain: registrable domain of the URL; without a valid URL, the label that the corpus gives
+            for the page, or "".
     """
 
     url: str
@@ -25,7 +26,7 @@ class Address(NamedTuple):
 
 
 def page_address(url: str | None, label: str | None = None) -> Address:
-    """Return the URL and domain of a page from what its corpus gives."""
+    """Return the address of a page from the URL and the label that its corpus gives."""
     try:
         return Address(url or "", _scheme().domain(url or ""))
     except PageError:

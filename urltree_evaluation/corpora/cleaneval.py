@@ -7,9 +7,10 @@
                                 broken
                                 <l>List item
 
-The final set names its folders `input` and `GoldStandard`, and its gold files 763.txt. File names
-need not be numbers. A page without gold is not scored; gold without a page is an error. Folders
-with "stripped" in their name contain the text that annotators started from, and are skipped.
+In the final set, the folders are named `input` and `GoldStandard`, and gold files have names like
+763.txt. File names need not be numbers. A page without gold is not scored. Gold without a page is
+an error. Folders with "stripped" in their name are skipped: they contain the text that annotators
+edited.
 
 Source: Baroni, Chantree, Kilgarriff, Sharoff, "CleanEval: a competition for cleaning web pages",
 LREC 2008, and its annotation guidelines; Kovačič, section 4.2.
@@ -48,12 +49,12 @@ class Unwrapped(NamedTuple):
     encoding: str | None = None
 
     def text(self) -> str:
-        """Decode the page like a page from the web, with the stated encoding as its HTTP header."""
+        """Decode the page like a page from the web, as if its HTTP header gave the encoding."""
         return scrub(decode_html(self.html, _header(self.encoding)))
 
 
 def unwrap(page: bytes) -> Unwrapped:
-    """Remove CleanEval's wrapper from a page; a page without one is returned unchanged."""
+    """Remove CleanEval's wrapper from a page; a page without a wrapper is returned unchanged."""
     wrapper = _WRAPPER.match(page)
     if wrapper is None:
         return Unwrapped(page)
@@ -72,9 +73,9 @@ def _header(encoding: str | None) -> str | None:
 
 
 def remove_marks(gold: str) -> str:
-    """Return gold without URL line and marks, one line for each block.
+    """Remove the URL line and the marks from gold, and return one line for each block.
 
-    Gold without marks keeps its lines.
+    If the gold has no marks, each of its lines is a block.
     """
     url_line = _URL_LINE.match(gold)
     text = gold[url_line.end() :] if url_line else gold
@@ -86,7 +87,11 @@ def remove_marks(gold: str) -> str:
 
 
 def read(folder: Path) -> Iterator[CorpusPage]:
-    """Yield the pages below a folder, ordered by number. Raises CorpusError."""
+    """Yield the pages below a folder, sorted by number; pages without a number come last.
+
+    Raises:
+        CorpusError: a file cannot be read, two files have the same name, or gold has no page.
+    """
     pages, gold = _files_by_name(folder, ".html"), _files_by_name(folder, ".txt")
     for name in gold:
         if name not in pages:
@@ -96,7 +101,10 @@ def read(folder: Path) -> Iterator[CorpusPage]:
 
 
 def _files_by_name(folder: Path, suffix: str) -> dict[str, Path]:
-    """Return files with a suffix by number or name, without stripped files and notes."""
+    """Return the files with a suffix by their number or name.
+
+    Stripped files are left out, and text files directly in the folder, which are notes.
+    """
     files: dict[str, Path] = {}
     for file in sorted(folder.rglob("*" + suffix)):
         name = file.stem.removesuffix(_CLEANED)

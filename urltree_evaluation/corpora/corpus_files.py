@@ -16,7 +16,7 @@ class CorpusError(Exception):
 
 
 def read_bytes(file: Path) -> bytes:
-    """Return the content of a file. Raises CorpusError."""
+    """Return the content of a file. Raises CorpusError if the file cannot be read."""
     try:
         return file.read_bytes()
     except OSError as error:
@@ -26,8 +26,9 @@ def read_bytes(file: Path) -> bytes:
 def read_text(file: Path, encoding: str) -> str:
     """Decode a file in the encoding that the corpus states; invalid bytes are an error.
 
-    An encoding label has its meaning in browsers first, then its meaning in Python: `iso-8859-1` is
-    decoded as windows-1252, or as ISO 8859-1 if a byte is undefined there.
+    The file is decoded as browsers understand the label of the encoding. If that fails, it is
+    decoded as Python understands the label. For example, `iso-8859-1` means windows-1252 to
+    browsers; if a byte is undefined in windows-1252, the file is decoded as ISO 8859-1.
 
     Raises:
         CorpusError: the file cannot be read, the label is unknown, or a byte is invalid.
@@ -36,7 +37,7 @@ def read_text(file: Path, encoding: str) -> str:
 
 
 def decode_strictly(data: bytes, encoding: str, where: str) -> str:
-    """Decode bytes in a stated encoding, without a byte order mark. Raises CorpusError."""
+    """Decode bytes in a stated encoding, and remove a byte order mark. Raises CorpusError."""
     problem: Exception | None = None
     for codec in _codecs(encoding):
         try:

@@ -3,9 +3,9 @@ r"""Reader for JSON Lines, one page a line, optionally compressed by gzip or zst
     {"url": "https://site.example/a", "title": "A", "html": "<html>…", "gold": "A\nText …"}
     {"url": "", "domain": "site", "html": "<html>…", "with": ["must be"], "without": ["must not"]}
 
-Only `html` is required. A page without `id` gets its file name and line number as id: "site/17".
-An unknown text is null, empty or absent. For `gold` only null and absent mean unknown: an empty
-`gold` means that no text should be extracted.
+Only `html` is required. The id of a page without `id` is made of the file name and the line number:
+"site/17". A field is unknown if it is null, empty or absent. `gold` is an exception: an empty
+`gold` means that an extractor should return no text.
 """
 
 from __future__ import annotations
@@ -70,7 +70,10 @@ def _page(record: Mapping[str, Any], number: int, file: Path) -> CorpusPage:
 
 
 class _Fields:
-    """Checked access to the texts of a record; lone surrogates become U+FFFD, as UTF-8 has none."""
+    """Checked access to the texts of a record.
+
+    Lone surrogates become U+FFFD, because UTF-8 cannot encode them.
+    """
 
     def __init__(self, record: Mapping[str, Any], where: str) -> None:
         self._record = record

@@ -4,9 +4,10 @@
     annotated/ID.html    <span class="x-nc-sel1">Headline</span> <span class="x-nc-sel2">Text …
     url-mapping.txt      <urn:uuid:ID> URL        one line a page
 
-Its classes are 0 not content, 1 headline, 2 full text, 3 supplemental, 4 related content and
-5 comments. Gold is the text of classes 1 and 2 in the order of the page, one line for each block.
-Spans may be nested: the innermost one counts, so comments inside a full text are not gold.
+The number in the class of a span means: 0 not content, 1 headline, 2 full text, 3 supplemental,
+4 related content, 5 comments. The gold is the text of the classes 1 and 2 in the order of the page,
+one line for each block. If spans are nested, the innermost span decides, so comments inside a full
+text are not gold.
 
 Source: Kohlschütter, Fankhauser, Nejdl, "Boilerplate detection using shallow text features", WSDM
 2010, and the README of the data. Kovačič, section 4.2, uses the same two classes.
@@ -39,7 +40,7 @@ class AnnotatedGold(NamedTuple):
 
     Attributes:
         text: headline and full text, one line for each block.
-        headline: first line of the headline, if one is marked.
+        headline: first line of the headline; None if no headline is marked.
     """
 
     text: str
@@ -47,7 +48,7 @@ class AnnotatedGold(NamedTuple):
 
 
 def annotated_gold(html: str, where: str) -> AnnotatedGold:
-    """Return headline and full text of an annotated page.
+    """Return the headline and the full text of an annotated page.
 
     Raises:
         CorpusError: the markup is too large.
@@ -61,7 +62,11 @@ def annotated_gold(html: str, where: str) -> AnnotatedGold:
 
 
 def read(folder: Path) -> Iterator[CorpusPage]:
-    """Yield the pages of the folder, ordered by id. Raises CorpusError."""
+    """Yield the pages of the folder, ordered by id.
+
+    Raises:
+        CorpusError: a file cannot be read, or an annotated page has no original.
+    """
     originals, annotated = folder / "original", folder / "annotated"
     urls = _read_urls(folder / "url-mapping.txt")
     for file in sorted(annotated.glob("*.html")):
@@ -94,7 +99,7 @@ def _read_urls(file: Path) -> dict[str, str]:
 
 
 class _Target:
-    """Handler of parser events; `close` returns class and text of each line of gold."""
+    """A handler of parser events; `close` returns the class and the text of each line of gold."""
 
     def __init__(self) -> None:
         self._classes = [_NOT_CONTENT]  # class of each open element, the innermost last

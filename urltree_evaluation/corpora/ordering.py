@@ -33,9 +33,9 @@ class _Line(NamedTuple):
 class PageSorter:
     """A sorter for the pages of one corpus while it is converted.
 
-    In a stream, a page without a date keeps its place behind the page before it, and pages with the
-    same time keep their order. Single pages are one part in their original order; a page without a
-    known domain gets its id as domain, so that such pages do not count as one site.
+    In a stream, a page without a date stays directly after the page before it, and pages with the
+    same time keep their order. Single pages form one part in their original order. A single page
+    with an unknown domain gets its id as its domain, so that all of these pages are not one site.
     """
 
     def __init__(self, kind: CorpusKind, folder: Path) -> None:
@@ -56,7 +56,7 @@ class PageSorter:
         self._file.close()
 
     def add(self, page: CorpusPage) -> bool:
-        """Store a page and return True, or return False if a page with this id was added before."""
+        """Store a page and return True; return False if a stored page already has this id."""
         if page.id in self._ids:
             return False
         self._ids.add(page.id)
@@ -87,11 +87,11 @@ class PageSorter:
 
 
 def _time(published: str | None, before: int) -> int:
-    """Return a time in microseconds; a date, or a time without offset, is in UTC.
+    """Return a time in microseconds; a date or a time without an offset is taken as UTC.
 
     Args:
-        published: time in ISO 8601, if known.
-        before: result if the time is unknown or invalid.
+        published: time in ISO 8601; None if unknown.
+        before: the result if the time is unknown or invalid.
     """
     for rest in ("", "Z", "T00:00Z") if published else ():
         try:

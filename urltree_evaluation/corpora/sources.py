@@ -2,12 +2,13 @@
 
 pages.jsonl.zst                         one corpus of single pages
 folder with *.jsonl*                    one corpus of single pages for each file
-  and manifest.json has "domains",        one stream of all files
-  or its name is "streams"
+  and manifest.json has "domains", or     one stream of all files
+  its name is "stream" or "streams"
 folder with meta.yaml                   the thesis' layout
 folder with original/ and annotated/    L3S-GN1
-folder with N-cleaned.txt below it      CleanEval
-folder of folders                       the corpora of all of them
+folder with GoldStandard/, or with      CleanEval
+  N-cleaned.txt in a subfolder
+folder of folders                       the corpora of all subfolders
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ _READERS: dict[Form, Callable[[Path], Iterator[CorpusPage]]] = {
     "l3s-gn1": l3s_gn1.read,
 }
 
-# Published corpora whose gold is the output of a program. Figures on them measure similarity to
-# that program, so they are reported separately.
+# Published corpora whose gold is the output of a program. Scores on these corpora measure the
+# similarity to that program, so these corpora are reported separately.
 _TOOLS = {"mozilla-readability-test-pages": "readability.js", "newspaper-tests": "newspaper"}
 
 
@@ -44,9 +45,9 @@ class SourceCorpus:
     Attributes:
         name: name of the corpus.
         form: format of its files.
-        kind: single pages or a stream.
-        paths: the JSON Lines files, or the folder in any other format.
-        tool: program that produced the gold, if known.
+        kind: "pages" for single pages, or "stream".
+        paths: the JSON Lines files; for every other format, the folder.
+        tool: program that produced the gold; None if no program is known.
     """
 
     name: str
@@ -56,11 +57,11 @@ class SourceCorpus:
     tool: str | None = None
 
     def pages(self, path: Path) -> Iterator[CorpusPage]:
-        """Yield the pages of one of the paths. Raises CorpusError."""
+        """Yield the pages of one of the paths. Raises CorpusError if it cannot be read."""
         return _READERS[self.form](path)
 
     def files(self) -> list[Path]:
-        """Return all files, sorted."""
+        """Return all files of the corpus, sorted."""
         return sorted(
             file for path in self.paths for file in (path, *path.rglob("*")) if file.is_file()
         )
@@ -74,10 +75,10 @@ def find_corpora(
     Args:
         path: a file or a folder.
         form: format of the input; None detects it.
-        kind: kind of its corpora; None detects it.
+        kind: kind of the corpora in the input; None detects the kind.
 
     Raises:
-        CorpusError: the format is unknown.
+        CorpusError: the input does not exist, has an unknown format, or contains no corpus.
     """
     if not path.exists():
         raise CorpusError(f"{path}: does not exist")

@@ -9,11 +9,12 @@
     raw/763.html         the page, possibly in CleanEval's wrapper
     clean/763.txt        its gold: plain, or with CleanEval's marks; .html has L3S-GN1's spans
 
-Only `raw` is required. A missing `id` becomes the name of the raw file. A page whose `clean` is
-missing or null has no gold. `meta` may contain anything. From `meta` and from the entry itself we
-read `url` (or an `id` that is a URL, as in the thesis' copy of CleanEval), `title`, `published` and
-`domain`, a label. A raw file without a stated encoding is decoded like a page from the web, a clean
-file as UTF-8.
+Only `raw` is required. If `id` is missing, the id is the name of the raw file without its suffix.
+If `clean` is missing, null or empty, the page has no gold. The fields `url`, `title`, `published`
+and `domain` (a label) are read from the entry or, if the entry lacks them, from `meta`. If there is
+no `url`, the URL is the `id` in `meta`, if that is a URL, as in the thesis' copy of CleanEval.
+Other fields are ignored. If no encoding is stated, a raw file is decoded like a page from the web,
+and a clean file is decoded as UTF-8.
 
 Source: Kovačič, "Evaluating web content extraction algorithms", section 4.2.
 """
@@ -43,7 +44,7 @@ _ANNOTATED = {".html", ".htm"}
 
 
 class _Loader(yaml.SafeLoader):
-    """A YAML loader that also reads files by Python 2, which have tags on their texts."""
+    """A YAML loader that also reads files that Python 2 wrote, with tags before their texts."""
 
 
 def _scalar(loader: _Loader, node: yaml.ScalarNode) -> str:
@@ -55,7 +56,11 @@ for _tag in ("unicode", "str"):
 
 
 def read(folder: Path) -> Iterator[CorpusPage]:
-    """Yield the pages of the folder, in the order of meta.yaml. Raises CorpusError."""
+    """Yield the pages of the folder, in the order of meta.yaml.
+
+    Raises:
+        CorpusError: a file cannot be read, or an entry of meta.yaml is invalid.
+    """
     file = folder / "meta.yaml"
     for number, entry in enumerate(_entries(file), start=1):
         where = f"{file}: entry {number}"
@@ -67,7 +72,7 @@ def read(folder: Path) -> Iterator[CorpusPage]:
 def _entries(file: Path) -> list[Any]:
     try:
         entries = yaml.load(read_text(file, "utf-8"), _Loader)  # noqa: S506 - derived from SafeLoader
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: an impossible date
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that does not exist
         raise CorpusError(f"{file}: not valid YAML: {error}") from error
     if not isinstance(entries, list):
         raise CorpusError(
@@ -128,7 +133,7 @@ class _Entry:
         self._entry, self._meta, self._where = entry, meta, where
 
     def text(self, name: str, *, is_meta: bool = False) -> str | None:
-        """Return a field as text; numbers and dates that YAML has parsed are converted."""
+        """Return a field as text; a number or a date that YAML has parsed is converted to text."""
         value = (self._meta if is_meta else self._entry).get(name)
         if isinstance(value, date):
             return value.isoformat()
@@ -138,7 +143,7 @@ class _Entry:
         raise CorpusError(f"{self._where}: {name} must be a text, but is of type {kind}")
 
     def known(self, name: str) -> str | None:
-        """Return a field of the entry, or of its `meta`."""
+        """Return a field of the entry or, if the entry lacks it, of its `meta`."""
         return self.text(name) or self.text(name, is_meta=True)
 
     def url(self) -> str | None:

@@ -16,12 +16,12 @@ FILE = "cost.json"
 
 @dataclass(frozen=True, slots=True)
 class CostlyDocument:
-    """A document that took an extractor long.
+    """A document on which an extractor was slow.
 
     Attributes:
-        corpus: name of its corpus.
-        id: id of its page.
-        ratio: CPU time of the extractor divided by that of a bare parse of the document.
+        corpus: name of the corpus.
+        id: id of the page.
+        ratio: CPU time of the extractor, divided by the CPU time of a bare parse of the document.
     """
 
     corpus: str
@@ -34,9 +34,9 @@ class LeftOut:
     """A document on which an extractor was not measured.
 
     Attributes:
-        corpus: name of its corpus.
-        id: id of its page.
-        why: exception, time, memory or crash.
+        corpus: name of the corpus.
+        id: id of the page.
+        why: "exception", "time", "memory" or "crash".
     """
 
     corpus: str
@@ -49,16 +49,17 @@ class ExtractorCost:
     """The cost of one extractor.
 
     Attributes:
-        ratio: CPU time for all its documents divided by that of bare parses of the same documents.
-        seconds: CPU time for one pass over its documents, in seconds.
-        documents: number of documents it was measured on; stream extractors are measured on streams
-            only.
-        bytes: size of these documents' HTML in UTF-8.
+        ratio: CPU time for all measured documents, divided by the CPU time of bare parses of these
+            documents.
+        seconds: CPU time for one pass over all measured documents, in seconds.
+        documents: number of measured documents; a stream extractor is measured on streams only.
+        bytes: total size of the HTML of these documents, in bytes of UTF-8.
         quartiles: first quartile, median and third quartile of the documents' ratios.
         worst: documents with the highest ratios, highest first.
-        left_out: documents that failed here, or failed in extract by time, memory or crash.
-        peak_memory: highest memory of any part in extract, in bytes above the start; None if it was
-            not run.
+        left_out: documents on which the extractor failed in this measurement, or failed in
+            `extract` because of time, memory or a crash.
+        peak_memory: highest peak memory of any part in `extract`, in bytes above the memory at the
+            start; None if `extract` did not run this extractor.
     """
 
     ratio: float
@@ -77,10 +78,12 @@ class Cost:
 
     Attributes:
         documents: number of documents that were measured.
-        bytes: size of their HTML in UTF-8.
-        seconds: CPU time of a bare parse of each of them, in seconds.
-        extractors: cost by name; an extractor that failed on all its documents is missing.
-        basis: hash of everything that was measured: corpora, documents, extractors and versions.
+        bytes: total size of the HTML of these documents, in bytes of UTF-8.
+        seconds: total CPU time of one bare parse of each document, in seconds.
+        extractors: cost by name of the extractor; an extractor that failed on all documents is
+            missing.
+        basis: hash of everything that the result depends on: corpora, numbers of documents and
+            passes, extractors, their options and their versions.
     """
 
     documents: int
@@ -91,7 +94,7 @@ class Cost:
 
 
 def load_cost(work: Path) -> Cost | None:
-    """Read the costs in a work folder, or return None if they were not measured."""
+    """Read the costs in a work folder; return None if no costs were measured."""
     file = work / FILE
     if not file.exists():
         return None

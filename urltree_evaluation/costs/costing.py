@@ -4,8 +4,8 @@
     predictions/ ──▶ peak memory, and documents to leave out (hung, crashed) ──┴──▶ cost.json
 
 A ratio is a quotient of sums: the CPU time for all documents that an extractor was measured on,
-divided by the CPU time of bare parses of the same documents. Of the passes over a document the
-median counts.
+divided by the CPU time of bare parses of the same documents. The CPU time for a document is the
+median of several passes.
 """
 
 from __future__ import annotations
@@ -65,12 +65,15 @@ def measure_costs(  # noqa: PLR0913 - one parameter for each option of the comma
         of_stream: number of evenly spaced documents of each part of a stream.
         of_pages: number of evenly spaced documents of each corpus of single pages.
         passes: number of passes over all documents.
-        seconds: limit of CPU time for a document, as in extract; if exceeded, it is left out.
-        megabytes: limit of memory for a document, as in extract; if exceeded, it is left out.
-        progress: counts documents.
+        seconds: limit of CPU time for a document, as in `extract`; a document that exceeds it is
+            left out.
+        megabytes: limit of memory for a document, as in `extract`; a document that exceeds it is
+            left out.
+        progress: display of the number of documents.
 
     Raises:
-        WorkspaceError: a corpus does not exist or cannot be read.
+        WorkspaceError: a corpus does not exist or cannot be read, or the measuring process fails
+            before it calls an extractor.
     """
     progress = progress or Progress()
     documents = Documents(workspace, tuple(workspace.named(corpora)), of_stream, of_pages)
@@ -102,9 +105,9 @@ def summarise_costs(
     """Compute the cost from all measurements; documents whose bare parse failed are ignored.
 
     Args:
-        seconds: CPU time of each pass, by document and extractor.
+        seconds: CPU time of each pass in seconds, by document and extractor.
         sizes: size of each document in bytes, by corpus and id.
-        left_out: why a document is ignored for an extractor.
+        left_out: reason why a document is ignored for an extractor.
         peaks: peak memory of each extractor in bytes; None if unknown.
     """
     taken: dict[str, dict[DocumentId, float]] = defaultdict(dict)
@@ -151,7 +154,7 @@ def _cost_of_one(
 
 
 def _update_peaks(found: Cost, peaks: Mapping[str, int | None]) -> Cost:
-    """Update peak memory, because extractions may have been added since the measurement."""
+    """Update peak memory, because `extract` may have run again since the measurement."""
     each = found.extractors.items()
     return replace(
         found, extractors={name: replace(one, peak_memory=peaks[name]) for name, one in each}
@@ -176,12 +179,12 @@ def _hash_basis(
 def _read_extraction(
     documents: Documents, extractors: Iterable[str]
 ) -> tuple[dict[str, int | None], dict[Trial, str]]:
-    """Read what extract has measured, in one pass over all predictions.
+    """Read the measurements of `extract`, in one pass over all predictions.
 
     Returns:
-        The peak memory of each extractor in bytes above the start: the increases of a part's pages
-        add up to its peak, and the highest part counts. And the documents that killed a process,
-        with the reason, because they would kill the measuring process, too.
+        First, the peak memory of each extractor in bytes above the memory at the start: the highest
+        peak of any part. The peak of a part is the sum of the increases on its pages. Second, the
+        documents that killed a process, with the reason; they would kill this process, too.
     """
     peaks: dict[str, int | None] = dict.fromkeys(extractors)
     deadly: dict[Trial, str] = {}

@@ -1,8 +1,8 @@
-"""Supervise the process that measures cost: leave out the document that killed it, and restart it.
+"""Supervise the process that measures cost, and replace the process if a document kills it.
 
 child ──"started"──▶ a document is processed ──seconds──▶ stored
 │ too slow, too large, or the process ended
-└──▶ left out; a new child continues with that document
+└──▶ left out for this extractor; a new child repeats the document with the other extractors
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class MeasureRun:
         extractors: extractors by name.
         passes: number of passes over all documents.
         limits: limits for each document.
-        left_out: trials to skip, with the reason; failed trials are added.
+        left_out: trials to skip, with the reason; trials that fail are added to it.
 
     Attributes:
-        seconds: CPU time of each pass, in seconds.
+        seconds: CPU time of each pass over a trial, in seconds.
         sizes: size of each document in bytes, by corpus and id.
-        is_done: whether everything is measured.
+        is_done: whether all trials are measured.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class MeasureRun:
         """Read new lines, restart a failed process, and return the number of documents started.
 
         Raises:
-            WorkspaceError: the process ends outside of any extractor.
+            WorkspaceError: the restarted process fails before it calls an extractor.
         """
         with DefaultSelector() as selector:
             selector.register(self._child, EVENT_READ)
@@ -82,7 +82,7 @@ class MeasureRun:
         return self._visit - begun
 
     def stop(self) -> None:
-        """End the process."""
+        """End the measuring process."""
         self._child.end()
 
     def _begin(self) -> None:

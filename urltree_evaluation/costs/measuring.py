@@ -3,8 +3,9 @@
     pass 1: document 1: parse, A, B, C    document 2: A, B, C, parse    …
     pass 2: the same, with new extractors
 
-Other work on the machine slows all of them equally, so their ratios are stable. All documents are
-processed between two passes over the same one, so caches of an extractor do not help it.
+Other work on the machine slows all extractors equally, so the ratios of their times are stable. All
+other documents are processed between two passes over the same document, so an extractor gains
+nothing from a cache.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Documents:
 
     Attributes:
         workspace: the work folder.
-        corpora: the corpora to take documents from.
+        corpora: the corpora that contain the documents.
         of_stream: number of documents of each part of a stream.
         of_pages: number of documents of each corpus of single pages.
     """
@@ -58,7 +59,7 @@ class Documents:
     of_pages: int
 
     def parts(self) -> Iterator[tuple[Corpus, Iterator[CorpusPage]]]:
-        """Yield the documents of each part."""
+        """Yield the corpus of each part with the documents to measure in that part."""
         for corpus in self.corpora:
             for part, pages in corpus.parts.items():
                 only = frozenset(evenly_spaced(pages, self._wanted(corpus)))
@@ -78,7 +79,7 @@ class Documents:
 
 
 def parse_only(page: CorpusPage) -> None:
-    """Parse a page and do nothing else: the minimum work of an extractor."""
+    """Parse a page and do nothing else, as the minimum work of every extractor."""
     parser = lxml_html.HTMLParser(encoding="utf-8")
     lxml_html.document_fromstring(page.html.encode(errors="replace"), parser)
 
@@ -101,9 +102,10 @@ def measure_cpu(  # noqa: PLR0913, PLR0917 - each parameter is a separate choice
     Args:
         send: sends a line to the parent.
         documents: documents to measure.
-        extractors: extractors by name; stream extractors get documents of streams only.
+        extractors: extractors by name; a stream extractor gets only documents of streams.
         passes: number of passes over all documents.
-        first: visit to start with; a visit is one document in one pass, from 0.
+        first: number of the visit to start with. A visit is one document in one pass; the first
+            visit is 0.
         left_out: trials to skip.
     """
     visits = count()
@@ -112,7 +114,7 @@ def measure_cpu(  # noqa: PLR0913, PLR0917 - each parameter is a separate choice
             called = [x for x in extractors.values() if corpus.kind == "stream" or not x.is_stream]
             made: dict[str, ExtractFunction] = {}
             gc.collect()
-            gc.freeze()  # makes the collection before each call fast
+            gc.freeze()  # makes the garbage collection before each call fast
             for page, visit in zip(pages, visits, strict=False):
                 for each in _rotate(called, visit) if visit >= first else ():
                     if (key := Trial(corpus.name, page.id, each.name)) not in left_out:
@@ -122,7 +124,7 @@ def measure_cpu(  # noqa: PLR0913, PLR0917 - each parameter is a separate choice
 
 
 def _rotate(called: list[RegisteredExtractor], visit: int) -> list[RegisteredExtractor]:
-    """Rotate the order of extractors, so that none of them always follows the same one."""
+    """Rotate the order of the extractors, so that each of them is first for some documents."""
     first = visit % max(len(called), 1)
     return called[first:] + called[:first]
 
@@ -130,14 +132,15 @@ def _rotate(called: list[RegisteredExtractor], visit: int) -> list[RegisteredExt
 def _time_call(
     made: dict[str, ExtractFunction], extractor: RegisteredExtractor, page: CorpusPage
 ) -> bytes:
-    """Return the CPU time of a call as a line to send; null if it failed.
+    """Return the CPU time of a call as a line to send.
 
-    The time to create the extractor is not included.
+    The line contains null if the call failed, or says that memory ran out. The time to create the
+    extractor is not included.
     """
     try:
         if extractor.name not in made:
             made[extractor.name] = extractor.make()
-        gc.collect()  # garbage of other extractors must not count
+        gc.collect()  # so that this call does not pay for the garbage of other extractors
         begun = time.process_time()
         made[extractor.name](page)
     except MemoryError:

@@ -1,4 +1,4 @@
-"""All text of a page: the baseline for every extractor."""
+"""All text of a page, as a baseline with which every extractor is compared."""
 
 from __future__ import annotations
 

@@ -9,20 +9,20 @@
 
 Source: Viveros-Jiménez, Sanchez-Perez et al., "Improving the Boilerpipe Algorithm for Boilerplate
 Removal in News Articles Using HTML Tree Structure", Computación y Sistemas 22(2), 2018, section 4.
-The published value is n = 2; table 2 has 1 to 5.
+The published value is n = 2; table 2 of the paper has the values 1 to 5.
 
 Choices where the paper leaves a question open:
-- The variant of Boilerpipe is `ArticleExtractor`, the one for news, because the paper is about
-news.
+- The variant of Boilerpipe is `ArticleExtractor`, which is meant for news, because the paper is
+  about news.
 - Ancestors are all elements of the DOM ("HTML tree"), not only paragraphs. If a paragraph has fewer
-  than n ancestors, <html> is used as the n-th.
+  than n ancestors, <html> is used as the n-th ancestor.
 - Text beside paragraphs in a <div> counts as a paragraph of that <div>: Boilerpipe selects text,
   and the filter must not lose any of it.
-- Text is counted in characters, the unit of the paper's own metric. Of equal groups the first is
-  kept.
-- boilerpy3 reads tags as they are written. Here it receives the tree that libxml2 repairs, as the
-  original receives NekoHTML's repaired tree, because ancestors require a tree. Therefore <br/> ends
-  a block like <br>, which boilerpy3 ignores, and unmatched end tags raise no error. This difference
+- Text is counted in characters, the unit of the paper's own metric. If several groups have the same
+  size, the first group is kept.
+- boilerpy3 alone reads tags as they are written. Here it receives the tree that libxml2 repairs,
+  because ancestors require a tree; the original Boilerpipe receives a tree that NekoHTML repairs.
+  Therefore <br/> ends a block as <br> does, and unmatched end tags raise no error. This difference
   alone, without the filter, changes F1 from .859 to .848 on streams and from .725 to .766 on
   newspaper-tests. Compare the filter with `boilerpipe-unfiltered`.
 """
@@ -54,7 +54,8 @@ def extract(html: str, _url: str, *, ancestor: int | None) -> str | None:
 
     Args:
         html: a page.
-        ancestor: n; paragraphs with the same n-th ancestor are one group. None keeps all groups.
+        ancestor: number n. Paragraphs with the same n-th ancestor are one group. None keeps all
+            groups.
 
     Raises:
         PageError: `too-large`, for markup that cannot be parsed in bounded time.
@@ -90,28 +91,29 @@ class _Block(TextBlock):  # type: ignore[misc]
     """A block of boilerpy3's parser with the paragraph that contains it.
 
     A block never contains text of two paragraphs, because the tags of paragraphs end blocks.
-    Filters merge blocks; `contained_text_elements` of a merged block contains the numbers of its
-    blocks.
+    Boilerpipe's filters merge blocks. The attribute `contained_text_elements` of a merged block
+    has the numbers of the blocks that were merged.
     """
 
     text: str
     paragraph: int
 
     def merge_next(self, next_text_block: TextBlock) -> None:
-        """Merge without joining the texts, which would take quadratic time."""
+        """Merge the next block without joining the texts, which would take quadratic time."""
         text, self.text = self.text, ""
         super().merge_next(next_text_block)
         self.text = text
 
 
 class _Page(BoilerpipeBaseParser):  # type: ignore[misc]
-    """Handler of parser events that passes them to boilerpy3 and records the tree of elements.
+    """A handler of parser events that passes events to boilerpy3 and records the elements' tree.
 
     Attributes:
-        _parents: parent of each element; -1 for <html>.
-        _path: the open elements.
-        _paragraphs: for each open element, the innermost paragraph that contains it or is it.
-        _paragraph: paragraph of the latest text.
+        _parents: number of each element's parent; -1 for <html>.
+        _path: numbers of the open elements.
+        _paragraphs: for each open element, the innermost paragraph that contains it; the element
+            itself if it is a paragraph.
+        _paragraph: paragraph that contains the latest text.
     """
 
     def __init__(self) -> None:
@@ -150,7 +152,7 @@ class _Page(BoilerpipeBaseParser):  # type: ignore[misc]
         self.text_blocks.append(block)
 
     def selected(self) -> list[_Block]:
-        """Return the blocks that Boilerpipe classifies as content, before they were merged."""
+        """Return the unmerged blocks that Boilerpipe classifies as content."""
         document = TextDocument(list(self.text_blocks), self.title)
         _BOILERPIPE.filter.process(document)
         content = (block for block in document.text_blocks if block.is_content)
@@ -158,7 +160,10 @@ class _Page(BoilerpipeBaseParser):  # type: ignore[misc]
         return [self.text_blocks[number] for number in numbers]
 
     def ancestor(self, element: int, n: int) -> int:
-        """Return the n-th ancestor (1 is the parent), or the outermost element."""
+        """Return the n-th ancestor of an element, or the outermost element if there is none.
+
+        The first ancestor is the parent.
+        """
         for _ in range(n):
             element = max(self._parents[element], 0)
         return element

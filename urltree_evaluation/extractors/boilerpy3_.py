@@ -9,7 +9,7 @@ from boilerpy3 import extractors
 
 from urltree_evaluation.extractors.registry import single_page
 
-# errors are raised as well as logged
+# boilerpy3 logs each error that it also raises, so the log is discarded
 logging.getLogger("boilerpy3").addHandler(logging.NullHandler())
 
 _OPTIONS = "defaults; no option for comments and tables"

@@ -1,4 +1,4 @@
-"""Load all extractors that are available, with their versions and the reasons for missing ones."""
+"""Load all available extractors with their versions, and explain why others are not available."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ class PluginError(Exception):
 def load_extractors(
     plugins: Sequence[Path] = (),
 ) -> tuple[dict[str, RegisteredExtractor], dict[str, str]]:
-    """Return all extractors by name, and the reason for each module that has none.
+    """Return all extractors by name, and the reason why each other module cannot be loaded.
 
     Args:
         plugins: Python files that register extractors; see registry.py.
 
     Raises:
-        PluginError: a plugin raises, registers nothing, or uses a name that exists already.
+        PluginError: a plugin raises an exception, registers nothing, uses a name that exists
+            already, or names a package that is not installed.
     """
     known, absent = _built_in()
     found = dict(known)
@@ -62,8 +63,9 @@ def load_extractors(
 def extractor_version(extractor: RegisteredExtractor) -> str:
     """Return the version of the extractor's package and a hash of our code, as VERSION+HASH.
 
-    The hash covers the module that calls the package and the modules that it uses; for our own
-    extractors it covers the whole package `urltree`. Equal versions produce equal text.
+    The hash covers the module that calls the package, and our modules that several extractors use.
+    For our own extractors, the hash covers the whole package `urltree`. Equal versions produce
+    equal text.
     """
     code = xxhash.xxh3_64(_source(_file(sys.modules[extractor.module])))
     code.update(_hash_algorithm() if extractor.package == "urltree" else _hash_shared())
@@ -99,7 +101,7 @@ def _file(module: ModuleType) -> Path:
 
 
 def _source(file: Path) -> bytes:
-    """Read the source of a module, or all files of a package, which may include constants."""
+    """Read the source of a module, or all files of a package, such as files of constants."""
     files = sorted(file.parent.glob("*.*")) if file.name == "__init__.py" else [file]
     return b"".join(each.read_bytes() for each in files)
 
@@ -134,7 +136,7 @@ def _from_plugin(file: Path) -> dict[str, RegisteredExtractor]:
     module = sys.modules[name] = module_from_spec(spec)
     try:
         with warnings.catch_warnings():
-            # Python hides these warnings by default; the author of the plugin should see them
+            # Python hides deprecation warnings by default; the author of the plugin should see them
             warnings.filterwarnings("default", category=DeprecationWarning, module=re.escape(name))
             spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
@@ -148,5 +150,5 @@ def _from_plugin(file: Path) -> dict[str, RegisteredExtractor]:
     for package in sorted({each.package for each in new.values() if each.package}):
         if not any(metadata.distributions(name=package)):
             raise PluginError(f"{file}: the package {package} is not installed")
-    # the version is that of the plugin's file, even if it registers a function of another module
+    # The version is computed from the plugin's file, even for a function of another module.
     return {key: replace(each, module=name) for key, each in new.items()}

@@ -1,4 +1,4 @@
-"""A baseline for repetition without a URL tree: drop blocks that the site has shown before."""
+"""A baseline without a URL tree: drop each block that was on an earlier page of the site."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class DropSeen:
         self._seen: defaultdict[str, set[str]] = defaultdict(set)
 
     def __call__(self, page: CorpusPage) -> str:
-        """Return the blocks that are new on this domain."""
+        """Return the blocks of a page that no earlier page of its domain has."""
         seen, blocks = self._seen[page.domain], block_texts(page.html)
         kept = [text for text in blocks if text not in seen]
         seen.update(blocks)

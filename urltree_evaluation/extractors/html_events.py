@@ -1,4 +1,4 @@
-"""The markup of a page as events, for our own extractors; the time is linear in the page's size."""
+"""Parser events for our own extractors; parsing takes time linear in the size of the page."""
 
 from __future__ import annotations
 

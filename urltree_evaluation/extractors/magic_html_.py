@@ -1,4 +1,4 @@
-"""magic-html: rules for many platforms, then readability."""
+"""magic-html: applies rules for many platforms, then readability's method."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ _extractor = GeneralExtractor()
     package="magic-html",
 )
 def extract(html: str, url: str) -> str:
-    """Return the article's text; the URL selects a platform's rules and resolves links."""
+    """Return the article's text; the URL selects the rules of a platform and resolves links."""
     return html_text(_extractor.extract(html, base_url=url)["html"])

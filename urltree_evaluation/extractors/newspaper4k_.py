@@ -22,7 +22,7 @@ _NOWHERE = (
     package="newspaper4k",
 )
 def extract(html: str, url: str) -> str:
-    """Return the article by the defaults, but without requests for the sizes of images."""
+    """Return the article with default options, except that image sizes are not requested."""
     article = Article(url or _NOWHERE, fetch_images=False, follow_meta_refresh=False)
     text: str = article.download(input_html=html, ignore_read_more=True).parse().text
     return text

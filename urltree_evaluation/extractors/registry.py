@@ -7,9 +7,9 @@
     class MyStream:                               # one instance for each part of a corpus
         def __call__(self, page: CorpusPage) -> str | None: ...
 
-Each tool has a module beside this one. A module that cannot be imported is a tool that is not
-installed. Modules have the name of their tool and a "_", so that they are not confused with its
-package. A file of your own is passed on the command line:
+Each tool has a module beside this one. If a module cannot be imported, its tool is not available. A
+module that has the name of its tool ends in "_", so that it is not confused with the tool's
+package. Your own file is passed on the command line:
 `urltree evaluate extract WORK --plugin my_tool.py`.
 """
 
@@ -29,7 +29,7 @@ _S = TypeVar("_S", bound=Callable[[], ExtractFunction])
 
 
 class DuplicatePage(Exception):  # noqa: N818 - not an error: the text was returned before
-    """Raised by a stream extractor for a page that it has seen; the message names the step."""
+    """A stream extractor raises this for a duplicate; the message names the detecting step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,12 @@ class RegisteredExtractor:
         name: unique name of letters, digits, "-", "_", "+" and "."; it is also the name of a
             folder.
         options: options of the tool, in words for the report: "comments off, tables on".
-        make: creates the function to call with the pages of one part of a corpus, in order.
-        is_stream: whether it learns from earlier pages, and therefore gets all of them, not a
-            sample.
-        package: distribution whose version is reported; None for our own code.
-        module: module of the code; its source is part of the version.
+        make: creates the function that is called with the pages of one part of a corpus, in order.
+        is_stream: whether the extractor learns from earlier pages and therefore gets all pages, not
+            a sample.
+        package: distribution whose version is reported; None if there is none.
+        module: name of the module that contains the code; a hash of its source is part of the
+            version.
     """
 
     name: str
@@ -59,7 +60,10 @@ registered: dict[str, RegisteredExtractor] = {}
 
 
 def single_page(name: str, options: str, package: str | None = None) -> Callable[[_F], _F]:
-    """Register a function from HTML and URL to text; the URL may be "", and None means no text."""
+    """Register a function that gets HTML and a URL, and returns a text.
+
+    The URL may be "". The function may return None if it finds no text.
+    """
 
     def register(function: _F) -> _F:
         def make() -> ExtractFunction:
@@ -72,7 +76,7 @@ def single_page(name: str, options: str, package: str | None = None) -> Callable
 
 
 def stream(name: str, options: str, package: str | None = None) -> Callable[[_S], _S]:
-    """Register a factory, such as a class, that creates functions from CorpusPage to text."""
+    """Register a factory, such as a class; it creates functions that get pages and return texts."""
 
     def register(factory: _S) -> _S:
         _add(name, options, factory, package, _module_of(factory), is_stream=True)

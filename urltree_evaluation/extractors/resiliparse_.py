@@ -1,4 +1,4 @@
-"""resiliparse: the extractor of a search engine's crawler, in C++."""
+"""resiliparse: the extractor of a search engine's crawler, written in C++."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urltree_evaluation.extractors.registry import single_page
     package="resiliparse",
 )
 def extract(html: str, url: str) -> str:  # noqa: ARG001 - the signature of all extractors
-    """Return the main content; tables cannot be switched off."""
+    """Return the main content; resiliparse has no option that leaves out tables."""
     text: str = extract_plain_text(
         html, main_content=True, comments=False, list_bullets=False, alt_texts=False
     )

@@ -21,32 +21,32 @@ def _text(html: str, url: str, **options: object) -> str | None:
 
 @single_page("trafilatura", _SAME, package="trafilatura")
 def default(html: str, url: str) -> str | None:
-    """Apply its own rules first, then readability and jusText if they find more text."""
+    """Apply trafilatura's own rules, then readability and jusText if these find more text."""
     return _text(html, url)
 
 
 @single_page("trafilatura-fast", f"{_SAME}, fast", package="trafilatura")
 def fast(html: str, url: str) -> str | None:
-    """Apply its own rules only."""
+    """Apply only trafilatura's own rules."""
     return _text(html, url, fast=True)
 
 
 @single_page("trafilatura-precision", f"{_SAME}, favor_precision", package="trafilatura")
 def precision(html: str, url: str) -> str | None:
-    """Favour precision: return less text, with fewer errors."""
+    """Apply trafilatura with `favor_precision`, which returns less text with fewer errors."""
     return _text(html, url, favor_precision=True)
 
 
 @stream("trafilatura-deduplicate", f"{_SAME}, deduplicate", package="trafilatura")
 class Deduplicate:
-    """A variant that drops text it has seen more than twice, with one memory for each part.
+    """A variant that drops text it has seen more than twice; each part has its own memory.
 
-    With plain `deduplicate=True`, one memory would be shared by the whole process.
+    With `deduplicate=True`, all parts in a process would share one memory.
     """
 
     def __init__(self) -> None:
         self._memory = LRUCache(maxsize=LRU_SIZE)
 
     def __call__(self, page: CorpusPage) -> str | None:
-        """Return the text without the parts that were seen too often."""
+        """Return the text of a page without the parts that were seen more than twice."""
         return _text(page.html, page.url, deduplicate=self._memory)

@@ -1,4 +1,4 @@
-"""Our own extractors: every heuristic, called through the library as users call it."""
+"""Our own extractors: one for each heuristic, which use the library as a user does."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _OPTIONS = (
 
 
 class Learning:
-    """A new URL tree for each part; each page is judged by itself and the pages before it."""
+    """An extractor that learns a URL tree for each domain of a part, page by page.
+
+    Its verdict on a page depends only on that page and on the pages before it.
+    """
 
     def __init__(self, heuristic: str) -> None:
         self._extractor = Extractor(heuristic=heuristic, eviction=_EVICTION)
@@ -41,7 +44,7 @@ class Learning:
 
 
 def as_page(page: CorpusPage) -> Page:
-    """Return the library's page: URL, HTML and publication time."""
+    """Convert a page for the library: URL, HTML and publication time, without the title."""
     return Page(url=page.url or None, html=page.html, published=_rfc3339(page.published))
 
 
@@ -52,7 +55,7 @@ def _text(found: Extraction) -> str | None:
 
 
 def _rfc3339(published: str | None) -> str | None:
-    """Convert an ISO 8601 time to the library's format; without an offset it is in UTC."""
+    """Convert an ISO 8601 time to RFC 3339; a time without an offset is taken as UTC."""
     try:
         moment = datetime.fromisoformat(published or "")
     except ValueError:

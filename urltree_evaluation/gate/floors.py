@@ -10,7 +10,7 @@
     lowered:
     - {what: "strict, words", floor: 0.87, now: 0.8619, reason: "…"}
 
-The values are reproducible, so they are compared exactly, rounded down to four digits.
+The values are reproducible, so they are rounded down to four digits and compared exactly.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DIGITS = 10_000
 
 
 class FloorsError(Exception):
-    """A file does not contain valid floors."""
+    """A file cannot be read, has invalid floors, or has floors that belong to another corpus."""
 
 
 class Fall(NamedTuple):
@@ -46,7 +46,7 @@ class Fall(NamedTuple):
 
 
 class SiteFall(NamedTuple):
-    """A site on which a heuristic was better before."""
+    """A site on which the F1 of a heuristic was higher before."""
 
     site: str
     before: float
@@ -60,7 +60,7 @@ class GateFigures:
     Attributes:
         corpus: sha256 of the pages.
         pages: number of scored pages.
-        sites: F1 by heuristic and site, each the mean of the site's pages.
+        sites: F1 by heuristic and site; each value is the mean of the pages of the site.
     """
 
     corpus: str
@@ -68,7 +68,7 @@ class GateFigures:
     sites: Mapping[str, Mapping[str, Figures]]
 
     def macro(self) -> dict[str, Figures]:
-        """Return the mean over sites, by heuristic."""
+        """Return the mean F1 over all sites, by heuristic and metric."""
         return {
             heuristic: {name: fmean(site[name] for site in sites.values()) for name in FIGURES}
             for heuristic, sites in self.sites.items()
@@ -83,8 +83,8 @@ class Floors:
         corpus: sha256 of the pages that the floors apply to.
         pages: number of scored pages.
         floors: lowest allowed macro F1, by heuristic and metric.
-        sites: F1 by heuristic, site and metric, to show where a value fell.
-        lowered: log of floors that were lowered, with reasons.
+        sites: F1 by heuristic, site and metric. They show on which sites a value fell.
+        lowered: log of the floors that were lowered, with the reasons.
     """
 
     corpus: str
@@ -124,7 +124,7 @@ class Floors:
         file.write_text(text, "utf-8")
 
     def falls(self, measured: GateFigures) -> list[Fall]:
-        """Return all values below their floors; 0 for a heuristic that no longer exists."""
+        """Return all values below their floors; a missing heuristic has the value 0."""
         now = Floors.of(measured).floors
         falls = [
             Fall(heuristic, figure, floor, now.get(heuristic, {}).get(figure, 0.0))
@@ -138,7 +138,7 @@ class Floors:
         return [name for name in measured.sites if set(FIGURES) - set(self.floors.get(name, ()))]
 
     def site_falls(self, measured: GateFigures, fall: Fall) -> list[SiteFall]:
-        """Return the sites on which a value was higher before, the largest fall first."""
+        """Return the sites on which a value was higher before; the largest fall comes first."""
         now = Floors.of(measured).sites.get(fall.heuristic, {})
         falls = [
             SiteFall(site, before[fall.figure], now.get(site, {}).get(fall.figure, 0.0))
@@ -147,13 +147,15 @@ class Floors:
         return sorted((f for f in falls if f.now < f.before), key=lambda f: f.now - f.before)
 
     def raised(self, measured: GateFigures) -> Floors:
-        """Return floors equal to the measured values, none of which fell; the log is kept.
+        """Return floors equal to the measured values, with the same log as these floors.
 
         Raises:
-            ValueError: a value fell, or the corpus is different.
+            ValueError: a value is below its floor, or the corpus is different.
         """
         if self.corpus != measured.corpus or self.falls(measured):
-            raise ValueError("cannot raise: a value is below its floor, or the corpus is different")
+            raise ValueError(
+                "cannot raise the floors: a value is below its floor, or the corpus is different"
+            )
         floors = Floors.of(measured)
         floors.lowered.extend(self.lowered)
         return floors
@@ -164,7 +166,7 @@ class Floors:
         For a different corpus, the log gets one entry for the corpus.
 
         Raises:
-            ValueError: there is no reason.
+            ValueError: the reason is empty.
         """
         if not reason.strip():
             raise ValueError("cannot lower floors without a reason")

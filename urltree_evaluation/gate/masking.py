@@ -1,12 +1,12 @@
-"""Mask a site: replace everything that a heuristic could have been tuned to by other names.
+"""Mask a site: rename or remove everything that a heuristic could have been tuned to.
 
     <title>Rust 1.0 | Blog</title>               <title></title>
     <div class="nav post-12" id="top">           <div class="ztq post-12" id="hkw">
     <a href="https://blog.site.org/a">text</a>   <a href="https://kqzt.g1x….example/a">text</a>
 
-Text and structure are unchanged, and names that were equal on two pages of the site are still
-equal. A heuristic that was not tuned to names therefore gives the same result. Nothing is random: a
-new name depends on the site and on the old name only.
+Text and structure are unchanged. Names that were equal on two pages of the site are still equal. A
+heuristic that was not tuned to names therefore gives the same result. Nothing is random: a new name
+depends only on the site and on the old name.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from string import ascii_lowercase
 
 from urltree.html.elements import read_attributes
 
-# As in the HTML standard, a quote starts a value only after "=". Scripts and comments match as
-# a whole, because text in them that looks like a tag is not one. No group is possessive, because
-# Python 3.11.2 then tries only the first alternative (CPython bug gh-106052). Each group has only
-# one way to match.
+# As in the HTML standard, a quote starts a value only after "=". Scripts and comments match as a
+# whole, because text that looks like a tag is no tag inside them. No group is possessive, because
+# Python 3.11.2 would try only the first alternative of such a group (CPython bug gh-106052). Each
+# group can match a text in only one way.
 _QUOTED = r"""(?:"[^"]*+"|'[^']*+')"""
 _MARKUP = re.compile(
     r"<(?:!--(?:-?>|.*?-->)"
@@ -67,15 +67,17 @@ class Masking:
             rf"{re.escape(domain)}(?![\w-]|\.\w)",
             re.IGNORECASE,
         )
-        self._tag = lru_cache(maxsize=16_384)(self._masked_tag)  # pages repeat their templates
+        self._tag = lru_cache(maxsize=16_384)(
+            self._masked_tag
+        )  # a cache, because pages repeat their templates
 
     def token(self, token: str) -> str:
         """Return another class name or id of the same shape.
 
-        Each letter is replaced by the next one in a cycle of the alphabet, so different names stay
-        different. Capitals, digits and hyphens are unchanged. Names that the tokenizer drops as
-        volatile are also unchanged, because no heuristic sees them, and no other name becomes one
-        of them.
+        Each letter is replaced by the next letter in a shuffled cycle of the alphabet, so different
+        names stay different. Capitals stay capitals; digits and hyphens are unchanged. Names that
+        the tokenizer drops as volatile are unchanged, because no heuristic sees them, and no other
+        name becomes volatile.
         """
         if _is_volatile(token):
             return token
@@ -85,18 +87,19 @@ class Masking:
         return other
 
     def url(self, text: str) -> str:
-        """Replace the hosts of the site in a URL or in any text with URLs; `www` is unchanged.
+        """Rename the hosts of the site in a URL, or in any text that contains URLs.
 
-        `www` is not a part of a branch in the URL tree: if it were renamed, the tree would change.
+        The label `www` is unchanged. It is not a part of a branch in the URL tree, so a new name
+        for it would change the tree.
         """
         if (
             self._domain not in text.lower()
-        ):  # true for most tags, and faster than the regular expression
+        ):  # most tags have no host, and this test is faster than the regular expression
             return text
         return self._host.sub(lambda match: self._labels(match[1]) + self.masked_domain, text)
 
     def html(self, html: str) -> str:
-        """Return a page without titles, with other hosts, class names and ids."""
+        """Return the page without titles, and with other host names, class names and ids."""
         return _MARKUP.sub(self._markup, html)
 
     def _markup(self, match: re.Match[str]) -> str:

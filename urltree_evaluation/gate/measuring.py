@@ -3,12 +3,14 @@
     page ──▶ tree ─────────▶ each heuristic ──▶ F1 of words, without and with title
       └──▶ masked ──▶ tree ─▶ each heuristic ──▶ F1 of words, without and with title
 
-The pages of a site are learned in order, by two trees with the paper's eviction: the paper's
-heuristics share one, and our own has the other. The record's title is given; a masked page has
-only its own. Pages without gold are learned from but not scored; duplicate URL keys are skipped.
+The pages of a site are learned in order by two trees with the paper's eviction. The paper's
+heuristics share one tree; our own heuristic, `evidence`, has the other. The title of the record is
+not given to the heuristics. Pages without gold are learned and not scored. A page whose URL key
+occurred before is skipped.
 
-Masked values may differ in the sixth digit: documents of the same time are evicted in the order of
-their ids, which are hashes of URLs (measured: 0.000002 of the mean of 22 sites).
+Masked and unmasked values may differ in the sixth digit even without tuning, because documents with
+the same time are evicted in the order of their ids, and the ids are hashes of URLs (measured:
+0.000002 in the mean of 22 sites).
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ from urltree_evaluation.workspace import SUFFIX
 
 EVERY = 10
 
-_PAPERS = "strict"  # learns the tree that all heuristics of the paper share
+_PAPERS = "strict"  # this heuristic learns the tree that all heuristics of the paper share
 
 F1ByPage = dict[tuple[str, str, str], list[float]]  # F1 of each page, by heuristic, site and metric
 
@@ -67,7 +69,7 @@ class Streams:
         """Return the streams of a folder.
 
         Raises:
-            CorpusError: there are none, or one cannot be read.
+            CorpusError: the folder contains no stream, or a stream cannot be read.
         """
         digest, pages = sha256(), {}
         for file in sorted(folder.glob(f"*{SUFFIX}")):
@@ -91,8 +93,9 @@ def measure_heuristics(
 
     Args:
         streams: streams to read.
-        processes: number of processes; each one reads a file at a time, the largest file first.
-        progress: is informed of files that are done.
+        processes: number of processes. Each process reads one file at a time; the largest files are
+            read first.
+        progress: display of the number of pages in the files that are done.
 
     Raises:
         CorpusError: a file cannot be read, a line is not a page, or no page has gold.
@@ -119,7 +122,7 @@ def measure_heuristics(
 
 
 def score_file(file: Path) -> F1ByPage:
-    """Return F1 of every 10th page of a stream, for each heuristic, unchanged and masked."""
+    """Return the F1 of every 10th page of a stream that has gold, unchanged and masked."""
     scores: F1ByPage = defaultdict(list)
     masking = cache(Masking)
     plain, masked = _Trees(), _Trees()
@@ -138,9 +141,9 @@ def score_file(file: Path) -> F1ByPage:
 
 
 class _Trees:
-    """The trees of a stream: two for each domain.
+    """The trees of a stream, which has two trees for each domain.
 
-    One tree is learned by `evidence`; the heuristics of the paper share the other.
+    The heuristic `evidence` learns one tree. The heuristics of the paper share the other tree.
     """
 
     def __init__(self) -> None:
@@ -151,7 +154,7 @@ class _Trees:
         self._first = ""  # the text that `evidence` keeps of the latest document
 
     def learn(self, page: CorpusPage) -> Document | None:
-        """Learn a page and return its document, or None for a page that was seen before."""
+        """Learn a page and return its document; return None if its URL key was seen before."""
         given = as_page(page)
         tokens = cache(lambda: tokenize(page.html))
         key = self._scheme.key(page.url, lambda: tokens().title)
@@ -185,7 +188,10 @@ def _mask_page(page: CorpusPage, masking: Masking) -> CorpusPage:
 
 
 def _f1_function(page: CorpusPage) -> Callable[[str], tuple[float, float]]:
-    """Return a cached function for F1 of a text; heuristics often keep the same text."""
+    """Return a function for F1 of a text without and with title.
+
+    The function has a cache, because heuristics often keep the same text.
+    """
     gold = PageGold(page)
 
     @cache

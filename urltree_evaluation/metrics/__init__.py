@@ -1,1 +1,1 @@
-"""Metrics: from gold and prediction to precision, recall and F1."""
+"""Metrics: compute precision, recall and F1 from gold and prediction."""

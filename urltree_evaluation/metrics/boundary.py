@@ -1,4 +1,4 @@
-"""Boundary cases: pages where precision or recall is undefined (thesis, table 3.2), by kind.
+"""Boundary cases: the kinds of pages where precision or recall is undefined (thesis, table 3.2).
 
 failed ──▶ exception | time | memory | crash
 gold     result     common words
@@ -20,13 +20,13 @@ def boundary_case(
     """Return the boundary case of a page, or None for a success.
 
     Args:
-        gold: words of the gold; None if the gold consists of segments, which need not be all the
-            text.
+        gold: words of the gold; None if the gold consists of segments, because segments need not
+            cover the whole text.
         prediction: words of the prediction.
-        failure: why there is no prediction; it is returned as the case.
+        failure: why there is no prediction; None for a success. A failure is the boundary case.
 
     Raises:
-        ValueError: the failure is "duplicate", which is not scored.
+        ValueError: the failure is "duplicate"; duplicates are not scored.
     """
     if failure == "duplicate":
         raise ValueError("a duplicate has no boundary case, because it is not scored")

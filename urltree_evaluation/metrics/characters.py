@@ -1,7 +1,7 @@
-"""Characters by their longest common subsequence, as in the paper of the grandparent filter.
+"""Compare texts by the longest common subsequence of their characters.
 
-Runs of white space count as one space. Case and punctuation count. The paper is cited in
-extractors/boilerpipe_grandparent.py.
+The paper of the grandparent filter has this metric; extractors/boilerpipe_grandparent.py cites it.
+A run of white space counts as one space. Case and punctuation count.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from rapidfuzz.distance import LCSseq
 from urltree_evaluation.metrics.overlap import overlap
 from urltree_evaluation.score import PRF
 
-# Highest number of character pairs. Two texts of 160,000 characters take 1 s, two of a megabyte
-# would take 40 s. The longest gold in the corpora used for development has 132,602 characters.
+# Highest number of character pairs. Two texts of 160,000 characters each take 1 s; two texts of a
+# megabyte would take 40 s. The longest gold in the development corpora has 132,602 characters.
 _BOUND = 4 * 10**10
 
 
@@ -21,8 +21,8 @@ def compare(gold: str, prediction: str, bound: int = _BOUND) -> PRF:
 
     Args:
         gold: text with single spaces, see `segments.collapse_spaces`.
-        prediction: likewise.
-        bound: highest number of character pairs; above it, texts are compared by words.
+        prediction: text with single spaces.
+        bound: highest number of character pairs; texts with more pairs are compared by words.
     """
     if len(gold) * len(prediction) > bound:
         first, second = gold.split(), prediction.split()

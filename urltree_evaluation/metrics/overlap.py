@@ -9,10 +9,10 @@ NOTHING = PRF(0.0, 0.0, 0.0)
 
 
 def overlap(common: int, gold: int, prediction: int) -> PRF:
-    """Return P, R and F1 from sizes in any unit (thesis, equations 3.8 to 3.10).
+    """Return precision, recall and F1 from sizes in any unit (thesis, equations 3.8 to 3.10).
 
-    Two empty texts give 1. One empty text, or nothing in common, gives 0, where the thesis has
-    infinity.
+    Two empty texts give 1. If one text is empty or the texts have nothing in common, the result is
+    0, where the thesis has infinity.
     """
     if not gold and not prediction:
         return ALL

@@ -30,30 +30,30 @@ class PageGold:
 
     @cached_property
     def words(self) -> list[str]:
-        """The words, in order."""
+        """The words of the gold, in order."""
         return split_words(self._text)
 
     @cached_property
     def title(self) -> list[str]:
-        """The words of the record's title; empty without a title."""
+        """The words of the title that the corpus gives; empty if it gives none."""
         return split_words(self._title)
 
     @cached_property
     def ascii(self) -> list[str]:
-        """The words of the thesis' variant."""
+        """The words of the gold without non-ASCII characters, as in the thesis."""
         return split_words(self._text, ascii_only=True)
 
     @cached_property
     def bag(self) -> Counter[str]:
-        """The number of occurrences of each word."""
+        """The number of occurrences of each word of the gold."""
         return Counter(self.words)
 
     @cached_property
     def characters(self) -> str:
-        """The text with single spaces."""
+        """The text of the gold with single spaces."""
         return collapse_spaces(self._text)
 
     @cached_property
     def shingles(self) -> Shingles:
-        """The number of occurrences of each shingle."""
+        """The number of occurrences of each shingle of the gold."""
         return count_shingles(self._text)

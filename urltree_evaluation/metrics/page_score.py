@@ -20,8 +20,8 @@ OF_SAMPLED: tuple[Metric, ...] = ("words-ascii", "matcher", "bag", "characters",
 def score_page(gold: PageGold, prediction: Prediction) -> Score:
     """Score a prediction.
 
-    Pages that are not sampled get only the metrics of words. A failure is 0 in all metrics, also if
-    the gold is empty.
+    A page that is not sampled gets only the metrics "words" and "words+title". A failure scores 0
+    in all metrics, even if the gold is empty.
     """
     score = Score(gold.id, gold.domain, prediction.number, prediction.is_sampled)
     if prediction.failure == "duplicate":
@@ -39,9 +39,10 @@ def score_page(gold: PageGold, prediction: Prediction) -> Score:
 
 
 def compare_words(gold: PageGold, said: list[str]) -> tuple[PRF, PRF]:
-    """Compare by words, without and with the title.
+    """Compare the words of a text with the gold, first without and then with the title.
 
-    The title is put before a text that does not begin with it. An empty text stays empty.
+    The second comparison puts the title before the text, unless the text begins with the title or
+    is empty.
     """
     as_it_is, title = sequences.compare(gold.words, said), gold.title
     if not said or said[: len(title)] == title:

@@ -1,7 +1,7 @@
-"""Segments that must, or must not, be in the text, counted like trafilatura's evaluation.
+"""Count the segments that must be, or must not be, in the text, as trafilatura's evaluation does.
 
-A segment is found if it is a substring of the text, after replacing each run of white space in both
-by one space. Case and punctuation count.
+A segment is found if it is a substring of the text. Before the comparison, each run of white space
+in the segment and in the text is replaced by one space. Case and punctuation count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def collapse_spaces(text: str) -> str:
 
 
 def compare(with_: Sequence[str], without: Sequence[str], text: str) -> Segments:
-    """Count a page's segments. An empty text contains no segment."""
+    """Count the segments of a page that a text contains. An empty text contains no segment."""
     text = collapse_spaces(text)
     found = sum(collapse_spaces(segment) in text for segment in with_)
     kept = sum(collapse_spaces(segment) in text for segment in without)

@@ -1,4 +1,4 @@
-"""The headline metric: words by their longest common subsequence."""
+"""The headline metric: compare texts by the longest common subsequence of their words."""
 
 from __future__ import annotations
 

@@ -29,5 +29,5 @@ def count_shingles(text: str) -> Shingles:
 
 
 def compare(gold: Shingles, prediction: Shingles) -> PRF:
-    """Compare two texts by shingles; one counts as often as it occurs in both."""
+    """Compare two texts; a shingle is common as often as it occurs in both texts."""
     return overlap((gold & prediction).total(), gold.total(), prediction.total())

@@ -2,9 +2,9 @@
 
     "Café №1, 東京!" ──▶ café 1 東 京          ascii_only ──▶ caf 1
 
-The thesis removes characters that are not ASCII; we keep them. Its punctuation and control
-characters become Unicode's categories P (punctuation), S (symbols) and C (controls). They separate
-words, like white space.
+The thesis removes characters that are not ASCII; we keep them. Where the thesis has punctuation and
+control characters, we use Unicode's categories P (punctuation), S (symbols) and C (controls). These
+characters separate words, like white space.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def split_words(text: str, *, ascii_only: bool = False) -> list[str]:
 
     Args:
         text: any text.
-        ascii_only: delete non-ASCII characters from words, and words without ASCII characters, as
-            the thesis does.
+        ascii_only: delete all non-ASCII characters, and words that consist only of such characters,
+            as the thesis does.
     """
     found = text.translate(_TO_SPACE).lower()
     if not found.isascii():

@@ -1,9 +1,10 @@
-"""Show two texts side by side: words missing from the result, and words that are too much.
+"""Show gold and result side by side, with missing and superfluous words marked.
 
     gold    Rain <del>is</del> expected            result  Rain expected <ins>Share</ins>
 
-Words are those of the headline metric, aligned by their longest common subsequence; the texts are
-shown unchanged. The marks differ without colour: struck out and underlined.
+Words are split as for the headline metric and aligned by their longest common subsequence. The
+texts themselves are shown unchanged. Missing words are struck out and superfluous words are
+underlined, so the marks differ even without colour.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rapidfuzz.distance import LCSseq
 from urltree_evaluation.metrics.words import split_words
 from urltree_evaluation.report.sanitizing import sanitize
 
-COMPARED = 10_000  # words of each text that are compared: 12.5 MB of LCS matrix
+COMPARED = 10_000  # words of each text that are compared; their LCS matrix takes 12.5 MB
 SHOWN = 4_000  # characters of each text that are shown
 CONTEXT = 150  # characters of a long correct part that are shown beside a wrong part
 MARKS: Final = {"missing": Markup("<del>{}</del>"), "extra": Markup("<ins>{}</ins>")}
@@ -44,7 +45,7 @@ class LocatedWord(NamedTuple):
 
 
 def mark_differences(gold: str, result: str, shown: int = SHOWN) -> Sides:
-    """Mark words of the gold that the result lacks, and words of the result that the gold lacks."""
+    """Mark the words of the gold that the result lacks, and those of the result not in the gold."""
     ours, theirs = locate_words(gold)[:COMPARED], locate_words(result)[:COMPARED]
     found = LCSseq.opcodes([word.word for word in ours], [word.word for word in theirs])
     missing = [ours[i] for code in found if code.tag == "delete"
@@ -57,7 +58,7 @@ def mark_differences(gold: str, result: str, shown: int = SHOWN) -> Sides:
 
 
 def excerpt(text: str, shown: int = SHOWN) -> Markup:
-    """Return the beginning of a text, escaped, with a note if there is more."""
+    """Return the beginning of a text, escaped, with a note if the text is longer."""
     note = _CUT.format(end=shown, total=len(text)) if len(text) > shown else Markup("")
     return Markup.escape(sanitize(text[:shown])) + note
 
@@ -80,7 +81,7 @@ def _word(text: str, start: int, end: int) -> LocatedWord:
 
 @lru_cache(maxsize=8192)
 def _kind(character: str) -> str:
-    """Return whether a character separates words, is a word, or is a part of one."""
+    """Return whether a character separates words, is a word, or is a part of a word."""
     return ("space", "part", "word")[min(len(split_words(character * 2)), 2)]
 
 
@@ -110,7 +111,7 @@ def _mark_text(text: str, wrong: list[LocatedWord], mark: str, shown: int) -> Ma
 
 
 def _split_stretches(text: str, wrong: list[LocatedWord]) -> Iterator[tuple[int, int, bool]]:
-    """Yield start, end and whether it is wrong, for each correct and wrong part of the text."""
+    """Yield (start, end, whether the words are wrong) for each part of the text, in order."""
     at = 0
     for start, end in _join_runs(text, wrong):
         if start > at:

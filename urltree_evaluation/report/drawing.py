@@ -1,8 +1,9 @@
-"""Convert a matplotlib figure to inline SVG that keeps text as text and refers to nothing outside.
+"""Convert a matplotlib figure to inline SVG with real text and without external references.
 
     figure ──▶ savefig ──▶ metadata and styles removed, ids renamed ──▶ <svg role="img" …>
 
-Equal figures give equal bytes. Ids begin with the chart's name, because a page has many charts.
+Equal figures give equal bytes. The ids in the SVG begin with the name of the chart, because a page
+has many charts.
 """
 
 from __future__ import annotations
@@ -46,19 +47,19 @@ _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
 def plot_settings() -> AbstractContextManager[None]:
-    """Return the context in which a figure and its axes must be created."""
+    """Return a context with our settings of matplotlib; figures and axes are created in it."""
     return mpl.rc_context(cast("Any", _STYLE))  # the type of its keys is not public
 
 
 def new_figure(
     width: float, height: float, layout: Literal["constrained"] | None = "constrained"
 ) -> Figure:
-    """Return an empty figure, with its size in inches, that is not registered with pyplot."""
+    """Return an empty figure that is not registered with pyplot; its size is in inches."""
     return Figure(figsize=(width, height), layout=layout)
 
 
 def draw_grid(axes: Axes, axis: Literal["x", "y", "both"]) -> None:
-    """Draw light lines behind the data."""
+    """Draw light grid lines behind the data."""
     axes.grid(axis=axis, color=LIGHT, linewidth=0.6)
     axes.set_axisbelow(True)
 
@@ -68,12 +69,12 @@ def svg(figure: Figure, name: str, label: str) -> Markup:
 
     Args:
         figure: figure created within `plot_settings()`.
-        name: prefix of its ids; unique on the page.
+        name: prefix of the ids in the SVG; it must be unique on the page.
         label: description for readers who cannot see the chart.
     """
     out = BytesIO()
     with plot_settings(), warnings.catch_warnings():
-        # This machine's font may lack glyphs; the reader's browser uses its own fonts
+        # The font of this machine may lack glyphs, but the reader's browser uses its own fonts.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(out, format="svg", metadata=dict.fromkeys(("Date", "Creator")))
     parser = etree.XMLParser(no_network=True, remove_blank_text=True, remove_comments=True)
@@ -101,7 +102,7 @@ def _rename(root: etree._Element, name: str) -> None:
 
 
 def _shorten(root: etree._Element) -> None:
-    """Round to two decimals (1/7200 inch), and use the page's fonts instead of this machine's."""
+    """Round lengths to two decimals (1/7200 inch), and let the HTML page choose the fonts."""
     for element in root.iter():
         for key in ("d", "x", "y", "transform"):
             if (value := element.get(key)) is not None:

@@ -1,7 +1,7 @@
-"""Groups of extractors (ours, stream, single page): their colours and markers, and which are drawn.
+"""The groups of extractors ("ours", "stream", "single page") with their colours and markers.
 
-Colours are Okabe and Ito's (Color Universal Design, 2008), which differ with any colour vision.
-Colour is never the only difference: markers, line styles or words differ too, for prints in grey.
+The colours are those of Okabe and Ito (Color Universal Design, 2008), which readers with any colour
+vision can distinguish. Markers, line styles or words also differ, so that a grey print is readable.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OURS = "urltree-"
 
 
 class MarkerStyle(NamedTuple):
-    """Colour, marker, and whether the marker is filled."""
+    """The colour and the shape of a marker, and whether the marker is filled."""
 
     color: str
     marker: str
@@ -40,7 +40,7 @@ class MarkerStyle(NamedTuple):
 
     @property
     def bar(self) -> str:
-        """The colour of areas, grey instead of black."""
+        """The colour of filled areas; it is grey where the marker is not filled."""
         return self.color if self.is_filled else GREY
 
 
@@ -59,7 +59,7 @@ _DASHES: Final[tuple[Any, ...]] = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6
 
 
 def group_of(name: str, *, is_stream: bool) -> Group:
-    """Return the group of an extractor; the names of ours begin with "urltree-"."""
+    """Return the group of an extractor; the names of our extractors begin with "urltree-"."""
     if name.startswith(_OURS):
         return "ours"
     return "stream" if is_stream else "single page"
@@ -70,8 +70,8 @@ def curve_style(group: Group, number: int, total: int) -> dict[str, Any]:
 
     Args:
         group: group of the extractor.
-        number: number of the curve in its group, which selects the colour.
-        total: number of the curve in the chart, which selects dash and marker.
+        number: number of the curve in its group; it selects the colour.
+        total: number of the curve in the chart; it selects the dash pattern and the marker.
     """
     colors = _CURVES[group]
     return {
@@ -84,12 +84,18 @@ def curve_style(group: Group, number: int, total: int) -> dict[str, Any]:
 
 
 def group_by_name(rows: Sequence[RankedExtractor]) -> dict[str, Group]:
-    """Return the group of each extractor by name, best first."""
+    """Return the group of each extractor by its name, the best extractor first."""
     return {row.name: group_of(row.name, is_stream=row.is_stream) for row in rows}
 
 
 def best_and_ours(rows: Sequence[RankedExtractor], others: int, ours: int) -> list[str]:
-    """Return the best of the other extractors and of ours, in the order of the ranking."""
+    """Return the names of the best extractors in the order of the ranking.
+
+    Args:
+        rows: the ranking, best first.
+        others: highest number of extractors that are not ours.
+        ours: highest number of our extractors.
+    """
     left = {True: ours, False: others}
     chosen = []
     for name, group in group_by_name(rows).items():
@@ -101,7 +107,7 @@ def best_and_ours(rows: Sequence[RankedExtractor], others: int, ours: int) -> li
 
 
 def best_of_each(rows: Sequence[RankedExtractor], wanted: Mapping[Group, int]) -> list[str]:
-    """Return the best extractors of each group, group after group."""
+    """Return the names of the best extractors of each group; `wanted` has their numbers."""
     by_group = group_by_name(rows)
     return [
         name

@@ -1,4 +1,4 @@
-"""A table of domains by extractors, darker where F1 is higher."""
+"""A table with a row for each domain and a column for each extractor; a higher F1 is darker."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from urltree_evaluation.statistics.table import ScoreTable
 from urltree_evaluation.statistics.winners import winners
 
 SHADES = 8
-_FLOOR = 0.4  # F1 with the lightest shade; differences below it matter little
+_FLOOR = 0.4  # F1 with the lightest shade; differences between lower values matter little
 
 
 class HeatCell(NamedTuple):
-    """One extractor on one domain; the shade is from 0 (light) to SHADES - 1."""
+    """The mean F1 of one extractor on one domain; the shade is from 0 (light) to SHADES - 1."""
 
     value: float
     shade: int
@@ -24,7 +24,7 @@ class HeatCell(NamedTuple):
 
 
 class HeatRow(NamedTuple):
-    """One domain, its number of pages, and its best extractors."""
+    """One domain with its number of pages, the cell of each extractor, and its best extractors."""
 
     domain: str
     pages: int
@@ -34,11 +34,11 @@ class HeatRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HeatTable:
-    """Extractors, and a row for each domain.
+    """A table with a column for each extractor and a row for each domain.
 
     Attributes:
         names: names of the extractors, in the order of the columns.
-        lines: rows, the domain with the lowest mean first.
+        lines: the rows; the domain with the lowest mean comes first.
     """
 
     names: tuple[str, ...]
@@ -48,7 +48,7 @@ class HeatTable:
 def heat_table(table: ScoreTable, names: Sequence[str]) -> HeatTable:
     """Return the mean F1 of the named extractors on each domain.
 
-    The best extractor of a domain may be one that is not among the named ones.
+    The best extractor of a domain is found among all extractors, also those that are not named.
     """
     columns = [table.column(name) for name in names]
     means = table.domain_means[:, columns]

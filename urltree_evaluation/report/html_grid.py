@@ -1,6 +1,7 @@
 """The tables of statistics.corpus_tables for the HTML page, equal to report.md and the CSV files.
 
-An estimate takes two columns, its value and its ±, so that decimal points are aligned.
+An estimate takes two columns, one for its value and one for its ±, so that the decimal points are
+aligned.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ class HtmlCell(NamedTuple):
 
     Attributes:
         text: the value.
-        beside: text in the ± column; None if the column has none.
-        title: the interval, shown as a tooltip.
+        beside: text in the ± column; None if the table has no ± column beside this column.
+        title: the interval of an estimate, shown as a tooltip; "" for other cells.
         is_text: whether the column contains text, not numbers.
         is_best: whether the cell is bold.
         is_zero: whether the value is the integer 0.
@@ -54,7 +55,13 @@ class HtmlCell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HtmlRow:
-    """A row; its first cell is a name, and the group is known if it is an extractor's name."""
+    """A row of a table.
+
+    Attributes:
+        name: text of the first cell.
+        group: group of the extractor; None if the first cell is not the name of an extractor.
+        cells: the other cells.
+    """
 
     name: str
     group: Group | None
@@ -68,7 +75,8 @@ class HtmlGrid:
     Attributes:
         title: title of the table.
         explained: explanation below the title.
-        header: heading of each column, whether it is two columns wide, and whether it has text.
+        header: for each column its heading, whether it is two columns wide, and whether it contains
+            text.
         lines: the rows.
     """
 
@@ -79,7 +87,7 @@ class HtmlGrid:
 
 
 def to_html_grid(name: str, grid: Grid, groups: Mapping[str, Group]) -> HtmlGrid:
-    """Convert a table to the form of the template; `name` is its name among the corpus' tables."""
+    """Convert a table for the template; `name` is the name of the table, such as "ranking"."""
     columns = [[row[at] for row in grid.rows] for at in range(len(grid.header))]
     wide = [any(isinstance(cell, Estimate) for cell in column) for column in columns]
     textual = [any(isinstance(cell, str) for cell in column) for column in columns]

@@ -32,18 +32,18 @@ _SORT_MARKS: Final[dict[Group, str]] = {"ours": "◆", "stream": "■", "single 
 def write_report(
     workspace: Workspace, *, documents: int = WORST, progress: Progress | None = None
 ) -> Path:
-    """Write the report of all scored corpora, and return the path of the page.
+    """Write the report of all scored corpora.
 
     Args:
         workspace: the work folder.
         documents: number of worst documents to show for each extractor and corpus.
-        progress: counts the documents of corpora.
+        progress: display of the number of documents in the finished corpora.
 
     Returns:
         The path of the page.
 
     Raises:
-        WorkspaceError: nothing was scored.
+        WorkspaceError: no corpus has scores.
     """
     progress = progress or Progress()
     cost = load_cost(workspace.path)
@@ -88,7 +88,7 @@ def _sorts(sections: list[CorpusSection]) -> dict[str, Group]:
 
 
 def _versions(sections: list[CorpusSection]) -> list[tuple[RankedExtractor, Group]]:
-    """Return each extractor once, or once for each of its options and versions."""
+    """Return each extractor once for each combination of options and version."""
     found = {
         (row.name, row.options, row.version): (row, each.groups[row.name])
         for each in sections
@@ -98,7 +98,7 @@ def _versions(sections: list[CorpusSection]) -> list[tuple[RankedExtractor, Grou
 
 
 def _environment() -> Environment:
-    """Return an environment that escapes and sanitizes every value."""
+    """Return a template environment that escapes and sanitizes every value."""
     environment = Environment(
         loader=PackageLoader("urltree_evaluation.report"),
         autoescape=True,

@@ -19,9 +19,9 @@ from urltree_evaluation.statistics.ranking import Ranking
 from urltree_evaluation.statistics.table import ScoreTable, load_table, whole_stream
 from urltree_evaluation.workspace import Workspace
 
-_LISTED = 60  # most domains that are drawn separately
-_PAGES = 3  # mean number of pages of a domain that is needed for a mean or a box
-_PANELS = 3  # most extractors of ours, and of the others, whose domains are drawn
+_LISTED = 60  # highest number of domains that are drawn separately
+_PAGES = 3  # lowest mean number of pages of a domain at which domains are shown separately
+_PANELS = 3  # highest number of our extractors, and of other extractors, that have a panel
 
 
 class Plot(NamedTuple):
@@ -34,12 +34,13 @@ class Plot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChartData:
-    """The data of a corpus' charts.
+    """The data for the charts of a corpus.
 
     Attributes:
         workspace: the work folder.
         ranked: the ranking of the corpus.
-        ratios: CPU time of each extractor as a multiple of a bare parse; empty if not measured.
+        ratios: CPU time of each extractor as a multiple of a bare parse; empty if costs were not
+            measured.
     """
 
     workspace: Workspace
@@ -48,16 +49,16 @@ class ChartData:
 
     @property
     def groups(self) -> dict[str, Group]:
-        """The group of each extractor, best first."""
+        """The group of each extractor by its name, the best extractor first."""
         return group_by_name(self.ranked.rows)
 
     def table(self, of: str = "f1") -> ScoreTable:
-        """Return F1, precision or recall of words of each page and extractor."""
+        """Return the F1, precision or recall of words, for each page and extractor."""
         return load_table(self.workspace, self.ranked.corpus.name, of=of)
 
 
 def has_domains(table: ScoreTable) -> bool:
-    """Return whether there are few enough domains to list, with enough pages each."""
+    """Return whether the domains are few enough, and have enough pages, to be listed."""
     count = len(table.domain_names)
     return 1 < count <= _LISTED and len(table) >= _PAGES * count
 
@@ -98,7 +99,7 @@ def plot_histograms(measured: ChartData) -> Plot | None:
 
 
 def plot_domains(measured: ChartData) -> Plot | None:
-    """Plot boxes of F1 by domain, or by extractor if there are many domains."""
+    """Plot a box of F1 for each domain, or for each extractor if the domains cannot be listed."""
     table = measured.table()
     if not len(table):
         return None
@@ -195,7 +196,7 @@ ALL: Final[tuple[Callable[[ChartData], Plot | None], ...]] = (
 
 
 def _curves(measured: ChartData, wanted: Mapping[Group, int]) -> dict[str, dict[str, Curve]]:
-    """Return moving averages by extractor and domain; empty if the pages have no order."""
+    """Return moving averages by extractor and domain; empty if the corpus is not a stream."""
     workspace, corpus = measured.workspace, measured.ranked.corpus
     if corpus.kind != "stream":
         return {}
@@ -207,7 +208,7 @@ def _curves(measured: ChartData, wanted: Mapping[Group, int]) -> dict[str, dict[
 
 
 def _thin_out(curve: Curve, points: int = 40) -> Curve:
-    """Return points evenly spaced on a logarithmic axis, as far as half of the domains reach."""
+    """Return evenly spaced points on a logarithmic axis, while half of the domains have pages."""
     long_enough = np.flatnonzero(curve.domains * 2 >= curve.domains.max(initial=0))
     numbers = curve.numbers[long_enough]
     if not len(numbers):

@@ -40,13 +40,13 @@ class CorpusSection:
     """The content of one corpus' section.
 
     Attributes:
-        anchor: id of its heading.
+        anchor: id of the section's heading.
         corpus: the corpus.
-        ranking: its ranking.
+        ranking: ranking of the extractors on the corpus.
         groups: group of each extractor.
-        charts: charts that have data, by the name of their function in plots.py without "plot_".
-        tables: tables by name; they are also written to files.
-        heat: table of domains; None without full gold, or with too many domains.
+        charts: charts that have data; each name is a function's name in plots.py without "plot_".
+        tables: tables by name; these tables are also written to files.
+        heat: table of domains; None if there is no full gold, or if the domains cannot be listed.
         errors: worst documents, by extractor.
     """
 
@@ -66,12 +66,15 @@ class CorpusSection:
 
     @property
     def ours(self) -> list[str]:
-        """Our extractors, best first."""
+        """The names of our extractors, best first."""
         return [name for name, group in self.groups.items() if group == "ours"]
 
     @property
     def rivals(self) -> list[str]:
-        """Extractors that are not significantly worse than the best: the interval contains 0."""
+        """The extractors whose difference to the best has an interval that contains 0.
+
+        They are not significantly worse than the best extractor.
+        """
         found = []
         for row in self.ranking.rows:
             figures = row.text or row.segments
@@ -93,7 +96,8 @@ def corpus_section(
     Args:
         workspace: the work folder.
         ranked: the ranking of the corpus.
-        ratios: CPU time of each extractor as a multiple of a bare parse; empty if not measured.
+        ratios: CPU time of each extractor as a multiple of a bare parse; empty if costs were not
+            measured.
         documents: number of worst documents to show for each extractor.
     """
     name = ranked.corpus.name

@@ -1,7 +1,7 @@
-"""Write the report's tables as files: report.md to read, CORPUS-TABLE.csv to compute with.
+"""Write the tables of the report as files: report.md for readers, CORPUS-TABLE.csv for programs.
 
-Files of corpora whose gold a tool produced are in a separate folder, so that a program that
-combines all CSV files of one folder does not mix them with other corpora.
+If a tool produced the gold of a corpus, the files of this corpus are in a separate folder. A
+program that combines all CSV files of a folder therefore does not mix such corpora with others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ONLY_CSV = ("curves", "milestones-domains", "pairs")  # tables that are too lon
 def write_tables(folder: Path, sections: Sequence[CorpusSection], costs: Grid | None) -> None:
     """Write all tables of all corpora; corpora whose gold a tool produced come last.
 
-    CSV files of an earlier report are deleted first, so that no outdated table remains.
+    The CSV files of an earlier report are deleted first, so that no outdated table remains.
     """
     for old in folder.rglob("*.csv"):
         old.unlink()
@@ -60,7 +60,7 @@ _MEBIBYTE = 2**20
 
 
 def costs_table(cost: Cost) -> Grid:
-    """Return CPU time and memory of all extractors, the cheapest first."""
+    """Return a table of the CPU time and memory of all extractors, the fastest first."""
     header = (
         "extractor", "CPU, a bare parse being 1", "first quartile", "median", "third quartile",
         "documents", "left out", "peak memory, MiB", "worst document", "its ratio",

@@ -2,7 +2,7 @@
 
     scores ──▶ the lowest F1s ──▶ their predictions, their pages ──▶ marked differences
 
-Means show which extractor is better; the documents show why (thesis, chapter 7).
+Means show which extractor is better. Single documents show why it is better (thesis, chapter 7).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from urltree_evaluation.statistics.score_columns import Columns, read_columns
 from urltree_evaluation.workspace import Workspace
 
 WORST = 5
-BOUNDARY_CASES = 2  # at most, of the worst documents: an empty result shows little
+BOUNDARY_CASES = 2  # highest number of boundary cases to show; an empty result explains little
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class WorstDocument:
 
     Attributes:
         page: the page.
-        figures: its scores, in words.
-        case: the boundary case, or "".
-        message: message of the prediction's failure, or "".
+        figures: the scores of the page as text.
+        case: the kind of boundary case; "" for a success.
+        message: message of the prediction's failure; "" if it did not fail.
         gold: gold as escaped HTML, with missing words marked.
         result: result as escaped HTML, with extra words marked.
         page_text: all text of the page as escaped HTML.
@@ -54,7 +54,10 @@ class WorstDocument:
 def worst_documents(
     workspace: Workspace, corpus: str, extractors: Sequence[str], count: int = WORST
 ) -> dict[str, list[WorstDocument]]:
-    """Return the worst sampled documents of each extractor, by F1 or else by segments."""
+    """Return the worst sampled documents of each extractor.
+
+    Documents are ordered by F1 of words or, if there is no full gold, by their segments.
+    """
     columns = {name: read_columns(workspace, corpus, name) for name in extractors}
     rows = {name: _lowest_rows(each, count) for name, each in columns.items()}
     wanted = {name: [columns[name].ids[row] for row in rows[name]] for name in extractors}
@@ -72,7 +75,7 @@ def worst_documents(
 
 
 def _text(page: CorpusPage) -> Markup:
-    """Return all text of a page, or the reason why our parser rejects it."""
+    """Return all text of a page, or the reason why our parser rejects the page."""
     try:
         return excerpt(html_text(page.html))
     except PageError as error:
@@ -80,9 +83,9 @@ def _text(page: CorpusPage) -> Markup:
 
 
 def _lowest_rows(columns: Columns, count: int) -> list[int]:
-    """Return the rows with the lowest quality below 1; equal ones are ordered by id.
+    """Return the rows with the lowest quality below 1; rows of equal quality are ordered by id.
 
-    Boundary cases come first, and their number is limited.
+    Boundary cases come first; at most `BOUNDARY_CASES` of them are returned.
     """
     quality = _quality(columns)
     candidates = [
@@ -98,7 +101,7 @@ def _lowest_rows(columns: Columns, count: int) -> list[int]:
 
 
 def _quality(columns: Columns) -> NDArray[np.float64]:
-    """Return F1 of words, or else the share of correct segments; NaN if a page has neither."""
+    """Return the F1 of words; without full gold, the share of correct segments; else NaN."""
     f1 = columns.metrics[HEADLINE][:, 2]
     found, missed, kept, dropped = columns.segments.T
     with np.errstate(invalid="ignore"):
@@ -146,7 +149,7 @@ def _document(
 
 
 def _segments(page: CorpusPage, text: str) -> Markup:
-    """Return the segments of a page, with those marked that the result has wrong."""
+    """Return the segments of a page; missing and wrongly included segments are marked."""
     spaced = collapse_spaces(text)
     lines = [Markup("must be there:")]
     lines += [

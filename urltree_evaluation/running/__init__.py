@@ -1,4 +1,4 @@
-"""Run extractors: each part of a corpus in its own process, which may hang, leak memory or crash.
+"""Run extractors. Each part of a corpus has its own process, which may hang, leak memory or crash.
 
 extracting ──▶ part_run ──▶ watching ──▶ isolation ──▶ calling
 all parts      one part     limits       a process     inside it: page after page

@@ -1,10 +1,10 @@
 """Call one extractor on the pages of one part, inside a child process, and measure each call.
 
     started [3, "id", 4, true] ──▶ call ──▶ {"id": "id", "number": 4, "text": …}
-    started [4, null, 5, false] ──▶ call               a page without gold: only learned from
+    started [4, null, 5, false] ──▶ call               a page without gold has no result
 
-These lines are sent to the parent. If the process dies, the page that was started and has no result
-is the cause.
+The child sends these lines to its parent. If the child dies, the cause is the page that was started
+and has no result.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from urltree_evaluation.workspace import Workspace
 END = b"end"
 MAX_TEXT = (
     32 << 20
-)  # characters that an extractor may return; more than any page of the corpora has
+)  # characters that an extractor may return for a page; all pages of the corpora have fewer
 
 _MAX_MESSAGE = 300
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
@@ -47,7 +47,7 @@ class PartTask:
         corpus: name of the corpus.
         name: name of the part.
         extractor: the extractor.
-        sample: number of evenly spaced pages; None is all pages.
+        sample: number of evenly spaced pages; None means all pages.
     """
 
     workspace: Workspace
@@ -57,9 +57,10 @@ class PartTask:
     sample: int | None
 
     def pages(self) -> Iterator[tuple[int, CorpusPage, Prediction]]:
-        """Yield each page to process, with its index in the part and a prediction without text.
+        """Yield each page to process, after its index in the part, with a prediction without text.
 
-        A single-page extractor gets the sampled pages that have gold; other pages are not decoded.
+        A single-page extractor gets only the sampled pages that have gold. A stream extractor gets
+        all pages.
         """
         corpus = self.workspace.corpora[self.corpus]
         is_stream = corpus.kind == "stream"
@@ -81,9 +82,9 @@ def call_all(send: SendLine, part: PartTask, first: int, passed_over: frozenset[
     Args:
         send: sends a line to the parent.
         part: the pages and the extractor.
-        first: index of the first page whose result is wanted; a stream extractor learns earlier
+        first: index of the first page whose result is wanted. A stream extractor learns the earlier
             pages again.
-        passed_over: indexes of pages that killed an earlier process; they are skipped.
+        passed_over: indexes of pages that killed an earlier process; these pages are skipped.
     """
     caller = _Caller(part.extractor)
     for place, page, blank in part.pages():
@@ -102,7 +103,10 @@ def call_all(send: SendLine, part: PartTask, first: int, passed_over: frozenset[
 
 
 class _Caller:
-    """A caller of one extractor, created at the first call so that limits apply to that too."""
+    """A caller of one extractor.
+
+    The extractor is created at the first call, so that the limits apply to its creation, too.
+    """
 
     def __init__(self, extractor: RegisteredExtractor) -> None:
         self._extractor = extractor
@@ -135,7 +139,7 @@ class _Caller:
             raise TypeError(f"returned a value of type {type(text).__name__} instead of str")
         if len(text) > MAX_TEXT:
             raise ValueError(f"returned {len(text):,} characters; the limit is {MAX_TEXT:,}")
-        return text.encode(errors="replace").decode()  # JSON has no lone surrogates
+        return text.encode(errors="replace").decode()  # JSON cannot contain lone surrogates
 
 
 def describe_exception(error: BaseException) -> str:

@@ -3,8 +3,8 @@
     corpora, extractors ──▶ plan ──▶ parts, largest first ──▶ PartRuns in parallel ──▶ files
                               └──▶ existing predictions by the same code are kept
 
-A stream extractor gets all pages of a part in order. Other extractors get evenly spaced pages of
-it.
+A stream extractor gets all pages of a part in order. In a stream, each other extractor gets evenly
+spaced pages of the part.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ def run_extractors(  # noqa: PLR0913 - one parameter for each option of the comm
     megabytes: int = MEGABYTES,
     progress: Progress | None = None,
 ) -> int:
-    """Make the predictions that are missing or out of date; this also continues an interrupted run.
+    """Make all predictions that are missing or out of date, also those of an interrupted run.
 
     Args:
         workspace: a work folder with corpora.
         extractors: the extractors to run, by name.
         corpora: names of corpora; empty selects all.
-        sample: number of evenly spaced pages of each part of a stream; None is all pages.
+        sample: number of evenly spaced pages of each part of a stream; None means all pages.
         processes: number of processes that run at the same time.
-        seconds: limit of CPU time for a page; it may sleep for four times as long.
-        megabytes: limit of memory for a process, in addition to its memory at the start.
-        progress: counts the pages that have a result.
+        seconds: limit of CPU time for a page, in seconds. The limit of sleep is four times as high.
+        megabytes: limit of memory for a process, in megabytes above its memory at the start.
+        progress: display of the number of pages that have a result.
 
     Returns:
         The number of parts that were run.
@@ -104,7 +104,7 @@ def _plan(
 
 
 def _delete_outdated(workspace: Workspace, corpus: Corpus, run: Run, progress: Progress) -> None:
-    """Delete predictions and scores of a different run, and store the new description."""
+    """Delete predictions and scores of a different run, and store the new run's description."""
     before = workspace.run(corpus.name, run.extractor)
     folder = workspace.predictions_file(corpus.name, run.extractor, "").parent
     if before != run:
@@ -136,13 +136,13 @@ def _wait(running: Sequence[PartRun]) -> None:
 
 
 def _pages(part: PartTask) -> int:
-    """Return the highest possible number of pages with a result; pages without gold have none."""
+    """Return the number of pages to process; those without gold have no result."""
     pages = part.workspace.corpora[part.corpus].parts[part.name]
     return pages if part.extractor.is_stream else len(evenly_spaced(pages, part.sample))
 
 
 def _bytes(part: PartTask) -> float:
-    """Return the compressed size of the pages to process, as an estimate of the duration."""
+    """Estimate the compressed size of the pages to process, which predicts the duration."""
     pages = part.workspace.corpora[part.corpus].parts[part.name]
     size = part.workspace.pages_file(part.corpus, part.name).stat().st_size
     return size * _pages(part) / max(pages, 1)

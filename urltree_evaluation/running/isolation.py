@@ -4,10 +4,10 @@
           ▲                   │ too slow or too large: killed      │
           └─── lines(), is_over, cpu(), memory() ◀─────────────────┘
 
-This works on POSIX only. A fork gives the child everything that the parent has loaded, within
-milliseconds. The pipe carries lines instead of pickles and is read without blocking: a child that
-stops in the middle of a line, or whose interpreter is blocked by a regular expression, does not
-delay the parent.
+This works on POSIX only. After a fork, which takes milliseconds, the child has everything that the
+parent has loaded. The pipe carries lines instead of pickles, and the parent reads it without
+blocking. A child that stops in the middle of a line, or whose interpreter is blocked by a regular
+expression, therefore does not delay the parent.
 """
 
 from __future__ import annotations
@@ -38,14 +38,15 @@ class Child:
     """A forked process.
 
     Args:
-        work: function to run in it, which sends lines; an exception ends the process with code 1.
-        memory: bytes of address space in addition to what it starts with. This limits memory that
-            grows faster than it is checked. Address space exceeds memory in use, so the limit
-            should be generous.
+        work: function that runs in the process and sends lines. An exception of this function ends
+            the process with exit code 1.
+        memory: limit of address space in bytes, in addition to the address space at the start. It
+            stops a process whose memory grows faster than the parent checks it. Processes reserve
+            more address space than they use, so the limit should be generous.
 
     Attributes:
-        is_over: whether the pipe is closed, so that no more lines will come.
-        idle: memory at the start, in bytes.
+        is_over: whether the pipe is closed, so that no more lines will arrive.
+        idle: resident memory of the process at the start, in bytes.
     """
 
     def __init__(self, work: Callable[[SendLine], None], memory: int) -> None:
@@ -60,7 +61,7 @@ class Child:
         if not self._pid:
             os.close(self._out)
             _run_child(work, said, parent, memory)
-        with suppress(OSError):  # the child has already done it
+        with suppress(OSError):  # the child has already set its process group
             os.setpgid(self._pid, self._pid)
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
         os.close(said)
@@ -121,7 +122,7 @@ class Child:
 
 
 def _run_child(work: Callable[[SendLine], None], said: int, parent: int, memory: int) -> NoReturn:
-    """Run the work in the child; no code of the parent runs after it."""
+    """Run the work in the child, and end the child so that it runs no code of the parent."""
     code = 1
     try:
         _confine(parent, memory)
@@ -139,11 +140,11 @@ def _run_child(work: Callable[[SendLine], None], said: int, parent: int, memory:
 
 
 def _confine(parent: int, memory: int) -> None:
-    """Limit the child's memory, silence it, disable its network, and let it die with its parent.
+    """Limit the child's memory, discard its output, disable its network, bind it to its parent.
 
-    A child that hangs in a regular expression reacts to signals only, and only Linux can send one
-    when the parent dies. On other systems it ends when it next sends a line. A process group of its
-    own keeps Ctrl-C of the terminal away from the child.
+    A child that hangs in a regular expression reacts only to signals. Only Linux can send a signal
+    to the child when its parent dies. On other systems, the child ends when it sends its next line.
+    The child has its own process group, so Ctrl-C in the terminal does not reach it.
     """
     os.setpgid(0, 0)
     if sys.platform == "linux":
@@ -158,7 +159,7 @@ def _confine(parent: int, memory: int) -> None:
     for name in ("connect", "connect_ex"):
         setattr(socket.socket, name, _refuse)
     setattr(socket, "getaddrinfo", _refuse)  # noqa: B010 - mypy rejects a plain assignment
-    gc.freeze()  # keep memory that the parent has loaded shared
+    gc.freeze()  # keeps the memory that the parent has loaded shared
 
 
 def _silence() -> None:
@@ -167,7 +168,9 @@ def _silence() -> None:
     for stream in (0, 1, 2):
         os.dup2(null, stream)
     sys.stdin = os.fdopen(0)
-    sys.stdout = sys.stderr = os.fdopen(1, "w", errors="replace")  # also if they were replaced
+    sys.stdout = sys.stderr = os.fdopen(
+        1, "w", errors="replace"
+    )  # these two may have been replaced
     faulthandler.disable()
     warnings.simplefilter("ignore")
     logging.disable()

@@ -4,8 +4,8 @@
                              │ too slow, too large, or the process ended: a failure is written
                              └──▶ new child; a stream extractor learns earlier pages again
 
-A page that killed a process is not processed again, so the other results are the same as if the
-page did not exist.
+A page that killed a process is not processed again. The other results are therefore the same as if
+that page did not exist.
 """
 
 from __future__ import annotations
@@ -22,12 +22,17 @@ from urltree_evaluation.running.calling import END, PartTask, call_all
 from urltree_evaluation.running.watching import Death, Limits, Watched
 from urltree_evaluation.workspace import lines_to
 
-DEATHS = 20  # dead processes of a part after which its remaining pages are written as failed
+DEATHS = 20  # number of dead processes after which all other pages of a part count as failed
 
 
 @dataclass(slots=True)
 class _Page:
-    """The page in progress; `blank` is its prediction without text, None if no result is wanted."""
+    """The page that the child processes.
+
+    Attributes:
+        place: index of the page in its part.
+        blank: prediction without text; None if no result is wanted for the page.
+    """
 
     place: int
     blank: Prediction | None
@@ -38,7 +43,7 @@ class PartRun:
 
     Args:
         part: the pages and the extractor.
-        limits: limits for each page.
+        limits: limits of time and memory for each page.
 
     Attributes:
         is_done: whether all predictions are written and the file has its final name.
@@ -58,7 +63,7 @@ class PartRun:
         self._begin()
 
     def fileno(self) -> int:
-        """Return the file descriptor to wait for lines of the process."""
+        """Return the file descriptor on which lines of the process arrive."""
         return self._child.fileno()
 
     def step(self) -> int:
@@ -75,7 +80,7 @@ class PartRun:
         """End the process without creating the file."""
         self._child.end()
         if not self.is_done:
-            with suppress(OSError):  # the last bytes cannot be written to a full disk
+            with suppress(OSError):  # on a full disk, the last bytes cannot be written
                 self._files.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
 
     def _begin(self) -> None:

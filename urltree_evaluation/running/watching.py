@@ -1,9 +1,9 @@
 """Decide when a process must be ended: limits of time and memory for each page.
 
-A limit of CPU time alone would let a page sleep forever. A limit of wall-clock time would fail
-pages because the machine is busy: on two cores shared by ten processes, a busy loop got 0.12 s of
-CPU in 1.2 s. Therefore CPU time counts, and wall-clock time counts only while the process sleeps,
-not while it waits for a CPU.
+With a limit of CPU time alone, an extractor could sleep forever. With a limit of wall-clock time,
+pages would fail because the machine is busy: on two cores shared by ten processes, a busy loop got
+0.12 s of CPU in 1.2 s. Therefore there are two limits: one for CPU time, and one for the wall-clock
+time during which the process sleeps. Time in which the process waits for a CPU has no limit.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from urltree_evaluation.prediction import Failure
 from urltree_evaluation.running.isolation import Child, SendLine
 
 OUT_OF_MEMORY = b"memory"  # line of a process whose memory allocation failed
-SECONDS = 30.0  # CPU time of a page; the highest measured on 300 pages of the corpora is 1.6
-MEGABYTES = 2048  # memory of a page
-PATIENCE = 4  # allowed sleep, as a multiple of the limit of CPU time
+SECONDS = 30.0  # limit of CPU time for a page; the highest of 300 pages of the corpora took 1.6 s
+MEGABYTES = 2048  # limit of memory for a page, above the memory at the start of the process
+PATIENCE = 4  # limit of sleep, as a multiple of the limit of CPU time
 
-_LOOK = 0.5  # most seconds of sleep counted by one check, in case the whole machine was suspended
-_SLACK = 2  # limit of address space as a multiple of memory; more is reserved than used
+_LOOK = 0.5  # seconds of sleep that one check counts at most, because a machine may be suspended
+_SLACK = 2  # address space limit as a multiple of the memory limit; some of it is never used
 
 
 class Limits(NamedTuple):
     """The limits for a page.
 
     Attributes:
-        seconds: CPU time of all threads in seconds; four times as much sleep is allowed.
-        megabytes: memory in addition to what the process started with.
+        seconds: limit of the CPU time of all threads, in seconds; the limit of sleep is four times
+            as high.
+        megabytes: limit of memory above the memory at the start of the process, in megabytes.
     """
 
     seconds: float
@@ -37,18 +38,18 @@ class Limits(NamedTuple):
 
 
 class Death(NamedTuple):
-    """Why a process has ended, or must be ended."""
+    """The reason why a process has ended or must be ended."""
 
     failure: Failure
     message: str
 
 
 class Watched:
-    """A child process, and the resources it has used since its last line.
+    """A child process with the resources that it has used since its last line.
 
     Args:
-        work: function to run in it.
-        limits: limits between two lines.
+        work: function that runs in the process.
+        limits: limits of the resources that the process may use between two lines.
     """
 
     def __init__(self, work: Callable[[SendLine], None], limits: Limits) -> None:
@@ -63,7 +64,7 @@ class Watched:
         return self._child.fileno()
 
     def lines(self) -> list[bytes]:
-        """Return the lines since the last call; each line restarts the measurement."""
+        """Return the lines since the last call; each line restarts the measurement of time."""
         lines = self._child.lines()
         if lines:
             self._cpu, self._asleep = self._child.cpu(), 0.0
@@ -74,7 +75,7 @@ class Watched:
         return lines
 
     def death(self) -> Death | None:
-        """Return why the process cannot continue, or None if it can."""
+        """Return the reason why the process cannot continue; None if it can continue."""
         seconds, megabytes = self._limits
         if self._is_out_of_memory or self.rise() > megabytes << 20:
             return Death("memory", f"used more than {megabytes:,} MB")
@@ -91,7 +92,7 @@ class Watched:
         return max(0.0, self._child.cpu() - self._cpu)
 
     def rise(self) -> int:
-        """Return the memory in addition to the start, in bytes."""
+        """Return the resident memory above the memory at the start, in bytes."""
         return max(0, self._child.memory() - self._child.idle)
 
     def end(self) -> None:
@@ -99,7 +100,7 @@ class Watched:
         self._child.end()
 
     def _sleep(self) -> float:
-        """Return the time that the process was found asleep since its last line, in seconds."""
+        """Return the time for which the process slept since its last line, in seconds."""
         before, self._looked = self._looked, time.monotonic()
         if self._child.is_asleep():
             self._asleep += min(self._looked - before, _LOOK)

@@ -1,1 +1,1 @@
-"""Statistics: means over many pages and domains, with their uncertainty."""
+"""Statistics: means over many pages and domains, with the uncertainty of each mean."""

@@ -1,12 +1,12 @@
-"""Bootstrap: how much a mean would vary if other sites and pages had been chosen.
+"""Bootstrap: estimate how much a mean would vary if other sites and pages had been chosen.
 
     resample 1:   b.org twice, a.org never;   pages of b.org: 3, 3, 5  and  4, 3, 3   ──▶ mean
     resample 2:   …                                                                   ──▶ mean
 
-Domains are drawn with replacement. Then, for each drawn domain, as many pages as it has are drawn
-with replacement, because pages of one site are similar. A mean only needs the number of times that
-each page was drawn, so a resample is a row of counts. It is the same for every extractor, so
-differences between extractors are paired.
+First, domains are drawn with replacement. Then, if a drawn domain has n pages, n of its pages are
+drawn with replacement. The draw has these two steps because pages of one site are similar. A mean
+only needs the number of times that each page was drawn, so a resample is a row of counts. Every
+extractor has the same resamples, so differences between extractors are paired.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def success_estimates(
 def differences_to(
     table: ScoreTable, to: str | None = None, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, Estimate]:
-    """Return the macro of each other extractor minus that of one, by default the best."""
+    """Return the macro mean of each other extractor minus that of `to`, by default the best one."""
     to = table.ranked()[0] if to is None else to
     column, macro = table.column(to), table.macro()
     values = {name: value - macro[to] for name, value in macro.items()}
@@ -87,7 +87,7 @@ def differences_to(
 def pairwise_differences(
     table: ScoreTable, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[tuple[str, str], Estimate]:
-    """Return the difference between every two extractors, the better one first."""
+    """Return the difference between every two extractors; the better one of a pair is first."""
     macro, samples = table.macro(), _macro(table, resamples, seed)
     couples = list(combinations(table.ranked(), 2))
     first, second = ([table.column(couple[i]) for couple in couples] for i in (0, 1))
@@ -99,9 +99,9 @@ def pairwise_differences(
 
 
 def draw_resamples(table: SharedPages, resamples: int = RESAMPLES, seed: int = SEED) -> Counts:
-    """Return how often each page was drawn in each resample; shape (resamples, pages).
+    """Return how often each page is drawn in each resample; shape (resamples, pages).
 
-    Tables with the same pages get the same counts, whatever their extractors are.
+    Two tables with the same pages get the same counts, even if their extractors are different.
     """
     return _draw(table.domain_codes.tobytes(), resamples, seed)
 
@@ -113,12 +113,12 @@ def resampled_sums(counts: Counts, values: Floats) -> Floats:
 
 
 def confidence_interval(samples: Floats) -> tuple[float, float]:
-    """Return the 95 % interval of one column of resamples; NaN if there are none."""
+    """Return the 95 % interval of one column of resamples; NaN if no resample has a value."""
     return _intervals(samples.reshape(-1, 1))[0]
 
 
 def _macro(table: ScoreTable, resamples: int, seed: int) -> Floats:
-    """Return the macro mean of each resample; shape (resamples, extractors). NaN without pages."""
+    """Return the macro mean of each resample, NaN without pages; shape (resamples, extractors)."""
     if not len(table):
         return np.full((resamples, len(table.names)), np.nan)
     shares = table.domain_sizes[table.domain_codes] * len(table.domain_names)
@@ -131,7 +131,7 @@ def _estimates_by_name(values: dict[str, float], samples: Floats) -> dict[str, E
 
 
 def _intervals(samples: Floats) -> list[tuple[float, float]]:
-    """Return the interval of each column, without resamples that have no page to average (NaN)."""
+    """Return the interval of each column; resamples without a page to average (NaN) are ignored."""
     found: list[tuple[float, float]] = []
     for column in samples.T:
         known = column[~np.isnan(column)]
@@ -142,7 +142,7 @@ def _intervals(samples: Floats) -> list[tuple[float, float]]:
 
 @lru_cache(maxsize=4)
 def _draw(domain_codes: bytes, resamples: int, seed: int) -> Counts:
-    """Count the draws by domain.
+    """Return how often each page is drawn in each resample.
 
     If a domain of n pages is drawn k times, then k times n of its pages are drawn.
     """

@@ -1,6 +1,7 @@
-"""The tables of a corpus, which the report writes as Markdown and CSV, by file name.
+"""The tables of a corpus, which the report writes as Markdown and CSV.
 
-All tables except those of streams are based on the same pages. A table without rows is omitted.
+The tables of streams may use other pages than the ranking; all other tables use the same pages. A
+table without rows is omitted.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def corpus_tables(workspace: Workspace, ranked: Ranking) -> dict[str, Grid]:
 
 
 def ranking_table(ranked: Ranking) -> Grid:
-    """Return extractors by macro F1 of words, with the uncertainty of each value."""
+    """Return a table of the extractors, with F1 of words and the uncertainty of each value."""
     header = (
         "extractor", "F1", "F1, title prepended", "P", "R", "F1, micro", "F1, successes",
         "to the best", "domains won : equal : lost", "p", "best on domains", "boundary cases at 0",
@@ -47,7 +48,7 @@ def ranking_table(ranked: Ranking) -> Grid:
 
 
 def metrics_table(ranked: Ranking) -> Grid:
-    """Return F1 by every metric, macro and micro."""
+    """Return a table of F1 by every metric, as macro and micro means."""
     header = ("extractor", "words", *OTHERS, "words, micro", *(f"{o}, micro" for o in OTHERS))
     rows: list[list[GridCell]] = [
         [
@@ -64,7 +65,7 @@ def metrics_table(ranked: Ranking) -> Grid:
 
 
 def segments_table(ranked: Ranking) -> Grid:
-    """Return precision, recall, F1 and accuracy of segments; counts are summed over pages."""
+    """Return a table of precision, recall, F1 and accuracy of segments, summed over pages."""
     header = ("extractor", "P", "R", "F1", "accuracy", "F1 to the best")
     found = [(row.name, row.segments) for row in ranked.rows if row.segments]
     found.sort(key=lambda each: (-each[1].f1.value, each[0]))
@@ -73,7 +74,7 @@ def segments_table(ranked: Ranking) -> Grid:
 
 
 def boundaries_table(ranked: Ranking) -> Grid:
-    """Return the number of boundary cases by kind."""
+    """Return a table of the number of boundary cases of each kind."""
     header = ("extractor", *BOUNDARY_CASES, "successes", "documents")
     rows: list[list[GridCell]] = [
         [
@@ -88,14 +89,14 @@ def boundaries_table(ranked: Ranking) -> Grid:
 
 
 def extractors_table(ranked: Ranking) -> Grid:
-    """Return options and version of each extractor."""
+    """Return a table of the options and the version of each extractor."""
     header = ("extractor", "options", "version", "learns from earlier pages")
     rows = [(r.name, r.options, r.version, "yes" if r.is_stream else "no") for r in ranked.rows]
     return Grid(f"{_corpus_title(ranked)}: extractors", header, rows)
 
 
 def pairs_table(table: ScoreTable) -> Grid:
-    """Return the paired difference between every two extractors, and the sign test over domains."""
+    """Return a table of the paired difference and the sign test for every two extractors."""
     header = ("better", "worse", "difference of F1", "won", "equal", "lost", "p")
     found = pairwise_differences(table) if len(table) else {}
     rows: list[list[GridCell]] = [
@@ -106,7 +107,7 @@ def pairs_table(table: ScoreTable) -> Grid:
 
 
 def domains_table(table: ScoreTable) -> Grid:
-    """Return the mean F1 of each extractor on each domain, and the lead of the best one."""
+    """Return a table of each extractor's mean F1 on each domain, and of the best one's margin."""
     names = table.ranked()
     columns = [table.column(name) for name in names]
     rows: list[list[GridCell]] = []
@@ -126,7 +127,7 @@ def _corpus_title(ranked: Ranking) -> str:
 
 
 def _add_tool(grid: Grid, ranked: Ranking) -> Grid:
-    """Add the tool that produced the gold to the title, because a table may be read on its own."""
+    """Add the tool that produced the gold to the title of a table, which may be read alone."""
     if ranked.tool is None:
         return grid
     return replace(grid, title=f"{grid.title} (gold made by {ranked.tool})")

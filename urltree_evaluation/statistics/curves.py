@@ -1,4 +1,4 @@
-"""Learning curves: quality by the number of documents of a domain that were processed.
+"""Learning curves: F1 by the number of documents of a domain that were processed.
 
     F1
     .9 |            ________      mean of all documents up to this one, as in the paper
@@ -7,8 +7,9 @@
        +--------------------
         1    10    100   500      number of the document in its domain, unscored ones included
 
-A mean over all documents never forgets a bad start. Therefore milestones also have the mean of the
-second half of the documents, which shows the quality reached by then. The paper has no such mean.
+The first documents lower the mean of all documents for a long time. Therefore milestones also have
+the mean of the second half of the documents, which shows the quality that was reached by then. The
+paper has no such mean.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from numpy.typing import NDArray
 from urltree_evaluation.statistics.bootstrap import Estimate, Floats, macro_estimates
 from urltree_evaluation.statistics.table import ScoreTable
 
-MILESTONES = (1, 5, 10, 20, 50, 100, 500)  # documents of a domain
+MILESTONES = (1, 5, 10, 20, 50, 100, 500)  # numbers of documents of a domain
 
 
 class Curve(NamedTuple):
     """The moving average of one extractor.
 
     Attributes:
-        numbers: numbers of documents in their domain, increasing; shape (points,).
+        numbers: numbers of documents in their domain, in rising order; shape (points,).
         values: mean F1 of the scored documents up to each number; shape (points,).
-        domains: number of domains that the value is a mean of; shape (points,).
+        domains: number of domains over which each value is a mean; shape (points,).
     """
 
     numbers: NDArray[np.int64]
@@ -40,15 +41,16 @@ class Curve(NamedTuple):
 
 
 class Milestone(NamedTuple):
-    """Means after a number of documents of a domain, over the domains that have that many.
+    """Means after a certain number of documents, over the domains with at least that many.
 
     Attributes:
         number: number of documents.
-        domains: number of domains that have that many; it differs between milestones, so they do
-            not form one curve.
+        domains: number of domains with at least that many documents. The number differs between
+            milestones, so milestones do not form one curve.
         average: mean of all documents up to the milestone, by extractor, as in the paper.
-        latest: mean of the second half of them, by extractor; NaN if none of these is scored.
-        latest_domains: number of domains with a scored document in that half.
+        latest: mean of the second half of these documents, by extractor; NaN if none of the second
+            half is scored.
+        latest_domains: number of domains with a scored document in the second half.
     """
 
     number: int
@@ -73,8 +75,8 @@ def curves(table: ScoreTable, name: str) -> dict[str, Curve]:
 def mean_curve(by_domain: dict[str, Curve]) -> Curve:
     """Return the mean of the domains' curves at each number.
 
-    A domain is included from its first to its last document. The curve may jump where a domain
-    ends; `domains` contains the number of remaining domains.
+    A domain is included from its first to its last scored document. The mean may jump where the
+    curve of a domain ends; `domains` has the number of domains at each number.
     """
     last = max((int(curve.numbers[-1]) for curve in by_domain.values()), default=0)
     numbers = np.arange(1, last + 1)

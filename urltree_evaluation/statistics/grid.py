@@ -1,11 +1,11 @@
-"""A table of cells that can be written as Markdown to read, or as CSV to compute with.
+"""A table of cells that can be written as Markdown for readers, or as CSV for programs.
 
     | extractor |         F1 |     p |        extractor,F1,F1 low,F1 high,p
     | --------- | ---------: | ----: |        justext,0.912345,0.901234,0.923456,0.0004
     | justext   | .912 ±.011 | <.001 |
 
-Unknown values are empty cells in both formats. Names of extractors and domains are untrusted text:
-they are escaped, so that they are neither markup nor formulas.
+Unknown values are empty cells in both formats. Names of extractors and domains are untrusted text,
+so they are escaped and cannot act as markup or as formulas.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from urltree_evaluation.statistics.bootstrap import Estimate
 
 GridCell = str | int | float | Estimate | None
 
-_DIGITS = 6  # significant digits in CSV; 1,000 resamples are less exact
+_DIGITS = 6  # significant digits in CSV; an interval of 1,000 resamples is less exact
 _MARKUP = re.compile(r"([\\`*\[\]|])")
 _FORMULA = ("=", "+", "-", "@")  # start of a formula in spreadsheets (OWASP, CSV injection)
 
@@ -33,9 +33,10 @@ class Grid:
     Attributes:
         title: title on one line.
         header: unique heading of each column.
-        rows: cells of each row, one for each column; None and NaN are empty.
-        best: headings of the columns whose highest cell is bold in Markdown.
-        is_best_in_row: whether the highest cell of each row, among these columns, is bold instead.
+        rows: the rows, each with one cell for each column; None and NaN are shown as empty cells.
+        best: headings of the columns in which the highest cell is bold in Markdown.
+        is_best_in_row: whether to make the highest cell of each row bold instead. Only the cells in
+            the columns of `best` are compared.
     """
 
     title: str
@@ -45,7 +46,7 @@ class Grid:
     is_best_in_row: bool = False
 
     def markdown(self) -> str:
-        """Return the table as Markdown with aligned columns; estimates are value ± half width."""
+        """Return the table as Markdown with aligned columns; an estimate is value ± half width."""
         texts = [[escape_markdown(cell_text(cell)) for cell in row] for row in self.rows]
         for row, column in self.highest():
             texts[row][column] = f"**{texts[row][column]}**"
@@ -66,7 +67,7 @@ class Grid:
         return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
     def csv(self) -> str:
-        """Return the table as CSV; a column of estimates becomes value, low and high."""
+        """Return the table as CSV; estimates become three columns: value, low and high."""
         out = io.StringIO()
         write = csv.writer(out, lineterminator="\n").writerow
         wide = [any(isinstance(row[at], Estimate) for row in self.rows) for at in self._columns]
@@ -85,7 +86,7 @@ class Grid:
         return not any(isinstance(row[column], str) for row in self.rows)
 
     def highest(self) -> set[tuple[int, int]]:
-        """Return row and column of each bold cell."""
+        """Return the (row, column) of each bold cell."""
         columns = [column for column in self._columns if self.header[column] in self.best]
         lines = [[(row, column) for row in range(len(self.rows))] for column in columns]
         if self.is_best_in_row:
@@ -99,7 +100,7 @@ class Grid:
 
 
 def cell_text(cell: GridCell) -> str:
-    """Return a cell as papers print it: ".963 ±.012", "-.004", "<.001", "1,234"."""
+    """Return a cell in the style of papers: ".963 ±.012", "-.004", "<.001", "1,234"."""
     if isinstance(cell, Estimate):
         value = decimals(cell.value)
         return f"{value} ±{decimals(cell.half_width)}" if value else ""
@@ -109,7 +110,7 @@ def cell_text(cell: GridCell) -> str:
 
 
 def decimals(number: float) -> str:
-    """Return three decimals without a leading zero; "" for NaN."""
+    """Return a number with three decimals and without a leading zero; "" for NaN."""
     if math.isnan(number):
         return ""
     sign = "-" if round(number, 3) < 0 else ""
@@ -117,13 +118,13 @@ def decimals(number: float) -> str:
 
 
 def _value(cell: GridCell) -> float:
-    """Return the number to compare a cell by; NaN if it is not a measurement."""
+    """Return the number by which a cell is compared; NaN if the cell is not a measurement."""
     number = cell.value if isinstance(cell, Estimate) else cell
     return number if isinstance(number, float) else math.nan
 
 
 def escape_markdown(plain: str) -> str:
-    """Escape text for a Markdown cell, so that it contains no image, link, HTML or line break."""
+    """Escape text for a Markdown cell, so that the cell has no image, link, HTML or line break."""
     return _MARKUP.sub(r"\\\1", " ".join(plain.split())).replace("<", "&lt;")
 
 

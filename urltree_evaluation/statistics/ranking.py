@@ -1,8 +1,8 @@
 """Rank the extractors on one corpus, with all values that a table in a paper needs.
 
-All values of a ranking are based on the same pages: those that every extractor was given and that
-none reported as a duplicate. All intervals use the same resamples, so differences are paired.
-Results on different corpora are never combined, and gold that a tool produced is marked.
+All values of a ranking are based on the same pages: every extractor was given these pages, and no
+extractor reported one as a duplicate. All intervals use the same resamples, so differences are
+paired. Results on different corpora are never combined, and gold that a tool produced is marked.
 """
 
 from __future__ import annotations
@@ -27,19 +27,22 @@ OTHERS: tuple[Metric, ...] = tuple(
 
 
 class TextFigures(NamedTuple):
-    """The quality of an extractor by full gold; the headline is macro F1 of words.
+    """The quality of an extractor, measured with full gold; the main value is macro F1 of words.
 
     Attributes:
-        f1: F1 of words, macro: the mean over domains of each domain's mean.
+        f1: macro F1 of words, that is, the mean over domains of each domain's mean.
         precision: precision of words, macro.
         recall: recall of words, macro.
-        titled: macro F1, with the record's title put before texts that do not begin with it.
-        micro: F1 of words, mean over pages.
-        successes: F1 of words, mean over its own successes (thesis); not paired.
-        others: macro F1 by the other metrics.
-        others_micro: F1 by the other metrics, mean over pages, as other benchmarks publish.
-        behind: f1 minus that of the best, with the same resamples; None for the best.
-        sign: sign test against the best over domains; None for the best.
+        titled: macro F1 of words after the title is put before each text that does not begin with
+            it.
+        micro: mean F1 of words over pages.
+        successes: mean F1 of words over the extractor's own successes (thesis), which are other
+            pages for each extractor.
+        others: macro F1 by each other metric.
+        others_micro: mean F1 over pages by each other metric, as other benchmarks publish it.
+        behind: `f1` minus the `f1` of the best extractor, with the same resamples; None for the
+            best extractor.
+        sign: sign test over domains against the best extractor; None for the best extractor.
         wins: number of domains on which no extractor is better.
     """
 
@@ -62,11 +65,11 @@ class RankedExtractor:
 
     Attributes:
         name: name of the extractor.
-        options: its options, in words.
-        version: its version.
-        is_stream: whether it learns from earlier pages.
-        text: quality by full gold; None if the corpus has none.
-        segments: quality by segments; None if the corpus has none.
+        options: options of the extractor, in words.
+        version: version of the extractor.
+        is_stream: whether the extractor learns from earlier pages.
+        text: quality measured with full gold; None if the corpus has no full gold.
+        segments: quality measured with segments; None if the corpus has no segments.
         successes: number of pages that are not boundary cases.
         boundaries: number of pages of each kind of boundary case.
     """
@@ -82,7 +85,7 @@ class RankedExtractor:
 
     @property
     def headline(self) -> Estimate:
-        """The value to rank by: macro F1 of words, or F1 of segments if there is no full gold."""
+        """The value of the ranking: macro F1 of words or, without full gold, F1 of segments."""
         if self.text is not None:
             return self.text.f1
         return self.segments.f1 if self.segments is not None else Estimate(0.0, 0.0, 0.0)
@@ -95,10 +98,12 @@ class Ranking:
     Attributes:
         corpus: the corpus.
         rows: the extractors, best first.
-        documents: number of pages that all values are based on.
-        domains: number of their domains; a page without a known domain is a domain of its own.
-        left_out: extractors that were run, but not scored on the whole corpus.
-        fitted: extractors that were run, but whose constants were chosen on this corpus.
+        documents: number of pages on which all values are based.
+        domains: number of domains of these pages; a page with an unknown domain counts as its own
+            domain.
+        left_out: extractors that were run, but have no scores for a part of the corpus.
+        fitted: extractors that were run, but are not ranked because their constants were chosen on
+            this corpus.
     """
 
     corpus: Corpus
@@ -110,25 +115,25 @@ class Ranking:
 
     @property
     def is_full(self) -> bool:
-        """Whether there is full gold; otherwise there are only segments."""
+        """Whether the corpus has full gold; otherwise its gold has only segments."""
         return any(row.text is not None for row in self.rows)
 
     @property
     def measure(self) -> str:
-        """The value to rank by, in words."""
+        """The name of the value by which extractors are ranked."""
         made_by = f", gold made by {self.tool}" if self.tool else ""
         return f"F1 of {'words, macro over domains' if self.is_full else 'segments'}{made_by}"
 
     @property
     def tool(self) -> str | None:
-        """The tool that produced the gold; such corpora are shown separately."""
+        """The tool that produced the gold, if any; the report shows such a corpus separately."""
         return self.corpus.tool
 
 
 def ranking(workspace: Workspace, corpus: str) -> Ranking:
     """Rank all extractors that have scores for the whole corpus.
 
-    If a corpus has full gold and segments, the ranking and its number of pages use full gold.
+    If a corpus has full gold and segments, only pages with full gold are ranked and counted.
     """
     table, by_segments = load_table(workspace, corpus), segments.load_segments(workspace, corpus)
     text = _text(workspace, corpus, table) if len(table) else {}
@@ -162,7 +167,7 @@ def ranking(workspace: Workspace, corpus: str) -> Ranking:
 
 
 def _text(workspace: Workspace, corpus: str, table: ScoreTable) -> dict[str, TextFigures]:
-    """Return the quality of each extractor by full gold."""
+    """Return the quality of each extractor, measured with full gold."""
     best, gaps, won = table.ranked()[0], bootstrap.differences_to(table), wins(table)
     f1 = bootstrap.macro_estimates(table)
     precision, recall = (

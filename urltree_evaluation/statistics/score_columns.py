@@ -20,9 +20,9 @@ from urltree_evaluation.score import PRF, Boundary, Metric, Score
 from urltree_evaluation.workspace import Workspace
 
 FITTED: Final = {"nce": EXPLORATION}
-"""The corpus on which an extractor's constants were chosen; it is not ranked there."""
+"""For an extractor, the corpus on which its constants were chosen. It is not ranked there."""
 
-_KEPT = 256  # cached extractors of all corpora, so that a report reads each file once
+_KEPT = 256  # highest number of cached Columns; a report thus reads each file only once
 _NO_PRF = PRF(np.nan, np.nan, np.nan)
 _NO_SEGMENTS = (np.nan,) * 4
 
@@ -33,13 +33,13 @@ class Columns:
 
     Attributes:
         ids: ids of the pages.
-        domains: domains of the pages. A page with an unknown domain is a domain of its own, named
-            by its id, because published corpora have about one page of each site.
+        domains: domains of the pages. If the domain of a page is unknown, its id is used, because
+            published corpora have about one page of each site.
         numbers: number of each page in its domain, from 1; shape (n,).
-        is_sampled: as in Score; shape (n,).
-        is_duplicate: as in Score; shape (n,).
+        is_sampled: whether each page is sampled, as in Score; shape (n,).
+        is_duplicate: whether each page is a duplicate, as in Score; shape (n,).
         boundaries: boundary case of each page, None for a success; shape (n,).
-        metrics: precision, recall and F1, NaN if unknown; shape (n, 3) for each metric.
+        metrics: precision, recall and F1 by each metric, NaN if unknown; shape (n, 3).
         segments: the four counts of Segments, NaN if unknown; shape (n, 4).
     """
 
@@ -53,11 +53,14 @@ class Columns:
     segments: NDArray[np.float64]
 
     def values(self, metric: Metric | None) -> NDArray[np.float64]:
-        """Return the columns of a metric, shape (n, 3), or of segments, shape (n, 4)."""
+        """Return the values of a metric, shape (n, 3); None returns segments, shape (n, 4)."""
         return self.segments if metric is None else self.metrics[metric]
 
     def rows(self, metric: Metric | None, *, sampled: bool) -> dict[str, int]:
-        """Return the rows that count, by id: measured, no duplicate, and sampled if requested."""
+        """Return the row of each page that has a score and is no duplicate, by the page's id.
+
+        If `sampled` is true, only sampled pages are returned.
+        """
         counts = ~np.isnan(self.values(metric)[:, 0]) & ~self.is_duplicate
         if sampled:
             counts &= self.is_sampled
@@ -79,7 +82,7 @@ def scored_extractors(workspace: Workspace, corpus: str) -> list[str]:
 
 
 def _state(workspace: Workspace, corpus: str, extractor: str) -> tuple[tuple[int, int] | None, ...]:
-    """Return time and size of each part's file, None if missing: the key of the cache."""
+    """Return the time and size of each part's file, None if it is missing, as a key for a cache."""
     parts = workspace.corpora[corpus].parts
     files = [workspace.scores_file(corpus, extractor, part) for part in parts]
     stats = [file.stat() if file.exists() else None for file in files]

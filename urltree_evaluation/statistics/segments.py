@@ -1,8 +1,8 @@
-"""Precision, recall, F1 and accuracy of segments, from counts summed over pages.
+"""Precision, recall, F1 and accuracy of segments, computed from counts summed over pages.
 
 As in trafilatura's evaluation, a required segment that is found is a true positive, and a forbidden
-one that is absent is a true negative. Because counts are summed, pages with more segments weigh
-more.
+segment that is absent is a true negative. Because counts are summed, a page with more segments has
+more weight.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from urltree_evaluation.workspace import Workspace
 
 @dataclass(frozen=True)
 class SegmentTable(SharedPages):
-    """Counts of segments of each page by each extractor.
+    """The counts of segments for each page and extractor.
 
     Attributes:
         counts: true positives, false negatives, false positives, true negatives; shape (pages,
@@ -39,14 +39,14 @@ class SegmentTable(SharedPages):
 
 
 class SegmentFigures(NamedTuple):
-    """The quality of one extractor by segments; NaN where a divisor is 0.
+    """The quality of one extractor, measured with segments; NaN where a divisor is 0.
 
     Attributes:
-        precision: true positives divided by all segments found.
+        precision: true positives divided by all segments that were found.
         recall: true positives divided by all required segments.
-        f1: harmonic mean of both.
+        f1: harmonic mean of precision and recall.
         accuracy: share of segments that were handled correctly.
-        behind: F1 minus that of the best extractor, with the same resamples; None for the best.
+        behind: F1 minus the F1 of the best extractor, with the same resamples; None for the best.
     """
 
     precision: Estimate
@@ -59,7 +59,7 @@ class SegmentFigures(NamedTuple):
 def load_segments(
     workspace: Workspace, corpus: str, extractors: Sequence[str] | None = None
 ) -> SegmentTable:
-    """Return the segments of the pages that count for all extractors."""
+    """Return the counts of segments on the pages that all extractors share."""
     rows, counts = load_shared(workspace, corpus, None, extractors)
     return SegmentTable(**vars(rows), counts=counts[:, :, :4])
 
@@ -67,7 +67,7 @@ def load_segments(
 def segment_estimates(
     table: SegmentTable, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, SegmentFigures]:
-    """Return the quality of each extractor by segments."""
+    """Return the quality of each extractor, measured with segments."""
     drawn = draw_resamples(table, resamples, seed)
     values = {name: rates(table.counts[:, at].sum(axis=0)) for at, name in enumerate(table.names)}
     samples = {
@@ -85,7 +85,7 @@ def segment_estimates(
 
 
 def rates(sums: Floats) -> Floats:
-    """Return precision, recall, F1 and accuracy.
+    """Return precision, recall, F1 and accuracy of segments.
 
     Args:
         sums: sums of the four counts, in the order of Segments; shape (…, 4).

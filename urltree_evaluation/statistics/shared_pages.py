@@ -1,7 +1,7 @@
 """The pages that several extractors share, with their domains and boundary cases.
 
-A page counts if all of the extractors were given it, it was scored, and none of them reported it as
-a duplicate. A page that an extractor failed on counts: its score is 0.
+A page is shared if every extractor was given the page, the page was scored, and no extractor
+reported it as a duplicate. A page on which an extractor failed is also shared; its score is 0.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from urltree_evaluation.workspace import Workspace
 
 @dataclass(frozen=True)
 class SharedPages:
-    """Pages and extractors; the subclasses ScoreTable and SegmentTable add scores.
+    """The shared pages of several extractors. ScoreTable and SegmentTable add scores to them.
 
     Attributes:
         names: names of the extractors, in the order of the columns.
         ids: ids of the pages, in the order of the corpus.
-        domains: domain of each page; a page without one is a domain of its own, named by its id.
+        domains: domain of each page; if it is unknown, the id of the page.
         numbers: number of each page in its domain, from 1; shape (pages,).
         boundaries: boundary cases, None for a success; shape (pages, extractors).
     """
@@ -64,7 +64,7 @@ class SharedPages:
         return np.array(cases, dtype=bool).reshape(self.boundaries.shape)
 
     def column(self, name: str) -> int:
-        """Return the column of an extractor."""
+        """Return the index of an extractor's column."""
         return self.names.index(name)
 
 
@@ -81,13 +81,13 @@ def load_shared(
     Args:
         workspace: the work folder.
         corpus: name of the corpus; results on different corpora are never combined.
-        metric: metric that pages must have; None for segments.
-        extractors: names of extractors; by default, all that have scores for the whole corpus.
-        sampled: whether to use only pages that every extractor is given.
+        metric: metric that a page must have; None for segments.
+        extractors: names of extractors; None selects all that have scores for the whole corpus.
+        sampled: whether to use only the sampled pages, which every extractor is given.
 
     Returns:
-        The pages, and precision, recall and F1, or counts of segments; shape (pages, extractors, 3
-        or 4).
+        The pages and their scores. For a metric, the scores are precision, recall and F1, of shape
+        (pages, extractors, 3). For segments, they are counts, of shape (pages, extractors, 4).
     """
     names = scored_extractors(workspace, corpus) if extractors is None else list(extractors)
     columns = [read_columns(workspace, corpus, name) for name in names]
@@ -109,7 +109,7 @@ def load_shared(
 def _common(
     columns: Sequence[Columns], metric: Metric | None, *, sampled: bool
 ) -> NDArray[np.int64]:
-    """Return the row of each shared page in each of the columns."""
+    """Return the row of each shared page in the Columns of each extractor."""
     rows = [each.rows(metric, sampled=sampled) for each in columns]
     ids = set(rows[0]).intersection(*rows[1:])
     found = [[each[page] for each in rows] for page in rows[0] if page in ids]

@@ -20,11 +20,13 @@ from urltree_evaluation.statistics.score_columns import read_columns, scored_ext
 from urltree_evaluation.statistics.table import ScoreTable, load_table, whole_stream
 from urltree_evaluation.workspace import Workspace
 
-CURVE_POINTS = 60  # rows of the table of curves, evenly spaced on a logarithmic axis
+CURVE_POINTS = (
+    60  # highest number of rows of the table of curves, evenly spaced on a logarithmic axis
+)
 
 
 def stream_tables(workspace: Workspace, corpus: str) -> dict[str, Grid]:
-    """Return all of these tables by name."""
+    """Return all tables of a stream by name."""
     streams, sampled = whole_stream(workspace, corpus), load_table(workspace, corpus)
     titled = whole_stream(workspace, corpus, "words+title")
     by_streams, by_all = milestones(streams), milestones(sampled)
@@ -40,7 +42,7 @@ def stream_tables(workspace: Workspace, corpus: str) -> dict[str, Grid]:
 
 
 def whole_stream_table(table: ScoreTable, titled: ScoreTable) -> Grid:
-    """Return the results of stream extractors on all scored pages."""
+    """Return a table of the results of stream extractors on all scored pages."""
     header = ("extractor", "F1", "F1, title prepended", "F1, micro", "documents", "domains")
     macro, micro, with_title = (
         macro_estimates(table),
@@ -56,21 +58,21 @@ def whole_stream_table(table: ScoreTable, titled: ScoreTable) -> Grid:
 
 
 def milestones_table(table: ScoreTable, found: list[Milestone], pages: str) -> Grid:
-    """Return the mean F1 of all documents up to each milestone: the paper's moving average."""
+    """Return a table of the mean F1 of all documents up to each milestone, as in the paper."""
     title = f"moving average of F1 after n documents of a domain ({pages})"
     values = [(each.number, each.domains, each.average) for each in found]
     return _milestones(title, table, values)
 
 
 def latest_table(table: ScoreTable, found: list[Milestone]) -> Grid:
-    """Return the mean F1 of the second half of the documents up to each milestone."""
+    """Return a table of the mean F1 of the second half of the documents up to each milestone."""
     title = "mean F1 of documents n/2 to n of a domain (all pages)"
     values = [(each.number, each.latest_domains, each.latest) for each in found]
     return _milestones(title, table, values)
 
 
 def milestones_by_domain_table(table: ScoreTable) -> Grid:
-    """Return the moving average in each domain."""
+    """Return a table of the moving average of F1 in each domain, at each milestone."""
     by_domain = {name: curves(table, name) for name in table.ranked()}
     rows: list[list[GridCell]] = [
         [domain, name, *(average_after(found[domain], number) for number in MILESTONES)]
@@ -82,7 +84,7 @@ def milestones_by_domain_table(table: ScoreTable) -> Grid:
 
 
 def curves_table(table: ScoreTable) -> Grid:
-    """Return the mean of the domains' moving averages, at points on a logarithmic axis."""
+    """Return a table of the domains' mean moving average, at points on a logarithmic axis."""
     names = table.ranked()
     means = [mean_curve(curves(table, name)) for name in names]
     if not means or not len(means[0].numbers):
@@ -98,7 +100,7 @@ def curves_table(table: ScoreTable) -> Grid:
 
 
 def duplicates_table(found: dict[str, dict[str, int]]) -> Grid:
-    """Return duplicates by the step of normalisation that detected them."""
+    """Return a table of the number of duplicates that each step of normalisation detected."""
     steps = list(dict.fromkeys(step for counts in found.values() for step in counts))
     rows: list[list[GridCell]] = [
         [name, *(counts.get(step, 0) for step in steps), sum(counts.values())]
@@ -111,7 +113,7 @@ def duplicates_table(found: dict[str, dict[str, int]]) -> Grid:
 def _milestones(
     title: str, table: ScoreTable, values: list[tuple[int, int, dict[str, Estimate]]]
 ) -> Grid:
-    """Return a table with a column for each milestone, with its number of domains."""
+    """Return a table with a column for each milestone; its heading has the number of domains."""
     header = ("extractor", *(f"{number} ({domains} domains)" for number, domains, _ in values))
     rows: list[list[GridCell]] = [
         [name, *(figure[name] for _, _, figure in values)] for name in table.ranked()
@@ -120,7 +122,10 @@ def _milestones(
 
 
 def count_duplicates(workspace: Workspace, corpus: str) -> dict[str, dict[str, int]]:
-    """Count the duplicates of each extractor that reported any, by step, most frequent first."""
+    """Count the duplicates by extractor and by detecting step, the most frequent step first.
+
+    Extractors without duplicates are left out.
+    """
     found = {}
     for name in scored_extractors(workspace, corpus):
         if read_columns(workspace, corpus, name).is_duplicate.any():

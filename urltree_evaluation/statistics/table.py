@@ -1,4 +1,4 @@
-"""A table with one number for each page and extractor, on pages that all extractors share.
+"""A table with one number for each page and extractor; it has only pages that all extractors share.
 
               trafilatura   justext
 page-1  a.org       .97        .91        a page that an extractor was not given, or reported as a
@@ -22,7 +22,7 @@ from urltree_evaluation.statistics.score_columns import scored_extractors
 from urltree_evaluation.statistics.shared_pages import SharedPages, load_shared
 from urltree_evaluation.workspace import Workspace
 
-EQUAL = 1e-9  # tolerance for means of the same pages in another order
+EQUAL = 1e-9  # tolerance for equal means, whose rounding depends on the order of the pages
 
 
 @dataclass(frozen=True)
@@ -43,26 +43,32 @@ class ScoreTable(SharedPages):
         return sums / self.domain_sizes[:, None]
 
     def macro(self) -> dict[str, float]:
-        """Return the mean over domains of the mean over a domain's pages; NaN without pages."""
+        """Return the macro mean of each extractor: the mean of the domains' means.
+
+        The mean is NaN if the table has no pages.
+        """
         return self._named(_mean(self.domain_means))
 
     def micro(self) -> dict[str, float]:
-        """Return the mean over pages; NaN without pages."""
+        """Return the mean over pages of each extractor; NaN if the table has no pages."""
         return self._named(_mean(self.values))
 
     def successes(self) -> dict[str, float]:
-        """Return the mean over each extractor's own successes (thesis); not paired."""
+        """Return the mean of each extractor over its own successes (thesis).
+
+        Each extractor has other successes, so these means are not paired.
+        """
         with np.errstate(invalid="ignore"):
             means = (self.values * self.is_success).sum(axis=0) / self.is_success.sum(axis=0)
         return self._named(means)
 
     def ranked(self) -> list[str]:
-        """Return the extractors by macro, best first; equal ones by name."""
+        """Return the extractors by macro mean, the best first; equal ones are sorted by name."""
         macro = self.macro()
         return sorted(macro, key=lambda name: (-macro[name], name))
 
     def select(self, is_kept: NDArray[np.bool_]) -> ScoreTable:
-        """Return the table of some of its pages; `is_kept` has shape (pages,)."""
+        """Return a table with some of the pages; `is_kept` has shape (pages,)."""
         at = np.flatnonzero(is_kept)
         return ScoreTable(
             names=self.names,
@@ -86,22 +92,22 @@ def load_table(  # noqa: PLR0913 - each parameter selects a part of the scores
     of: str = "f1",
     sampled: bool = True,
 ) -> ScoreTable:
-    """Return the table of a metric on the pages that count for all extractors.
+    """Return the table of a metric on the pages that all extractors share.
 
     Args:
         workspace: the work folder.
         corpus: name of the corpus; results on different corpora are never combined.
-        metric: metric; pages without full gold lack it and are not in the table.
-        extractors: names of extractors; by default, all that have scores for the whole corpus.
-        of: "precision", "recall" or "f1".
-        sampled: whether to use only pages that every extractor is given.
+        metric: name of the metric. Pages without full gold have no metric and are not in the table.
+        extractors: names of extractors; None selects all that have scores for the whole corpus.
+        of: value of the metric: "precision", "recall" or "f1".
+        sampled: whether to use only the sampled pages, which every extractor is given.
     """
     rows, values = load_shared(workspace, corpus, metric, extractors, sampled=sampled)
     return ScoreTable(**vars(rows), values=values[:, :, PRF._fields.index(of)])
 
 
 def whole_stream(workspace: Workspace, corpus: str, metric: Metric = HEADLINE) -> ScoreTable:
-    """Return F1 of the stream extractors on all scored pages of a stream, sampled or not.
+    """Return the F1 of the stream extractors on all scored pages of a corpus, sampled or not.
 
     Args:
         workspace: the work folder.

@@ -1,7 +1,8 @@
 """Compare extractors domain by domain: the best of each domain, and the sign test over domains.
 
-The sign test is two-sided and exact: for two equally good extractors, the number of wins would be
-binomial with p = 1/2. Domains on which both are equal are ignored.
+The sign test is two-sided and exact. For two equally good extractors, the number of domains on
+which the first one is better has a binomial distribution with p = 1/2. Domains on which both are
+equal are ignored.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from urltree_evaluation.statistics.bootstrap import Estimate, differences_to, macro_estimates
 from urltree_evaluation.statistics.table import EQUAL, ScoreTable
 
-FEWEST = 10  # pages of a domain that are needed for an interval of its own
+FEWEST = 10  # lowest number of pages of a domain for which intervals are computed
 
 
 class Winner(NamedTuple):
@@ -22,10 +23,11 @@ class Winner(NamedTuple):
 
     Attributes:
         domain: the domain.
-        pages: number of its pages in the table.
-        names: the best extractor, or several equal ones.
-        value: their mean.
-        margin: lead over the next best; 0 if several are best, NaN if there is only one extractor.
+        pages: number of pages of the domain in the table.
+        names: name of the best extractor, or names of several equally good ones.
+        value: mean F1 of the best extractors on the domain.
+        margin: F1 of the best extractor minus that of the next best; about 0 if several are best,
+            NaN if there is only one extractor.
     """
 
     domain: str
@@ -52,9 +54,10 @@ def wins(table: ScoreTable) -> dict[str, int]:
 
 
 def domain_figures(table: ScoreTable, domain: str) -> tuple[Estimate, dict[str, Estimate]] | None:
-    """Return the lead of the best extractor on a domain, and every extractor's mean there.
+    """Return the margin of the best extractor on a domain, and every extractor's mean there.
 
-    The result is None if the domain has few pages, or if there is only one extractor.
+    The margin is the difference to the next best extractor. The result is None if the domain has
+    fewer than `FEWEST` pages, or if there is only one extractor.
     """
     own = table.select(table.domain_codes == table.domain_names.index(domain))
     gaps = differences_to(own) if len(own) >= FEWEST else {}
@@ -74,7 +77,7 @@ def _winner(table: ScoreTable, domain: str, pages: int, means: list[float]) -> W
 
 
 class SignTest(NamedTuple):
-    """The number of domains on which the first extractor is better, equal or worse; and p."""
+    """The numbers of domains on which the first extractor is better, equal and worse, and p."""
 
     wins: int
     ties: int
@@ -83,7 +86,7 @@ class SignTest(NamedTuple):
 
 
 def sign_test(table: ScoreTable, first: str, second: str) -> SignTest:
-    """Compare two extractors by their mean on each domain."""
+    """Compare two extractors by their means on each domain."""
     means = table.domain_means
     gaps = means[:, table.column(first)] - means[:, table.column(second)]
     wins, losses = int(np.sum(gaps > EQUAL)), int(np.sum(gaps < -EQUAL))
@@ -91,7 +94,7 @@ def sign_test(table: ScoreTable, first: str, second: str) -> SignTest:
 
 
 def two_sided(wins: int, losses: int) -> float:
-    """Return the probability of a result at least this uneven if both are equally likely."""
+    """Return the probability of a result at least this uneven, if both are equally likely."""
     total, fewer = wins + losses, min(wins, losses)
     tail = sum(comb(total, count) for count in range(fewer + 1))
     return min(1.0, float(2 * tail / 2**total))

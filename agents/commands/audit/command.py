@@ -5,12 +5,13 @@
 With `--fetches` it audits the step before (`agents.commands.audit.fetches`).
 
 Limits of the audit, because topics do not keep everything:
-- Outputs older than their topic's retention are gone, so audit a range within seven days.
+- Kafka deletes outputs after the retention of their topic, so audit a range within seven days.
 - Clean text is compacted by id. A later page with the same id may have replaced it (`revisits` is
-  `replace`, or `seen` had forgotten the first page), or `forget` deleted it. Then the page is read
-  again, its id is computed with the present settings, and it counts as superseded or forgotten. It
-  remains missing if its rules have changed since, or if the two pages are in different partitions
-  and their times do not show which is later. So the audit may report too many, never too few.
+  `replace`, or the first page's record in `seen` was deleted), or `forget` deleted it. Then the
+  audit reads the page again, computes its id with the present settings, and counts the page as
+  superseded or forgotten. The page is still reported as missing if the rules have changed since, or
+  if the two pages are in different partitions and their times do not show which is later. So the
+  audit may report too many missing pages, but never too few.
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ class Audit(Hop):
     outputs = ("clean-text", "duplicates", "dead-letters")
 
     async def update(self, *, grow: bool = True) -> Accounts:
-        """Read what is new, and return the accounts; see `Hop.read_on`."""
+        """Read the new records, and return the number of pages by outcome; see `Hop.read_on`."""
         await self.read_on(grow=grow)
         return self.ledger.accounts()
 
     async def explain(self) -> Accounts:
-        """Check missing pages again: their clean text may have been replaced since."""
+        """Check missing pages again: their clean text may have been replaced or deleted since."""
         await settle_replaced(self._settings, self._client, self.ledger)
         return self.ledger.accounts()
 
@@ -87,12 +88,12 @@ async def auditing(settings: Settings, within: Range | None = None) -> AsyncIter
 async def account(
     settings: Settings, within: Range | None = None, *, wait: float = 0.0
 ) -> Accounts:
-    """Return the accounts of the pages in a range.
+    """Return the number of pages in a range by outcome.
 
     Args:
         settings: Settings of the job.
-        within: The range; everything up to now by default.
-        wait: Seconds to wait at most until nothing is missing.
+        within: Range of the pages; by default all pages up to now.
+        wait: Longest time in seconds to wait until no page is missing.
     """
     until = time.monotonic() + wait
     async with auditing(settings, within) as audit:
@@ -107,7 +108,7 @@ async def account(
 @click.option(
     "--fetches",
     is_flag=True,
-    help="Audit the topic fetches, the pages that feeds name, instead of raw-html.",
+    help="Audit the topic fetches (pages that feeds name) instead of raw-html.",
 )
 @click.option(
     "--partition",
@@ -126,14 +127,14 @@ async def account(
     "--to",
     "end",
     type=click.IntRange(0),
-    help="End of the range: the offset after the last; by default the present end of the topic.",
+    help="End of the range: the offset after its last record; by default the topic's present end.",
 )
 @click.option(
     "--wait",
     type=click.FloatRange(0),
     default=0.0,
     show_default=True,
-    help="Seconds to wait at most until no page is missing.",
+    help="Longest time to wait until no page is missing, in seconds.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def audit(  # noqa: PLR0913 - a command line
@@ -145,7 +146,7 @@ def audit(  # noqa: PLR0913 - a command line
     wait: float,
     as_json: bool,
 ) -> None:
-    """Count the pages by outcome, and list missing ones.
+    """Count the pages by outcome, and list missing pages.
 
     By default the pages of raw-html up to now are counted. Exit code 1: pages are missing.
     """
@@ -162,7 +163,7 @@ def audit(  # noqa: PLR0913 - a command line
 
 
 def format_accounts(accounts: Accounts) -> str:
-    """Return the accounts of raw-html as text."""
+    """Return the outcomes of the pages in raw-html as text."""
     lines = [
         f"{accounts.origins:9,} origins",
         f"{accounts.clean_text:9,} clean text",
@@ -176,7 +177,7 @@ def format_accounts(accounts: Accounts) -> str:
 
 
 def format_fetch_accounts(accounts: FetchAccounts) -> str:
-    """Return the accounts of fetches as text."""
+    """Return the outcomes of the pages in fetches as text."""
     lines = [
         f"{accounts.origins:9,} to be fetched",
         f"{accounts.pages:9,} pages in raw-html",

@@ -4,7 +4,8 @@
        └─▶ sent again ──▶ waiting, if a copy lies after the committed offset of `fetch`
 
 A page that waits for its host, or for another attempt, is not missing, because the topic still
-contains a copy. A page is missing if `fetch` has committed all its copies and none had an outcome.
+contains a copy. A page is missing if `fetch` has committed all its copies and no copy had an
+outcome.
 Both topics keep their records for seven days.
 """
 
@@ -31,12 +32,13 @@ _PAUSE = 1.0  # seconds between two readings of the topics
 
 @dataclass(frozen=True, slots=True)
 class FetchAccounts:
-    """Number of pages to fetch by outcome.
+    """Numbers of the pages that were to be fetched, one number per outcome.
 
     Attributes:
         origins: All pages that feeds named.
         pages: Pages published to raw-html.
-        dead_letters: Dead letters by reason; a letter that was replayed successfully is a page.
+        dead_letters: Dead letters by reason. A dead letter that was replayed successfully counts
+            in `pages` instead.
         waiting: Pages that still wait in fetches.
         missing: Pages without an outcome.
         first_missing: The first missing pages, as topic/partition/offset.
@@ -65,14 +67,14 @@ class FetchAudit(Hop):
         self._copies: dict[str, dict[int, int]] = defaultdict(dict)
 
     async def update(self, *, grow: bool = True) -> FetchAccounts:
-        """Read what is new, and return the accounts; see `Hop.read_on`."""
-        # Read these first: pages before these offsets already have their outcome in the outputs.
+        """Read the new records, and return the number of pages by outcome; see `Hop.read_on`."""
+        # Read the offsets first: pages before them already have their outcome in the outputs.
         self._committed = await committed_offsets(self._settings, "fetch", self.source)
         await self.read_on(grow=grow)
         return self._accounts()
 
     async def _read_source(self, *, grow: bool) -> None:
-        """Read the whole topic whatever the range, because copies may lie anywhere."""
+        """Read the whole topic and not only the range: copies of a page may have any offset."""
         async for record in read_records(self._client, await self._unread(self.source)):
             origin = header(record.headers, ORIGIN)
             if origin is not None:
@@ -117,12 +119,12 @@ class FetchAudit(Hop):
 async def account_fetches(
     settings: Settings, within: Range | None = None, *, wait: float = 0.0
 ) -> FetchAccounts:
-    """Return the accounts of the pages to fetch in a range.
+    """Return the number of pages to fetch in a range by outcome.
 
     Args:
         settings: Settings of the job.
-        within: The range; everything up to now by default.
-        wait: Seconds to wait at most until no page is missing or waits.
+        within: Range of the pages; by default all pages up to now.
+        wait: Longest time in seconds to wait until no page is missing or waiting.
     """
     until = time.monotonic() + wait
     async with consumer(settings) as client:

@@ -44,17 +44,17 @@ class Range:
 
 
 class Hop(ABC):
-    """Audit of one hop that can be brought up to date repeatedly.
+    """Audit of one hop of records from a source topic to output topics; it can be updated.
 
     Args:
         settings: Settings of the job.
         client: A consumer without a group.
-        within: Range that is audited; everything by default.
+        within: Range that is audited; by default the whole topic.
 
     Attributes:
         source: Name of the source topic, without prefix.
         outputs: Names of the output topics, without prefix.
-        ledger: Outcomes that are known so far.
+        ledger: Outcomes that were read so far.
     """
 
     source: str
@@ -73,9 +73,9 @@ class Hop(ABC):
         """Read all topics up to their present ends.
 
         Args:
-            grow: Whether to expect also records that reached the source since the last call.
+            grow: Whether records that reached the source since the last call are audited, too.
         """
-        # Get the ends of the outputs first, so that the source contains the origin of each output.
+        # Get the ends of the outputs first, so that the source is read up to all their origins.
         outputs = await self._unread(*self.outputs)
         await self._read_source(grow=grow)
         async for record in read_records(self._client, outputs):
@@ -110,11 +110,11 @@ class Hop(ABC):
 
     @abstractmethod
     def _expect(self, record: ConsumerRecord) -> None:
-        """Handle a record of the source topic."""
+        """Enter a record of the source topic into the ledger, as missing."""
 
     @abstractmethod
     def _settle(self, topic: str, record: ConsumerRecord) -> None:
-        """Handle a record of an output topic.
+        """Enter the outcome that a record of an output topic gives to its origin.
 
         Raises:
             PageError: The record is not valid for that topic.

@@ -1,10 +1,10 @@
 """The ledger of an audit: the outcome of each origin, in one byte per offset.
 
     raw-html, partition 3    1040  1041  1042  1043  1044  …
-    label                       2     5     1     0     2       1 missing, 0 not an origin
+    number of the outcome       2     5     1     0     2       1: missing, 0: not an origin
 
-Offsets with a copy of another page (re-keyed or replayed), with a command, or without a record are
-not origins. A million pages take one megabyte.
+An offset is not an origin if it has no record, a command, or a copy of another page (re-keyed or
+replayed). A million pages take one megabyte.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from models.origin import Origin
 
 
 class AuditOutcome(StrEnum):
-    """Outcome of a page. If a page has several, the first in this order counts."""
+    """Outcome of a page. If a page has several outcomes, the first in this order counts."""
 
     PAGE = "page"  # a fetched page, published to raw-html
     CLEAN_TEXT = "clean-text"
     DUPLICATE = "duplicate"
-    SUPERSEDED = "superseded"  # its clean text was replaced by a later page with the same id
-    FORGOTTEN = "forgotten"  # its clean text was deleted by a tombstone
+    SUPERSEDED = "superseded"  # a later page with the same id replaced the page's clean text
+    FORGOTTEN = "forgotten"  # a tombstone deleted the page's clean text
     DEAD_LETTER = "dead-letter"
     MISSING = "missing"
 
@@ -38,8 +38,8 @@ class Accounts:
         duplicates: Duplicates, by the step that recognised them.
         superseded: Pages replaced by a later page with the same id.
         forgotten: Pages that `forget` deleted.
-        dead_letters: Dead letters by reason; a letter that was replayed successfully counts by its
-            new outcome.
+        dead_letters: Dead letters by reason; for a page that was replayed successfully, only the
+            new outcome counts.
         missing: Pages without an outcome.
         first_missing: The first missing pages, as topic/partition/offset.
     """
@@ -57,8 +57,8 @@ class Accounts:
 _NOTHING = 0
 _MISSING = 1
 _RANK = {outcome: rank for rank, outcome in enumerate(AuditOutcome)}
-_MAX_LABELS = 255  # labels that fit in a byte; there are about twenty steps and reasons
-NAMED = 10  # missing pages that are named
+_MAX_LABELS = 255  # numbers of outcomes that fit in a byte; there are about 20 steps and reasons
+NAMED = 10  # largest number of missing pages that are listed
 
 
 class Ledger:
@@ -76,7 +76,7 @@ class Ledger:
         self._offsets: dict[int, bytearray] = {}
 
     def expect(self, partition: int, offset: int) -> None:
-        """Add a page at this offset, as missing. Call it in the order of offsets."""
+        """Add a page at this offset, as missing. Pages must be added in the order of offsets."""
         first = self._first.setdefault(partition, offset)
         offsets = self._offsets.setdefault(partition, bytearray())
         offsets.extend(bytes(max(0, offset - first + 1 - len(offsets))))
@@ -86,8 +86,8 @@ class Ledger:
         """Set the outcome of a page; a page that was not expected is ignored.
 
         Args:
-            origin: The page's place, as topic/partition/offset.
-            outcome: Its outcome.
+            origin: Origin of the page, as topic/partition/offset.
+            outcome: Outcome of the page.
             detail: Step of a duplicate, or reason of a dead letter.
         """
         try:

@@ -18,11 +18,11 @@ from urltree.html.tokenizer import tokenize
 from urltree.page import PageError, microseconds
 from urltree.site.revisits import is_older
 
-_AT_MOST = 100_000  # pages; if more are missing, most of them are not processed yet
+_AT_MOST = 100_000  # pages that are checked; if more are missing, most are not processed yet
 
 
 class _Page(NamedTuple):
-    """Missing page: its place, when it was published, and its document time if it has one."""
+    """Missing page: its place, Kafka's timestamp, and its document time if it has one."""
 
     origin: Origin
     timestamp: int
@@ -71,7 +71,7 @@ def _add_page(
 
         keys = [scheme.key(page.final_url or "", title) for scheme in schemes.of(page)]
     except PageError:
-        return  # an invalid page should be a dead letter, so it remains missing
+        return  # an invalid page should have a dead letter; it stays missing
     origin = Origin(record.topic, record.partition, record.offset)
     for key in keys:
         by_id[key.id.encode()].append(_Page(origin, record.timestamp, page.time))

@@ -1,8 +1,8 @@
 """`python -m agents dead-letters list|show|replay`: see refused records, and process them again.
 
-A replayed page keeps its first origin. So a second replay is harmless, and an audit counts a page
-that was replayed successfully by its new outcome. If an origin has several dead letters, only the
-last one counts.
+A replayed page keeps its first origin. So a second replay is harmless, and for a page that was
+replayed successfully an audit counts the new outcome. If an origin has several dead letters, only
+the last one counts.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ def dead_letters() -> None:
 _reason = click.option(
     "--reason",
     type=click.Choice([r.value for r in Reason]),
-    help="Only dead letters with this reason.",
+    help="Select only dead letters with this reason.",
 )
 _stage = click.option(
     "--stage",
     type=click.Choice(["normalize", "extract", "poll", "fetch"]),
-    help="Only dead letters of this stage.",
+    help="Select only dead letters of this stage.",
 )
 _domain_option = click.option(
-    "--domain", help="Only dead letters of this domain; for a feed, of this site."
+    "--domain", help="Select only dead letters of pages of this domain, or of feeds of this site."
 )
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
@@ -55,13 +55,13 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON obj
     type=click.IntRange(1),
     default=50,
     show_default=True,
-    help="Number of newest dead letters to list.",
+    help="Largest number of dead letters to list.",
 )
 @_json
 def list_dead_letters_command(
     *, reason: str | None, stage: str | None, domain: str | None, limit: int, as_json: bool
 ) -> None:
-    """List the newest dead letters, oldest first, and count all by reason."""
+    """List the newest dead letters in order of time, and count all dead letters by reason."""
     found = asyncio.run(find_dead_letters(load_settings(), Filter((), reason, stage, domain)))
     counts = Counter(letter.reason for letter in found)
     if as_json:
@@ -83,7 +83,7 @@ def list_dead_letters_command(
 def show_command(*, origin: str, as_json: bool) -> None:
     """Show the last dead letter of an ORIGIN (topic/partition/offset).
 
-    Exit code 1: there is none.
+    Exit code 1: no dead letter has this origin.
     """
     letter = asyncio.run(find_last(load_settings(), origin))
     if letter is None:

@@ -1,8 +1,9 @@
 """Replay of dead letters: send each original record to the topic from which its stage read it.
 
-The record is sent unchanged except for our own headers. It carries its first origin. The header of
-a re-keying is removed, and so is the arrival time, because the days until the replay are not
-latency. A page to fetch starts again at its first URL, with all attempts.
+The record is sent unchanged except for our own headers. Its origin header contains its first
+origin. The headers of a re-keying and of the arrival time are removed, because the days until the
+replay do not count as latency. A page of the topic fetches is fetched again from its first URL, and
+all its attempts are allowed again.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _TOPICS = ("raw-html", "documents", "fetches", "feeds", "poll-outcomes")
 
 
 async def replay(settings: Settings, found: Sequence[DeadLetterSummary], rate: float) -> int:
-    """Send the originals to the topics from which they were read.
+    """Send the original records to the topics from which they were read.
 
     Args:
         settings: Settings of the job.

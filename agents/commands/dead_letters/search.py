@@ -1,4 +1,4 @@
-"""Search in the dead letters: the last one of each origin that matches a filter."""
+"""Search in the dead letters: find the last dead letter of each origin, if it matches a filter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from urltree.page import PageError
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Filter of dead letters; a field that is None or empty matches all."""
+    """Filter of dead letters. A field that is None or empty matches every dead letter."""
 
     origins: tuple[str, ...] = ()
     reason: str | None = None
@@ -94,7 +94,11 @@ async def read_dead_letters(
 
 
 def _domain(letter: DeadLetter, schemes: Schemes) -> str:
-    """Return the domain of the page, or else its key; for a feed, its site."""
+    """Return the domain of a dead letter's page, or the site of its feed.
+
+    The key of the record contains the domain or site. Only a page of raw-html may have another
+    key. If such a page is invalid, so that it has no domain, the key is returned.
+    """
     key = (letter.original.key or b"").decode(errors="replace").partition(" ")[0]
     if letter.stage != "normalize":
         return key

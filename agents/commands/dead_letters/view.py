@@ -8,7 +8,7 @@ from typing import Any
 from agents.commands.terminal import escape_control
 from models.dead_letter import DeadLetter
 
-PREVIEW = 2_000  # bytes of a key, a value or a header that are shown
+PREVIEW = 2_000  # largest number of bytes of a key, a value or a header that are shown
 
 
 def as_json(letter: DeadLetter) -> dict[str, Any]:

@@ -29,9 +29,9 @@ class Report:
     """Result of the command.
 
     Attributes:
-        added: Feeds, each with whether it was followed before.
-        others: Further feeds that the pages name.
-        failed: Addresses without a feed, and the reason.
+        added: Pairs of a feed that is followed now, and whether it was followed before.
+        others: Further feeds that the pages name; they are not followed.
+        failed: Pairs of an address without a feed, and the reason.
     """
 
     added: list[tuple[Feed, bool]] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Report:
     failed: list[tuple[str, str]] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report for JSON."""
+        """Return the report as a mapping for JSON."""
         return {
             "added": [
                 {"site": feed.site, "feed": feed.url, "title": feed.title, "was_there": was_there}
@@ -62,7 +62,7 @@ class Report:
 async def discover_feeds(
     settings: Settings, urls: Sequence[str], report: Report, *, everything: bool
 ) -> list[FeedCandidate]:
-    """Request the addresses and return their feeds; report failures and further feeds."""
+    """Request the addresses, and return their feeds; add failures and other feeds to the report."""
     feeds: dict[str, FeedCandidate] = {}
     others: dict[str, FeedCandidate] = {}
     parsers = Parsers(1, settings.parse_seconds, settings.max_feed_items)
@@ -98,7 +98,7 @@ async def add(settings: Settings, feeds: Sequence[Feed], report: Report) -> None
     "--meta",
     metavar="KEY=VALUE",
     multiple=True,
-    help="Text that is copied to every page of the feed; may be repeated.",
+    help="Text that is copied to every page of the feed. Pass the option once for each text.",
 )
 @click.option(
     "--all", "everything", is_flag=True, help="Follow every feed that a page names, not only one."

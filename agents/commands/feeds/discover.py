@@ -1,4 +1,4 @@
-"""Discovery of the feeds of an address: it is a feed, or a page that names feeds, or a site.
+"""Discovery of feeds: an address may be that of a feed, of a page that names feeds, or of a site.
 
     address ──▶ a feed                            this feed
             └─▶ a page ──▶ feeds that it names    the first valid one
@@ -107,7 +107,7 @@ class FeedDiscovery:
         return FeedCandidate(name, parsed.title)
 
     async def _ask(self, url: str) -> tuple[str, Response]:
-        """Follow redirects; return the URL to store, and the response.
+        """Request a URL and follow redirects; return the URL to store, and the response.
 
         The URL to store changes only by permanent redirects.
         """

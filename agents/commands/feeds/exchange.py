@@ -18,7 +18,7 @@ from models.feed import Feed, decode
 from urltree.crawl.decisions.feed.address import feed_address
 from urltree.page import PageError
 
-_SHOWN = 20  # refused entries that are printed
+_SHOWN = 20  # largest number of refused entries that are printed
 
 
 class Imported(NamedTuple):
@@ -26,8 +26,8 @@ class Imported(NamedTuple):
 
     Attributes:
         added: Feeds that were not followed before.
-        there: Number of entries whose feed is followed already; it stays unchanged.
-        refused: Entries of the file that were refused, and the reason.
+        there: Number of entries whose feed is followed already; such a feed stays unchanged.
+        refused: Pairs of an entry that was refused, and the reason.
     """
 
     added: list[Feed]

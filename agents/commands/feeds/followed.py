@@ -1,4 +1,4 @@
-"""The topic feeds, as commands use it: read the followed feeds, follow and unfollow."""
+"""Commands' access to the topic feeds: read the followed feeds, add feeds, remove feeds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agents.settings.schemes import Schemes
 from models.feed import Feed, decode
 from urltree.page import PageError
 
-_IN_FLIGHT = 1_000  # unconfirmed records at most
+_IN_FLIGHT = 1_000  # largest number of unconfirmed records
 
 
 async def read_followed(settings: Settings, site: str | None = None) -> dict[bytes, Feed]:
@@ -80,7 +80,7 @@ async def _send(settings: Settings, records: Iterable[tuple[Feed, bytes | None]]
 
 
 class SiteResolver:
-    """Finder of the site to which a feed belongs, by the present settings.
+    """Finder of a feed's site by the present settings.
 
     Raises:
         SettingsError: A file of rules or hosts cannot be read.
@@ -93,7 +93,7 @@ class SiteResolver:
         """Return the registrable domain of a URL.
 
         Raises:
-            ValueError: The URL has none.
+            ValueError: The URL has no registrable domain.
         """
         try:
             return self._schemes.domain(url)
@@ -104,7 +104,7 @@ class SiteResolver:
         """Return a site that a person wrote, in normal form.
 
         Raises:
-            ValueError: It is not a registrable domain.
+            ValueError: The text is not a registrable domain.
         """
         domain = self.of(f"http://{site}/")
         if domain != site.lower():

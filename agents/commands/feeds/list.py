@@ -1,6 +1,7 @@
 """`python -m agents feeds list`: list the followed feeds with the state of their polling.
 
-The topic `feeds` contains the followed feeds, the changelog of `feed_state` their state.
+The followed feeds are read from the topic `feeds`, and their states from the changelog of the table
+`feed_state`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE
 NEW = "new"  # status of a feed that was not polled yet
 _CHANGELOG = "urltree-poll-feed_state-changelog"
 _SHOWN = 1_000  # default limit of a table, which measures every cell before it prints
-_PIPE_WIDTH = 250  # characters, if the output is not a terminal
+_PIPE_WIDTH = 250  # characters per line if the output is not a terminal
 
 
 class FollowedFeed(NamedTuple):
@@ -42,7 +43,7 @@ class FollowedFeed(NamedTuple):
 
     @property
     def status(self) -> str:
-        """FeedStatus of the feed: `new`, or a value of `FeedStatus`."""
+        """Status of the feed: `new`, or a value of `FeedStatus`."""
         return NEW if self.state is None else str(self.state.status)
 
     @property
@@ -85,19 +86,19 @@ async def load_followed_feeds(
 
 
 @click.command("list")
-@click.option("--site", help="Only feeds of this site.")
+@click.option("--site", help="List only feeds of this site.")
 @click.option(
     "--status",
     type=click.Choice([NEW, *(s.value for s in FeedStatus)]),
-    help="Only feeds with this status.",
+    help="List only feeds with this status.",
 )
-@click.option("--errors", is_flag=True, help="Only feeds whose last poll failed.")
+@click.option("--errors", is_flag=True, help="List only feeds whose last poll failed.")
 @click.option(
     "--limit",
     type=click.IntRange(1),
-    help="Number of feeds to list; by default 1000, or all with --json.",
+    help="Largest number of feeds to list; by default 1000, or all with --json.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line and feed.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per feed and line.")
 def list_feeds_command(
     *, site: str | None, status: str | None, errors: bool, limit: int | None, as_json: bool
 ) -> None:

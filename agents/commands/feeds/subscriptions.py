@@ -2,11 +2,11 @@
 
     OPML     nested outlines and `category` become the meta string `feed.categories`, such as
              "News/Tech,Fun": "/" separates levels, "," separates categories
-    JSON     {"feed": …, "site": …, "title": …, "meta": {…}} per line; nothing is lost
+    JSON     {"feed": …, "site": …, "title": …, "meta": {…}} per line; contains all fields
     plain    one URL per line; "#" begins a comment
 
-`listparser` is given bytes, because it would fetch a string that looks like a URL. It reads XML as
-HTML, so it expands no entity and opens no other file (tests/agents/test_opml.py).
+`listparser` gets bytes, because it would request a string that looks like a URL. The parser reads
+XML as HTML, so it expands no entity and opens no other file (tests/agents/test_opml.py).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from urltree.page import PageError
 CATEGORIES = "feed.categories"
 MAX_FILE_BYTES = 32 * 1024 * 1024
 
-_MAX_CATEGORIES = 1_000  # characters, because the size of meta is limited
-_MAX_LEVELS = 10  # levels of a category
-_MAX_DEPTH = 2_000  # levels of a file; 20,000 levels with 20,000 feeds took 3 GB of memory
+_MAX_CATEGORIES = 1_000  # characters of all categories, because the size of meta is limited
+_MAX_LEVELS = 10  # largest number of levels of a category
+_MAX_DEPTH = 2_000  # levels of outlines; 20,000 levels with 20,000 feeds took 3 GB of memory
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, "Char"
 
 
@@ -38,11 +38,11 @@ class Entry(NamedTuple):
     """Feed as a file names it.
 
     Attributes:
-        address: Its URL, as written in the file.
-        title: Its title, or None.
-        site: Its site, or None for the registrable domain of its URL.
-        meta: Text that is copied to its pages.
-        refused: Reason why it cannot be followed, or None.
+        address: URL of the feed, as written in the file.
+        title: Title of the feed, or None.
+        site: Site of the feed, or None for the registrable domain of the URL.
+        meta: Texts that are copied to the pages of the feed.
+        refused: Reason why the feed cannot be followed, or None.
     """
 
     address: str
@@ -100,7 +100,8 @@ def _read_opml(text: str) -> Iterator[Entry]:
     if depth > _MAX_DEPTH:
         yield Entry("the file", refused=f"has {depth:,} nested levels, more than {_MAX_DEPTH:,}")
         return
-    # With a byte order mark the parser ignores the XML declaration, which no longer applies.
+    # With a byte order mark the parser ignores the encoding of the XML declaration, which is wrong
+    # now that the text is UTF-8.
     found = listparser.parse(codecs.BOM_UTF8 + utf8)
     for feed in found.feeds:
         title = " ".join(feed.title.split())
@@ -135,7 +136,7 @@ class _Depth:
 
 
 def _categories(paths: Iterable[Sequence[str]]) -> str:
-    """Return categories as OPML 2.0 writes them, as many as fit."""
+    """Return categories in the format of OPML 2.0, as many as fit into `_MAX_CATEGORIES`."""
     kept: list[str] = []
     for path in paths:
         levels = (" ".join(re.split(r"[\s/,]+", level)).strip() for level in path[:_MAX_LEVELS])

@@ -38,7 +38,7 @@ def state() -> None:
 def dump_command(*, file: str, as_json: bool) -> None:
     """Write tables and waiting records to FILE ("-" for standard output).
 
-    Workers may run meanwhile. FILE is replaced only when the dump is complete.
+    Workers may run during the dump. FILE is replaced only when the dump is complete.
     """
     settings = load_settings()
     with _open_atomically(file) as out:
@@ -54,12 +54,13 @@ def dump_command(*, file: str, as_json: bool) -> None:
     "stages",
     multiple=True,
     type=click.Choice(list(SOURCES)),
-    help="Restore only this stage; may be repeated. By default all stages are restored.",
+    help="Restore only this stage. Pass the option once for each stage. By default all stages are "
+    "restored.",
 )
 @click.option(
     "--repartition",
     is_flag=True,
-    help="Allow topics with another number of partitions than the dump.",
+    help="Allow topics whose number of partitions differs from that of the dump.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def restore_command(
@@ -83,7 +84,7 @@ def restore_command(
 
 @contextmanager
 def _open_atomically(file: str) -> Iterator[BinaryIO]:
-    """Open a file that replaces the former one only when it is complete."""
+    """Open a temporary file, which replaces the former file only when it is complete."""
     if file == _STANDARD:
         yield sys.stdout.buffer
         return

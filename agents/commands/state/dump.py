@@ -2,10 +2,10 @@
 
     committed offsets ──▶ changelogs, twice ──▶ records after the committed offsets
 
-In this order the rows are never behind the offsets, only ahead of them, as after a crash: a page
-after the offsets whose row exists already is a replay. Changelogs are read a second time up to
-their new ends, because compaction may remove a row before it is read; it does so only if a later
-row with the same key exists.
+In this order the dumped rows are never behind the dumped offsets. They may be ahead, as after a
+crash: a page after the committed offset whose row exists already is processed as a replay. The
+changelogs are read a second time, up to their new ends, because compaction may remove a row before
+the first reading reaches it. It does so only if a later row with the same key exists.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ class DumpHeader:
     Attributes:
         release: Version of urltree.
         made: Time of the dump, in seconds since 1970.
-        cluster: Kafka's id of the cluster. Cluster and prefix tell whether a restore returns to the
-            place of the dump.
+        cluster: Kafka's id of the cluster. If a restore has the same cluster and prefix, it sets
+            the committed offsets to those of the dump.
         prefix: Prefix of the topics.
         partitions: Number of partitions of every topic.
         committed: Committed offsets of each stage, read before any row.
@@ -51,7 +51,7 @@ class DumpHeader:
 
 
 class DumpRecord(NamedTuple):
-    """Record of a dump: topic without prefix, timestamp in milliseconds (-1: none)."""
+    """Record of a dump. Its topic has no prefix; its timestamp is in milliseconds, or -1."""
 
     topic: str
     partition: int
@@ -81,7 +81,7 @@ class DumpWriter:
         self._records += 1
 
     def end(self) -> None:
-        """Write the last line."""
+        """Write the last line, which contains the number of records."""
         self._line({"records": self._records})
         self._out.flush(zstandard.FLUSH_FRAME)
 
@@ -93,10 +93,10 @@ class DumpReader:
     """Reader of a dump.
 
     Attributes:
-        header: Its first line.
+        header: Header of the dump, from the first line of the file.
 
     Raises:
-        SettingsError: The file is not a dump, or was written by a newer release.
+        SettingsError: The file is not a dump, or its format has another version.
     """
 
     def __init__(self, raw: BinaryIO) -> None:

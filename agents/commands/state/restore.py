@@ -4,8 +4,8 @@
     other cluster or prefix     rows ──▶ changelogs; waiting records are published again with their
                                 first origin; groups begin at the oldest record
 
-Each record is written to the partition of its domain or site, for the present number of partitions.
-All records of a domain come from one partition, so their order is kept.
+Each record is written to the partition that its domain or site has with the present number of
+partitions. All records of a domain are in one partition of the dump, so their order is kept.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from models.headers import ORIGIN, header
 from models.origin import Origin
 from urltree.page import PageError
 
-_IN_FLIGHT = 1_000  # unconfirmed records at most
-_IN_FLIGHT_BYTES = 16 * MIB
+_IN_FLIGHT = 1_000  # largest number of unconfirmed records
+_IN_FLIGHT_BYTES = 16 * MIB  # largest size of the values of unconfirmed records
 _REMEMBERED = ("raw-html", "fetches")  # topics whose waiting records keep their first origin
 
 
@@ -44,7 +44,7 @@ class Restored(NamedTuple):
     Attributes:
         records: Number of written records, by topic without prefix.
         is_back: Whether the committed offsets were set to those of the dump.
-        gone: Number of records after those offsets that retention has removed, by topic.
+        gone: Number of records after the offsets of the dump that retention has removed, by topic.
     """
 
     records: dict[str, int]
@@ -97,7 +97,7 @@ async def _check_idle(settings: Settings, stages: Collection[str]) -> None:
 
 
 async def _check_empty(settings: Settings, topics: Collection[str]) -> None:
-    """Refuse topics that contain a row that was not deleted."""
+    """Refuse to restore if a topic contains a live row."""
     async with consumer(settings) as client:
         places = await _places(settings, client, topics)
         async with aclosing(live_keys(client, places)) as live:
@@ -133,7 +133,7 @@ def _place(made: DumpHeader, count: int, records: Iterator[DumpRecord]) -> Itera
 
 
 def _owner_of(stored: DumpRecord) -> bytes | None:
-    """Return the domain or site of a record. It is the key of a page with another key."""
+    """Return the part of a record's key that decides its partition; None if there is no key."""
     key = stored.key
     if key is None:
         return None

@@ -1,9 +1,9 @@
-"""The keys of the rows that a compacted topic contains: their last record is not a tombstone.
+"""The live keys of a compacted topic: keys whose last record is not a tombstone.
 
-Only at the end of a partition is it known which keys remain, and there may be millions. Keeping
-1,000,000 of them in memory raised a command from 72 MiB to 576 MiB. So they are collected in a
-SQLite file, one partition at a time: 45 bytes on disk for a key of 35 bytes, and 2 MB of memory
-for SQLite's cache.
+The live keys of a partition are known only when its end was read, and there may be millions. With
+1,000,000 keys in memory, a command needed 576 MiB instead of 72 MiB. So the keys are collected in a
+SQLite file, one partition at a time. A key of 35 bytes takes 45 bytes on disk, and SQLite's cache
+takes 2 MB of memory.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 - Faust continues from an offset in memory. A rebalance during a recovery drops records that were
   read but not written, and an offset or highwater that is not known yet counts as 0. So the row at
-  offset 0, or all rows, were missing on disk. Here only the disk tells which offset it contains.
+  offset 0, or all rows, were missing on disk. Here the offset is always read from the disk itself.
 - A disk can be ahead of its changelog if the topic was created anew. Faust then ends the worker at
   each start. Here such a disk is wiped and restored from the present topic.
 - The last offset of a compacted changelog may contain no record, because Kafka has removed an old
@@ -27,16 +27,16 @@ class Recovery(recovery.Recovery):
     """Recovery of the tables of the partitions that this worker owns."""
 
     def __post_init__(self) -> None:
-        """Start without any passed offsets."""
+        """Initialise the offsets that the reader had passed at the last check."""
         self._passed: dict[TP, int] = {}
 
     @property
     def remaining(self) -> int:
         """Number of changelog offsets that are still to be read.
 
-        It is 0 until the ends of the changelogs are known, and when all is restored. A partition
-        whose start is not known yet counts in full. Compaction leaves fewer records than offsets,
-        so recovery may end earlier than this number suggests.
+        The number is 0 until the ends of the changelogs are known, and again when all tables are
+        restored. A partition whose start is not known yet counts in full. Compaction leaves fewer
+        records than offsets, so recovery may end earlier than this number suggests.
         """
         read = self.active_offsets
         return sum(
@@ -52,7 +52,7 @@ class Recovery(recovery.Recovery):
             offset = disk.persisted_offset(tp)
             if None not in (offset, highwater) and offset > highwater:
                 log.warning(
-                    "disk is ahead of its changelog topic; wiped, restoring from the topic",
+                    "table on disk is ahead of its changelog; wiped it, restoring it",
                     topic=tp.topic,
                     partition=tp.partition,
                 )
@@ -83,13 +83,13 @@ class TableManager(manager.TableManager):
     _recovery: Recovery | None = None
 
     async def on_start(self) -> None:
-        """Start without Faust's pause of one second; agents are waited for elsewhere."""
+        """Start without Faust's pause of one second for agents, which are awaited elsewhere."""
         await self._update_channels()
         await self.recovery.start()
 
     @property
     def remaining(self) -> int:
-        """Number of changelog offsets that recovery still has to read; 0 before it exists."""
+        """Number of changelog offsets that recovery still has to read; 0 before it begins."""
         return 0 if self._recovery is None else self._recovery.remaining
 
     @property

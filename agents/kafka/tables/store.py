@@ -1,9 +1,9 @@
-"""The disk of a table: one small RocksDB per partition, wiped if it was unused for too long.
+"""A table on disk: one small RocksDB per partition, which is wiped if it was unused for too long.
 
 A deleted row leaves a tombstone in the changelog, and Kafka removes the tombstone after a time. A
-disk that was unused for longer would never learn of the deletion, and the row would reappear. So
-each partition has a marker file that its owner touches regularly; a partition whose marker is too
-old is restored from the changelog.
+RocksDB that was unused for longer would never get the tombstone, and the row would reappear. So
+each partition has a marker file that the worker touches regularly while it owns the partition. If
+the marker is too old, the partition is restored from the changelog.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rocksdict import ReadOptions
 
 from agents.telemetry.logs import log
 
-MARK_SECONDS = 60.0
+MARK_SECONDS = 60.0  # between two touches of a marker file
 DAY = 86_400.0
 
 
@@ -65,7 +65,7 @@ class Store(rocksdb.Store):
     def scan(
         self, partition: int, prefix: bytes, start: bytes = b""
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Yield keys and values under a prefix in key order, from `start` on; b"" matches all."""
+        """Yield keys with a prefix and their values in key order, from `start` on."""
         options = ReadOptions()
         if prefix:
             options.set_iterate_upper_bound(prefix[:-1] + bytes([prefix[-1] + 1]))
@@ -81,7 +81,7 @@ class Store(rocksdb.Store):
 
     @property
     def rows(self) -> int:
-        """Estimated number of keys of the open partitions; RocksDB may count a recent key twice."""
+        """Estimated number of rows in the open partitions; RocksDB may count a recent key twice."""
         return sum(
             db.property_int_value("rocksdb.estimate-num-keys") or 0 for db in self._dbs.values()
         )
@@ -119,7 +119,7 @@ class Store(rocksdb.Store):
         path, mark = self.partition_path(partition), self._mark_path(partition)
         if path.exists() and not (mark.exists() and self._is_fresh(mark)):
             log.warning(
-                "disk was unused for longer than disk_days; wiped, restoring from the changelog",
+                "table on disk was unused for disk_days; wiped it, restoring it from the changelog",
                 path=str(path),
             )
             self.wipe(partition)

@@ -4,10 +4,11 @@
                                      └─ future: the event is done only when this future is
 
 The changelog is the source of truth. Faust's table drops that future, writes only to the partition
-of the current event, and lets any confirmation move n. Suppose a stopped worker wakes and its late
-write is confirmed at offset 500, while another worker wrote 450 to 499: its disk would claim
-records that it never saw. Here n moves only in steps of one. If 450 to 499 are missing, n stays,
-and recovery reads them when the partition returns to this worker.
+of the current event, and lets any confirmation move n. Suppose that a worker was suspended, and
+that another worker wrote offsets 450 to 499 in the meantime. The first worker wakes, and its late
+write is confirmed at offset 500: its disk would claim to contain 50 rows that it never received.
+Here n moves only in steps of one. If 450 to 499 are missing, n stays, and recovery reads these
+offsets when the partition returns to this worker.
 
 A deletion works in the opposite order: the row is hidden at once, and leaves the disk when its
 tombstone is confirmed. Otherwise a kill -9 between the two could lose the tombstone: the row would
@@ -35,7 +36,7 @@ class ConfirmedTable(faust.Table):
     """Faust table of byte keys and byte values, addressed by partition."""
 
     def __post_init__(self) -> None:
-        """Start without knowledge of any partition; recovery provides it."""
+        """Initialise the table without partitions; recovery adds them."""
         # By partition, the changelog offset up to which the disk is complete; None after a gap.
         self._complete_to: dict[int, int | None] = {}
         self._generation = 0
@@ -75,10 +76,10 @@ class ConfirmedTable(faust.Table):
     def scan(
         self, partition: int, prefix: bytes, start: bytes = b""
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Yield keys and values under a prefix in key order, from `start` on; b"" matches all keys.
+        """Yield keys with a prefix and their values in key order, from `start` on.
 
-        Read it to its end without awaiting: an open scan keeps RocksDB from closing when the
-        partition moves to another worker.
+        Read the iterator to its end without awaiting: while a scan is open, RocksDB cannot be
+        closed when the partition moves to another worker.
         """
         for key, value in self.data.scan(partition, prefix, start):
             if (partition, key) not in self._deleting:
@@ -95,7 +96,7 @@ class ConfirmedTable(faust.Table):
             start = batch[-1][0] + b"\0"  # the smallest key after the last one
 
     async def put(self, partition: int, key: bytes, value: bytes) -> asyncio.Future[RecordMetadata]:
-        """Set the value of a key; the returned future is done when Kafka has confirmed it."""
+        """Set the value of a key; return a future that is done when Kafka has confirmed it."""
         self._deleting.pop((partition, key), None)
         self.data.put(partition, key, value)
         future = await self._deliver(partition, key, value)
@@ -113,7 +114,7 @@ class ConfirmedTable(faust.Table):
     async def on_rebalance(
         self, assigned: set[TP], revoked: set[TP], newly_assigned: set[TP], generation_id: int = 0
     ) -> None:
-        """Ignore confirmations of earlier writes from now on."""
+        """Ignore all later confirmations of writes from before the rebalance."""
         self._generation += 1
         self._complete_to.clear()
         self._deleting.clear()
@@ -141,7 +142,7 @@ class ConfirmedTable(faust.Table):
         self, partition: int, key: bytes, deletion: object, future: asyncio.Future[RecordMetadata]
     ) -> None:
         if self._deleting.get((partition, key)) is not deletion:
-            return  # written or deleted again since, or the partition has moved
+            return  # the row was written or deleted again since, or the partition has moved
         if not future.cancelled() and future.exception() is None:
             del self._deleting[partition, key]
             self.data.put(partition, key, None)
@@ -181,7 +182,7 @@ def row_key(domain: str, document_id: bytes) -> bytes:
 
 
 def row_prefix(domain: str) -> bytes:
-    """Return the prefix of the keys of a domain's rows: no domain contains a NUL."""
+    """Return the key prefix of a domain's rows: the domain and NUL, which no domain contains."""
     return domain.encode() + b"\0"
 
 

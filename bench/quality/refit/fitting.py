@@ -1,14 +1,15 @@
-"""Fit all numbers and select the words by a program, in place of a person.
+"""Fit all numbers of the heuristic and select its words by a program instead of a person.
 
-    1. Each value of each number alone is scored on each site. All halves share this.
-    2. The best value of each number on the fitting sites is taken if F1 rises with what was
-       taken before; the number with the largest gain comes first.
-    3. Words that no fitting site has are removed. Of the others, one by one, a word is removed
-         needed    if F1 does not fall: the shortest sufficient list remains
-         seen      if F1 rises: the words remain that a reader of these sites would note
+    1. Each value of each number is tried alone on each site. All halves share these results.
+    2. The numbers are processed in the order of their gain on the fitting sites, the largest
+       first. The best value of a number is taken if F1 rises, given the values taken before.
+    3. Words that occur on no fitting site are removed. Then each other word is tried, and
+         rule `needed`    removes it if F1 does not fall, so that only necessary words remain
+         rule `seen`      removes it if F1 rises, so that all harmless words remain
 
-A change of less than a millionth is ignored. Of several words that mark the same element, `needed`
-keeps one, but another site may have only the others. So `needed` is the harder measure.
+A change of F1 of less than a millionth is ignored. If several words mark the same element, `needed`
+keeps only one of them, but another site may use only the others. `needed` is therefore the harder
+test.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Move(NamedTuple):
     value: float
 
 
-Effects = Mapping[Path, Mapping[Move, float]]  # F1 of each site after each move from the start
+Effects = Mapping[Path, Mapping[Move, float]]  # F1 of each site after one move from `start`
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,11 @@ class Fit:
     """The task of one process.
 
     Attributes:
-        half: number of the halving and of its half; None for all sites.
-        files: sites to fit on.
-        others: sites that are measured as well.
-        effects: F1 of each site after each move.
-        pages: number of first pages of each site.
+        half: number of the halving and number of the half in it; None for a fit on all sites.
+        files: sites that are used for the fit.
+        others: sites that are measured but not used for the fit.
+        effects: F1 of each site with each move alone.
+        pages: number of pages that are read from the start of each site.
     """
 
     half: tuple[int, int] | None
@@ -63,10 +64,10 @@ class Fitted(NamedTuple):
     """The result of a fit.
 
     Attributes:
-        half: number of the halving and of its half; None for all sites.
-        rule: rule that selected the words.
+        half: number of the halving and number of the half in it; None for a fit on all sites.
+        rule: rule by which words were selected.
         setting: fitted numbers, and removed words.
-        f1: F1 of each site, including those that were not used for the fit.
+        f1: F1 of each site, also of the sites that were not used for the fit.
     """
 
     half: tuple[int, int] | None
@@ -76,7 +77,7 @@ class Fitted(NamedTuple):
 
 
 def effects(work: tuple[Path, int]) -> tuple[Path, dict[Move, float]]:
-    """Return the F1 of a site with each value of each number, the others at their start."""
+    """Return the F1 of a site with each value of each number; all other numbers are at `start`."""
     file, pages = work
     moves = [Move(name, value) for name in Parameters._fields for value in values_to_try(name)]
     return file, {move: load_site(file, pages).f1(start().put(*move)) for move in moves}
@@ -93,7 +94,7 @@ def fit_half(work: Fit) -> list[Fitted]:
 
 
 def numbers(work: Fit) -> Setting:
-    """Return the best numbers for the fitting sites."""
+    """Return a setting with the best numbers for the fitting sites."""
     setting = start()
     best = mean_of_sites(work.files, setting, work.pages)
     for gain, move in _ranked(work, best):
@@ -107,7 +108,7 @@ def numbers(work: Fit) -> Setting:
 
 
 def select(work: Fit, setting: Setting, rule: SelectionRule) -> Setting:
-    """Remove words by what the fitting sites show."""
+    """Return the setting without the words that a rule removes because of the fitting sites."""
     seen = [
         word for word in all_words() if any(load_site(f, work.pages).has(word) for f in work.files)
     ]
@@ -122,7 +123,7 @@ def select(work: Fit, setting: Setting, rule: SelectionRule) -> Setting:
 
 
 def _ranked(work: Fit, before: float) -> Sequence[tuple[float, Move]]:
-    """Return the best value of each number with its gain alone, the largest gain first."""
+    """Return the best value of each number with its gain if tried alone, the largest gain first."""
     found = []
     for name in Parameters._fields:
         moves = [Move(name, value) for value in values_to_try(name)]

@@ -1,4 +1,4 @@
-"""Compare ten halvings, both ways: fits on the other half with a fit on all sites."""
+"""Compare fits on one half of the sites with a fit on all sites, for ten random halvings."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from urltree_evaluation.pool import map_unordered
 
 HALVINGS = 10
 
-# sites that were not used for the fit of a half
+# for each half, the sites that were not used for its fit
 Unseen = Mapping[tuple[int, int] | None, tuple[Path, ...]]
 
 
 def halvings(files: Sequence[Path]) -> list[tuple[tuple[Path, ...], tuple[Path, ...]]]:
-    """Return ten random halvings in both orders: sites to fit on, and the other sites."""
+    """Return ten random halvings in both orders, as pairs: sites to fit on, and other sites."""
     found = []
     for seed in range(HALVINGS):
         shuffled = sorted(files)
@@ -41,7 +41,7 @@ def halvings(files: Sequence[Path]) -> list[tuple[tuple[Path, ...], tuple[Path, 
 
 
 def refit(files: Sequence[Path], processes: int, pages: int = PAGES) -> QualityResult:
-    """Make section 5."""
+    """Make section 5: fit on each half and on all sites, and summarise the fits."""
     largest = sorted(files, key=lambda file: -file.stat().st_size)
     known = dict(map_unordered(effects, [(file, pages) for file in largest], processes))
     work = [Fit(None, tuple(files), (), known, pages)]
@@ -52,7 +52,7 @@ def refit(files: Sequence[Path], processes: int, pages: int = PAGES) -> QualityR
 
 
 def summarise_fits(fits: Sequence[Fitted], unseen: Unseen, pages: int) -> QualityResult:
-    """Summarise the fits: mean difference, worst halving, worst site, and the chosen values."""
+    """Summarise fits by the mean difference, the worst half, the worst site and chosen values."""
     ordered = sorted(fits, key=lambda fitted: fitted.half or (0, 0))
     found, tables = list[Measurement](), list[str]()
     for rule in RULES:
@@ -73,7 +73,7 @@ def summarise_fits(fits: Sequence[Fitted], unseen: Unseen, pages: int) -> Qualit
 def _by_rule(
     rule: SelectionRule, everything: Fitted, halves: Sequence[Fitted], unseen: Unseen
 ) -> tuple[list[Measurement], str]:
-    """Return the results of one rule, and a table with a line for each half."""
+    """Return the results for one rule, and a table with a line for each half."""
     rows, gaps, worst_sites = [], list[float](), list[tuple[float, str, str]]()
     for each in halves:
         files = unseen[each.half]
@@ -116,7 +116,7 @@ def _words(fitted: Fitted) -> int:
 
 
 def _chosen(everything: Fitted, halves: Sequence[Fitted]) -> str:
-    """Return a table of each number: default, start, and the values of all fits."""
+    """Return a table with the default, the start and the fitted values of each number."""
     rows = []
     for name, default in Parameters()._asdict().items():
         values = sorted(getattr(each.setting.numbers, name) for each in halves)

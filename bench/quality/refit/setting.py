@@ -1,4 +1,4 @@
-"""A setting of the heuristic: its numbers, and the words that are removed from its lists."""
+"""A setting of the heuristic: its numbers, and the words that are removed from its word lists."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _LISTS = {"strong": STRONG, "soft": SOFT, "content": CONTENT}
 
 
 class ListedWord(NamedTuple):
-    """A word of one of the three lists."""
+    """A word with the name of the word list that contains it."""
 
     of: str
     word: str
 
     def alone(self) -> Names:
-        """Return lists in which this is the only word."""
+        """Return word lists in which this word is the only one."""
         lists = {name: frozenset[str]() for name in _LISTS}
         return Names(**{**lists, self.of: frozenset({self.word})})
 
@@ -30,15 +30,15 @@ class Setting(NamedTuple):
     """The numbers and words that are fitted.
 
     Attributes:
-        numbers: numbers in the order of `Parameters`.
-        removed: words that are ignored.
+        numbers: values of all numbers of the heuristic.
+        removed: words that are removed from the lists.
     """
 
     numbers: Parameters
     removed: frozenset[ListedWord] = frozenset()
 
     def names(self) -> Names:
-        """Return the lists without the removed words."""
+        """Return the word lists without the removed words."""
         lists = {
             name: frozenset(word for word in words if ListedWord(name, word) not in self.removed)
             for name, words in _LISTS.items()
@@ -46,11 +46,11 @@ class Setting(NamedTuple):
         return Names(**lists)
 
     def put(self, name: str, value: float) -> Setting:
-        """Return the setting with another value of a number."""
+        """Return the setting with another value for one number."""
         return self._replace(numbers=_numbers({**self.numbers._asdict(), name: value}))
 
     def without(self, words: Iterable[ListedWord]) -> Setting:
-        """Return the setting with fewer words."""
+        """Return the setting with these words removed, too."""
         return self._replace(removed=self.removed | frozenset(words))
 
 
@@ -60,9 +60,10 @@ def all_words() -> list[ListedWord]:
 
 
 def values_to_try(name: str) -> list[float]:
-    """Return the values that are tried for a number, from the smallest.
+    """Return the values that are tried for a number, the smallest first.
 
-    Whole numbers and sizes are multiplied by FACTORS. For a share, which is below 1, the odds are.
+    The default is multiplied by each of FACTORS. If the default is a share, that is, below 1, its
+    odds are multiplied instead.
     """
     default = getattr(Parameters(), name)
     values = {_times(default, factor) for factor in FACTORS}
@@ -70,7 +71,10 @@ def values_to_try(name: str) -> list[float]:
 
 
 def start(seed: int = 6) -> Setting:
-    """Return the start of every fit: values beside the defaults, which were chosen on all sites."""
+    """Return the start of every fit, whose values differ from the defaults.
+
+    The defaults were chosen on all sites, so a fit must not begin with them.
+    """
     random = Random(seed)
     numbers = {
         name: _times(default, random.choice(_BESIDE))

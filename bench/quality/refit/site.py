@@ -1,4 +1,4 @@
-"""The first pages of a site, tokenised once and judged by many settings."""
+"""The first pages of a site, which are tokenised once and judged with many settings."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from urltree_evaluation.extractors.urltree_ import as_page
 from urltree_evaluation.metrics.sequences import compare
 from urltree_evaluation.metrics.words import split_words
 
-PAGES = 60  # pages of a site: all of them would take hours, and the window evicts none of these
+PAGES = 60  # pages of each site; all pages would take hours, and the window evicts none of 60
 
 
 @dataclass(slots=True)
 class GoldPage:
-    """A page with its gold, and the scores of verdicts on it.
+    """A page with its gold and with a cache of scores.
 
     Attributes:
-        document: the page.
-        gold: words of the gold; None if the page is only learned.
-        blocks: words of each block.
-        known: F1 by verdict.
+        document: the page as a document.
+        gold: words of the gold; None if the page is learned but not scored.
+        blocks: words of each block; empty if the page is not scored.
+        known: F1 of each verdict that was scored.
     """
 
     document: Document
@@ -45,7 +45,7 @@ class GoldPage:
     known: dict[tuple[bool, ...], float] = field(default_factory=dict)
 
     def f1(self, boilerplate: tuple[bool, ...]) -> float:
-        """Return the F1 of a verdict; most settings give the same verdict."""
+        """Return the F1 of a verdict; it is cached, because most settings give the same verdict."""
         found = self.known.get(boilerplate)
         if found is None:
             kept = compress(self.blocks, map(not_, boilerplate))
@@ -59,10 +59,11 @@ class FittingSite:
     """A site that is used for fitting or measuring.
 
     Attributes:
-        pages: first pages.
-        tokens: different sets of class and id tokens of its elements, with and without the ids.
-        known: F1 by numbers, and by the meaning of those tokens.
-        words: whether each word applies to the site.
+        pages: first pages of the site.
+        tokens: the different sets of class and id tokens that elements of the site have, with and
+            without the ids.
+        known: F1 by the numbers of a setting and by the meanings that it gives to these tokens.
+        words: whether each word applies to an element of the site.
     """
 
     pages: list[GoldPage]
@@ -71,7 +72,10 @@ class FittingSite:
     words: dict[ListedWord, bool] = field(default_factory=dict)
 
     def f1(self, setting: Setting) -> float:
-        """Return the mean F1 of the scored pages; words without effect here need no new pass."""
+        """Return the mean F1 of the scored pages with a setting.
+
+        Settings that give the same meanings to the tokens of this site share one result.
+        """
         names = setting.names()
         what = setting.numbers, tuple(map(names.of, self.tokens))
         if what not in self.known:
@@ -85,7 +89,7 @@ class FittingSite:
         return self.known[what]
 
     def has(self, word: ListedWord) -> bool:
-        """Tell whether a word applies to an element of the site."""
+        """Return whether a word applies to an element of the site."""
         if word not in self.words:
             self.words[word] = any(any(said) for said in map(word.alone().of, self.tokens))
         return self.words[word]
@@ -93,7 +97,7 @@ class FittingSite:
 
 @lru_cache(maxsize=64)
 def load_site(file: Path, pages: int = PAGES) -> FittingSite:
-    """Read the first pages of a stream with the record's titles, and choose the scored ones."""
+    """Read the first pages of a stream with the records' titles; only scored pages have gold."""
     scheme, seen, found = KeyScheme(), set[str](), list[GoldPage]()
     tokens = set[tuple[str, ...]]()
     for number, page in enumerate(islice(read(file), pages), start=1):
@@ -110,7 +114,7 @@ def load_site(file: Path, pages: int = PAGES) -> FittingSite:
 
 
 def mean_of_sites(files: Iterable[Path], setting: Setting, pages: int = PAGES) -> float:
-    """Return the mean F1 of sites."""
+    """Return the mean F1 of several sites with a setting."""
     return fmean(load_site(file, pages).f1(setting) for file in files)
 
 

@@ -28,7 +28,7 @@ kafka.sasl.mechanism is OAUTHBEARER: set kafka.sasl.oauth.tokenUrl, .clientId an
 kafka.security is {{ .security }}: set kafka.sasl.username
 {{- end }}
 {{- if not $sasl.password.secret }}
-kafka.security is {{ .security }}: set kafka.sasl.password.secret to the name of the Secret that holds the password
+kafka.security is {{ .security }}: set kafka.sasl.password.secret to the name of the Secret that contains the password
 {{- end }}
 {{- end }}
 {{- else if or $sasl.username $sasl.password.secret $sasl.oauth.tokenUrl }}
@@ -70,7 +70,7 @@ stages.{{ $name }} sends requests to other people's sites: set settings.contact 
 {{- range $name, $stage := include "urltree.stages" . | fromJson }}
 {{- $scaling := default dict $stage.autoscaling }}
 {{- if and (eq $name "poll") $scaling }}
-stages.poll.autoscaling is set, but no metric tells when poll needs more workers: remove it, and set stages.poll.replicas
+stages.poll.autoscaling is set, but no metric shows when poll needs more workers: remove it, and set stages.poll.replicas
 {{- end }}
 {{- if hasKey $scaling (ternary "lag" "overdueHosts" (eq $name "fetch")) }}
 stages.{{ $name }}.autoscaling has no value {{ ternary "lag" "overdueHosts" (eq $name "fetch") }}: remove it, and set {{ ternary "overdueHosts" "lag" (eq $name "fetch") }}
@@ -100,8 +100,8 @@ topics.manage is strimzi: set topics.strimzi.cluster to the name of your Kafka r
 {{- end -}}
 
 {{/* Another number of partitions would send domains to workers that do not have their rows, and Strimzi
-would add partitions at once. Only the cluster knows the former number: `helm template` cannot look
-it up, and the workers check it at start. */}}
+would add partitions at once. The former number is found only in the cluster, where `helm template`
+cannot look it up. Workers check the number at start. */}}
 {{- define "urltree.checks.repartition" -}}
 {{- $now := include "urltree.topics.partitions" . | int }}
 {{- with lookup "v1" "ConfigMap" .Release.Namespace (printf "%s-topics" (include "urltree.fullname" .)) }}

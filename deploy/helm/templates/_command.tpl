@@ -1,8 +1,8 @@
 {{/* The pod of a command that runs once: topics, reset, the test. Context: root, component, args,
 topics (name of the ConfigMap), account (name of the ServiceAccount). A Job retries a failed pod. */}}
 
-{{/* The settings of all enabled stages, as JSON: a command computes the same keys and windows as a
-stage. Where stages differ, the value of normalize is used, because normalize computes page keys. */}}
+{{/* The settings of all enabled stages, as JSON, so that a command computes the same keys as a stage. If
+stages differ, the value of normalize is used, because normalize computes the keys of pages. */}}
 {{- define "urltree.command.settings" -}}
 {{- $merged := deepCopy .Values.settings -}}
 {{- $stages := include "urltree.stages" . | fromJson -}}

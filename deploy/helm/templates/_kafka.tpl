@@ -1,5 +1,5 @@
-{{/* How a pod connects to Kafka. Secrets are files, never environment variables: a variable is visible
-in `kubectl describe`, in crash reports and in every child process. */}}
+{{/* The connection of a pod to Kafka. Secrets are files, never environment variables: a variable is
+visible in `kubectl describe`, in crash reports and in every child process. */}}
 
 {{- define "urltree.kafka.logsIn" -}}
 {{- if hasPrefix "SASL" .Values.kafka.security }}true{{ end -}}

@@ -1,4 +1,4 @@
-{{/* How KEDA logs in to Kafka: it reads the same Secrets, which the chart names but never reads. */}}
+{{/* The login of KEDA to Kafka: KEDA reads the Secrets of the workers. The chart only names them. */}}
 
 {{- define "urltree.keda.authenticates" -}}
 {{- if ne .Values.kafka.security "PLAINTEXT" }}true{{ end -}}

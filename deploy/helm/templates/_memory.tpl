@@ -2,7 +2,7 @@
 partitions per pod:
 
   limit × 0.9  ≥  96 MiB                          the interpreter and its libraries (75 to 93 MB)
-                + in_flight_bytes                  records in work at once
+                + in_flight_bytes                  records in flight
                 + 8 × max_page_bytes               the largest page: its text, tree and blocks (6 ×)
                 + per stage: `extract` 93 MiB with `metadata`; `poll` 64 MiB per parser;
                   `fetch` and `poll` 32 MiB for responses
@@ -30,8 +30,8 @@ not return all memory and trees_bytes is an estimate. Measured in docs/operation
 {{- ternary $scaling.minReplicas .stage.replicas (default false $scaling.enabled) | int -}}
 {{- end -}}
 
-{{/* The largest number of partitions per pod: all partitions divided by the workers that remain when
-one is lost. */}}
+{{/* The largest number of partitions per pod: all partitions divided by the number of workers that
+remain when one worker is lost. */}}
 {{- define "urltree.memory.partitionsAPod" -}}
 {{- $left := max 1 (sub (include "urltree.memory.workers" . | int) 1) -}}
 {{- $partitions := include "urltree.topics.partitions" .root | int -}}

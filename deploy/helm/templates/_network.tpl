@@ -33,8 +33,8 @@
 {{- end }}
 {{- end -}}
 
-{{/* The public internet, for `fetch` (pages) and `poll` (feeds). The excluded networks are those that
-urltree/crawl/web/guard.py refuses, too: of IPv6 all except 2000::/3. */}}
+{{/* The public internet, for `fetch` (pages) and `poll` (feeds). urltree/crawl/web/guard.py refuses the
+same networks that are excluded here. In IPv6, only 2000::/3 is allowed. */}}
 {{- define "urltree.network.web" -}}
 {{- $settings := include "urltree.settings.merged" (dict "root" .root "stage" (get .root.Values.stages .component)) | fromJson -}}
 - ports: # the web

@@ -1,6 +1,6 @@
 {{/* Shared parts of all pods, workers and commands. Context: root, component; stage for a worker. */}}
 
-{{/* The options of a worker's pod, as JSON. Those of the stage override those for all pods. */}}
+{{/* The options of a worker's pod, as JSON. Options of the stage override options of all pods. */}}
 {{- define "urltree.pod.knobs" -}}
 {{- $own := dict -}}
 {{- range $name, $_ := .root.Values.pods -}}
@@ -9,8 +9,8 @@
 {{- toJson (mergeOverwrite (deepCopy .root.Values.pods) $own) -}}
 {{- end -}}
 
-{{/* Pod Security "restricted", and a read-only root. The user id is the one of the image. The group of
-the disk is changed only if it differs: changing every file of a large table would delay each start. */}}
+{{/* Pod Security "restricted". The user id is that of the image. The group of the files on the disk is
+changed only if it differs: to change every file of a large table would delay each start. */}}
 {{- define "urltree.pod.security" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false

@@ -12,7 +12,7 @@ numbers of YAML as floats, so that 33554432 would become 3.3554432e+07. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* The settings of a stage, as JSON. Those of the stage override those for all stages. */}}
+{{/* The settings of a stage, as JSON. Its own settings override the settings of all stages. */}}
 {{- define "urltree.settings.merged" -}}
 {{- toJson (mergeOverwrite (deepCopy .root.Values.settings) (deepCopy .stage.settings)) -}}
 {{- end -}}
@@ -25,7 +25,7 @@ numbers of YAML as floats, so that 33554432 would become 3.3554432e+07. */}}
 {{- end -}}
 
 {{/* The grace period after SIGTERM: shutdown_seconds, and 15 s for the interpreter, the web server and
-a node under load. Then the kubelet kills the worker, and records in work are replayed. */}}
+a node under load. Then the kubelet kills the worker, and its records in flight are replayed. */}}
 {{- define "urltree.settings.grace" -}}
 {{- $merged := include "urltree.settings.merged" . | fromJson -}}
 {{- add (ceil (default 25 $merged.shutdown_seconds) | int64) 15 -}}

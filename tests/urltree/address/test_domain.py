@@ -1,4 +1,4 @@
-"""Which hosts belong to one site."""
+"""Sites: which hosts belong to one registrable domain."""
 
 from __future__ import annotations
 
@@ -22,34 +22,37 @@ from urltree.address.domain import SUFFIX_LIST, Domains, parse_shared_hosts, shi
         # wildcards and exceptions of the list
         ("a.b.c.ck", "b.c.ck"),
         ("www.ck", "www.ck"),
-        # its private section
+        # the private section of the list
         ("alice.github.io", "alice.github.io"),
         ("docs.alice.github.io", "alice.github.io"),
-        # suffixes themselves
+        # hosts that are a suffix
         ("github.io", "github.io"),
         ("co.uk", "co.uk"),
-        # shared hosts, and what is the shared host's own
+        # hosts below a shared host, and the shared host itself
         ("abcnews.go.com", "abcnews.go.com"),
         ("m.abcnews.go.com", "abcnews.go.com"),
         ("davald.wordpress.com", "davald.wordpress.com"),
         ("go.com", "go.com"),
         ("www.go.com", "go.com"),
         ("www.wordpress.com", "wordpress.com"),
-        # no domain names
+        # hosts that are not domain names
         ("localhost", "localhost"),
         ("127.0.0.1", "127.0.0.1"),
         ("[2001:db8::1]", "[2001:db8::1]"),
-        # a suffix that nobody lists
+        # a suffix that is on no list
         ("a.b.internal-name", "b.internal-name"),
     ],
 )
 def test_a_host_belongs_to_its_site(host: str, domain: str) -> None:
-    """The domain is the label below a public suffix or a shared host, or the host itself."""
+    """The domain of a host is its public suffix or shared host plus one label.
+
+    Other hosts, such as IP addresses, are their own domain.
+    """
     assert Domains().of(host) == domain
 
 
 def test_users_add_shared_hosts() -> None:
-    """The user's hosts are added to the shipped ones."""
+    """The shared hosts of a user are added to the shipped ones."""
     domains = Domains(parse_shared_hosts("# ours\nblogs.example.org  # since 2020\n\n"))
     assert domains.of("a.alice.blogs.example.org") == "alice.blogs.example.org"
     assert domains.of("blogs.example.org") == "blogs.example.org"
@@ -68,21 +71,21 @@ def test_the_longest_suffix_decides() -> None:
     "line", ["com", "https://example.org", "exa mple.org", "*.example.org", f"{64 * 'a'}..org"]
 )
 def test_a_line_that_is_no_host_is_named(line: str) -> None:
-    """The error for a wrong file of shared hosts names the line."""
+    """The error for a wrong line in a file of shared hosts quotes the line."""
     with pytest.raises(ValueError, match=re.escape(repr(line))):
         parse_shared_hosts(f"example.org\n{line}\n")
 
 
 def test_a_shared_host_may_be_written_as_people_write_it() -> None:
-    """Upper case and IDN are normalised as in URLs."""
+    """Upper case and letters beyond ASCII in a shared host are normalised as in URLs."""
     assert parse_shared_hosts("Blogs.M\u00fcnchen.DE.") == {"blogs.xn--mnchen-3ya.de"}
 
 
 def test_the_suffix_list_has_a_date() -> None:
-    """The version of the list is part of the label of a key scheme."""
+    """The version of the suffix list ends with a date, and is part of the label of a key scheme."""
     assert re.search(r"\d{8}$", SUFFIX_LIST)
 
 
 def test_shipped_hosts_are_what_they_should_be() -> None:
-    """The shipped file is read completely, without its comments."""
+    """The shipped file of shared hosts is read completely, without its comments."""
     assert {"go.com", "wordpress.com"} <= shipped_shared_hosts()

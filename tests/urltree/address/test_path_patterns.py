@@ -1,4 +1,4 @@
-"""Patterns of paths: many names below one folder become one pattern."""
+"""Path patterns: many names below one folder become one pattern with a star."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ SLUGS = [f"the-flood-{number}" for number in range(MANY + 1)]
 
 
 def test_many_names_below_a_folder_are_one_pattern() -> None:
-    """Paths below these names belong to the pattern too; other folders stay apart."""
+    """More than MANY names below a folder become one pattern, also in longer paths below them.
+
+    Paths in other folders do not change.
+    """
     paths = [f"/news/{slug}/" for slug in SLUGS] + ["/news/the-flood-1/print", "/about/us"]
     found = path_patterns(paths)
     assert {found[path] for path in paths} == {"/news/*/", "/news/*/print", "/about/us"}
 
 
 def test_few_names_are_places_of_their_own() -> None:
-    """Up to MANY names stay separate."""
+    """Up to MANY names below a folder stay separate paths."""
     paths = [f"/news/{slug}" for slug in SLUGS[:MANY]]
     assert path_patterns(paths) == {path: path for path in paths}
 
 
 def test_programs_are_never_generalised() -> None:
-    """Each program has its own parameters, even if their names are equal."""
+    """Names of programs, such as `view.php`, stay separate: each program has its own parameters."""
     paths = [f"/{name}.php" for name in SLUGS] + [f"/{slug}" for slug in SLUGS]
     found = path_patterns(paths)
     assert [found[path] for path in paths] == [*paths[: len(SLUGS)], *["/*"] * len(SLUGS)]
@@ -34,5 +37,8 @@ def test_programs_are_never_generalised() -> None:
     [("/a/b/c", "/a/*"), ("/*/*/*", "/a/*"), ("/a/*", "/*/*"), ("/view.php/*", "/*/b")],
 )
 def test_the_more_specific_pattern_comes_first(first: str, second: str) -> None:
-    """Deeper patterns come first, as a star matches slashes too; then those with names first."""
+    """Deeper patterns come first, because a star also matches slashes.
+
+    Among patterns of one depth, those with names come before those with stars.
+    """
     assert sorted([second, first], key=most_specific_first) == [first, second]

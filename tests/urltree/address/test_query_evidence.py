@@ -1,4 +1,4 @@
-"""Evidence from documents of whether a parameter changes the content."""
+"""Query evidence: documents show whether a parameter changes the content of a page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MENU = range(5)
 
 
 def sample(address: str, content: int) -> SampledDocument:
-    """Return a document with the menu, and ten blocks derived from the number of its content."""
+    """Return a document with a menu, and ten blocks that depend on the number `content`."""
     blocks = range(100 + 10 * content, 110 + 10 * content)
     return SampledDocument.of(
         normalise(f"https://example.org{address}"), array("Q", [*MENU, *blocks])
@@ -30,18 +30,18 @@ def sample(address: str, content: int) -> SampledDocument:
 
 
 def found(samples: Iterable[SampledDocument]) -> dict[str, ParameterEvidence]:
-    """Return the evidence about the parameters of a site with one path."""
+    """Return the evidence about each parameter of a site that has only one path."""
     (path,) = query_evidence(list(samples))
     return {each.name: each for each in path.parameters or ()}
 
 
 def answers(samples: Iterable[SampledDocument]) -> dict[str, str]:
-    """Return the answer for each parameter."""
+    """Return the answer for each parameter, such as `keep` or `drop`."""
     return {name: each.answer for name, each in found(samples).items()}
 
 
 def test_the_order_of_a_list_is_dropped_and_its_page_is_kept() -> None:
-    """The counts of the pairs support each answer."""
+    """A parameter that only sorts a list is dropped; one that selects its page is kept."""
     site = [sample(f"/list?page={page}&sort={order}", page) for page in range(9) for order in "abc"]
     assert list(found(site).values()) == [
         ParameterEvidence("page", 27, pairs=24, same=0, different=24, addresses=0),
@@ -51,13 +51,13 @@ def test_the_order_of_a_list_is_dropped_and_its_page_is_kept() -> None:
 
 
 def test_a_parameter_that_may_be_missing_is_compared_with_none() -> None:
-    """A document with the parameter and one without it form a pair."""
+    """A document with a parameter and a document without the parameter form a pair."""
     site = [sample(f"/{query}", n) for n in range(9) for query in (f"?id={n}", f"?id={n}&print")]
     assert answers(site) == {"id": "keep", "print": "drop"}
 
 
 def test_too_few_pairs_decide_nothing() -> None:
-    """One pair less than needed leads to `undecided`, for `drop` and for `keep`."""
+    """With fewer than FEWEST_PAIRS pairs the answer is `undecided`, never `drop` or `keep`."""
     few = range(FEWEST_PAIRS)
     assert answers([sample(f"/?id={n}", n) for n in few]) == {"id": "undecided"}
     assert answers([sample(f"/?id={n}", n) for n in range(len(few) + 1)]) == {"id": "keep"}
@@ -66,14 +66,17 @@ def test_too_few_pairs_decide_nothing() -> None:
 
 
 def test_one_pair_that_differs_forbids_to_drop() -> None:
-    """A parameter is dropped only if the content never changes."""
+    """A parameter is not dropped if the content differs in at least one pair."""
     site = [sample(f"/?id={n}&s={s}", n) for n in range(20) for s in "ab"]
     site[1] = sample("/?id=0&s=b", 99)
     assert answers(site)["s"] == "undecided"
 
 
 def test_an_answer_for_every_value_at_one_address_is_no_evidence_to_drop() -> None:
-    """It may be an error page that is shown for every value."""
+    """A parameter is not dropped if its pairs have equal content at only one address.
+
+    The content may be an error page, which is shown for every value.
+    """
     lost = [sample(f"/?id={n}", 0) for n in range(9)]
     others = [sample(f"/{n}", n) for n in range(1, 30)]
     (path,) = query_evidence(lost + others)
@@ -82,7 +85,7 @@ def test_an_answer_for_every_value_at_one_address_is_no_evidence_to_drop() -> No
 
 
 def test_what_many_documents_contain_says_nothing() -> None:
-    """A consent page at hundreds of addresses does not make documents equal."""
+    """A consent page at hundreds of addresses is no evidence that the documents are equal."""
     walls = [sample(f"/?id={n}&s={s}", 0) for n in range(50) for s in "ab"]
     others = [sample(f"/{n}", n) for n in range(1, 100)]
     (path,) = query_evidence(walls + others)
@@ -90,7 +93,10 @@ def test_what_many_documents_contain_says_nothing() -> None:
 
 
 def test_teasers_that_rotate_leave_a_doubt() -> None:
-    """A pair between same and different counts as neither, and the parameter is kept."""
+    """Pairs that differ only in rotating teasers count neither as same nor as different.
+
+    The answer for their parameter is `undecided`.
+    """
     site = [
         SampledDocument.of(one.url, array("Q", [*one.hashes, *range(1000 + 4 * n, 1004 + 4 * n)]))
         for n, one in enumerate(sample(f"/?id={k}&s={s}", k) for k in range(9) for s in "ab")
@@ -102,13 +108,16 @@ def test_teasers_that_rotate_leave_a_doubt() -> None:
 
 @pytest.mark.parametrize("address", ["/?s={0}", "/?id={1}&s={0}"])
 def test_pairs_of_a_hostile_parameter_are_bounded(address: str) -> None:
-    """Endless values, at one address or at many, do not create more pairs than the limit."""
+    """A parameter with endless values gives at most MAX_PAIRS pairs, at one address or at many."""
     site = [sample(address.format(number, number // 2), number) for number in range(2_000)]
     assert FEWEST_PAIRS <= found(site)["s"].pairs <= MAX_PAIRS
 
 
 def test_a_url_with_too_many_parameters_is_compared_with_none() -> None:
-    """Its names are still known, because a rule has to retain them."""
+    """URLs with too many parameters form no pairs.
+
+    The names of the parameters are still in the evidence, because a rule must retain them.
+    """
     others = "&".join(f"n{number}=1" for number in range(MAX_PARAMETERS - 1))
     site = [sample(f"/?id={n}&s={s}&{others}", n) for n in range(9) for s in "ab"]
     said = found(site)
@@ -117,13 +126,13 @@ def test_a_url_with_too_many_parameters_is_compared_with_none() -> None:
 
 
 def test_names_without_end_are_no_names() -> None:
-    """A path with a new parameter in each document has no parameters to decide."""
+    """A path with a new parameter name in each document has no parameters to decide about."""
     (path,) = query_evidence([sample(f"/?n{number}=1", number) for number in range(MAX_NAMES + 1)])
     assert path.parameters is None
 
 
 def test_hosts_and_paths_speak_for_themselves() -> None:
-    """The same name may have another meaning at another host or path."""
+    """Each path has its own evidence, because one name may have another meaning elsewhere."""
     site = [sample(f"/a.php?s={s}&id={n}", n) for n in range(9) for s in "ab"]
     site += [sample(f"/b.php?s={n}", 10 + n) for n in range(9)]
     said = [(path.path, [p.answer for p in path.parameters or ()]) for path in query_evidence(site)]

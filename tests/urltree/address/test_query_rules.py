@@ -1,4 +1,4 @@
-"""Rules and noise: the data files that decide which parameters identify a page."""
+"""Query rules and noise: the files that decide which parameters identify a page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_NOISE = """
 
 
 def test_the_papers_nine_rules_are_shipped() -> None:
-    """The rules are those of Table 1 of the paper, in its order."""
+    """The shipped rules are those of Table 1 of the paper, in the same order."""
     assert [(rule.host, rule.path, *rule.retain) for rule in shipped_rules()] == [
         ("abcnews.go.com", "*", "id"),
         ("www.fitchratings.com", "*/detail.cfm", "pr_id"),
@@ -34,7 +34,10 @@ def test_the_papers_nine_rules_are_shipped() -> None:
 
 
 def test_a_star_stands_for_any_characters_and_nothing_else_is_special() -> None:
-    """Patterns match whole hosts and whole paths, with the path's case."""
+    """A star matches any characters, and no other character is special.
+
+    A pattern matches a whole host in any case, or a whole path in the given case.
+    """
     (rule,) = parse_rules('rules: [{host: "*.Example.org", path: "/a[b]?c.*", retain: [id]}]')
     assert rule.applies_to_host("news.example.org")
     assert not rule.applies_to_host("news.example.org.uk")
@@ -44,7 +47,7 @@ def test_a_star_stands_for_any_characters_and_nothing_else_is_special() -> None:
 
 
 def test_a_rule_without_path_applies_to_every_path() -> None:
-    """The path is optional, and a rule may retain nothing."""
+    """A rule without a path applies to every path, and a rule may retain no parameter."""
     assert parse_rules("rules: [{host: example.org, retain: []}]") == (
         Rule("example.org", "*", frozenset()),
     )
@@ -75,7 +78,7 @@ def test_a_rule_without_path_applies_to_every_path() -> None:
     ],
 )
 def test_a_wrong_file_of_rules_is_refused_in_one_sentence(text: str, problem: str) -> None:
-    """The sentence names the rule and the expected form."""
+    """The error for a wrong file of rules is one sentence with the rule and the expected form."""
     with pytest.raises(ValueError, match="query rules") as caught:
         parse_rules(text)
     assert problem in str(caught.value)
@@ -90,12 +93,15 @@ def test_noise_is_known(name: str) -> None:
 
 @pytest.mark.parametrize("name", NO_NOISE.split())
 def test_what_may_name_a_page_is_no_noise(name: str) -> None:
-    """Two keys for one page cost a duplicate; one key for two pages costs a page."""
+    """A parameter that may identify a page is not noise.
+
+    Two keys for one page cost a duplicate, but one key for two pages costs a page.
+    """
     assert not shipped_noise().is_noise(name)
 
 
 def test_the_list_of_noise_has_no_entry_twice() -> None:
-    """No listed name is covered by a prefix."""
+    """No name in the list of noise begins with a prefix that is in the list too."""
     noise = shipped_noise()
     assert [name for name in noise.names if name.startswith(noise.prefixes)] == []
 
@@ -110,5 +116,5 @@ def test_the_list_of_noise_has_no_entry_twice() -> None:
     ],
 )
 def test_sessions_leave_the_path(path: str, stripped: str) -> None:
-    """Path parameters with a session are dropped, others stay."""
+    """Session parameters are removed from the path; other path parameters stay."""
     assert shipped_noise().strip(path) == stripped

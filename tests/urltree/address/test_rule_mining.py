@@ -1,4 +1,4 @@
-"""Suggested rules: what they retain, and their order."""
+"""Rule mining: which parameters a suggested rule retains, and the order of the rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HOST = "example.org"
 
 
 def parameter(name: str, answer: ParameterAnswer) -> ParameterEvidence:
-    """Return evidence with this answer."""
+    """Return evidence that leads to this answer."""
     same, different = {"drop": (9, 0), "keep": (0, 9), "undecided": (1, 0)}[answer]
     made = ParameterEvidence(name, 20, same + different, same, different, same)
     assert made.answer == answer
@@ -20,29 +20,35 @@ def parameter(name: str, answer: ParameterAnswer) -> ParameterEvidence:
 
 
 def evidence(path: str, example: str = "", **answers: ParameterAnswer) -> PathEvidence:
-    """Return the evidence about a path with these parameters."""
+    """Return the evidence about a path with these parameters and answers."""
     parameters = tuple(parameter(name, answer) for name, answer in answers.items())
     return PathEvidence(HOST, path, frozenset([example or path]), parameters)
 
 
 def rules(evidence: Sequence[PathEvidence]) -> list[tuple[str, set[str]]]:
-    """Return path and retained parameters of each suggestion."""
+    """Return the path and the retained parameters of each suggested rule."""
     return [(each.rule.path, set(each.rule.retain)) for each in suggestions(evidence)]
 
 
 def test_a_rule_retains_all_that_it_has_no_reason_to_drop() -> None:
-    """Undecided parameters are retained."""
+    """A rule retains undecided parameters too."""
     (suggestion,) = suggestions([evidence("/list", id="keep", page="undecided", sort="drop")])
     assert suggestion.rule == Rule(HOST, "/list", frozenset({"id", "page"}))
 
 
 def test_without_a_parameter_to_drop_there_is_no_rule() -> None:
-    """Such a rule would only drop parameters that no page has had so far."""
+    """A path without a parameter to drop gets no rule.
+
+    A rule would only drop parameters that no page has had so far.
+    """
     assert rules([evidence("/story", id="keep"), evidence("/list", page="undecided")]) == []
 
 
 def test_what_a_pattern_matches_besides_has_its_own_rule_before_it() -> None:
-    """A star matches slashes: without its own rule, /news/*/photos would lose its parameter."""
+    """A path that a wider pattern also matches gets its own rule before it.
+
+    A star matches slashes, so /news/*/photos would otherwise lose its parameter.
+    """
     wide = evidence("/news/*", "/news/a", share="drop")
     deep = evidence("/news/*/photos", "/news/a/photos", photo="keep")
     other = evidence("/sport/photos", photo="keep")
@@ -50,7 +56,7 @@ def test_what_a_pattern_matches_besides_has_its_own_rule_before_it() -> None:
 
 
 def test_what_stands_before_is_guarded_too() -> None:
-    """A rule that only protects a path may match other paths, which need rules too."""
+    """A rule that only protects a path may match further paths, which then get rules before it."""
     wide = evidence("/*/x", "/a/x", s="drop")
     deep = PathEvidence(HOST, "/*/*/*", frozenset({"/a/b/x"}), (parameter("id", "keep"),))
     deeper = evidence("/*/*/*/y", "/a/b/c/y", p="keep")
@@ -58,7 +64,7 @@ def test_what_stands_before_is_guarded_too() -> None:
 
 
 def test_a_pattern_that_matches_names_without_end_is_no_rule() -> None:
-    """A rule cannot retain an endless number of names."""
+    """A pattern that matches a path with endless names gets no rule: it could not retain them."""
     wide = evidence("/news/*", "/news/a", share="drop")
     crowded = PathEvidence(HOST, "/news/*/x", frozenset({"/news/a/x"}), None)
     assert rules([wide, crowded]) == []

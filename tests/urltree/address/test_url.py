@@ -1,4 +1,4 @@
-"""One spelling for each address, as RFC 3986 and the WHATWG URL standard define it."""
+"""URL normalisation: one spelling for each address, by RFC 3986 and the WHATWG URL standard."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from urltree.page import PageError, Reason
 STREAMS = Path(__file__).parents[4] / "shared" / "data" / "streams"
 
 HARD_CASES = {
-    # RFC 3986, 6.2.2.1 and 3.2.2: case means nothing in scheme and host, and much in the path
+    # RFC 3986, 6.2.2.1 and 3.2.2: only the path is case-sensitive, not scheme and host
     "HTTP://EXAMPLE.com/Path": "http://example.com/Path",
-    # 6.2.3: an empty path is `/`, the default port is none
+    # 6.2.3: an empty path becomes `/`, the default port is dropped
     "http://example.com": "http://example.com/",
     "http://example.com:80/": "http://example.com/",
     "https://example.com:443/": "https://example.com/",
@@ -32,38 +32,38 @@ HARD_CASES = {
     "http://example.com/%5Bx%5D": "http://example.com/%5Bx%5D",
     "http://example.com/%21%24%26%2B%3B%3D": "http://example.com/%21%24%26%2B%3B%3D",
     "http://example.com/a!$&'()*+,;=:@b": "http://example.com/a!$&'()*+,;=:@b",
-    # never twice, also where decoding leaves what looks like an escape
+    # escapes are decoded only once, even if the result looks like an escape
     "http://example.com/%252F": "http://example.com/%252F",
     "http://example.com/%%34%31": "http://example.com/%2541",
     "http://example.com/100%": "http://example.com/100%25",
-    # 3.3: what may not stand in a path is escaped, as UTF-8
+    # 3.3: characters that are not allowed in a path are escaped as UTF-8
     "http://example.com/caf\u00e9": "http://example.com/caf%C3%A9",
     "http://example.com/a b|c[d]": "http://example.com/a%20b%7Cc%5Bd%5D",
     "http://example.com/%ff": "http://example.com/%FF",
-    # 5.2.4: dot segments, escaped ones too; empty segments stay
+    # 5.2.4: dot segments are resolved, escaped ones too; empty segments stay
     "http://example.com/a/./b/../../c": "http://example.com/c",
     "http://example.com/a/%2E%2e/b": "http://example.com/b",
     "http://example.com/../../a": "http://example.com/a",
     "http://example.com/a//b": "http://example.com/a//b",
-    # WHATWG: backslashes, tabs, line ends and outer spaces
+    # WHATWG: backslashes become slashes; tabs, line ends and outer spaces are dropped
     "http:\\\\example.com\\a": "http://example.com/a",
     "  http://exam\nple.com/\ta ": "http://example.com/a",
     "http:example.com/a": "http://example.com/a",
-    # IDN, UTS 46 without transition
+    # international domain names: UTS 46, non-transitional
     "http://m\u00fcnchen.de/": "http://xn--mnchen-3ya.de/",
     "http://fa\u00df.de/": "http://xn--fa-hia.de/",
     "http://\uff45xample\u3002com/": "http://example.com/",
-    # IP addresses in all their spellings
+    # each IP address has one spelling
     "http://0x7f.1/": "http://127.0.0.1/",
     "http://2130706433/": "http://127.0.0.1/",
     "http://[0:0::0:1]:8080/": "http://[::1]:8080/",
-    # what names no page
+    # user, final dot, fragment and empty query are dropped; a `#!` fragment names a page
     "http://joe:secret@example.com/": "http://example.com/",
     "http://example.com./": "http://example.com/",
     "http://example.com/#top": "http://example.com/",
     "http://example.com/#!/story/1": "http://example.com/#!/story/1",
     "http://example.com/?": "http://example.com/",
-    # the query: application/x-www-form-urlencoded, sorted by name, values of a name in order
+    # the query: application/x-www-form-urlencoded, sorted by name; values of one name keep order
     "http://example.com/?b=2&a=1": "http://example.com/?a=1&b=2",
     "http://example.com/?a=2&b=0&a=1": "http://example.com/?a=2&a=1&b=0",
     "http://example.com/?q=a%20b": "http://example.com/?q=a+b",
@@ -76,27 +76,30 @@ HARD_CASES = {
     "http://example.com/?a=&b=1": "http://example.com/?a&b=1",
     "http://example.com/?&&a=1&": "http://example.com/?a=1",
     "http://example.com/?u=http://x.org/?y": "http://example.com/?u=http%3A%2F%2Fx.org%2F%3Fy",
-    # text that is not Unicode: WHATWG takes U+FFFD for a lone surrogate
+    # WHATWG replaces a lone surrogate, which is not valid Unicode, by U+FFFD
     "http://example.com/\ud800": "http://example.com/%EF%BF%BD",
 }
 
 
 @pytest.mark.parametrize(("url", "expected"), HARD_CASES.items())
 def test_an_address_has_one_spelling(url: str, expected: str) -> None:
-    """Each hard case gets the spelling of the standards, which does not change again."""
+    """Each hard case gets the spelling of the standards, which a second normalisation keeps."""
     assert str(normalise(url)) == expected
     assert str(normalise(expected)) == expected
 
 
-@pytest.mark.xfail(strict=True, reason="the encoding of the page that the link stood on is unknown")
+@pytest.mark.xfail(strict=True, reason="the encoding of the page with the link is unknown")
 def test_a_query_is_encoded_as_the_linking_page_is() -> None:
-    """On a page in windows-1252, WHATWG sends `?q=é` as `?q=%E9`."""
+    """WHATWG uses the encoding of the page with the link: in windows-1252, `?q=é` is `?q=%E9`."""
     assert normalise("http://example.com/?q=\u00e9") == normalise("http://example.com/?q=%E9")
 
 
-@pytest.mark.xfail(strict=True, reason="a server may tell composed from decomposed letters")
+@pytest.mark.xfail(strict=True, reason="a server may distinguish composed and decomposed letters")
 def test_letters_are_composed() -> None:
-    """RFC 3987, 5.3.2.2 suggests NFC; WHATWG sends the characters as they are."""
+    """Composed and decomposed letters would be equal by RFC 3987, 5.3.2.2, which suggests NFC.
+
+    WHATWG sends the letters as they are.
+    """
     composed, decomposed = "http://example.com/caf\u00e9", "http://example.com/cafe\u0301"
     assert normalise(composed) == normalise(decomposed)
 
@@ -143,7 +146,10 @@ def test_different_addresses_stay_different(one: str, other: str) -> None:
     ],
 )
 def test_what_is_no_web_address_is_the_pages_fault(url: str) -> None:
-    """The error is `bad-url`; its message is short even if the URL is long."""
+    """A text that is no web address raises PageError with the reason `bad-url`.
+
+    The message is short even if the text is long.
+    """
     with pytest.raises(PageError) as caught:
         normalise(url)
     assert caught.value.reason is Reason.BAD_URL
@@ -159,7 +165,7 @@ pieces = st.sampled_from([*CHARACTERS, *ESCAPES.split()])
 @example("%%34%31", "h.org/")
 @example("1.2.3.4..", "")
 def test_normalising_again_changes_nothing(tail: str, host: str) -> None:
-    """Every accepted URL is in its final form after one normalisation."""
+    """A normalised URL does not change if it is normalised again."""
     try:
         normal = normalise(f"http://{host}{tail}")
     except PageError as error:
@@ -170,7 +176,7 @@ def test_normalising_again_changes_nothing(tail: str, host: str) -> None:
 
 @given(st.text(max_size=60))
 def test_any_text_is_an_address_or_a_bad_url(text: str) -> None:
-    """No text causes any other error."""
+    """Any text is normalised or raises PageError with the reason `bad-url`."""
     try:
         normal = normalise(text)
     except PageError as error:
@@ -180,7 +186,7 @@ def test_any_text_is_an_address_or_a_bad_url(text: str) -> None:
 
 
 def test_normalising_is_idempotent_on_real_addresses() -> None:
-    """Every URL of the streams, and its key, is normalised completely at once."""
+    """The normalised URLs of the streams, and their keys, do not change if normalised again."""
     if not STREAMS.is_dir():
         pytest.skip(f"no {STREAMS.name} beside the checkout (../shared/data)")
     scheme = KeyScheme()

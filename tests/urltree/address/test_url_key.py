@@ -1,4 +1,4 @@
-"""The URL key: domain, canonical form, key, id and branch of a page's address."""
+"""URL keys: the domain, canonical form, key, id and branch of a page's URL."""
 
 from __future__ import annotations
 
@@ -20,22 +20,25 @@ FRONT_PAGE = "https://www.aljazeera.com/"
 
 
 def untitled() -> str | None:
-    """Return no title, for a page without one."""
+    """Return None as the title of a page."""
     return None
 
 
 def never_asked() -> str | None:
-    """Fail, for a title that must not be read."""
-    raise AssertionError("the title was asked for")
+    """Fail if the title of a page is read."""
+    raise AssertionError("the title of the page was read")
 
 
 def key_of(url: str, title: str | None = None, query: Query = "known-noise") -> str:
-    """Return the key by the shipped scheme."""
+    """Return the key of a URL by the shipped rules."""
     return KeyScheme(query=query).key(url, lambda: title).key
 
 
 def test_a_key_has_four_parts() -> None:
-    """The paper's own example; ids are pinned, because tables and topics store them."""
+    """A URL key has a domain, a canonical form, a key and an id; the URL is from the paper.
+
+    The id is pinned, because tables and topics store it.
+    """
     key = KeyScheme().key(STORY, never_asked)
     assert KEY_VERSION == 1
     assert key.domain == "abcnews.go.com"
@@ -55,7 +58,7 @@ def test_a_key_has_four_parts() -> None:
     ],
 )
 def test_ids_never_change(url: str, document_id: str) -> None:
-    """An id stays the same in every release with one key version."""
+    """The id of a URL is the same in every release with the same KEY_VERSION."""
     assert KeyScheme().key(url, untitled).id == document_id
 
 
@@ -84,7 +87,7 @@ def test_ids_never_change(url: str, document_id: str) -> None:
     ],
 )
 def test_a_rule_retains_what_names_the_page(url: str, key: str) -> None:
-    """Rules match after normalisation, so the paper's rules apply to https as to http."""
+    """Rules apply after normalisation, so the paper's rules apply to https as they do to http."""
     assert KeyScheme().key(url, never_asked).key == key
 
 
@@ -99,13 +102,16 @@ def test_a_rule_retains_what_names_the_page(url: str, key: str) -> None:
     ],
 )
 def test_where_pages_change_the_title_is_part_of_the_key(url: str) -> None:
-    """Pages with different titles are different documents."""
+    """On pages whose content changes, pages with different titles are different documents."""
     assert key_of(url, "Monday") != key_of(url, "Tuesday")
     assert key_of(url, "Monday") == key_of(url, "Monday")
 
 
 def test_the_titles_hash_is_pinned() -> None:
-    """It is the XXH3-128 hash of the title in NFC, with white space collapsed and case kept."""
+    """The key contains the XXH3-128 hash of the title.
+
+    The title is normalised to NFC, its white space is collapsed, and its case is kept.
+    """
     expected = FRONT_PAGE + "?_cid_=50fb00261886cbc88ec7878342cb83fe"
     assert key_of(FRONT_PAGE, "Caf\u00e9 News") == expected
     assert key_of(FRONT_PAGE, "  Cafe\u0301\n\u00a0 News ") == expected
@@ -113,24 +119,24 @@ def test_the_titles_hash_is_pinned() -> None:
 
 
 def test_a_title_may_have_lone_surrogates() -> None:
-    """Such a title causes no error."""
+    """A title with lone surrogates can be hashed and causes no error."""
     assert "_cid_" in key_of(FRONT_PAGE, "a\ud800")
 
 
 @pytest.mark.parametrize("title", [None, "", " \n"])
 def test_without_a_title_the_url_alone_is_the_key(title: str | None) -> None:
-    """No hash of an empty title is added."""
+    """The key of a page without a title is its URL; no hash of an empty title is added."""
     assert key_of(FRONT_PAGE, title) == FRONT_PAGE
 
 
 def test_a_rule_for_the_front_page_leaves_stories_alone() -> None:
-    """The title is not read for other pages of the site."""
+    """A rule with `_cid_` for the front page does not read the titles of other pages."""
     key = KeyScheme().key("https://www.aljazeera.com/news/1?a=1&_cid_=x", never_asked)
     assert key.key == "https://www.aljazeera.com/news/1?a=1"
 
 
 def test_a_hash_in_the_address_counts_nowhere() -> None:
-    """A `_cid_` in the URL is ignored; only our own counts."""
+    """A parameter `_cid_` in the URL is ignored, so that only the hash of the title counts."""
     assert key_of(FRONT_PAGE + "?_cid_=1", "Monday") == key_of(FRONT_PAGE, "Monday")
 
 
@@ -139,13 +145,16 @@ def test_a_hash_in_the_address_counts_nowhere() -> None:
     [("known-noise", "https://example.org/?p=3&x=1"), ("drop", "https://example.org/")],
 )
 def test_where_no_rule_applies_the_setting_decides(query: Query, key: str) -> None:
-    """Known noise or the whole query is dropped; sessions in the path are always dropped."""
+    """If no rule applies, `query` decides: known noise or the whole query is dropped.
+
+    Sessions in the path are always dropped.
+    """
     url = "http://example.org/;jsessionid=1?x=1&p=3&utm_source=a&PHPSESSID=b"
     assert key_of(url, query=query) == key
 
 
 def test_users_rules_come_first() -> None:
-    """The first matching rule applies, and the user's rules come before the shipped ones."""
+    """The first matching rule applies, and the user's rules come before the shipped rules."""
     scheme = KeyScheme.load(
         """
         rules:
@@ -168,12 +177,12 @@ def test_users_rules_come_first() -> None:
     ],
 )
 def test_addresses_of_one_page_share_a_key(one: str, other: str) -> None:
-    """Scheme, default port, fragment and order of parameters do not matter."""
+    """URLs that differ only in scheme, default port, fragment or parameter order have one key."""
     assert key_of(one) == key_of(other)
 
 
 def test_what_is_no_url_has_no_key() -> None:
-    """Neither a domain nor a key is invented for it."""
+    """A text that is not a web URL raises PageError for its domain and for its key."""
     for ask in (KeyScheme().domain, key_of):
         with pytest.raises(PageError) as caught:
             ask("mailto:joe@example.org")
@@ -181,7 +190,7 @@ def test_what_is_no_url_has_no_key() -> None:
 
 
 def test_the_domain_alone_is_the_keys_domain() -> None:
-    """The partition of a record is known before its page is parsed."""
+    """The domain can be computed without the page, so that a record's partition is known early."""
     assert KeyScheme().domain(STORY) == "abcnews.go.com"
 
 
@@ -203,12 +212,15 @@ def test_the_domain_alone_is_the_keys_domain() -> None:
 def test_the_branch_is_made_of_the_keys_parts(
     domain: str, key: str, names: tuple[str, ...]
 ) -> None:
-    """Its names are a host of its own, the segments, the query and a `#!` fragment."""
+    """The names of a branch are the host, the segments, the query and the `#!` fragment.
+
+    The host is left out if it is the domain, or the domain after `www.`.
+    """
     assert branch(domain, key) == names
 
 
 def test_a_deep_branch_ends_in_one_long_name() -> None:
-    """No part of the key is lost beyond the limit."""
+    """In a branch of MAX_BRANCH names, the last name contains the rest of the key."""
     names = branch("example.org", "https://example.org/" + "/".join(map(str, range(100))) + "?q")
     assert len(names) == MAX_BRANCH
     assert names[-1] == "/".join([*map(str, range(MAX_BRANCH - 1, 100)), "?q"])
@@ -228,19 +240,19 @@ def test_a_deep_branch_ends_in_one_long_name() -> None:
     ],
 )
 def test_a_branch_and_an_id_tell_the_key(key: str) -> None:
-    """A row stores both but no URL."""
+    """The key can be computed from branch and id, because a row stores these and no URL."""
     assert key_with_id("example.org", branch("example.org", key), document_id(key)) == key
 
 
 @pytest.mark.parametrize("key", ["https://example.org/a//b", "https://example.org/another"])
 def test_a_key_is_never_guessed(key: str) -> None:
-    """If no candidate has the id, there is no key."""
+    """If no candidate key has the id of the row, the result is None."""
     names = ("a", "b")
     assert key_with_id("example.org", names, document_id(key)) is None
 
 
 def test_the_label_names_all_that_decides() -> None:
-    """Equal settings have equal labels, and each setting changes the label."""
+    """Equal settings have the same label, and each setting changes the label of a key scheme."""
     rules = "rules: [{host: a.org, retain: [id]}]"
     schemes = [
         KeyScheme(),
@@ -253,6 +265,6 @@ def test_the_label_names_all_that_decides() -> None:
 
 
 def test_an_unknown_query_setting_is_refused() -> None:
-    """The message lists the known settings."""
+    """The error for an unknown value of `query` lists the known values."""
     with pytest.raises(ValueError, match="query should be known-noise or drop, is 'keep'"):
         KeyScheme(query="keep")  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ MENU = "<ul><li>Home<li>News</ul>"
 
 
 def page(number: int, host: str = "example.org") -> dict[str, Any]:
-    """Return a page of a site with its menu and a paragraph of its own."""
+    """Return a page of a site, with the menu of the site and a paragraph of its own."""
     word = chr(ord("a") + number % 26) * (number + 1)
     return {"url": f"https://{host}/{number}", "html": f"{MENU}<p>{word}"}
 
@@ -44,7 +44,7 @@ def records(output: bytes) -> list[dict[str, Any]]:
 
 
 def test_each_page_has_a_line_in_its_place() -> None:
-    """Each line has the given URL and the text; the summary is on stderr."""
+    """Each page gives one line, in the order of the pages; the summary is written to stderr."""
     run = urltree("--heuristic", "strict", stdin=SITE)
     assert run.returncode == 0
     assert [(r["status"], r["url"][-1], r.get("text")) for r in records(run.stdout)] == [
@@ -60,13 +60,13 @@ def test_each_page_has_a_line_in_its_place() -> None:
 
 
 def test_text_is_text() -> None:
-    """Pages with text are separated by empty lines."""
+    """With `--format text` the texts of the pages are separated by empty lines."""
     run = urltree("--format", "text", "--heuristic", "strict", stdin=SITE)
     assert run.stdout == b"Home\nNews\na\n\nbb\n\nccc\n\n"
 
 
 def test_markdown_stands_beside_the_text_or_instead() -> None:
-    """An option adds Markdown, a format replaces the text."""
+    """`--markdown` adds Markdown to each record; `--format markdown` prints only Markdown."""
     stdin = lines({"url": "https://example.org/1", "html": f"{MENU}<h1>Title</h1>"})
     (record,) = records(urltree("--markdown", stdin=stdin).stdout)
     assert (record["text"], record["markdown"]) == (
@@ -78,14 +78,14 @@ def test_markdown_stands_beside_the_text_or_instead() -> None:
 
 
 def test_a_file_is_written(tmp_path: Path) -> None:
-    """With -o FILE nothing is written to stdout."""
+    """With `-o FILE` the output is written to the file, and nothing to stdout."""
     run = urltree("-o", tmp_path / "out", stdin=SITE)
     assert run.stdout == b""
     assert (tmp_path / "out").read_bytes() == urltree(stdin=SITE).stdout
 
 
 def test_a_folder_gets_a_file_a_domain_or_a_file_a_page(tmp_path: Path) -> None:
-    """A folder gets JSON Lines by domain, or texts or Markdown by page."""
+    """A folder gets one JSON Lines file per domain, or one text or Markdown file per page."""
     stdin = lines(page(0), page(0, "other.example"), {"url": "x"})
     urltree("-o", f"{tmp_path}/", stdin=stdin)
     urltree("-o", tmp_path, "--format", "text", stdin=stdin)
@@ -117,9 +117,9 @@ def test_a_folder_gets_a_file_a_domain_or_a_file_a_page(tmp_path: Path) -> None:
     ],
 )
 def test_one_page_of_a_domain_teaches_nothing(heuristic: str, kept: list[str]) -> None:
-    """One page is judged by its markup; heuristics of repetition alone keep all of it.
+    """The only page of a site is judged by its markup; the paper's heuristics keep all blocks.
 
-    The note on stderr is true for both.
+    In both cases a note on stderr says that repeated text cannot be recognised.
     """
     html = (
         b"<nav>Home</nav><div><h1>About the ferry</h1>"
@@ -146,7 +146,10 @@ def test_one_page_of_a_domain_teaches_nothing(heuristic: str, kept: list[str]) -
 def test_a_page_that_has_changed_comes_out_again(
     options: list[str], statuses: list[str], jobs: int
 ) -> None:
-    """With `--revisits replace`, a changed page is written again; an unchanged one is not."""
+    """With `--revisits replace` a changed page is extracted again; an unchanged one is not.
+
+    With two passes only the last version is extracted.
+    """
     changed = {**page(0), "html": "<p>Corrected"}
     run = urltree(*options, "--jobs", jobs, stdin=lines(page(0), changed, changed))
     assert [record["status"] for record in records(run.stdout)] == statuses
@@ -155,7 +158,7 @@ def test_a_page_that_has_changed_comes_out_again(
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--two-pass"], ["--boilerplate", "--markdown"]])
 def test_processes_change_nothing(tmp_path: Path, options: list[str]) -> None:
-    """Two runs with one state: one process and three processes write the same bytes."""
+    """One process and three processes write the same bytes in two runs with one state directory."""
     hosts = ["a.example", "b.example", "c.example", "d.example"]
     pages = [page(n % 9, hosts[n * n % 4]) for n in range(40)]
     stdin = lines(*pages[:20]) + b"no JSON\n" + lines(*pages[20:], {"html": "<p>no URL"})
@@ -189,7 +192,10 @@ def test_processes_change_nothing(tmp_path: Path, options: list[str]) -> None:
 def test_the_exit_code_says_whose_fault_it_was(
     arguments: list[str], code: int, message: str
 ) -> None:
-    """1 for an input or output, 2 for usage; the message is one sentence without traceback."""
+    """The exit code is 1 for a wrong input or output, and 2 for wrong usage.
+
+    The message is one sentence without a traceback.
+    """
     run = urltree(*arguments, stdin=SITE)
     assert run.returncode == code
     assert message in run.stderr.decode()
@@ -197,7 +203,7 @@ def test_the_exit_code_says_whose_fault_it_was(
 
 
 def test_a_damaged_input_ends_the_run(tmp_path: Path) -> None:
-    """The pages before it are written and saved."""
+    """A damaged file ends the run with exit code 1; the pages before it are written and saved."""
     (tmp_path / "a.jsonl").write_bytes(SITE)
     (tmp_path / "b.jsonl").write_bytes(b"\x28\xb5\x2f\xfd" + b"x" * 50)
     run = urltree(tmp_path, "--state", tmp_path / "state")
@@ -209,7 +215,7 @@ def test_a_damaged_input_ends_the_run(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_closed_pipe_is_silent(tmp_path: Path, jobs: int) -> None:
-    """`urltree extract … | head -1` prints no error."""
+    """If the reader closes the pipe (`urltree extract … | head -1`), no error is printed."""
     (tmp_path / "a.jsonl").write_bytes(lines(*(page(n) for n in range(3000))))
     command = [*URLTREE, "extract", str(tmp_path), "--jobs", str(jobs)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -226,7 +232,10 @@ def test_a_closed_pipe_is_silent(tmp_path: Path, jobs: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_saves_the_state(tmp_path: Path, jobs: int) -> None:
-    """Ctrl-C ends with 130; written pages are duplicates in the next run."""
+    """Ctrl-C ends the command with exit code 130.
+
+    The pages that were written are duplicates in the next run.
+    """
     command = [*URLTREE, "extract", "-", "--state", str(tmp_path / "state"), "--jobs", str(jobs)]
     with subprocess.Popen(
         [*command, "-o", f"{tmp_path}/"],
@@ -248,7 +257,7 @@ def test_an_interrupt_saves_the_state(tmp_path: Path, jobs: int) -> None:
 
 
 def give_until_heard(stdin: IO[bytes], out: Path, jobs: int) -> bytes:
-    """Write pages until the command waits for more and has written some; return the given pages.
+    """Pass pages to the command until it has written some results; return the passed pages.
 
     One process writes a page's result before it reads the next page. Several processes write
     finished results whenever another page is read, and never wait for results.

@@ -24,20 +24,20 @@ NEXT = (f"{HOST}/larch", article("larch", COMMENTS))
 
 @pytest.fixture(name="state")
 def _state(tmp_path: Path) -> Path:
-    """A state that has learned SITE."""
+    """Make a state directory that has learned SITE, and return its path."""
     list(extract(SITE, state=tmp_path / "state"))
     return tmp_path / "state"
 
 
 def explain(*arguments: object, html: str = "", url: str | None = None) -> Result:
-    """Run the command to its end; it reads `html` from standard input."""
+    """Run `urltree explain`; with a URL it reads `html` from standard input."""
     given = ["-", "--url", url] if url else []
     command = ["explain", *given, *map(str, arguments)]
     return CliRunner().invoke(main, command, input=BufferedReader(BytesIO(html.encode())))
 
 
 def explained(page: tuple[str, str], *arguments: object) -> tuple[dict[str, Any], list[Any]]:
-    """Return the JSON objects of a page and of its blocks."""
+    """Return the JSON objects that the command prints for a page and for its blocks."""
     run = explain("--format", "jsonl", *arguments, url=page[0], html=page[1])
     assert run.exit_code == 0, run.output
     said, *blocks = map(orjson.loads, run.stdout.splitlines())
@@ -45,7 +45,7 @@ def explained(page: tuple[str, str], *arguments: object) -> tuple[dict[str, Any]
 
 
 def test_each_block_has_its_verdict_and_what_it_stands_on(state: Path) -> None:
-    """Each block has its location, its counts and its share of links."""
+    """Each block is printed with its verdict, its place, its counts and its share of links."""
     said, blocks = explained(NEXT, "--state", state)
     text = {block["text"]: block for block in blocks}
     assert text["About this paper"]["verdict"] == "boilerplate"
@@ -67,7 +67,7 @@ def test_each_block_has_its_verdict_and_what_it_stands_on(state: Path) -> None:
 
 @pytest.mark.parametrize("heuristic", ["evidence", "strict", "strict-at-domain"])
 def test_it_says_what_extract_says(tmp_path: Path, heuristic: str) -> None:
-    """After the same pages, verdict, reason and count of every block are those of `extract`."""
+    """After the same pages, `explain` shows the verdicts, reasons and counts of `extract`."""
     for page in (NEXT, (f"{HOST}/front", front(NAMES[2:9]))):
         folder = tmp_path / page[0].rpartition("/")[2]
         list(extract(SITE, heuristic=heuristic, state=folder))
@@ -85,14 +85,17 @@ def test_it_says_what_extract_says(tmp_path: Path, heuristic: str) -> None:
 
 
 def test_a_page_of_the_state_is_not_counted_twice(state: Path) -> None:
-    """A page that the state contains is judged as if it came now, in its own place."""
+    """A page that the state already contains is not counted a second time when it is explained."""
     said, blocks = explained(SITE[0], "--state", state)
     assert said["nodes"] == [{"node": "news.example", "support": len(SITE)}]
     assert max(block["counts"][0] for block in blocks) == len(SITE)
 
 
 def test_a_main_element_that_the_site_has_found_is_said_to_be_so(state: Path) -> None:
-    """The site's votes choose another main element than this page would choose alone."""
+    """If earlier pages decide the main element, their number is shown.
+
+    The element that this page would choose alone is shown too.
+    """
     long = "<p>Nobody who lives here has ever said that this was what they had in mind.</p>" * 9
     html = (
         f"<div class=entry><p>{lead('larch')}</p></div><div><div class=letters>{long}</div></div>"
@@ -104,7 +107,7 @@ def test_a_main_element_that_the_site_has_found_is_said_to_be_so(state: Path) ->
 
 
 def test_below_the_table_stands_what_holds_for_the_page(state: Path) -> None:
-    """The summary has the judging node, the title block, the main element and the dropped words."""
+    """The lines below the table show the judging node, title, main element and dropped words."""
     printed = explain("--state", state, url=NEXT[0], html=NEXT[1]).stdout
     chosen = "chosen by this page; 8 of 8 pages of the site have their main element there"
     assert printed.endswith(
@@ -120,7 +123,7 @@ def test_below_the_table_stands_what_holds_for_the_page(state: Path) -> None:
 
 
 def test_a_state_stays_as_it_is(state: Path) -> None:
-    """No byte of the state changes, also while another process has it open."""
+    """`explain` changes no byte of a state, even while another process has the state open."""
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files(state)}
     owner = StateDirectory(state)
     explained(NEXT, "--state", state)
@@ -135,7 +138,10 @@ def files(folder: Path) -> list[Path]:
 
 
 def test_of_an_address_the_state_says_what_it_holds(state: Path) -> None:
-    """HTML is not stored, so no blocks are shown; a message explains how to see them."""
+    """For a URL without HTML the stored facts are shown, but no blocks.
+
+    A state stores no HTML, so a message explains how to pass it.
+    """
     run = explain(SITE[3][0], "--state", state, "--format", "jsonl")
     said = orjson.loads(run.stdout)
     assert (said["branch"], said["support"], said["page_kind"]) == (["dogwood"], 4, "article")
@@ -150,7 +156,7 @@ def test_of_an_address_the_state_says_what_it_holds(state: Path) -> None:
 def test_nothing_that_a_page_says_reaches_the_terminal(
     monkeypatch: pytest.MonkeyPatch, form: str, has_rich: bool
 ) -> None:
-    """No control character of a text, a class name, a title or an address is printed."""
+    """No control character of a page is printed, because it could control the terminal."""
     if not has_rich:
         hide_rich(monkeypatch)
     evil = "\x1b]0;x\x07 \x9b2J \x7f \u202e\u2066 \u2028"
@@ -162,7 +168,7 @@ def test_nothing_that_a_page_says_reaches_the_terminal(
 
 
 def test_a_page_without_address_is_a_site_of_its_own(tmp_path: Path) -> None:
-    """A page without URL is judged by its own markup."""
+    """A page without URL is a site of its own, and is judged by its markup."""
     (tmp_path / "page.html").write_text(NEXT[1])
     run = explain(tmp_path / "page.html")
     assert run.exit_code == 0, run.output
@@ -170,13 +176,13 @@ def test_a_page_without_address_is_a_site_of_its_own(tmp_path: Path) -> None:
 
 
 def hide_rich(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every import of rich fail, as after a plain `pip install urltree`."""
+    """Make every import of `rich` fail, as after `pip install urltree` without extras."""
     for name in ("rich", "rich.box", "rich.console", "rich.table", "rich.text"):
         monkeypatch.setitem(sys.modules, name, None)
 
 
 def test_the_table_needs_no_rich(monkeypatch: pytest.MonkeyPatch, state: Path) -> None:
-    """Without rich the same cells and the same summary are printed as plain columns."""
+    """Without `rich` the same cells and the same summary are printed in plain columns."""
     drawn = explain("--state", state, url=NEXT[0], html=NEXT[1])
     hide_rich(monkeypatch)
     plain = explain("--state", state, url=NEXT[0], html=NEXT[1])
@@ -215,7 +221,7 @@ def test_the_table_needs_no_rich(monkeypatch: pytest.MonkeyPatch, state: Path) -
 def test_wrong_use_is_said(
     state: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
-    """Wrong usage ends with a message of one sentence."""
+    """Wrong usage gives the expected exit code and message, and no traceback."""
     page, several = tmp_path / "page.html", tmp_path / "several.jsonl"
     page.write_text(NEXT[1])
     several.write_bytes(b"\n".join(orjson.dumps({"url": url, "html": html}) for url, html in SITE))

@@ -1,4 +1,4 @@
-"""Ctrl-C while a page is processed: the page is either written and saved, or neither."""
+"""Ctrl-C while a page is processed: the page is written and saved, or neither written nor saved."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGES = [f'{{"url":"https://example.org/{n}","html":"<p>text {n}"}}\n' for n in 
 
 
 def extracted(folder: Path, *options: str) -> tuple[int, list[str]]:
-    """Return the exit code of `urltree extract`, and the records that it wrote."""
+    """Return the exit code of `urltree extract`, and the status of each written record."""
     (folder / "pages.jsonl").write_text("".join(PAGES))
     arguments = ["extract", str(folder / "pages.jsonl"), "--state", str(folder / "state"), *options]
     run = CliRunner().invoke(main, arguments)
@@ -25,7 +25,7 @@ def extracted(folder: Path, *options: str) -> tuple[int, list[str]]:
 
 @pytest.fixture
 def _interrupted(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
-    """Press Ctrl-C this many times when the second page has been learned."""
+    """Send `times` interrupts (Ctrl-C) right after the second page was learned."""
     learn = Extractor.learn
 
     def learned(self: Extractor, *arguments: object) -> object:
@@ -41,7 +41,7 @@ def _interrupted(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
 @pytest.mark.usefixtures("_interrupted")
 @pytest.mark.parametrize("times", [1])
 def test_a_page_that_was_learned_is_said(tmp_path: Path) -> None:
-    """The next run knows both pages, and continues with the third."""
+    """After one Ctrl-C the current page is written and saved; the next run continues after it."""
     assert extracted(tmp_path) == (130, ["ok"] * 2)
     assert extracted(tmp_path) == (0, ["duplicate"] * 2 + ["ok"] * 3)
 
@@ -52,6 +52,6 @@ def test_a_page_that_was_learned_is_said(tmp_path: Path) -> None:
     [pytest.param(2, [], id="a second time"), pytest.param(1, ["--two-pass"], id="two passes")],
 )
 def test_who_does_not_wait_ends_at_once(tmp_path: Path, options: list[str]) -> None:
-    """A second Ctrl-C ends the command in the middle of a page."""
+    """A second Ctrl-C, or the first with `--two-pass`, ends the command in the middle of a page."""
     assert extracted(tmp_path, *options) == (130, ["ok"] * (not options))
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

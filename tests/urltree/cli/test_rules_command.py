@@ -1,4 +1,4 @@
-"""The command `urltree rules suggest`: it turns pages or a state into query rules."""
+"""The command `urltree rules suggest`, which suggests query rules from pages or a state."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ SITE = [*stories(12), *lists(15)]
 
 @pytest.fixture(name="site")
 def _site(tmp_path: Path) -> Path:
-    """Return a file with the pages of SITE."""
+    """Return the path of a file with the pages of SITE."""
     return written(tmp_path, SITE)
 
 
 def written(folder: Path, pages: Iterable[dict[str, str]]) -> Path:
-    """Write a file of pages."""
+    """Write pages to a file, and return its path."""
     path = folder / "pages.jsonl"
     path.write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in pages))
     return path
 
 
 def suggest(*arguments: object) -> Result:
-    """Run the command to its end."""
+    """Run `urltree rules suggest` to its end."""
     return CliRunner().invoke(main, ["rules", "suggest", *map(str, arguments)])
 
 
 def suggested(*arguments: object) -> list[Any]:
-    """Return the rules that the command prints."""
+    """Return the rules that the command prints as YAML."""
     run = suggest("--format", "yaml", *arguments)
     assert run.exit_code == 0, run.output
     parse_rules(run.stdout)
@@ -47,7 +47,10 @@ def suggested(*arguments: object) -> list[Any]:
 
 
 def test_what_it_prints_is_obeyed_as_rules(tmp_path: Path, site: Path) -> None:
-    """Sessions and the order of a list are dropped; stories and pages of a list stay apart."""
+    """`extract` accepts the printed rules, which drop sessions and the sort order of lists.
+
+    Stories, and pages of a list, keep different keys.
+    """
     (tmp_path / "rules.yaml").write_text(suggest("--format", "yaml", site).stdout)
     kept = {e.url_key for e in extract(SITE, rules=tmp_path / "rules.yaml") if e.url_key}
     lists_kept = {f"{HOST}/list/{n}/{q}" for n in range(15) for q in ("", "?page=2", "?page=3")}
@@ -55,14 +58,14 @@ def test_what_it_prints_is_obeyed_as_rules(tmp_path: Path, site: Path) -> None:
 
 
 def test_a_state_says_the_same_as_its_pages(tmp_path: Path, site: Path) -> None:
-    """A state has neither URLs nor HTML, but leads to the same rules."""
+    """A state leads to the same rules as its pages, although it contains neither URLs nor HTML."""
     list(extract(SITE, state=tmp_path / "state"))
     assert suggested("--state", tmp_path / "state") == suggested(site)
     assert len(suggested("--state", tmp_path / "state")) == 2
 
 
 def test_a_state_stays_as_it_is(tmp_path: Path) -> None:
-    """No byte of the state changes."""
+    """`rules suggest` changes no byte of a state."""
     list(extract(SITE, state=tmp_path / "state"))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
     suggest("--state", tmp_path / "state")
@@ -70,12 +73,12 @@ def test_a_state_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_undecided_is_no_rule(tmp_path: Path) -> None:
-    """Two visits of three stories are too few for a rule."""
+    """Three stories with three visits each are too few for a rule."""
     assert suggested(written(tmp_path, stories(3))) == []
 
 
 def test_pages_that_could_not_be_read_are_counted(tmp_path: Path) -> None:
-    """Pages that cannot be read are counted on stderr, as `extract` does."""
+    """Pages that cannot be read are counted on stderr, as by `extract`."""
     pages = [*SITE, {"url": "https://example.org/x"}]
     run = suggest("--format", "yaml", written(tmp_path, pages))
     assert run.stderr.startswith(f"{len(pages)} pages of 1 domain, ")
@@ -83,13 +86,16 @@ def test_pages_that_could_not_be_read_are_counted(tmp_path: Path) -> None:
 
 
 def test_counts_stand_beside_each_rule(site: Path) -> None:
-    """The counts are printed as comments, so that readers see the reason."""
+    """The counts are printed as comments beside each rule, so that users see the reason."""
     printed = suggest("--format", "yaml", site).stdout
     assert "  # session: drop (24 pairs: 24 same at 12 addresses, 0 different)\n" in printed
 
 
 def test_rules_in_force_settle_what_they_drop(tmp_path: Path, site: Path) -> None:
-    """With sessions dropped by a rule, stories are compared with each other."""
+    """Parameters that a given rule drops are not suggested again.
+
+    Without sessions, stories are compared with each other, so there is evidence about `id`.
+    """
     (tmp_path / "rules.yaml").write_text(suggest("--format", "yaml", site).stdout)
     run = suggest("--format", "jsonl", "--rules", tmp_path / "rules.yaml", site)
     lines = [orjson.loads(line) for line in run.stdout.splitlines()]
@@ -103,7 +109,7 @@ def test_rules_in_force_settle_what_they_drop(tmp_path: Path, site: Path) -> Non
 def test_a_table_has_a_line_for_each_parameter(
     monkeypatch: pytest.MonkeyPatch, site: Path, has_rich: bool
 ) -> None:
-    """Each row has host, path, parameter, answer and counts, with rich and without it."""
+    """The table has a row for each parameter, with its counts, whether or not rich is installed."""
     if not has_rich:
         hide_rich(monkeypatch)
     rows = [line.split() for line in suggest(site).stdout.splitlines()]
@@ -111,7 +117,10 @@ def test_a_table_has_a_line_for_each_parameter(
 
 
 def test_names_of_a_site_end_no_comment_and_speak_to_no_terminal(tmp_path: Path) -> None:
-    """Names are printed percent-encoded, and retained decoded."""
+    """Parameter names are printed percent-encoded.
+
+    No name can then end a comment or control the terminal. A rule retains the decoded names.
+    """
     pages = [
         page(f"/?%0Arules:%1B[2J%FF={n}&[b]={s}", f"story {n}") for n in range(12) for s in "ab"
     ]
@@ -139,7 +148,7 @@ def test_names_of_a_site_end_no_comment_and_speak_to_no_terminal(tmp_path: Path)
     ],
 )
 def test_wrong_use_is_said(arguments: tuple[str, ...], code: int, said: str) -> None:
-    """Wrong usage ends with a message of one sentence, and creates no state."""
+    """Wrong usage gives the expected exit code and message, and creates no state."""
     run = suggest(*arguments)
     assert run.exit_code == code
     assert said in run.output

@@ -1,4 +1,4 @@
-"""What an import of `urltree` and of its rooms for crawling loads."""
+"""Imports of `urltree` and of `urltree.crawl` load only the libraries that they need."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def loaded_by(module: str, *blocked: str) -> set[str]:
     """Import a module in a process of its own; return the names of all modules that it loads.
 
     Args:
-        module: imported there.
-        blocked: modules whose import fails there.
+        module: name of the imported module.
+        blocked: names of modules whose import fails in this process.
     """
     code = (
         f"import sys; sys.modules.update(dict.fromkeys({blocked!r})); import {module}; "
@@ -38,13 +38,13 @@ def loaded_by(module: str, *blocked: str) -> set[str]:
 
 @pytest.mark.parametrize("module", ["urltree", "urltree.cli", "urltree.extractor"])
 def test_the_library_loads_nothing_for_crawling(module: str) -> None:
-    """It works without the extra `crawl`, and starts as fast as before."""
+    """The library loads no module for crawling, so it needs no extra `crawl` and starts fast."""
     loaded = loaded_by(module)
     assert loaded.isdisjoint({*OF_CRAWL, "urltree.crawl"})
 
 
 def test_decisions_load_no_http_client() -> None:
-    """Not even indirectly: a simulation of them needs no network."""
+    """The modules in `decisions` do not load aiohttp, not even indirectly: they need no network."""
     rooms = (CRAWL / "decisions").rglob("*.py")
     modules = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in rooms]
     assert len(modules) > 20
@@ -52,7 +52,7 @@ def test_decisions_load_no_http_client() -> None:
 
 
 def test_the_client_needs_the_extra_alone() -> None:
-    """Neither the job's libraries nor its settings: options are passed in."""
+    """The web client needs only the extra `crawl`, not the libraries or settings of the job."""
     modules = (CRAWL / "web").glob("*.py")
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in modules]
     assert len(names) > 5
@@ -62,7 +62,10 @@ def test_the_client_needs_the_extra_alone() -> None:
 
 
 def test_the_extra_has_every_library_that_crawling_imports() -> None:
-    """Beside those of `urltree` itself; what aiohttp brings for its own interface comes with it."""
+    """The dependencies and the extra `crawl` declare all libraries of `urltree.crawl`, except yarl.
+
+    aiohttp depends on yarl, whose URLs are part of aiohttp's interface.
+    """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     lines = [*project["dependencies"], *project["optional-dependencies"]["crawl"]]
     declared = {re.split(r"[^\w-]", line)[0].lower().replace("_", "-") for line in lines}
@@ -74,7 +77,7 @@ def test_the_extra_has_every_library_that_crawling_imports() -> None:
         if name in distributions and name != "urltree"
     }
     assert imported >= {"aiohttp", "feedparser", "protego"}
-    assert imported - declared == {"yarl"}  # aiohttp's class for URLs
+    assert imported - declared == {"yarl"}  # aiohttp depends on yarl
 
 
 def top_level_imports(path: Path) -> set[str]:

@@ -1,4 +1,4 @@
-"""Heuristics by name, and the paper's four at the limits of their N."""
+"""The registry of heuristics, and the four heuristics of the paper at the limits of their N."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ PAPERS = ("strict", "strict-support-100", "strict-at-domain", "relaxed-at-domain
 
 
 def leaf_of(*, support: int, at_domain: int) -> Node:
-    """Return the leaf /x of `support` documents with block 1, only the last of them with block 9.
+    """Return a leaf with `support` documents, in a tree with `at_domain` documents.
 
-    Further documents of the domain contain block 1 too, and one of them block 9.
+    All documents contain block 1. Block 9 is in one document at the leaf, and in one elsewhere.
     """
     tree = UrlTree()
     for number in range(at_domain - support):
@@ -30,7 +30,7 @@ def leaf_of(*, support: int, at_domain: int) -> Node:
 
 
 def judge(name: str, hashes: list[int], leaf: Node) -> Verdict:
-    """Return a heuristic's verdict of a document with these blocks, without path statistics."""
+    """Return the verdict of a heuristic on a document with these blocks."""
     return heuristic(name).judge(document(1, hashes), leaf, PathStatistics())
 
 
@@ -50,7 +50,10 @@ def judge(name: str, hashes: list[int], leaf: Node) -> Verdict:
     ],
 )
 def test_the_node_that_judges(name: str, support: int, at_domain: int, depth: int) -> None:
-    """It is the first node with enough support from the leaf rootward, else the root."""
+    """The judging node is the first one with enough support between the leaf and the root.
+
+    If no node has enough support, the root judges.
+    """
     verdict = judge(name, [], leaf_of(support=support, at_domain=at_domain))
     assert verdict.depth == depth
     assert verdict.support == (support if depth else at_domain)
@@ -68,7 +71,10 @@ def test_the_node_that_judges(name: str, support: int, at_domain: int, depth: in
 def test_a_block_is_boilerplate_where_it_occurs_more_often_than_c_max(
     name: str, at_domain: int, boilerplate: tuple[bool, ...]
 ) -> None:
-    """Block 9 is in 2 documents of the domain, and in 1 at the leaf."""
+    """A block is boilerplate if more than `c_max` documents of the judging node contain it.
+
+    Block 9 is in 2 documents of the domain, and in 1 at the leaf.
+    """
     verdict = judge(name, [1, 9, 1], leaf_of(support=5, at_domain=at_domain))
     assert verdict.boilerplate == boilerplate
     at_leaf = verdict.depth == 1
@@ -76,26 +82,26 @@ def test_a_block_is_boilerplate_where_it_occurs_more_often_than_c_max(
 
 
 def test_a_first_page_has_nothing_but_content() -> None:
-    """Nothing is known yet, and a block that occurs twice on one page counts once."""
+    """The first page is content only; a block that occurs twice on one page counts once."""
     leaf = UrlTree().insert(b"a", ("x",), array("Q", [1]))
     assert judge("strict", [1, 1], leaf).boilerplate == (False, False)
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_the_papers_heuristics_know_neither_kinds_nor_paths(name: str) -> None:
-    """So their rows have not changed."""
+    """The paper's heuristics return neither kinds nor path statistics, so rows store none."""
     verdict = judge(name, [1, 9], leaf_of(support=5, at_domain=9))
     assert (verdict.kinds, verdict.contribution) == (None, None)
 
 
 @pytest.mark.parametrize("name", [*NAMES, "strict-support-1", "relaxed-at-domain-1000"])
 def test_a_heuristic_is_named_as_it_is_asked_for(name: str) -> None:
-    """Its name is written to settings, rows and clean-text."""
+    """A heuristic has the name by which it is requested; rows and clean-text store this name."""
     assert heuristic(name).name == name
 
 
 def test_the_papers_four_follow_the_default() -> None:
-    """They have the paper's N (section 5.5); heuristics that are added come after them."""
+    """The default comes first in the list of names, then the four of the paper (section 5.5)."""
     assert NAMES[: 1 + len(PAPERS)] == (DEFAULT, *PAPERS)
 
 
@@ -114,7 +120,7 @@ def test_the_papers_four_follow_the_default() -> None:
     ],
 )
 def test_an_unknown_name_is_refused_with_those_that_are_known(name: str) -> None:
-    """The message is one sentence with the known names."""
+    """An unknown name raises ValueError, whose message lists the known names."""
     with pytest.raises(ValueError, match="use one of evidence, strict, ") as refused:
         heuristic(name)
     assert repr(name) in str(refused.value)

@@ -1,7 +1,7 @@
 """The four heuristics give the verdicts of the paper, which `paper.py` computes independently.
 
-They are compared on generated sites; on the first pages of each measured site if `../shared`
-exists; and with STREAMS=whole on all 11,068 pages.
+Both are compared on generated sites and, if `../shared` exists, on the first pages of each measured
+site. With STREAMS=whole they are compared on all 11,068 pages.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from urltree.tree.window import DAY, Eviction
 
 STREAMS = Path(__file__).parents[4] / "shared" / "data" / "streams"
 SITES = sorted(STREAMS.glob("*.jsonl.zst"))
-FIRST = None if os.environ.get("STREAMS") == "whole" else 110  # 100 always stay in the window
+FIRST = None if os.environ.get("STREAMS") == "whole" else 110  # pages; the window keeps 100
 
 EVICTIONS = (None, Eviction(), Eviction(max_documents=60, max_age=30 * DAY, keep=20))
 PAPERS = ("strict", "strict-support-100", "strict-at-domain", "relaxed-at-domain-500")
@@ -43,7 +43,7 @@ EPOCH = datetime(2013, 10, 27, tzinfo=UTC)
 def test_generated_sites_get_the_verdicts_of_the_paper(
     eviction: Eviction | None, seed: int
 ) -> None:
-    """More than 500 documents cross the N of each heuristic."""
+    """A generated site has over 500 documents, which is more than the N of each heuristic."""
     verdicts, differing = compare(generated_site(random.Random(seed)), eviction)
     assert verdicts > len(PAPERS) * 5_000
     assert differing == []
@@ -54,7 +54,7 @@ def test_generated_sites_get_the_verdicts_of_the_paper(
 def test_real_sites_get_the_verdicts_of_the_paper(
     site: Path, record_testsuite_property: Callable[[str, object], None]
 ) -> None:
-    """Each page is tokenised once, and judged by every heuristic with every window."""
+    """On measured sites the verdicts equal the paper's, for each heuristic and each eviction."""
     compared = 0
     for documents in real_domains(site):
         for eviction in EVICTIONS:
@@ -66,7 +66,7 @@ def test_real_sites_get_the_verdicts_of_the_paper(
 
 
 def compare(documents: list[Document], eviction: Eviction | None) -> tuple[int, list[str]]:
-    """Return the number of compared verdicts, and the heuristic and document of each difference."""
+    """Return the number of compared verdicts, and the heuristic and page of each difference."""
     compared, differing = 0, []
     domains = {name: Site(heuristic(name), eviction) for name in PAPERS}
     for each, expected in zip(documents, said_in_the_paper(documents, eviction), strict=True):
@@ -81,7 +81,7 @@ def compare(documents: list[Document], eviction: Eviction | None) -> tuple[int, 
 def said_in_the_paper(
     documents: Iterable[Document], eviction: Eviction | None
 ) -> Iterator[dict[str, list[bool]]]:
-    """Return the boilerplate of each heuristic by the independent computation."""
+    """Return, for each document, the verdicts that `paper.py` computes by heuristic."""
     pages = (
         paper.Page(each.time or 0, each.id, each.branch, [block.hash for block in each.blocks])
         for each in documents
@@ -92,7 +92,7 @@ def said_in_the_paper(
 
 
 def generated_site(chance: random.Random) -> list[Document]:
-    """Generate sections with menus, a changing sidebar, and quotes that occur up to three times."""
+    """Return a site of sections with menus, a changing sidebar, and quotes that recur."""
     documents = []
     for number in range(600):
         section = chance.randrange(6)
@@ -108,7 +108,7 @@ def generated_site(chance: random.Random) -> list[Document]:
 
 
 def real_domains(site: Path) -> list[list[Document]]:
-    """Return the pages of a stream by domain, without duplicates."""
+    """Return the pages of a stream by site, without duplicates."""
     scheme, domains = KeyScheme(), defaultdict[str, dict[str, Document]](dict)
     with zstandard.open(site, "rt", encoding="utf-8") as stream:
         for line in islice(stream, FIRST):

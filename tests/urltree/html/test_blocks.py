@@ -1,4 +1,4 @@
-"""The block hash: it is stored in every row, so its values are pinned."""
+"""Block hashes: rows store them, so their values are pinned."""
 
 from unicodedata import category, normalize
 
@@ -27,7 +27,7 @@ from urltree.html.blocks import block_hash, block_hashes, normalise_text
     ],
 )
 def test_letters_and_marks_in_lower_case_are_what_counts(text: str, letters: str) -> None:
-    """All other characters are dropped, in every script."""
+    """Only letters and combining marks count, in lower case and in every script."""
     assert normalise_text(text) == normalize("NFC", letters)
 
 
@@ -45,13 +45,16 @@ def test_letters_and_marks_in_lower_case_are_what_counts(text: str, letters: str
     ],
 )
 def test_digests_are_those_of_every_release(text: str, digest: int) -> None:
-    """A change here makes every stored row worthless: raise TOKENIZER_VERSION."""
+    """Hashes are the same in every release; a change makes stored rows useless.
+
+    Whoever changes a hash must raise TOKENIZER_VERSION.
+    """
     assert block_hash(text) == digest
 
 
 @given(st.text())
 def test_normalising_twice_changes_nothing(text: str) -> None:
-    """A normalised text is in NFC, has only letters and marks, and is not changed again."""
+    """A normalised text is in NFC, has only letters and marks, and does not change again."""
     once = normalise_text(text)
     assert normalise_text(once) == once == normalize("NFC", once)
     assert all(category(character)[0] in "LM" for character in once)
@@ -59,18 +62,21 @@ def test_normalising_twice_changes_nothing(text: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_composed_and_decomposed_text_have_one_hash(text: str) -> None:
-    """The two forms are canonically equivalent in Unicode."""
+    """Composed and decomposed text have one hash, because Unicode defines them as equivalent."""
     assert block_hash(normalize("NFD", text)) == block_hash(normalize("NFC", text))
 
 
 @given(st.text(st.characters(codec="ascii")))
 def test_the_short_way_for_ascii_is_the_long_way(text: str) -> None:
-    """The hash of ASCII text is that of its normalised text."""
+    """The faster code for ASCII text gives the same result as the code for any text."""
     assert normalise_text(text) == "".join(c for c in text.lower() if c.isalpha())
     assert block_hash(text) == block_hash(normalise_text(text) + "—")
 
 
 @given(st.lists(st.text()))
 def test_the_blocks_of_a_page_have_the_hashes_that_each_has_alone(texts: list[str]) -> None:
-    """NULs and final letters make no difference when a page is normalised as one text."""
+    """The blocks of a page have the same hashes together as alone.
+
+    All texts are normalised as one text; NULs and final letters must not affect the neighbours.
+    """
     assert block_hashes(texts) == [block_hash(text) for text in texts]

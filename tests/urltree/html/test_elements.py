@@ -1,4 +1,4 @@
-"""The tokens of elements: those of the template are kept, those of one page are not."""
+"""The tokens of elements: names of the template are kept, names of one page are not."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from urltree.html.elements import MAX_TOKENS, read_attributes
     "name", ["content", "col-md-6", "h2", "depth-1", "entry-content", "kommentár"]
 )
 def test_a_name_of_the_template_is_kept(name: str) -> None:
-    """Small numbers belong to templates."""
+    """A class name of the template is kept, even if it contains a small number."""
     assert read_attributes({"class": name})[0] == (name,)
 
 
@@ -28,18 +28,18 @@ def test_a_name_of_the_template_is_kept(name: str) -> None:
     ],
 )
 def test_a_volatile_name_is_left_out(name: str) -> None:
-    """It differs between the pages of one template."""
+    """A class name or id that differs between pages of one template is left out."""
     assert read_attributes({"class": f"a {name} b", "id": name})[0] == ("a", "b")
 
 
 def test_classes_come_first_and_an_id_is_marked() -> None:
-    """An id begins with `#`; repeated names count once."""
+    """Class names come before the id, which gets the prefix `#`; a repeated name is kept once."""
     tokens, _ = read_attributes({"id": "main", "class": " wide\n main wide "})
     assert tokens == ("wide", "main", "#main")
 
 
 def test_tokens_are_capped() -> None:
-    """One element cannot fill a record."""
+    """An element has at most MAX_TOKENS tokens, so that it cannot fill a record."""
     tokens, _ = read_attributes({"class": " ".join(f"c{chr(n)}" for n in range(97, 123)) * 1000})
     assert len(tokens) == MAX_TOKENS
 
@@ -56,5 +56,5 @@ def test_tokens_are_capped() -> None:
 def test_an_element_says_of_itself_that_it_is_hidden(
     attributes: dict[str, str], *, hidden: bool
 ) -> None:
-    """Attributes count; style sheets and class names do not."""
+    """An element is hidden by its own attributes; style sheets and class names do not count."""
     assert read_attributes(attributes)[1] is hidden

@@ -1,4 +1,4 @@
-"""Markup that takes libxml2 seconds is refused; deep markup that it can parse is not."""
+"""The parser refuses markup that takes libxml2 seconds, and accepts other deep markup."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from urltree.page import PageError, Reason
     ],
 )
 def test_markup_that_takes_seconds_is_refused(html: str) -> None:
-    """Such a page would stall a worker, some pages for minutes; it is refused with a reason."""
+    """Markup that would stall a worker for seconds or minutes raises PageError with a reason."""
     with pytest.raises(PageError) as refused:
         tokenize(html)
     assert refused.value.reason is Reason.TOO_LARGE
@@ -31,14 +31,14 @@ def test_markup_that_takes_seconds_is_refused(html: str) -> None:
     ],
 )
 def test_deep_markup_is_kept(html: str, blocks: int) -> None:
-    """Many tags alone are allowed: every block is there or counted."""
+    """Many tags or levels alone are no reason to refuse a page; each block is kept or counted."""
     page = tokenize(html)
     assert 0 < len(page.blocks) + page.blocks_over_cap <= blocks
 
 
 def test_a_page_fed_in_pieces_is_the_same_page() -> None:
-    """A chunk may end inside a character, a tag or an entity."""
+    """Parsing in chunks gives the same blocks, even if a chunk ends inside a character or a tag."""
     half = "<div class=é><p>größer &amp; <b>kühner</b> 東京</p>"
-    many = tokenize(half * 8_000)  # enough tags to be fed in chunks
+    many = tokenize(half * 8_000)  # so many tags that the parser reads chunks
     few = tokenize(half * 100)
     assert [block.text for block in many.blocks[:100]] == [block.text for block in few.blocks]

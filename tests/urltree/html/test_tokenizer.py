@@ -1,4 +1,4 @@
-"""How a page is split into text blocks."""
+"""The tokenizer: how a page is split into text blocks."""
 
 import pytest
 from lxml import etree
@@ -14,7 +14,10 @@ def texts(html: str | bytes) -> list[str]:
 
 
 def test_the_recorded_libxml2_is_the_one_that_runs() -> None:
-    """Stored hashes depend on libxml2's repairs: a new libxml2 needs a new TOKENIZER_VERSION."""
+    """The installed libxml2 is the recorded one, because its repairs affect stored hashes.
+
+    A new libxml2 needs a new TOKENIZER_VERSION.
+    """
     assert etree.LIBXML_VERSION == LIBXML
 
 
@@ -40,7 +43,10 @@ def test_the_recorded_libxml2_is_the_one_that_runs() -> None:
     ],
 )
 def test_text_is_split_at_every_tag_that_is_not_inline(html: str, blocks: list[str]) -> None:
-    """Inline tags are ignored, white space collapses, and a block of white space is dropped."""
+    """Every tag that is not inline ends a block.
+
+    White space collapses, and a block of only white space is dropped.
+    """
     assert texts(html) == blocks
 
 
@@ -64,23 +70,26 @@ def test_text_is_split_at_every_tag_that_is_not_inline(html: str, blocks: list[s
     ],
 )
 def test_what_is_no_text_is_dropped_with_its_content(tag: str) -> None:
-    """A dropped element ends the block."""
+    """An element that contains no text of the page is dropped, and ends the block before it."""
     assert texts(f"<p>a<{tag}><i>x</i></{tag}>b") == ["a", "b"]
 
 
 def test_dropped_elements_nest() -> None:
-    """Text after the end of an inner one is still dropped."""
+    """Text after an inner dropped element is dropped too, until the outer element ends."""
     assert texts("<template><template>x</template>y</template>z") == ["z"]
 
 
 def test_a_pre_keeps_its_lines_and_inner_spaces() -> None:
-    """Blank lines around it are dropped; `br` is a line break in it."""
+    """A <pre> keeps its lines and spaces; only blank lines at its start and end are dropped."""
     html = "<pre>\n\n  if x:\r\n      <b>y</b>  z<br>end \n\n</pre>"
     assert texts(html) == ["  if x:\n      y  z\nend"]
 
 
 def test_a_block_knows_where_it_stands() -> None:
-    """It has a path, heading level and hidden flag; the table has only elements of such paths."""
+    """Each block has an element, a heading level and a hidden flag.
+
+    The page has only elements that contain a block.
+    """
     page = tokenize(
         "<body><nav><div></div></nav><main class='wide post-77' id=top><h2><div>A</div></h2>"
         "<section hidden><p>B</p></section><p>C"
@@ -113,12 +122,15 @@ def test_a_block_knows_where_it_stands() -> None:
     ],
 )
 def test_a_block_knows_how_much_of_it_is_linked(html: str, shares: list[float]) -> None:
-    """The share is that of characters inside links, without white space."""
+    """The link share of a block is the share of its characters in links, without white space."""
     assert [block.link_share for block in tokenize(html).blocks] == shares
 
 
 def test_a_page_says_who_it_is() -> None:
-    """The first value counts; a title inside svg or a link inside noscript is ignored."""
+    """The first title, language, canonical link and author of a page count.
+
+    A title inside <svg> and a link inside <noscript> are ignored.
+    """
     page = tokenize(
         "<html lang=sl><svg><title>Icon</title></svg><title> The &amp;\n title </title>"
         "<title>Other</title><noscript><link rel=canonical href=/no></noscript>"
@@ -132,20 +144,20 @@ def test_a_page_says_who_it_is() -> None:
 
 
 def test_json_ld_is_bounded() -> None:
-    """A body that would exceed the limit of all bodies is dropped completely."""
+    """A JSON-LD body that would exceed the limit for all bodies is dropped completely."""
     sizes = [MAX_JSON_LD - 10, 11, 10]
     scripts = [f'<script type="application/ld+json">{"x" * size}</script>' for size in sizes]
     assert [len(body) for body in tokenize("".join(scripts)).json_ld] == [sizes[0], sizes[2]]
 
 
 def test_blocks_beyond_the_cap_are_counted() -> None:
-    """A page of a million blocks takes no more memory than one of ten thousand."""
+    """Blocks beyond MAX_BLOCKS are only counted, so that the memory for a page is bounded."""
     page = tokenize("<p>x" * (MAX_BLOCKS + 5))
     assert (len(page.blocks), page.blocks_over_cap) == (MAX_BLOCKS, 5)
 
 
 def test_text_is_never_decoded_again() -> None:
-    """A charset in a text is ignored; for bytes the header counts."""
+    """A charset in a page that is given as text is ignored; for bytes the HTTP header counts."""
     html = "<meta charset=iso-8859-2><meta http-equiv=content-type content='a; charset=utf-16'>žá漢"
     assert texts(html) == ["žá漢"]
     assert texts("\ud800") == ["\N{REPLACEMENT CHARACTER}"]
@@ -155,20 +167,20 @@ def test_text_is_never_decoded_again() -> None:
 
 @pytest.mark.parametrize("html", ["", " ", b"", "\0", "<", "<!-- ", "<script>", "</p>"])
 def test_a_page_without_text_has_no_blocks(html: str | bytes) -> None:
-    """An empty page causes no error."""
+    """A page without text causes no error and has no blocks, or only the block `<`."""
     assert [block.text for block in tokenize(html).blocks] in ([], ["<"])
 
 
 @pytest.mark.parametrize("tag", ["div", "p", "b", "a", "td", "table><tr><td", "ul><li", "x-y"])
 def test_deep_and_unclosed_tags_lose_no_text(tag: str) -> None:
-    """With 50,000 levels, all text is there or counted, and paths have a limit."""
+    """With 50,000 levels all text is kept or counted, and the number of elements is bounded."""
     page = tokenize(f"<{tag}>x" * 50_000)
     assert sum(len(block.text) for block in page.blocks) + page.blocks_over_cap == 50_000
     assert len(page.elements) <= MAX_DEPTH + MAX_BLOCKS
 
 
 def test_an_element_beyond_the_depth_counts_as_the_deepest() -> None:
-    """After the deep part, paths are right again."""
+    """Text below the depth limit belongs to the deepest element; later paths are right again."""
     page = tokenize(f"{'<div>' * 600}deep{'</div>' * 599}<h1>shallow")
     deep, shallow = page.blocks
     assert deep.element == MAX_DEPTH - 1
@@ -177,6 +189,6 @@ def test_an_element_beyond_the_depth_counts_as_the_deepest() -> None:
 
 @pytest.mark.parametrize("character", ["word ", "é", "&", "\0", "\x01"])
 def test_a_text_of_ten_megabytes_is_one_block(character: str) -> None:
-    """Only NUL is lost, which browsers drop too."""
+    """A text of 10 MB is kept, except for NULs, which browsers drop too."""
     text = character * (10_000_000 // len(character.encode()))
     assert "".join(texts(text)) == text.replace("\0", "").strip()

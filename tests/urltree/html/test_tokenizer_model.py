@@ -1,4 +1,4 @@
-"""The tokenizer compared with a simple model, and on generated input."""
+"""The tokenizer: it is compared with a simple model, and tested on generated input."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +29,7 @@ soup = st.lists(
 
 
 def by_the_tree(page: str) -> list[str]:
-    """Return the blocks of simple markup by a walk over lxml's tree."""
+    """Return the blocks of simple markup, found by a walk over the tree of lxml."""
     pieces: list[str] = []
 
     def walk(element: lxml_html.HtmlElement) -> None:
@@ -47,14 +47,14 @@ def by_the_tree(page: str) -> list[str]:
 
 @given(st.lists(markup, max_size=5).map("".join))
 def test_blocks_are_those_that_a_walk_over_the_tree_finds(page: str) -> None:
-    """Both ways to read a page give the same blocks."""
+    """The tokenizer finds the same blocks as a walk over the tree of lxml."""
     page = f"<div>{page}</div>"
     assert [block.text for block in tokenize(page).blocks] == by_the_tree(page)
 
 
 @given(st.one_of(st.text(), st.binary(), soup))
 def test_every_input_has_a_result_that_holds_together(page: str | bytes) -> None:
-    """There is no error; hashes are those of the texts; each path leads to the top."""
+    """Any input gives blocks with the hashes of their texts, and elements with a valid parent."""
     blocks, elements, *_ = tokenize(page)
     for block in blocks:
         assert block.text.strip()

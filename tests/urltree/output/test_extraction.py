@@ -1,4 +1,4 @@
-"""Clean text of a judged document, and the result for a refused page."""
+"""Extractions: the clean text of a judged document, and the result for a refused page."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def story() -> Document:
 
 
 def test_text_is_the_kept_blocks_joined_by_newlines(story: Document) -> None:
-    """Nothing is prepended, and there are no empty lines."""
+    """The text is the kept blocks joined by newlines, without a title or empty lines."""
     assert clean_text(story, VERDICT).text == "Headline\nTwo\nlines"
 
 
 def test_markdown_comes_with_a_setting(story: Document) -> None:
-    """It is made of the same blocks."""
+    """Markdown is made of the same blocks as the text, and only if the setting is on."""
     assert clean_text(story, VERDICT).markdown is None
     assert clean_text(story, VERDICT, markdown=True).markdown == "# Headline\n\nTwo lines"
 
 
 def test_text_is_empty_where_all_is_boilerplate(story: Document) -> None:
-    """This is a result, not an error."""
+    """The text is empty if all blocks are boilerplate; this is a result, not an error."""
     extraction = clean_text(story, replace(VERDICT, boilerplate=(True,) * 4))
     assert (extraction.status, extraction.text) == ("ok", "")
 
@@ -55,13 +55,16 @@ def test_text_is_empty_where_all_is_boilerplate(story: Document) -> None:
     ("depth", "node"), [(0, "example.org"), (1, "example.org/news"), (2, "example.org/news/1")]
 )
 def test_the_node_that_judged_is_named(story: Document, depth: int, node: str) -> None:
-    """The name begins with the domain."""
+    """The name of the judging node consists of the domain and the segments below it."""
     extraction = clean_text(story, replace(VERDICT, depth=depth))
     assert (extraction.node, extraction.support) == (node, 5)
 
 
 def test_what_came_in_travels_along(story: Document) -> None:
-    """There is no time of processing, so a replay has the same bytes."""
+    """The fields of the document are copied to the Extraction.
+
+    It has no processing time, so that a replay has the same bytes.
+    """
     extraction = clean_text(story, VERDICT)
     assert (extraction.url, extraction.id, extraction.origin) == (story.url, story.id, story.origin)
     assert (extraction.meta, extraction.language) == ({"user": "id"}, "en")
@@ -72,7 +75,7 @@ def test_what_came_in_travels_along(story: Document) -> None:
 
 
 def test_blocks_come_with_a_setting(story: Document) -> None:
-    """The kept blocks or all blocks are given, each with its position in the page."""
+    """With the setting `content` or `all`, blocks are returned with their position in the page."""
     menu = ExtractedBlock(0, "Menu", "p", 0, "boilerplate", 5)
     headline = ExtractedBlock(1, "Headline", "h1", 1, "content", 1)
     empty = ExtractedBlock(2, "", "p", 0, "content", 1)
@@ -83,19 +86,19 @@ def test_blocks_come_with_a_setting(story: Document) -> None:
 
 
 def test_blocks_have_no_count_where_counts_were_not_stored(story: Document) -> None:
-    """For example in a replay of a page that was judged before the setting was on."""
+    """Blocks have no count if none was stored, because the setting was off at that time."""
     blocks = clean_text(story, replace(VERDICT, counts=None), "content").blocks or ()
     assert [block.count for block in blocks] == [None, None, None]
 
 
 def test_a_verdict_of_another_page_is_a_bug(story: Document) -> None:
-    """It has another number of blocks."""
+    """A verdict of another page has another number of blocks, so it raises ValueError."""
     with pytest.raises(ValueError, match="argument"):
         clean_text(story, replace(VERDICT, boilerplate=(True,)))
 
 
 def test_a_page_at_fault_has_an_outcome_too() -> None:
-    """The result has the reason, and the user's own strings."""
+    """A refused page gives an Extraction with the reason, the URL and the user's own strings."""
     page = Page(url="https://example.org/", html="", meta={"user": "id"})
     extraction = failure(page, "raw-html/0/1", PageError(Reason.EMPTY, "html: is empty"))
     assert (extraction.status, extraction.error) == ("error", Reason.EMPTY)
@@ -104,6 +107,6 @@ def test_a_page_at_fault_has_an_outcome_too() -> None:
 
 
 def test_what_is_no_page_at_all_has_an_outcome_too() -> None:
-    """Only its origin is known."""
+    """A record that is no page gives an Extraction with only its origin and the error."""
     extraction = failure(None, "raw-html/0/1", PageError(Reason.MALFORMED, "is no JSON"))
     assert (extraction.url, extraction.origin) == (None, "raw-html/0/1")

@@ -1,4 +1,4 @@
-"""Markdown of a page: its form; a parser reads exactly the page's text."""
+"""Markdown of a page: its form, and that a parser reads exactly the text of the page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from urltree.output.markdown.structure import MAX_CONTAINERS
 from urltree.output.markdown.tables import MAX_CELL_BLOCKS
 
 GITHUB = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-# every tag that Markdown knows something of, and some that it does not
+# all tags that become Markdown markup, and some that do not
 TAGS = (
     *("article", "div", "p", "section", "b", "h1", "h2", "h6", "blockquote", "pre", "figure"),
     *("ul", "ol", "menu", "li", "dl", "dt", "dd", "figcaption"),
@@ -52,19 +52,19 @@ TEXTS = MARKUP | st.sampled_from(FRAGMENTS)
 
 
 def read(html: str) -> Document:
-    """Return the document of a page."""
+    """Return the document that is made of a page."""
     page = tokenize(html)
     return replace(document(1, []), blocks=page.blocks, elements=page.elements)
 
 
 def of(html: str) -> str:
-    """Return the Markdown of a page without boilerplate."""
+    """Return the Markdown of a page if all its blocks are kept."""
     page = read(html)
     return markdown(page, [False] * len(page.blocks))
 
 
 def text_of(tokens: Sequence[Token]) -> Iterator[str]:
-    """Return the texts that a reader sees; any other token is an error."""
+    """Return the texts that a reader of the Markdown sees; fail for tokens that are not text."""
     for token in tokens:
         if token.type == "fence":
             yield token.content
@@ -84,7 +84,7 @@ def _text_of_inline(token: Token) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return text without white space."""
+    """Return the words of a text, without white space."""
     return text.split()
 
 
@@ -116,7 +116,7 @@ CONTEXTS = {
 
 @pytest.mark.parametrize("context", CONTEXTS.values(), ids=CONTEXTS)
 def test_what_looks_like_markup_is_text_wherever_it_stands(context: str) -> None:
-    """Each text is tested alone, in each kind of block."""
+    """A text that looks like markup is read as text, in each kind of block."""
     for fragment in FRAGMENTS:
         page = read(context.replace("{}", escape(fragment)))
         kept = [False] * len(page.blocks)
@@ -127,7 +127,7 @@ def test_what_looks_like_markup_is_text_wherever_it_stands(context: str) -> None
 @settings(deadline=None)
 @given(pages(), st.data())
 def test_a_parser_reads_the_kept_text_and_nothing_else(html: str, data: st.DataObject) -> None:
-    """No text becomes markup, HTML or a link, and none is lost."""
+    """A parser reads exactly the kept text: none becomes markup or a link, and none is lost."""
     page = read(html)
     count = len(page.blocks)
     boilerplate = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
@@ -193,25 +193,31 @@ SHAPES = {
 
 @pytest.mark.parametrize(("html", "expected"), SHAPES.values(), ids=SHAPES)
 def test_structure_becomes_markdown(html: str, expected: str) -> None:
-    """The order is that of the page."""
+    """The structure of a page becomes Markdown, in the order of the page."""
     assert of(html) == expected
 
 
 def test_what_is_boilerplate_is_not_there() -> None:
-    """Kept items are numbered from one; a dropped cell stays empty."""
+    """Boilerplate is left out.
+
+    The kept items of a list are numbered from one, and a dropped table cell stays empty.
+    """
     page = read("<ol><li>a<li>b<li>c</ol><table><tr><td>d<td>e<tr><td>f<td>g</table>")
     boilerplate = [block.text in "af" for block in page.blocks]
     assert markdown(page, boilerplate) == "1. b\n2. c\n\n| d | e |\n| --- | --- |\n|  | g |"
 
 
 def test_what_is_no_markup_is_not_escaped() -> None:
-    """People and language models read the output."""
+    """Characters that are no markup in their place are not escaped, to keep the text readable."""
     text = "snake_case AT&T a < b #tag 1.5 -5 C:\\dir a|b (c) x! $5 2+2=4"
     assert of(f"<p>{escape(text)}") == text
 
 
 def test_a_cell_of_many_blocks_is_no_cell() -> None:
-    """It is the page's main column."""
+    """A table with a cell of many blocks is no table in Markdown.
+
+    Such a table only lays out the page.
+    """
     row = "<tr><td>a<td>b"
     long = "<tr><td>c<td>" + "<p>d" * (MAX_CELL_BLOCKS + 1)
     assert "|" in of(f"<table>{row}{row}</table>")
@@ -219,7 +225,7 @@ def test_a_cell_of_many_blocks_is_no_cell() -> None:
 
 
 def test_nesting_is_bounded() -> None:
-    """Lines of a deeply nested page have a limited indentation."""
+    """At most MAX_CONTAINERS levels of a page are indented, so that lines stay short."""
     depth = 200
     found = of("<blockquote>" * depth + "a<br>" * depth)
     assert found.split("\n") == ["> " * MAX_CONTAINERS + "a", ">" + " >" * 7] * (depth - 1) + [
@@ -228,12 +234,12 @@ def test_nesting_is_bounded() -> None:
 
 
 def test_a_row_is_filled_up_by_its_reader() -> None:
-    """Short rows below a wide one stay short, so that the size is linear."""
+    """Short rows of a table are not filled up, so that the size of the Markdown is linear."""
     page = "<table><tr>" + "<td>a" * 1000 + "<tr><td>b" * 1000 + "</table>"
     assert len(of(page)) < 2 * len(page)
 
 
 def test_a_verdict_of_another_page_is_a_bug() -> None:
-    """It has another number of blocks."""
+    """A verdict of another page has another number of blocks, so it raises ValueError."""
     with pytest.raises(ValueError, match="argument"):
         markdown(read("<p>a"), [False, False])

@@ -1,4 +1,4 @@
-"""Which pages are refused before any work is done on them."""
+"""Admission: which pages are refused before any work is done for them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HTML = "<html><p>Wörter</p></html>"
 
 
 def page(**fields: Any) -> Page:
-    """Return a page that is admitted, except for the fields that a test changes."""
+    """Return a page with these fields; without any fields it is admitted."""
     return Page(**({"url": "https://example.org/", "html": HTML} | fields))
 
 
@@ -59,7 +59,7 @@ def page(**fields: Any) -> Page:
 def test_what_cannot_become_clean_text_is_refused(
     fields: dict[str, Any], reason: Reason, message: str
 ) -> None:
-    """The error has the reason and a message that names the field."""
+    """A refused page raises PageError with a reason and a message that names the field."""
     with pytest.raises(PageError) as caught:
         admit(page(**fields), max_bytes=1_000)
     assert (caught.value.reason, caught.value.message) == (reason, message)
@@ -87,10 +87,13 @@ def test_what_cannot_become_clean_text_is_refused(
     ],
 )
 def test_every_other_page_is_admitted(fields: dict[str, Any]) -> None:
-    """A field that is not given is no reason to refuse a page."""
+    """A page is not refused because a field is missing, or because a limit is exactly reached."""
     admit(page(**fields), max_bytes=1_000)
 
 
 def test_the_library_takes_pages_without_url() -> None:
-    """In the library each such page is a domain of its own; the job has no key for it."""
+    """With `url_required=False`, as in the library, a page without URL is admitted.
+
+    The library makes each such page a site of its own; the job would have no key for it.
+    """
     admit(page(url=None), max_bytes=1_000, url_required=False)

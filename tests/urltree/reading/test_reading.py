@@ -1,4 +1,4 @@
-"""Inputs: files, folders and archives become pages."""
+"""Reading: pages from files, folders and archives."""
 
 from __future__ import annotations
 
@@ -33,14 +33,17 @@ def urls(*inputs: Path, **options: Any) -> list[str | None]:
 )
 @pytest.mark.parametrize("name", ["pages.jsonl", "pages"])
 def test_json_lines_may_be_compressed(tmp_path: Path, name: str, content: bytes) -> None:
-    """The format is recognised by the content; empty lines are skipped."""
+    """JSON Lines may be compressed, and the reader recognises the format by the content.
+
+    Empty lines are skipped.
+    """
     (tmp_path / name).write_bytes(content)
     assert urls(tmp_path / name) == ["https://example.org/1", "https://example.org/2"]
 
 
 @pytest.mark.parametrize("line", [b"{", b"[]", b"3", b"\xff", b"[" * 100_000])
 def test_a_broken_line_is_an_error_of_its_own(tmp_path: Path, line: bytes) -> None:
-    """The error names the line, and the lines after it are read."""
+    """A broken line gives a PageError with the number of the line; later lines are still read."""
     file = tmp_path / "pages.jsonl"
     file.write_bytes(b'{"url": "a"}\n' + line + b'\n{"url": "b"}\n')
     first, broken, last = read(file)
@@ -50,7 +53,7 @@ def test_a_broken_line_is_an_error_of_its_own(tmp_path: Path, line: bytes) -> No
 
 
 def test_escapes_of_lone_surrogates_are_read(tmp_path: Path) -> None:
-    """The grammar of JSON allows them."""
+    """Escapes of lone surrogates are read, because the grammar of JSON allows them."""
     (tmp_path / "pages.jsonl").write_bytes(rb'{"url": "a", "html": "\ud800"}')
     assert read(tmp_path / "pages.jsonl") == [{"url": "a", "html": "\ud800"}]
 
@@ -65,7 +68,7 @@ def test_escapes_of_lone_surrogates_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_a_mirror_gives_the_urls_of_its_files(tmp_path: Path, file: str, url: str | None) -> None:
-    """URLs are derived if a folder is named after a host."""
+    """Files in a folder that is named after a host get URLs of that host."""
     path = tmp_path / "given" / file
     path.parent.mkdir(parents=True)
     path.write_bytes(b"<p>text")
@@ -93,20 +96,20 @@ def test_a_mirror_gives_the_urls_of_its_files(tmp_path: Path, file: str, url: st
 def test_other_files_have_a_canonical_link_or_a_base_url(
     tmp_path: Path, head: str, base_url: str | None, url: str | None
 ) -> None:
-    """The canonical link comes first, then the base URL."""
+    """A file gets the URL of its canonical link, or else its path below the base URL."""
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.html").write_text(f"<html><head>{head}</head><p>text")
     assert urls(tmp_path, base_url=base_url) == [url]
 
 
 def test_one_file_has_the_url_that_is_given(tmp_path: Path) -> None:
-    """The given URL comes before the canonical link."""
+    """A URL that is given for a file overrides the canonical link."""
     (tmp_path / "a.html").write_text('<link rel="canonical" href="https://example.org/c"><p>text')
     assert urls(tmp_path / "a.html", url="https://example.org/u") == ["https://example.org/u"]
 
 
 def test_a_folder_is_read_in_the_order_of_names(tmp_path: Path) -> None:
-    """Files of all known formats are read, other files are counted."""
+    """Files of known formats in a folder are read by name; other files are skipped and counted."""
     (tmp_path / "b.html").write_text("<p>")
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x.jsonl.zst").write_bytes(ZSTD)
@@ -121,7 +124,10 @@ def test_a_folder_is_read_in_the_order_of_names(tmp_path: Path) -> None:
 def test_an_archive_gives_its_html_responses(
     tmp_path: Path, compress: Callable[[bytes], bytes]
 ) -> None:
-    """Pages have URL, status, type and time; requests, redirects and images are counted."""
+    """HTML responses of an archive become pages with URL, status, type and time.
+
+    Requests, redirects and images are skipped and counted.
+    """
     page = b"Content-Type: text/html; charset=latin1\r\nContent-Encoding: gzip\r\n\r\n"
     bodies = [
         b"HTTP/1.1 200 OK\r\n" + page + gzip.compress(b"<p>text"),
@@ -148,20 +154,20 @@ def test_an_archive_gives_its_html_responses(
 
 @pytest.mark.parametrize("content", [GZIP[:-9], b"\x28\xb5\x2f\xfd" + b"x" * 50])
 def test_a_damaged_file_is_named(tmp_path: Path, content: bytes) -> None:
-    """For a file that is cut short or is no zstd the whole input fails."""
+    """A file that is cut short, or is no valid zstd, raises InputError with its name."""
     (tmp_path / "pages.jsonl").write_bytes(content)
     with pytest.raises(InputError, match=r"pages\.jsonl: "):
         read(tmp_path / "pages.jsonl")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    """The error has the system's message."""
+    """A missing file raises InputError with its name and the message of the system."""
     with pytest.raises(InputError, match=r"none\.html: No such file"):
         read(tmp_path / "none.html")
 
 
 def record(kind: str, number: int, body: bytes) -> bytes:
-    """Return one record of a crawl (ISO 28500)."""
+    """Return one record of a WARC archive (ISO 28500)."""
     head = (
         f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: https://example.org/{number}\r\n"
         "WARC-Date: 2013-10-27T12:00:00Z\r\nWARC-Record-ID: <urn:uuid:0>\r\n"

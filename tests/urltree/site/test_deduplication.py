@@ -1,4 +1,4 @@
-"""What becomes of a page: new, replay or duplicate, and under which key."""
+"""Deduplication: whether a page is new, a replay or a duplicate, and under which URL key."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ SEEN = Seen.of("raw-html/0/1", 0, PAGE.url or "", PAGE.response_url or "", KEY.c
 
 
 def decide_with(seen: dict[str, bytes], **changed: object) -> Onward | Duplicate:
-    """Decide about PAGE at raw-html/0/2, unless `changed` says otherwise."""
+    """Decide about PAGE with origin raw-html/0/2; `changed` replaces arguments of `decide`."""
     given = {"page": PAGE, "keys": [KEY], "origin": "raw-html/0/2", "horizon": Horizon()}
     return decide(**(given | changed), look_up=lambda key: seen.get(key.id))  # type: ignore[arg-type]
 
 
 def test_an_unseen_page_is_new() -> None:
-    """It goes on under the current key, with what is to be put in `seen`."""
+    """An unseen page continues under its current key, with the `seen` record to store."""
     assert decide_with({}) == Onward(KEY, replace(SEEN, origin="raw-html/0/2"), Arrival.NEW)
 
 
 def test_the_same_origin_again_is_a_replay() -> None:
-    """What is stored is put again as it is, whatever the page's time says now."""
+    """A replay keeps its stored `seen` record, even if the page would now get another time."""
     stored = replace(SEEN, origin="raw-html/0/2", time=7)
     assert decide_with({KEY.id: stored.encode()}) == Onward(KEY, stored, Arrival.REPLAY)
 
@@ -46,21 +46,21 @@ def test_the_same_origin_again_is_a_replay() -> None:
 def test_a_duplicate_counts_under_the_first_step_that_reveals_it(
     page: Page, canonical: str, step: Step
 ) -> None:
-    """Request URL, then response URL, then canonical form, then rule."""
+    """The steps are compared in order: request URL, response URL, canonical form, rule."""
     key = replace(KEY, canonical=canonical)
     duplicate = decide_with({KEY.id: SEEN.encode()}, page=page, keys=[key])
     assert duplicate == Duplicate(key, "raw-html/0/1", step)
 
 
 def test_an_undated_page_has_the_newest_time_of_its_domain() -> None:
-    """No clock is asked."""
+    """A page without a date gets the newest document time of its site, not the time of a clock."""
     onward = decide_with({}, horizon=Horizon([3, 9, 4]))
     assert isinstance(onward, Onward)
     assert onward.seen.time == 9
 
 
 def test_what_was_seen_before_the_horizon_is_unseen() -> None:
-    """The page is new again, and its `seen` replaces the old one."""
+    """A page whose `seen` record is older than the horizon is new, and gets a new record."""
     horizon = Horizon([HORIZON + DAY] * 5)
     onward = decide_with({KEY.id: SEEN.encode()}, horizon=horizon)
     again = replace(SEEN, origin="raw-html/0/2", time=HORIZON + DAY)
@@ -68,14 +68,14 @@ def test_what_was_seen_before_the_horizon_is_unseen() -> None:
 
 
 def test_a_duplicate_is_found_under_the_scheme_before() -> None:
-    """During a switch `seen` is read under both keys."""
+    """After a change of the key scheme, a duplicate is also found under its former key."""
     new = replace(KEY, id="0b" * 16)
     duplicate = decide_with({KEY.id: SEEN.encode()}, keys=[new, KEY])
     assert duplicate == Duplicate(KEY, "raw-html/0/1", Step.REQUEST_URL)
 
 
 def test_a_replay_keeps_the_key_of_the_scheme_before() -> None:
-    """It stays the same document after the switch."""
+    """After a change of the key scheme, a replay keeps its former key and document id."""
     new = replace(KEY, id="0b" * 16)
     stored = {KEY.id: SEEN.encode()}
     assert decide_with(stored, keys=[new, KEY], origin="raw-html/0/1") == Onward(
@@ -84,7 +84,7 @@ def test_a_replay_keeps_the_key_of_the_scheme_before() -> None:
 
 
 def test_a_former_scheme_that_gave_another_domain_is_not_asked() -> None:
-    """Its `seen` lies in another domain's table."""
+    """A former key with another domain is not looked up: its record is stored under that domain."""
     new = replace(KEY, domain="a.example.org", id="0b" * 16)
     onward = decide_with({KEY.id: SEEN.encode()}, keys=[new, KEY])
     assert isinstance(onward, Onward)

@@ -1,4 +1,4 @@
-"""A domain's first pages are kept, judged again at 20, and kept no longer."""
+"""First pages: they are stored, judged again when a site has 20 documents, and then deleted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BANNER = 7
 
 
 def page(number: int, *, origin: str | None = None) -> Document:
-    """A page with a banner and text of its own, an hour after the one before."""
+    """Return a page with a banner and a text of its own; its number is the hour of its date."""
     made = document(
         number,
         [BANNER, 1000 + number],
@@ -35,7 +35,7 @@ def page(number: int, *, origin: str | None = None) -> Document:
 
 @dataclass
 class StoredSite:
-    """What a caller stores of a domain, and what it has published, in order."""
+    """The stored records of a site, and its published verdicts in order."""
 
     eviction: Eviction | None = None
     name: str = DEFAULT
@@ -48,7 +48,7 @@ class StoredSite:
         self.rebuild()
 
     def rebuild(self) -> None:
-        """Make the domain again from what is stored."""
+        """Rebuild the site from the stored records."""
         self.domain = Site(heuristic(self.name), self.eviction, revise=self.revise)
         for stale in self.domain.rebuild(self.rows.items()):
             del self.rows[stale]
@@ -57,13 +57,13 @@ class StoredSite:
             del self.kept[dropped]
 
     def learn(self, *pages: Document) -> None:
-        """Learn pages, and revise what is due after each."""
+        """Learn pages; after each page judge again the first pages that are due."""
         for each in pages:
             self.learn_only(each)
             self.revise_due()
 
     def learn_only(self, each: Document) -> Learned:
-        """Learn a page, as if the process died before it revised."""
+        """Learn a page but judge no first page again, as if the process died before it could."""
         lesson = self.domain.learn(each, decoded(self.rows.get(each.key_bytes)))
         self.rows[each.key_bytes] = lesson.row
         for evicted in lesson.evicted:
@@ -76,7 +76,7 @@ class StoredSite:
         return lesson
 
     def revise_due(self) -> None:
-        """Judge again what is due."""
+        """Judge again the first pages that are due, and delete their stored documents."""
         for document_id in self.domain.first.due(len(self.domain.tree)):
             packed, row = unpack(self.kept[document_id]), self.rows.get(document_id)
             revision = self.domain.first.revise(packed, decoded(row), self.domain.judge)
@@ -87,21 +87,25 @@ class StoredSite:
             del self.kept[document_id]
 
     def row(self, number: int) -> Row:
-        """The row of a page."""
+        """Return the row of a page."""
         return Row.decode(self.rows[page(number).key_bytes])
 
     def revised(self) -> set[int]:
-        """Numbers of the pages that were published as revision 1."""
+        """Return the numbers of the pages that were published as revision 1."""
         return {int(document_id, 16) for document_id, verdict in self.said if verdict.revision}
 
 
 def pages(first: int, last: int) -> list[Document]:
-    """Pages of one site."""
+    """Return the pages of one site from number `first` to number `last`."""
     return [page(number) for number in range(first, last + 1)]
 
 
 def test_the_twentieth_page_revises_those_whose_text_changes() -> None:
-    """On the first two nobody knew the banner yet; the others said before what they would now."""
+    """When page 20 arrives, all first pages are judged again.
+
+    A page is published again only if its text changes. Page 1 loses the banner, which no other page
+    had repeated when page 1 was judged first.
+    """
     site = StoredSite()
     site.learn(*pages(1, ENOUGH - 1))
     assert (len(site.kept), site.revised()) == (ENOUGH - 1, set())
@@ -124,7 +128,7 @@ def test_the_twentieth_page_revises_those_whose_text_changes() -> None:
 
 
 def test_later_pages_are_never_kept() -> None:
-    """Judged again later, nothing changes: the table stays empty."""
+    """Pages after the 20th are judged only once, so their documents are not stored."""
     site = StoredSite()
     site.learn(*pages(1, ENOUGH))
     before = len(site.said)
@@ -143,14 +147,14 @@ def test_later_pages_are_never_kept() -> None:
     ],
 )
 def test_nothing_is_kept_where_nothing_is_revised(site: Site) -> None:
-    """Rows have the bytes that they had, and each page is said once."""
+    """Without revision no document is stored, no row waits, and each page is published once."""
     site.learn(*pages(1, ENOUGH))
     assert (site.kept, site.revised()) == ({}, set())
     assert not any(Row.decode(row).waits for row in site.rows.values())
 
 
 def test_a_replay_says_the_revision() -> None:
-    """The first verdict never comes behind the second one, under whatever settings."""
+    """A replay of a revised page returns the second verdict, even if revision is switched off."""
     site = StoredSite()
     site.learn(*pages(1, ENOUGH))
     site.revise = False
@@ -161,7 +165,10 @@ def test_a_replay_says_the_revision() -> None:
 
 
 def test_what_a_document_contributes_stays_that_of_its_first_verdict() -> None:
-    """So that all first pages are judged by the same, in whatever order."""
+    """A second verdict does not change what its document contributes to the path statistics.
+
+    Therefore the order in which first pages are judged again does not matter.
+    """
     site = StoredSite()
     site.learn(*pages(1, ENOUGH - 1))
     before = [site.row(number).paths for number in range(1, ENOUGH)]
@@ -171,7 +178,11 @@ def test_what_a_document_contributes_stays_that_of_its_first_verdict() -> None:
 
 @pytest.mark.parametrize("half_way", range(0, ENOUGH, 3))
 def test_a_crash_half_way_through_changes_nothing(half_way: int) -> None:
-    """The 20th page is delivered again: what was revised says the same, the rest is revised."""
+    """A crash between two revisions changes neither the rows nor the published verdicts.
+
+    Page 20 is delivered again: pages with a second verdict repeat it, and the other pages are
+    judged again.
+    """
     calm, site = StoredSite(), StoredSite()
     calm.learn(*pages(1, ENOUGH))
     site.learn(*pages(1, ENOUGH - 1))
@@ -184,7 +195,7 @@ def test_a_crash_half_way_through_changes_nothing(half_way: int) -> None:
         )
         assert revision is not None
         site.rows[document_id] = revision.row
-    site.kept = kept  # none was dropped, for Kafka had not confirmed
+    site.kept = kept  # no document was deleted, because Kafka had not confirmed
     site.rebuild()
     site.learn(page(ENOUGH))
     assert (site.rows, site.kept) == (calm.rows, {})
@@ -192,7 +203,10 @@ def test_a_crash_half_way_through_changes_nothing(half_way: int) -> None:
 
 
 def test_a_replay_is_kept_again() -> None:
-    """What was put before a crash may not have reached Kafka; it is revised all the same."""
+    """A replay of a first page stores its document again, because a crash may have lost it.
+
+    The page is then judged again as usual.
+    """
     site = StoredSite()
     site.learn(*pages(1, 5))
     site.kept.clear()
@@ -204,15 +218,18 @@ def test_a_replay_is_kept_again() -> None:
 
 
 def test_a_page_that_left_the_window_is_kept_no_longer() -> None:
-    """Its row is deleted, and with it what was kept of it."""
+    """When a first page leaves the window, its row and its stored document are deleted."""
     site = StoredSite(Eviction(max_age=DAY // 6, keep=5))
     site.learn(*pages(1, 15))
     assert site.kept.keys() == site.rows.keys()
-    assert len(site.kept) == 9  # the newest five, and those of four hours before the fifth
+    assert len(site.kept) == 9  # the newest 5 pages, and 4 up to 4 hours older than the fifth
 
 
 def test_what_is_kept_without_its_row_is_dropped() -> None:
-    """A crash came between the two tombstones of an evicted page."""
+    """A rebuild deletes a stored document that has no row.
+
+    A crash after the tombstone of the row and before that of the document leaves it behind.
+    """
     site = StoredSite()
     site.learn(*pages(1, 3))
     site.kept[page(9).key_bytes] = pack(page(9))
@@ -221,7 +238,10 @@ def test_what_is_kept_without_its_row_is_dropped() -> None:
 
 
 def test_a_replacement_is_kept_instead_of_what_it_replaces() -> None:
-    """And that is what is revised; an older version left behind by a crash is dropped."""
+    """A replacement is stored in place of the former version of the document.
+
+    If a crash leaves the former version stored, it is deleted and not judged again.
+    """
     site = StoredSite()
     site.learn(page(1))
     older = site.kept[page(1).key_bytes]
@@ -233,7 +253,7 @@ def test_a_replacement_is_kept_instead_of_what_it_replaces() -> None:
 
 
 def test_a_domain_keeps_no_more_than_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What goes beyond is not revised; the rest is."""
+    """A site stores at most MAX_BYTES of first pages; pages beyond that are judged only once."""
     monkeypatch.setattr(first_pages, "MAX_BYTES", len(pack(page(1))) + 10)
     site = StoredSite()
     site.learn(*pages(1, ENOUGH - 1))
@@ -244,7 +264,7 @@ def test_a_domain_keeps_no_more_than_its_share(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_document_of_another_tokenizer_is_not_kept() -> None:
-    """Its hashes compare with nothing that the domain learns."""
+    """A document of another tokenizer is not stored, because its hashes cannot be compared."""
     site = StoredSite()
     assert site.learn_only(replace(page(1), tokenizer=TOKENIZER_VERSION + 1)).kept is None
     assert site.kept == {}

@@ -1,7 +1,7 @@
-"""What evidence learns of a site is in its rows: read again in any order, they say the same.
+"""Rows contain everything that the heuristic `evidence` learns about a site.
 
-Hypothesis lets pages come, come again, come back changed and leave the window. A domain that was
-never out of memory and one that is rebuilt from rows at any time say the same of every page.
+Hypothesis generates pages that arrive, change and leave the window. One site always stays in
+memory; another one is rebuilt from its rows at any time, in any order. Both give the same results.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ MENU = "<ul class=top><li><a href=/>Home</a><li><a href=/news>News of the day</a
 
 
 class Visit(NamedTuple):
-    """A page as it comes.
+    r"""One arrival of a page.
 
     Attributes:
-        number: of the page; text: of which words its paragraphs are.
-        template: that its site has by then, or a listing.
-        day: of document time, None where it has none.
-        is_rebuilt: whether its domain was out of memory.
+        number: number of the page.
+        text: seed that selects the words of the page.
+        template: template of the page: the site's old or new one, or a listing.
+        day: day of the document time; None if the page has no date.
+        is_rebuilt: whether the site is rebuilt from its rows before the page arrives.
     """
 
     number: int
@@ -57,7 +58,10 @@ visits = st.builds(
 
 
 def page(visit: Visit, origin: str) -> Document:
-    """A page with a menu, a teaser that returns, comments; or a list of links."""
+    """Return an article with a menu and a recurring teaser, or a listing that consists of links.
+
+    The new template of articles also has a comment.
+    """
     chosen = random.Random(visit.text).choices(WORDS, k=24)
     said = " ".join(chosen[:12]), " ".join(chosen[12:])
     teaser = f"<div class=box><p>Read on: {WORDS[visit.number % 3]} and all the rest of it</div>"
@@ -76,7 +80,7 @@ def page(visit: Visit, origin: str) -> Document:
 
 
 class StoredSite:
-    """A domain beside its rows, treated as the job treats it."""
+    """A site in memory and its stored rows, which are written and deleted as in the job."""
 
     def __init__(self, eviction: Eviction | None, name: str = DEFAULT) -> None:
         self.eviction, self.name = eviction, name
@@ -87,7 +91,7 @@ class StoredSite:
         return Site(heuristic(self.name), self.eviction, keep_counts=True)
 
     def reload(self, seed: int = 0) -> None:
-        """Read all rows again, in another order."""
+        """Rebuild the site from all rows, in an order that depends on the seed."""
         self.domain = self._empty()
         assert (
             self.domain.rebuild(random.Random(seed).sample([*self.rows.items()], len(self.rows)))
@@ -95,7 +99,7 @@ class StoredSite:
         )
 
     def learn(self, document: Document) -> Learned:
-        """Learn a document and do what the lesson says."""
+        """Learn a document; store its row and delete the evicted rows."""
         lesson = self.domain.learn(document, decoded(self.rows.get(document.key_bytes)))
         self.rows[document.key_bytes] = lesson.row
         for document_id in lesson.evicted:
@@ -108,7 +112,10 @@ class StoredSite:
 def test_a_domain_made_from_rows_says_what_one_in_memory_says(
     came: list[Visit], eviction: Eviction | None
 ) -> None:
-    """The same lessons to the byte, the same sums, and those are what the rows add up to."""
+    """A rebuilt site returns the same bytes and path statistics as a site that stayed in memory.
+
+    The statistics are the sums of the contributions in the rows.
+    """
     whole, reloaded = StoredSite(eviction), StoredSite(eviction)
     for place, visit in enumerate(came):
         if visit.is_rebuilt:
@@ -123,7 +130,10 @@ def test_a_domain_made_from_rows_says_what_one_in_memory_says(
 @given(st.lists(visits, min_size=1, max_size=30), st.data())
 @settings(max_examples=40, deadline=None)
 def test_a_replay_says_the_same_kinds_to_the_byte(came: list[Visit], data: st.DataObject) -> None:
-    """Whatever was learned since, and nothing is counted twice."""
+    """A replay returns its stored row and verdict, whatever was learned since.
+
+    The path statistics do not count the page twice.
+    """
     site = StoredSite(None)
     documents = [page(visit, f"raw-html/0/{place}") for place, visit in enumerate(came)]
     said = {document.id: (document, site.learn(document)) for document in documents}
@@ -141,7 +151,7 @@ def test_a_replay_says_the_same_kinds_to_the_byte(came: list[Visit], data: st.Da
 @given(st.lists(visits, max_size=20))
 @settings(max_examples=30, deadline=None)
 def test_what_is_removed_leaves_nothing_of_its_paths(came: list[Visit]) -> None:
-    """Memory is what it was at the start."""
+    """When all documents are removed, path statistics are empty and memory is as for a new site."""
     site = StoredSite(None)
     empty = site.domain.memory
     for place, visit in enumerate(came):
@@ -154,7 +164,10 @@ def test_what_is_removed_leaves_nothing_of_its_paths(came: list[Visit]) -> None:
 
 @pytest.mark.parametrize("name", ["strict", "strict-at-domain"])
 def test_rows_of_the_papers_heuristics_hold_no_more_than_before(name: str) -> None:
-    """No kinds, no kind of page, no paths: neither a byte nor a flag."""
+    """Rows of the paper's heuristics store no kinds, no kind of page and no paths.
+
+    Not even a flag is set for them.
+    """
     site = StoredSite(None, name)
     for number in range(6):
         site.learn(
@@ -163,12 +176,15 @@ def test_rows_of_the_papers_heuristics_hold_no_more_than_before(name: str) -> No
     for stored in site.rows.values():
         row = Row.decode(stored)
         assert (row.verdict.kinds, row.verdict.page_kind, row.paths) == (None, None, b"")
-        assert stored[3] == 1  # counts alone
+        assert stored[3] == 1  # the only flag is that of counts
     assert sums(site.domain.paths) == ({}, {}, {})
 
 
 def test_paths_outlive_a_change_of_the_heuristic() -> None:
-    """A domain that goes over to strict and back has lost no past but that of its strict pages."""
+    """Path statistics survive a change to `strict` and back.
+
+    The page that was learned under `strict` adds nothing to them.
+    """
     site = StoredSite(None)
     for number in range(4):
         site.learn(

@@ -1,4 +1,4 @@
-"""A document survives being kept, and damaged bytes are refused."""
+"""Packed documents: a document survives packing, and damaged bytes are refused."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ FULL = replace(
     "kept", [pytest.param(FULL, id="every field"), pytest.param(document(1, []), id="no block")]
 )
 def test_what_is_packed_is_unpacked(kept: Document) -> None:
-    """With every field, for it is judged and published again."""
+    """A document keeps every field, because it is judged and published again."""
     assert unpack(pack(kept)) == kept
 
 
 def test_stored_bytes_are_pinned() -> None:
-    """They outlive a deploy: whoever changes them raises the version."""
+    """Stored bytes are pinned, because they outlive a deploy; a change must raise the version."""
     record = zstandard.decompress(pack(FULL)[1:])
     assert pack(FULL)[0] == 1
     assert b'"blocks":[["One."],[1],[0],[0.25],[true],[18446744073709551615]]' in record
@@ -51,6 +51,6 @@ def test_stored_bytes_are_pinned() -> None:
     ],
 )
 def test_what_is_no_document_is_refused(stored: bytes) -> None:
-    """It is ours to mend: going on would lose a revision."""
+    """Bytes that are not a packed document raise RowError; to skip them would lose a revision."""
     with pytest.raises(RowError):
         unpack(stored)

@@ -1,4 +1,4 @@
-"""The library says first pages once more where it is asked to: behind the page that caused it."""
+"""With `revise` the library returns first pages again, after the page that caused the revision."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BANNER = "Readers of this site may write to the editors at any time of the day."
 
 
 def page(number: int, host: str = "example.org") -> dict[str, Any]:
-    """An article with a sentence that each of its site has."""
+    """Return an article that contains the sentence BANNER, as does each article of its site."""
     own = [f"This is what {word * number} has to say" for word in ("ba", "do", "fi")]
     body = "".join(f"<p>{text} at some length, of its own.</p>" for text in own)
     text = f"<h1>Title {'x' * number}</h1><div class=article><p>{BANNER}</p>{body}</div>"
@@ -25,24 +25,27 @@ def page(number: int, host: str = "example.org") -> dict[str, Any]:
 
 
 def pages(last: int) -> list[dict[str, Any]]:
-    """Articles of one site."""
+    """Return the first articles of one site, up to number `last`."""
     return [page(number) for number in range(1, last + 1)]
 
 
 def revised(found: list[Extraction]) -> list[Extraction]:
-    """The revisions among what was said."""
+    """Return those of the Extractions that are revisions."""
     return [each for each in found if each.revision]
 
 
 def test_by_default_there_is_one_extraction_for_each_page() -> None:
-    """In their order: whoever zips pages and results is not surprised."""
+    """By default there is one Extraction per page, in the same order, so callers can zip them."""
     found = list(urltree.extract(pages(ENOUGH + 1)))
     assert [each.url for each in found] == [each["url"] for each in pages(ENOUGH + 1)]
     assert revised(found) == []
 
 
 def test_revisions_stand_behind_the_page_that_caused_them() -> None:
-    """The same id and origin, another text: without what the site had not repeated yet."""
+    """Revisions follow the page that caused them, with the id and origin of the first Extraction.
+
+    Their text leaves out the banner, which was not repeated on the site before.
+    """
     found = list(urltree.extract(pages(ENOUGH + 1), revise=True))
     anew, rest = revised(found), [each for each in found if not each.revision]
     assert anew
@@ -54,7 +57,7 @@ def test_revisions_stand_behind_the_page_that_caused_them() -> None:
 
 
 def test_page_by_page_revisions_are_asked_for() -> None:
-    """Each is given once."""
+    """`Extractor.revisions` returns each revision once, after the page that caused it."""
     with Extractor(revise=True) as extractor:
         for each in pages(ENOUGH - 1):
             extractor.extract(each)
@@ -73,13 +76,16 @@ def test_page_by_page_revisions_are_asked_for() -> None:
     ],
 )
 def test_there_are_none_where_nothing_is_revised(options: dict[str, Any]) -> None:
-    """One Extraction for each page."""
+    """With two passes or a heuristic of the paper, `revise` adds no Extraction."""
     assert len(list(urltree.extract(pages(ENOUGH + 1), revise=True, **options))) == ENOUGH + 1
 
 
 @pytest.mark.parametrize("memory", [1 << 20, 1])
 def test_first_pages_are_kept_between_runs(tmp_path: Path, memory: int) -> None:
-    """And on disk where they do not fit in memory: what is revised is that of one run."""
+    """First pages are stored between runs, and on disk if they do not fit in memory.
+
+    The revisions of several runs equal those of one run.
+    """
     calm = list(urltree.extract(pages(ENOUGH), revise=True))
     options: dict[str, Any] = {"revise": True, "memory": memory, "state": tmp_path}
     found = list(urltree.extract(pages(ENOUGH)[:7], **options))
@@ -89,7 +95,7 @@ def test_first_pages_are_kept_between_runs(tmp_path: Path, memory: int) -> None:
 
 
 def test_a_replay_is_the_revision(tmp_path: Path) -> None:
-    """The page that was published last; also where revisions are not asked for."""
+    """A replay returns the revision, which was published last, even without `revise`."""
     given = [each | {"origin": each["url"]} for each in pages(ENOUGH)]
     first = revised(list(urltree.extract(given, revise=True, state=tmp_path)))[0]
     (number,) = [n for n, each in enumerate(given) if each["origin"] == first.origin]
@@ -98,7 +104,7 @@ def test_a_replay_is_the_revision(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_processes_change_nothing() -> None:
-    """The command with --revise says the same from one process and from two."""
+    """The command with --revise prints the same output with one process and with two."""
     hosts = ["a.example", "b.example"]
     stdin = lines(*(page(n // 2, hosts[n % 2]) for n in range(2 * ENOUGH + 4)))
     runs = [command("--revise", "--jobs", jobs, stdin=stdin) for jobs in (1, 2)]

@@ -1,4 +1,4 @@
-"""Revisits: which page is another version, which of two is later, and what becomes of each."""
+"""Revisits: which page is a new version, which version is later, and how each is treated."""
 
 from __future__ import annotations
 
@@ -30,26 +30,32 @@ LATER, EARLIER = "raw-html/0/10", "raw-html/0/4"
 def decided(
     stored: Seen, page: Page = PAGE, origin: str = LATER, content: int = 2, time: int = 0
 ) -> Onward | Duplicate:
-    """Decide about a page where revisits are replaced; the newest time of its domain is given."""
+    """Decide about a page that is a revisit, with `revisits` set to `replace`.
+
+    The page has no date; `time` is the newest document time of its site.
+    """
     return decide(
         page, [KEY], origin, Horizon([time] * 5), lambda _: stored.encode(), lambda: content
     )
 
 
 def linked(text: str, share: float = 1.0) -> TextBlock:
-    """A block that stands in a link, or a part of it."""
+    """Return a block whose text is inside links; `share` is the linked part of the text."""
     return text_block(0, text)._replace(link_share=share)
 
 
 def test_a_page_that_has_changed_supersedes_what_was_seen() -> None:
-    """Under its id; `seen` names its origin and keeps the time by which it forgets."""
+    """A changed page supersedes its former version under the same id.
+
+    The `seen` record gets the new origin, and keeps the time that the horizon uses.
+    """
     version = Version(2, 12)
     seen = replace(SEEN, origin=LATER, version=version)
     assert decided(SEEN, time=12) == Onward(KEY, seen, Arrival.REVISIT)
 
 
 def test_a_page_that_has_not_changed_is_a_duplicate() -> None:
-    """Under the step that reveals it, as where revisits are dropped."""
+    """An unchanged page is a duplicate under the step that reveals it, as with `drop`."""
     assert decided(SEEN, content=1) == Duplicate(KEY, SEEN.origin, Step.REQUEST_URL)
 
 
@@ -64,7 +70,10 @@ def test_a_page_that_has_not_changed_is_a_duplicate() -> None:
     ids=["request URL", "response URL", "canonical", "rule"],
 )
 def test_only_the_same_address_supersedes(page: Page, canonical: str, *, supersedes: bool) -> None:
-    """What a rule alone makes equal is another address: the rule may be wrong."""
+    """A page supersedes another only if their URLs are equal before the rules are applied.
+
+    If only a rule makes the URLs equal, the page is a duplicate, because the rule may be wrong.
+    """
     key = replace(KEY, canonical=canonical)
     outcome = decide(page, [key], LATER, Horizon(), lambda _: SEEN.encode(), lambda: 2)
     assert isinstance(outcome, Onward) == supersedes
@@ -72,26 +81,29 @@ def test_only_the_same_address_supersedes(page: Page, canonical: str, *, superse
 
 
 def test_an_older_version_that_comes_again_is_superseded() -> None:
-    """Whatever it says, and though it has the content of now: it ends as a duplicate."""
+    """An older version that arrives again is a superseded duplicate, whatever its content is."""
     for content in (1, 2):
         outcome = decided(SEEN, origin=EARLIER, content=content)
         assert outcome == Duplicate(KEY, SEEN.origin, Step.SUPERSEDED)
 
 
 def test_the_version_that_was_forwarded_is_a_replay() -> None:
-    """What is stored is put again as it is."""
+    """The version that was forwarded last is a replay, and its `seen` record does not change."""
     assert decided(SEEN, origin=SEEN.origin) == Onward(KEY, SEEN, Arrival.REPLAY)
 
 
 def test_a_new_page_is_stored_with_its_version() -> None:
-    """So that its first revisit can be told from a duplicate."""
+    """The `seen` record of a new page stores its version, to compare the first revisit with it."""
     outcome = decide(PAGE, [KEY], LATER, Horizon([9]), lambda _: None, lambda: 5)
     assert isinstance(outcome, Onward)
     assert (outcome.arrival, outcome.seen.version) == (Arrival.NEW, Version(5, 9))
 
 
 def test_what_was_seen_while_revisits_were_dropped_is_superseded_once() -> None:
-    """Nobody knows what it said."""
+    """A `seen` record without a version is superseded once, because the former content is unknown.
+
+    After that, the unchanged page is a duplicate.
+    """
     first = decided(replace(SEEN, version=None), content=1)
     assert isinstance(first, Onward)
     assert first.arrival is Arrival.REVISIT
@@ -100,13 +112,16 @@ def test_what_was_seen_while_revisits_were_dropped_is_superseded_once() -> None:
 
 
 def test_a_version_is_a_duplicate_while_revisits_are_dropped() -> None:
-    """One can go back from `replace` to `drop`."""
+    """With `drop` a revisit is a duplicate, even if the record was stored with `replace`."""
     outcome = decide(PAGE, [KEY], LATER, Horizon(), lambda _: SEEN.encode())
     assert outcome == Duplicate(KEY, SEEN.origin, Step.REQUEST_URL)
 
 
 def test_the_horizon_runs_from_the_first_version() -> None:
-    """Behind it the page is new, changed or not."""
+    """A page is new if its first version is older than the horizon, even if its content is equal.
+
+    The time of a later version does not matter.
+    """
     outcome = decided(SEEN, content=1, time=HORIZON + 8)
     assert isinstance(outcome, Onward)
     assert (outcome.arrival, outcome.seen.time) == (Arrival.NEW, HORIZON + 8)
@@ -129,7 +144,12 @@ def test_the_horizon_runs_from_the_first_version() -> None:
 def test_offsets_order_a_partition_and_times_what_lies_in_several(
     origin: str, time: int | None, *, older: bool
 ) -> None:
-    """Against raw-html/0/10 of day one; in doubt the version that comes last counts."""
+    """Within a partition, the version with the smaller offset is the older one.
+
+    Between partitions, the version with the earlier time is the older one. If neither decides, the
+    version that arrives is not older. The stored version is raw-html/0/10, and its time is the end
+    of day 1.
+    """
     assert is_older(origin, time, "raw-html/0/10", DAY) == older
 
 
@@ -145,12 +165,18 @@ def test_offsets_order_a_partition_and_times_what_lies_in_several(
     ids=["a number", "partly a link", "a link", "a link before", "mostly links"],
 )
 def test_what_changes_a_page(blocks: list[TextBlock], *, changed: bool) -> None:
-    """Text outside links, numbers too; on a page that is links by more than half, all of it."""
+    """A change of any block that is not only a link makes a new version, even of a number.
+
+    If links make up more than half of the page's text, a change of a link does so too.
+    """
     assert (content_digest(blocks) != content_digest([text_block(1, "10 were hurt.")])) == changed
 
 
 def test_a_row_of_a_later_version_is_not_replaced_by_an_earlier_one() -> None:
-    """Such a document is a replay, and its row says of whom."""
+    """A document is superseded if its row stores a later version, and is then treated as a replay.
+
+    `superseded_by` returns the origin of the later version.
+    """
     domain = Site(heuristic(DEFAULT), None)
     row = Row.decode(domain.learn(document(1, [7], origin=LATER), None).row)
     assert superseded_by(document(1, [7, 8], origin=EARLIER), row) == LATER

@@ -1,4 +1,4 @@
-"""Revisits in the library: what is said of each version, and what is learned in the end."""
+"""Revisits in the library: the result of each version, and the state after all versions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVICTION = Eviction(max_documents=6, keep=5)
 
 
 def page(number: int, text: str, origin: int | None = None, day: int = 1) -> dict[str, Any]:
-    """A version of a page."""
+    """Return the fields of one version of a page."""
     given: dict[str, Any] = {
         "url": URL.format(number),
         "html": f"<p>Imprint<p>{text}",
@@ -34,13 +34,16 @@ def page(number: int, text: str, origin: int | None = None, day: int = 1) -> dic
 
 
 def outcomes(pages: Iterable[dict[str, Any]], **options: Any) -> list[tuple[str, str | None]]:
-    """Status of each page, with its text or the step that made it a duplicate."""
+    """Return the status of each page, with its text or the step that made it a duplicate."""
     found = urltree.extract(pages, revisits="replace", **options)
     return [(said.status, said.text or said.duplicate_step) for said in found]
 
 
 def test_a_page_that_has_changed_comes_out_again_under_its_id() -> None:
-    """A live blog; unchanged it is a duplicate of the version before."""
+    """A changed page, such as a live blog, is extracted again under its id.
+
+    An unchanged page is a duplicate of the version before it.
+    """
     versions = [page(1, "amber"), page(1, "birch"), page(1, "birch"), page(1, "amber")]
     first, second, same, back = urltree.extract(versions, revisits="replace")
     assert [said.text for said in (first, second, same, back)] == [
@@ -55,19 +58,22 @@ def test_a_page_that_has_changed_comes_out_again_under_its_id() -> None:
 
 
 def test_revisits_are_dropped_unless_asked_for() -> None:
-    """As in the paper."""
+    """By default a revisit is a duplicate, as in the paper."""
     statuses = [said.status for said in urltree.extract([page(1, "amber"), page(1, "birch")])]
     assert statuses == ["ok", "duplicate"]
 
 
 def test_an_unknown_way_is_refused() -> None:
-    """Before the first page."""
+    """An unknown value of `revisits` raises ValueError before the first page is read."""
     with pytest.raises(ValueError, match="drop or replace, is 'keep'"):
         Extractor(revisits="keep")  # type: ignore[arg-type]
 
 
 def test_an_earlier_version_that_comes_again_brings_nothing_back() -> None:
-    """The last one is said again as it was said, and the tree is what it was."""
+    """If all pages are delivered again, the earlier version is a superseded duplicate.
+
+    The other pages are replays, and return their first results.
+    """
     versions = [page(1, "amber", 0), page(2, "elm", 1), page(1, "birch", 2)]
     with Extractor(revisits="replace") as extractor:
         first = list(map(extractor.extract, versions))
@@ -78,7 +84,10 @@ def test_an_earlier_version_that_comes_again_brings_nothing_back() -> None:
 
 
 def test_with_two_passes_the_last_version_has_the_text() -> None:
-    """The others are duplicates of it: judged by all, there is one document under an id."""
+    """With two passes only the last version of a page gets a text; the others are duplicates.
+
+    All pages are judged at the end, when one document is stored under each id.
+    """
     versions = [page(1, "amber"), page(2, "elm"), page(1, "birch"), page(1, "birch")]
     assert outcomes(versions, two_pass=True, heuristic="strict") == [
         ("duplicate", "superseded"),
@@ -89,7 +98,10 @@ def test_with_two_passes_the_last_version_has_the_text() -> None:
 
 
 def test_a_version_counts_in_the_place_of_the_one_before() -> None:
-    """The text that only the first version shared with another page is unique again."""
+    """The blocks of a new version replace the counts of the former version.
+
+    Text that only the former version shared with another page is unique again.
+    """
     versions = [page(1, "amber"), page(1, "birch"), page(2, "amber"), page(3, "birch")]
     found = urltree.extract(versions, revisits="replace", heuristic="strict-at-domain")
     assert [said.text for said in found] == ["Imprint\namber", "Imprint\nbirch", "amber", ""]
@@ -100,7 +112,7 @@ EVICTIONS = st.sampled_from([None, EVICTION, Eviction(max_documents=9, keep=5, m
 
 
 def dated(versions: list[tuple[int, str]]) -> list[dict[str, Any]]:
-    """Versions of pages of one site, a day apart."""
+    """Return versions of pages of one site, with dates one day apart."""
     return [page(n, text, at, at + 1) for at, (n, text) in enumerate(versions)]
 
 
@@ -109,7 +121,10 @@ def dated(versions: list[tuple[int, str]]) -> list[dict[str, Any]]:
 def test_what_is_learned_is_what_the_last_versions_alone_would_teach(
     versions: list[tuple[int, str]], eviction: Eviction | None
 ) -> None:
-    """Old counts out, new ones in; each version has the outcome that a dict would give it."""
+    """All versions of a site leave the same tree as the last version of each page alone.
+
+    A version is a duplicate exactly if its text equals that of the version before.
+    """
     pages, expected = dated(versions), []
     last: dict[int, str] = {}
     for number, text in versions:
@@ -127,7 +142,7 @@ def test_what_is_learned_is_what_the_last_versions_alone_would_teach(
 
 
 def tree(state: str, eviction: Eviction | None) -> object:
-    """The nodes that a state holds for example.org, and the origins of its rows."""
+    """Return the nodes of example.org in a state directory, and the ids of its rows."""
     opened = StateDirectory(state)
     try:
         stored = opened.load("example.org")
@@ -141,7 +156,10 @@ def tree(state: str, eviction: Eviction | None) -> object:
 @given(versions=VERSIONS, cuts=st.sets(st.integers(0, 27), max_size=3))
 @settings(max_examples=40, deadline=None)
 def test_spills_and_reloads_change_nothing(versions: list[tuple[int, str]], cuts: set[int]) -> None:
-    """The horizon too is the same, whether it has grown or was made from what is stored."""
+    """The results stay the same if sites are saved and loaded at any point.
+
+    The horizon that is rebuilt from the stored records equals the one in memory.
+    """
     options: dict[str, Any] = {"eviction": EVICTION, "revisits": "replace"}
     pages = dated(versions)
     undated = [{k: v for k, v in given.items() if k != "fetched_at"} for given in pages[::3]]
@@ -160,7 +178,10 @@ def test_spills_and_reloads_change_nothing(versions: list[tuple[int, str]], cuts
 def test_a_replay_from_any_point_ends_where_it_ended(
     versions: list[tuple[int, str]], killed: int
 ) -> None:
-    """Each page has an outcome again; no version is said after a later one of its page."""
+    """In a replay from any point, the last version of each page returns its first result.
+
+    Earlier versions are duplicates of the last one.
+    """
     pages = dated(versions)
     with Extractor(revisits="replace", eviction=None) as extractor:
         first = [extractor.extract(given) for given in pages]

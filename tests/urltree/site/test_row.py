@@ -1,4 +1,4 @@
-"""Rows are stored for longer than any deploy: their bytes are pinned, damaged ones are refused."""
+"""Rows: their bytes are pinned, because they outlive every deploy, and damaged rows are refused."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ PINNED_HEAD = (
     " 02000000 0100000000000000 ffffffffffffffff"  # distinct hashes
     " 01 00 04"  # kinds
 )
-PINNED_PATHS = " 07000000 09000000 0100 07000000 2c01 0000 0100"  # mains; of one path number, words
+# Path of the main element, the same by tags, number of paths; path, words, repeated, linked.
+PINNED_PATHS = " 07000000 09000000 0100 07000000 2c01 0000 0100"
 
 unsigned_32 = st.integers(0, 2**32 - 1)
 unsigned_64 = st.integers(0, 2**64 - 1)
@@ -70,7 +71,7 @@ contributions = st.builds(
 
 @st.composite
 def verdicts(draw: st.DrawFn) -> Verdict:
-    """Any verdict that a worker may store, but for its revision."""
+    """Generate a verdict that a worker may store; its revision is 0."""
     boilerplate = draw(st.lists(st.booleans(), max_size=40))
     size = len(boilerplate)
     counts = draw(st.none() | st.lists(unsigned_32, min_size=size, max_size=size).map(tuple))
@@ -88,7 +89,7 @@ def verdicts(draw: st.DrawFn) -> Verdict:
 
 @st.composite
 def rows(draw: st.DrawFn) -> Row:
-    """Any row that a worker may write."""
+    """Generate a row that a worker may write."""
     return Row(
         tokenizer=draw(st.integers(0, 2**16 - 1)),
         time=draw(st.integers(-(2**63), 2**63 - 1)),
@@ -105,13 +106,13 @@ def rows(draw: st.DrawFn) -> Row:
 
 
 def test_the_stored_bytes_of_a_row_are_pinned() -> None:
-    """Whoever changes them raises ROW_VERSION, and reads the old ones."""
+    """The bytes of a row are pinned; a new ROW_VERSION must still read the old ones."""
     assert ROW.encode() == PINNED
     assert Row.decode(PINNED) == ROW
 
 
 def test_counts_follow_where_they_are_kept() -> None:
-    """Four bytes a block at the end, and a flag."""
+    """Counts take four bytes per block at the end of a row, and a flag marks them."""
     verdict = Verdict("strict", 1, 2, 5, (True, False, True), (5, 1, 2))
     row = Row(1, ROW.time, ROW.digest, ROW.origin, ROW.branch, ROW.hashes, verdict)
     counts = bytes.fromhex("05000000 01000000 02000000")
@@ -120,14 +121,20 @@ def test_counts_follow_where_they_are_kept() -> None:
 
 
 def test_a_row_of_evidence_holds_kinds_and_paths_behind() -> None:
-    """A byte a block, then what the document contributes; flags say that they are there."""
+    """A row of `evidence` ends with the kinds, one byte per block, and the path statistics.
+
+    Flags show that both parts are there.
+    """
     pinned = bytes.fromhex(f"01 0100 26 {PINNED_HEAD} {PINNED_PATHS}")
     assert EVIDENCE.encode() == pinned
     assert Row.decode(pinned) == EVIDENCE
 
 
 def test_a_second_verdict_stands_between_kinds_and_paths() -> None:
-    """With flags of its own, its name and its revision; it is what a replay says."""
+    """A second verdict is stored between kinds and paths, with its own flags, name and revision.
+
+    A replay returns the second verdict.
+    """
     revised = Verdict("e", 2, 0, 20, (True, True, True), None, bytes((1, 3, 4)), revision=1)
     row = replace(EVIDENCE, revised=revised)
     second = " 02 01 0100 65 0200 0000 14000000 03000000 07 01 03 04"
@@ -141,14 +148,20 @@ def test_a_second_verdict_stands_between_kinds_and_paths() -> None:
     ("fields", "flag"), [({"left_out": True}, 64), ({"waits": True}, 8), ({}, 0)], ids=str
 )
 def test_what_a_row_stands_for_is_a_bit(fields: dict[str, bool], flag: int) -> None:
-    """A page left out of the tree, one that is to be judged again; nothing else changes."""
+    """One flag marks a page that is left out of the tree, another a page that waits for revision.
+
+    No other byte of the row changes.
+    """
     row = replace(ROW, **fields)  # type: ignore[arg-type]
     assert row.encode() == PINNED[:3] + bytes((flag,)) + PINNED[4:]
     assert Row.decode(row.encode()) == row
 
 
 def test_the_kind_of_its_page_is_in_two_bits() -> None:
-    """And that it was left out in a third; the rest is as it was."""
+    """Two bits store the kind of page; a third bit marks a page that is left out of the tree.
+
+    No other byte of the row changes.
+    """
     verdict = replace(ROW.verdict, page_kind=PageKind.LISTING)
     row = replace(ROW, verdict=verdict, left_out=True)
     assert row.encode() == PINNED[:3] + bytes([0b0111_0000]) + PINNED[4:]
@@ -157,13 +170,13 @@ def test_the_kind_of_its_page_is_in_two_bits() -> None:
 
 @given(rows())
 def test_what_is_written_is_read(row: Row) -> None:
-    """Any row survives storage."""
+    """A row does not change if it is encoded and decoded."""
     assert Row.decode(row.encode()) == row
 
 
 @given(rows(), st.data())
 def test_a_row_that_is_cut_short_is_refused(row: Row, data: st.DataObject) -> None:
-    """Every prefix is an error of ours, never a smaller row."""
+    """A row that is cut short raises RowError; it is never read as a smaller row."""
     stored = row.encode()
     with pytest.raises(RowError):
         Row.decode(stored[: data.draw(st.integers(0, len(stored) - 1))])
@@ -171,7 +184,7 @@ def test_a_row_that_is_cut_short_is_refused(row: Row, data: st.DataObject) -> No
 
 @pytest.mark.parametrize("row", [ROW, EVIDENCE, replace(EVIDENCE, revised=EVIDENCE.verdict)])
 def test_no_prefix_of_a_row_is_a_row(row: Row) -> None:
-    """Each of them, of the pinned rows."""
+    """Each prefix of the pinned rows raises RowError."""
     stored = row.encode()
     for length in range(len(stored)):
         with pytest.raises(RowError):
@@ -180,21 +193,21 @@ def test_no_prefix_of_a_row_is_a_row(row: Row) -> None:
 
 @given(rows(), st.binary(min_size=1, max_size=20))
 def test_a_row_with_bytes_behind_it_is_refused(row: Row, more: bytes) -> None:
-    """Its length says how much it holds."""
+    """Additional bytes after a row raise RowError, because the row determines its own length."""
     with pytest.raises(RowError):
         Row.decode(row.encode() + more)
 
 
 @given(st.binary(max_size=200))
 def test_random_bytes_are_refused(stored: bytes) -> None:
-    """Even under the right version, whatever lengths they claim."""
+    """Random bytes after a known version raise RowError, whatever lengths they contain."""
     with pytest.raises(RowError):
         Row.decode(bytes([ROW_VERSION]) + stored)
 
 
 @pytest.mark.parametrize("version", [0, ROW_VERSION + 1, 255])
 def test_an_unknown_version_is_named(version: int) -> None:
-    """So that whoever rolled back a deploy knows why it stopped."""
+    """The error names the unknown version, so that operators see why a rollback stops."""
     with pytest.raises(
         RowError, match=f"row: its version is {version:02x}, .* version {ROW_VERSION};"
     ):

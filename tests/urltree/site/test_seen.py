@@ -1,4 +1,4 @@
-"""Duplicates: which step reveals them, what is stored of a page, and for how long."""
+"""`seen` records: their bytes, the step that reveals a duplicate, and the horizon of a site."""
 
 from __future__ import annotations
 
@@ -34,13 +34,16 @@ STORED_WITH_VERSION = (
 
 
 def test_stored_bytes_never_change() -> None:
-    """Tables outlive every release: version, time, three hashes, origin; more with `replace`."""
+    """The bytes are pinned, because tables outlive every release.
+
+    With `replace` a record also contains the content digest and time of a version.
+    """
     assert FIRST.encode().hex() == STORED
     assert SECOND.encode().hex() == STORED_WITH_VERSION
 
 
 def test_stored_bytes_are_read_back() -> None:
-    """Whatever the time's sign and the origin's letters."""
+    """A decoded record equals the encoded one, even with a negative time or non-ASCII letters."""
     early = Seen.of("röhre/0/0", -62_135_596_800_000_000, "", "\ud800", "c")
     for seen in (FIRST, SECOND, early):
         assert Seen.decode(seen.encode()) == seen
@@ -51,7 +54,7 @@ def test_stored_bytes_are_read_back() -> None:
     [b"", b"\x02" + FIRST.encode()[1:], b"\x03" + SECOND.encode()[1:], FIRST.encode()[:20]],
 )
 def test_bytes_of_another_release_are_an_error_of_ours(stored: bytes) -> None:
-    """They are not the page's fault, so it is no PageError."""
+    """Bytes that this release cannot read raise SeenError: the page is not at fault."""
     with pytest.raises(SeenError, match="seen record: its version is"):
         Seen.decode(stored)
 
@@ -69,12 +72,15 @@ def test_bytes_of_another_release_are_an_error_of_ours(stored: bytes) -> None:
 def test_a_duplicate_counts_under_the_first_step_that_reveals_it(
     urls: tuple[str, str, str], step: Step
 ) -> None:
-    """Figure 2 of the paper."""
+    """A duplicate counts under the first step after which the URLs are equal (paper, Figure 2)."""
     assert duplicate_step(FIRST, Seen.of("raw-html/3/2000", 0, *urls)) is step
 
 
 def test_the_same_origin_again_is_a_replay() -> None:
-    """It is forwarded once more: what was forwarded first may have been lost."""
+    """A page with the stored origin is a replay.
+
+    It is forwarded again, because the first delivery may be lost.
+    """
     assert duplicate_step(FIRST, Seen.of(FIRST.origin, 0, "x", "x", "x")) is None
 
 
@@ -90,7 +96,7 @@ def test_the_same_origin_again_is_a_replay() -> None:
     ],
 )
 def test_steps_follow_from_real_keys(one: str, other: str, step: Step) -> None:
-    """Two addresses of one key differ up to some form."""
+    """Two URLs with the same key become equal at one of the four steps."""
     keys = [KeyScheme().key(url, lambda: None) for url in (one, other)]
     seen = [
         Seen.of(f"raw-html/0/{offset}", 0, url, url, key.canonical)
@@ -101,7 +107,7 @@ def test_steps_follow_from_real_keys(one: str, other: str, step: Step) -> None:
 
 
 def test_the_horizon_is_60_days_of_document_time() -> None:
-    """Measured against the fifth-newest time, itself included."""
+    """The horizon of a site lies 60 days before its fifth-newest document time."""
     horizon = Horizon([100 * DAY] * 5)
     assert HORIZON == 60 * DAY
     assert not horizon.is_past(40 * DAY)
@@ -109,7 +115,7 @@ def test_the_horizon_is_60_days_of_document_time() -> None:
 
 
 def test_four_pages_of_the_future_make_nothing_forgotten() -> None:
-    """The fifth does."""
+    """Four pages dated in the future do not move the horizon past older records; a fifth does."""
     horizon = Horizon([0])
     for _ in range(4):
         horizon.add(9_000 * DAY)
@@ -119,12 +125,12 @@ def test_four_pages_of_the_future_make_nothing_forgotten() -> None:
 
 
 def test_a_young_domain_forgets_nothing() -> None:
-    """Four times are no reference."""
+    """A site with only four document times has no horizon, so all of its records remain valid."""
     assert not Horizon([9_000 * DAY] * 4).is_past(0)
 
 
 def test_the_newest_time_is_known() -> None:
-    """Pages without a time take it; 0 where there is none."""
+    """`newest_time` returns the newest document time of a site, or 0 if the site has none."""
     horizon = Horizon()
     assert horizon.newest_time() == 0
     for time in (5, 9, 7):

@@ -1,4 +1,4 @@
-"""What is said of a document, and what a replay, a replacement and an eviction make of it."""
+"""The verdicts of a site, and how replays, replacements, evictions and rebuilds affect it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ DAY_1, DAY_2, DAY_99 = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", "2026-04
 
 
 class Stored:
-    """A domain with its rows."""
+    """A site together with its stored rows."""
 
     def __init__(self, eviction: Eviction | None = None, *, keep_counts: bool = False) -> None:
         self.domain = Site(AT_DOMAIN, eviction, keep_counts=keep_counts)
         self.rows: dict[bytes, bytes] = {}
 
     def learn(self, page: Document) -> Learned:
-        """Learn a document and do what the lesson says."""
+        """Learn a document; store its row and delete the evicted rows, as a caller must."""
         lesson = self.domain.learn(page, decoded(self.rows.get(page.key_bytes)))
         self.rows[page.key_bytes] = lesson.row
         for document_id in lesson.evicted:
@@ -35,7 +35,10 @@ class Stored:
 
 
 def test_a_document_counts_before_it_is_judged() -> None:
-    """Its own block has c = 1; one that a former page had too has c = 2 (paper, section 4)."""
+    """A document is counted before it is judged (paper, section 4).
+
+    A block that no other page has gets c = 1, and a block that one earlier page has gets c = 2.
+    """
     stored = Stored(keep_counts=True)
     assert stored.learn(document(1, [7, 8])).verdict.boilerplate == (False, False)
     lesson = stored.learn(document(2, [7, 9, 9]))
@@ -46,7 +49,7 @@ def test_a_document_counts_before_it_is_judged() -> None:
 
 
 def test_a_replay_says_again_what_was_said_first() -> None:
-    """Although the domain knows better by now; judging it again would tell."""
+    """A replay returns the first verdict, even if the site would now judge the page differently."""
     stored = Stored()
     first = stored.learn(document(1, [7]))
     stored.learn(document(2, [7]))
@@ -57,7 +60,7 @@ def test_a_replay_says_again_what_was_said_first() -> None:
 
 
 def test_a_replay_says_it_again_under_another_heuristic() -> None:
-    """A change of the setting is no reason to contradict what was published."""
+    """A replay returns the published verdict even after the heuristic was changed."""
     stored = Stored()
     first = stored.learn(document(1, [7]))
     domain = Site(heuristic("strict"), None)
@@ -66,7 +69,10 @@ def test_a_replay_says_it_again_under_another_heuristic() -> None:
 
 
 def test_a_replay_with_other_blocks_is_judged_anew_in_its_old_place() -> None:
-    """Its former evidence is gone, its time is kept: undated, it is not the newest again."""
+    """A replay with other blocks is judged again, and its new blocks replace the former ones.
+
+    The page has no date, so it keeps the time in its row and does not become the newest page.
+    """
     stored = Stored()
     stored.learn(document(1, [7], published=DAY_1))
     stored.learn(document(2, [7]))
@@ -79,7 +85,10 @@ def test_a_replay_with_other_blocks_is_judged_anew_in_its_old_place() -> None:
 
 
 def test_the_same_hashes_in_another_order_are_other_blocks() -> None:
-    """A verdict is a bit a block, so their order matters."""
+    """A replay with its blocks in another order is judged again.
+
+    The stored verdict has one bit for each block, in the order of the blocks.
+    """
     stored = Stored()
     stored.learn(document(1, [7]))
     stored.learn(document(2, [7, 8]))
@@ -87,7 +96,10 @@ def test_the_same_hashes_in_another_order_are_other_blocks() -> None:
 
 
 def test_a_replacement_takes_the_place_of_what_it_replaces() -> None:
-    """Same id, other origin: old evidence subtracted, new inserted, judged anew."""
+    """A document with a known id and another origin replaces the former document.
+
+    The former blocks are subtracted from the tree; the new ones are inserted and judged.
+    """
     stored = Stored()
     stored.learn(document(1, [7]))
     stored.learn(document(2, [7]))
@@ -97,7 +109,10 @@ def test_a_replacement_takes_the_place_of_what_it_replaces() -> None:
 
 
 def test_an_old_page_is_judged_anew_and_evicted_however_often_it_comes() -> None:
-    """It is inserted, judged, and leaves no trace; its row is put and deleted."""
+    """A page that is older than the window is judged and evicted at each delivery.
+
+    Its row is stored and deleted again, and the tree does not change.
+    """
     stored = Stored(Eviction(max_age=DAY, keep=5))
     for number in range(2, 8):
         stored.learn(document(number, [7], published=DAY_99))
@@ -112,7 +127,10 @@ def test_an_old_page_is_judged_anew_and_evicted_however_often_it_comes() -> None
 
 
 def test_a_rebuild_enforces_the_window_before_the_first_verdict() -> None:
-    """A crash left the row of an evicted document behind: it is named, and counts nowhere."""
+    """A rebuild does not count a row outside the window, and returns its id.
+
+    A crash before the deletion of an evicted row leaves such a row behind.
+    """
     eviction = Eviction(max_age=DAY, keep=5)
     stored = Stored(eviction)
     left_behind = Stored().learn(document(1, [7], published=DAY_1)).row
@@ -132,7 +150,10 @@ def test_a_rebuild_enforces_the_window_before_the_first_verdict() -> None:
     ],
 )
 def test_rows_of_another_tokenizer_count_nowhere(tokenizer: int, deleted: list[bytes]) -> None:
-    """Their hashes compare with nothing: the domain learns anew."""
+    """Rows of another tokenizer are not counted, because their hashes cannot be compared.
+
+    A rebuild returns the ids of rows of an older tokenizer, so that the caller deletes them.
+    """
     stored = Stored()
     stored.learn(replace(document(1, [7]), tokenizer=tokenizer))
     stored.learn(document(2, [8]))
@@ -142,7 +163,10 @@ def test_rows_of_another_tokenizer_count_nowhere(tokenizer: int, deleted: list[b
 
 
 def test_a_document_of_another_tokenizer_is_judged_as_a_first_page() -> None:
-    """It was in flight during the upgrade: all is content, and a replay says so again."""
+    """A document of another tokenizer is judged as the first page of a site and is not counted.
+
+    It was in flight during an upgrade. A replay returns the same verdict.
+    """
     stored = Stored()
     stored.learn(document(1, [7]))
     in_flight = replace(document(2, [7, 7]), tokenizer=TOKENIZER_VERSION + 1)
@@ -154,7 +178,10 @@ def test_a_document_of_another_tokenizer_is_judged_as_a_first_page() -> None:
 
 
 def test_a_replay_after_a_tokenizer_upgrade_is_judged_anew() -> None:
-    """Even where the blocks are the same: what was said compared with nothing of today."""
+    """A replay is judged again if another tokenizer made its row, even if the blocks are equal.
+
+    The stored verdict was made without a comparison with the other pages.
+    """
     stored = Stored()
     stored.learn(document(1, [7]))
     stored.learn(replace(document(2, [7]), tokenizer=TOKENIZER_VERSION + 1))
@@ -164,7 +191,10 @@ def test_a_replay_after_a_tokenizer_upgrade_is_judged_anew() -> None:
 
 
 def test_an_undated_page_is_as_new_as_the_newest_of_its_domain() -> None:
-    """Never as new as a clock says; the row remembers it."""
+    """A page without a date gets the newest document time of its site, or 0 on an empty site.
+
+    The row stores this time, which never comes from a clock.
+    """
     stored = Stored()
     stored.learn(document(1, [7]))
     stored.learn(document(2, [7], published=DAY_2))
@@ -175,7 +205,7 @@ def test_an_undated_page_is_as_new_as_the_newest_of_its_domain() -> None:
 
 @pytest.mark.parametrize("keep_counts", [False, True])
 def test_counts_are_stored_where_they_are_published(keep_counts: bool) -> None:
-    """So that a replay publishes the same bytes."""
+    """Rows store the counts if they are published, so that a replay publishes the same bytes."""
     stored = Stored(keep_counts=keep_counts)
     lesson = stored.learn(document(1, [7, 7]))
     assert lesson.verdict.counts == ((1, 1) if keep_counts else None)
@@ -183,7 +213,7 @@ def test_counts_are_stored_where_they_are_published(keep_counts: bool) -> None:
 
 
 def test_a_page_without_blocks_is_learned() -> None:
-    """It adds to support, and nothing is said of it."""
+    """A page without blocks adds 1 to the support of its nodes, and its verdict is empty."""
     stored = Stored()
     assert stored.learn(document(1, [])).verdict.boilerplate == ()
     assert stored.learn(document(1, [])).relation is Relation.REPLAY
@@ -191,14 +221,14 @@ def test_a_page_without_blocks_is_learned() -> None:
 
 
 def test_a_damaged_row_stops_the_rebuild() -> None:
-    """It is ours to mend: going on would judge by a part of the domain."""
+    """A damaged row raises RowError, because without it the site would judge by fewer pages."""
     row = Stored().learn(document(1, [7])).row
     with pytest.raises(RowError):
         Site(AT_DOMAIN, None).rebuild([(bytes(16), row[:-1])])
 
 
 def test_what_left_the_window_cannot_be_judged() -> None:
-    """There is no leaf to begin at."""
+    """A document that has left the window has no leaf in the tree, so `judge` raises KeyError."""
     stored = Stored()
     stored.learn(document(1, [7]))
     stored.domain.remove(document(1, []).key_bytes)

@@ -1,4 +1,4 @@
-"""The state directory: whole or not at all, one process at a time, and clear when damaged."""
+"""The state directory: commits are complete, one process writes, and errors name the file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urltree.site.state_directory import SiteRecords, StateDirectory, StateError
 
 ID = bytes(16)
 STORED = SiteRecords({ID: b"row"}, {ID: b"seen"}, {ID: b"page"})
-MAGIC = b"urltree\0\x01"  # with version 1; then zstd of the domain's name, a row, a `seen`, a page
+MAGIC = b"urltree\0\x01"  # ends with version 1; zstd of NAME, ROW, SEEN and PAGE follows
 NAME = b"\x0b\0example.org"
 ROW = b"\0" + ID + b"\x03\0\0\0row"
 SEEN = b"\x01" + ID + b"\x04\0\0\0seen"
@@ -19,7 +19,7 @@ PAGE = b"\x02" + ID + b"\x04\0\0\0page"
 
 
 def test_a_domain_comes_back_as_it_was(tmp_path: Path) -> None:
-    """From the spill of this run, and after a commit in the next run."""
+    """A site is loaded unchanged in the run that wrote it and, after a commit, in the next run."""
     state = StateDirectory(tmp_path)
     state.spill("example.org", STORED)
     assert state.load("example.org") == STORED
@@ -32,7 +32,7 @@ def test_a_domain_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_a_state_names_its_domains(tmp_path: Path) -> None:
-    """Those that were committed, of which a run knows nothing yet."""
+    """`domains` returns the domains that were committed, and none that were only spilled."""
     state = StateDirectory(tmp_path)
     for domain in ("example.org", "other.example"):
         state.spill(domain, STORED)
@@ -43,7 +43,7 @@ def test_a_state_names_its_domains(tmp_path: Path) -> None:
 
 
 def test_stored_bytes_are_pinned(tmp_path: Path) -> None:
-    """State outlives every release: a file's name, its version, and what is in it."""
+    """The name, version and content of a file are pinned, because state outlives every release."""
     with_domain(tmp_path)
     (file,) = tmp_path.glob("domains/*/*")
     assert file.parts[-2:] == ("88", "888e39ab83519d48246e82983e3f2626.zst")
@@ -53,16 +53,16 @@ def test_stored_bytes_are_pinned(tmp_path: Path) -> None:
 
 
 def test_what_is_not_committed_is_gone(tmp_path: Path) -> None:
-    """A run that was killed leaves the state before it, and its spill is swept away."""
+    """A killed run leaves the state before it, and the next run deletes its temporary files."""
     killed = StateDirectory(tmp_path)
     killed.spill("example.org", STORED)
-    killed._lock = None  # the process is gone, and its lock with it
+    killed._lock = None  # a killed process holds no lock
     assert StateDirectory(tmp_path).load("example.org") == SiteRecords({}, {}, {})
     assert list(tmp_path.glob("spill-*")) == []
 
 
 def test_two_processes_cannot_write_one_state(tmp_path: Path) -> None:
-    """The second is told so."""
+    """A second process that opens the same state directory gets StateError."""
     first = StateDirectory(tmp_path)
     with pytest.raises(StateError, match="another process uses it"):
         StateDirectory(tmp_path)
@@ -71,7 +71,7 @@ def test_two_processes_cannot_write_one_state(tmp_path: Path) -> None:
 
 
 def test_without_a_directory_nothing_stays() -> None:
-    """Spills go to a temporary folder, which is removed."""
+    """Without a directory sites are written to a temporary folder, which `close` removes."""
     state = StateDirectory(None)
     state.spill("example.org", STORED)
     assert state.load("example.org") == STORED
@@ -93,7 +93,7 @@ def test_without_a_directory_nothing_stays() -> None:
     ids=["empty", "cut short", "a bit flipped", "another version"],
 )
 def test_a_damaged_file_is_named(tmp_path: Path, damage: object) -> None:
-    """Whatever is wrong with it, the message leads to the file."""
+    """The error for a damaged file contains the file's name, whatever the damage is."""
     with_domain(tmp_path)
     (file,) = tmp_path.glob("domains/*/*")
     file.write_bytes(damage(file.read_bytes()))  # type: ignore[operator]
@@ -103,21 +103,21 @@ def test_a_damaged_file_is_named(tmp_path: Path, damage: object) -> None:
 
 @pytest.mark.parametrize("content", ["", "[]", '{"version": 1}', '{"version": 9, "pages": 1}'])
 def test_a_damaged_count_is_named(tmp_path: Path, content: str) -> None:
-    """`state.json` as well."""
+    """The error for a damaged page count names `state.json`."""
     (tmp_path / "state.json").write_text(content)
     with pytest.raises(StateError, match=r"state\.json"):
         StateDirectory(tmp_path)
 
 
 def test_a_file_is_no_directory(tmp_path: Path) -> None:
-    """It is refused by name."""
+    """A path that is a file and not a directory is refused, and the error names it."""
     (tmp_path / "file").touch()
     with pytest.raises(StateError, match="file"):
         StateDirectory(tmp_path / "file")
 
 
 def with_domain(directory: Path) -> None:
-    """A state that has one domain."""
+    """Make a state directory with one site in it."""
     state = StateDirectory(directory)
     state.spill("example.org", STORED)
     state.commit()

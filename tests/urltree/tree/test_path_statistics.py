@@ -1,4 +1,4 @@
-"""Path statistics: contributions are stored, summed, and subtracted exactly."""
+"""Path statistics: contributions of documents are stored, added, and subtracted exactly."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from urltree.tree.path_statistics import MOST, Contribution, PathCounts, PathSta
 
 PINNED = bytes.fromhex(
     "07000000 09000000 0200"  # main element at path 7, by tags alone at path 9; two paths
-    " 07000000 ffffffff"  # their numbers
-    " 2c01 0300"  # words
-    " 0000 0300"  # repeated
-    " 0100 0000"  # linked
+    " 07000000 ffffffff"  # the two paths
+    " 2c01 0300"  # words at each path
+    " 0000 0300"  # repeated words at each path
+    " 0100 0000"  # linked words at each path
 )
 CONTRIBUTION = Contribution(7, 9, (PathCounts(7, 300, 0, 1), PathCounts(2**32 - 1, 3, 3, 0)))
 
 numbers = st.integers(1, 2**32 - 1)
-few_numbers = st.integers(1, 6)  # so that documents share paths
+few_numbers = st.integers(1, 6)  # few, so that documents share paths
 
 
 def contributions(of_numbers: st.SearchStrategy[int]) -> st.SearchStrategy[Contribution]:
-    """Generate any contribution of a page, with each path once."""
+    """Generate the contribution of a page, which contains each path once."""
     words = st.integers(0, MOST)
     at_path = st.builds(PathCounts, of_numbers, words, words, words)
     at_paths = st.lists(at_path, max_size=6, unique_by=lambda here: here.path).map(tuple)
@@ -35,7 +35,7 @@ def contributions(of_numbers: st.SearchStrategy[int]) -> st.SearchStrategy[Contr
 
 
 def added(some: Iterable[Contribution]) -> PathStatistics:
-    """Return the statistics of these documents."""
+    """Return the statistics of all these contributions."""
     statistics = PathStatistics()
     for each in some:
         statistics.add(each)
@@ -43,19 +43,22 @@ def added(some: Iterable[Contribution]) -> PathStatistics:
 
 
 def test_the_stored_bytes_of_a_contribution_are_pinned() -> None:
-    """Rows store them: a change needs a new ROW_VERSION that still reads the old bytes."""
+    """The bytes of a contribution are pinned, because rows contain them.
+
+    After a change, a new ROW_VERSION must still read the old bytes.
+    """
     assert CONTRIBUTION.encode() == PINNED
     assert Contribution.decode(PINNED) == CONTRIBUTION
 
 
 @given(contributions(numbers))
 def test_what_is_written_is_read(contribution: Contribution) -> None:
-    """Any contribution is read as it was written."""
+    """A decoded contribution equals the encoded one."""
     assert Contribution.decode(contribution.encode()) == contribution
 
 
 def test_words_beyond_the_most_do_not_count() -> None:
-    """Counts have two bytes: a page of a million words counts as one of 65,535."""
+    """A count of words has two bytes, so a page of a million words counts as one of 65,535."""
     contribution = Contribution.of(0, 0, [PathCounts(1, MOST + 1, MOST * 9, 2)])
     assert contribution.paths == (PathCounts(1, MOST, MOST, 2),)
 
@@ -64,7 +67,7 @@ def test_words_beyond_the_most_do_not_count() -> None:
 def test_a_contribution_of_another_length_is_refused(
     contribution: Contribution, data: st.DataObject
 ) -> None:
-    """The bytes may be cut anywhere, or be followed by others."""
+    """Bytes of a contribution that are cut short, or followed by other bytes, raise ValueError."""
     stored = contribution.encode()
     with pytest.raises(ValueError, match="length"):
         Contribution.decode(stored[: data.draw(st.integers(0, len(stored) - 1))])
@@ -74,13 +77,13 @@ def test_a_contribution_of_another_length_is_refused(
 
 @given(st.lists(contributions(few_numbers), max_size=8))
 def test_sums_are_those_of_a_recount(some: list[Contribution]) -> None:
-    """The sums of each path and of main elements are right."""
+    """The statistics are the sums of the contributions by path, and by path of the main element."""
     assert sums(added(some)) == recounted(some)
 
 
 @given(st.lists(contributions(few_numbers), max_size=8), st.integers(0, 99))
 def test_the_order_of_documents_does_not_matter(some: list[Contribution], seed: int) -> None:
-    """Rows may be read in any order."""
+    """The order of contributions does not matter, because rows are read in any order."""
     shuffled = random.Random(seed).sample(some, len(some))
     assert sums(added(shuffled)) == sums(added(some))
 
@@ -92,7 +95,7 @@ def test_the_order_of_documents_does_not_matter(some: list[Contribution], seed: 
 def test_what_was_added_and_subtracted_leaves_nothing(
     kept: list[Contribution], gone: list[Contribution]
 ) -> None:
-    """No path with zeros remains, so the memory is the same as before."""
+    """Subtracted contributions leave no trace: no path has zeros, and memory is as before."""
     statistics = added([*gone, *kept])
     for each in gone:
         statistics.subtract(each)
@@ -101,7 +104,7 @@ def test_what_was_added_and_subtracted_leaves_nothing(
 
 
 def test_a_path_that_no_document_had_is_unknown() -> None:
-    """The result is None, not zeros."""
+    """`get` returns None, not zeros, for a path that no document has."""
     statistics = added([CONTRIBUTION])
     found = statistics.get(7)
     assert found is not None

@@ -1,4 +1,4 @@
-"""The URL tree: supports and counts along a branch, and removal as the inverse of insertion."""
+"""The URL tree: each node counts its documents, and removal is the inverse of insertion."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from urltree.tree.url_tree import SMALL, UrlTree
 
 
 def hashes(*values: int) -> array[int]:
-    """Return the distinct block hashes of a document."""
+    """Return these block hashes as an array."""
     return array("Q", values)
 
 
 def test_each_node_of_a_branch_counts_the_document() -> None:
-    """This is the tree drawn in the module's docstring, with a block that all documents share."""
+    """A document counts at each node of its branch.
+
+    The tree is the one drawn in the docstring of `url_tree.py`, with a block that all documents
+    share.
+    """
     tree = UrlTree()
     tree.insert(b"a", ("news", "2013", "a.html"), hashes(1, 2))
     tree.insert(b"b", ("news", "2013", "b.html"), hashes(1, 3))
@@ -39,7 +43,7 @@ def test_each_node_of_a_branch_counts_the_document() -> None:
 
 
 def test_a_branch_leads_from_the_leaf_to_the_root() -> None:
-    """Depths decrease by one to 0; a leaf is found by its document's id."""
+    """The nodes of a branch have depths down to 0; `leaf` finds a leaf by document id."""
     tree = UrlTree()
     leaf = tree.insert(b"a", ("news", "2013", "a.html"), hashes())
     assert tree.leaf(b"a") is leaf
@@ -52,7 +56,7 @@ def test_a_branch_leads_from_the_leaf_to_the_root() -> None:
 
 
 def test_a_leaf_may_have_children() -> None:
-    """/story is a document, and /story?id=1 is below it."""
+    """A leaf may have children: /story is a document, and /story?id=1 is below it."""
     tree = UrlTree()
     tree.insert(b"a", ("story",), hashes(1))
     tree.insert(b"b", ("story", "?id=1"), hashes(2))
@@ -65,7 +69,7 @@ def test_a_leaf_may_have_children() -> None:
 
 
 def test_documents_of_equal_blocks_are_different_documents() -> None:
-    """If one is removed, the other stays."""
+    """If one of two documents with equal blocks is removed, the other one still counts."""
     tree = UrlTree()
     tree.insert(b"a", ("x",), hashes(1))
     tree.insert(b"b", ("x",), hashes(1))
@@ -76,7 +80,7 @@ def test_documents_of_equal_blocks_are_different_documents() -> None:
 
 
 def test_a_hash_that_is_nowhere_counts_0() -> None:
-    """This is so before and after the node begins to count."""
+    """A hash that no document has counts 0, whether the node has few or many documents."""
     tree = UrlTree()
     for number in range(SMALL + 2):
         assert tree.root.counts()[99] == 0
@@ -85,7 +89,10 @@ def test_a_hash_that_is_nowhere_counts_0() -> None:
 
 @pytest.mark.parametrize("most", [SMALL - 1, SMALL, SMALL + 1, 3 * SMALL])
 def test_counts_stay_right_over_the_boundary_to_counting_and_back(most: int) -> None:
-    """The number of documents rises above SMALL, falls to 1, and rises again."""
+    """Counts are right while the number of documents rises to SMALL and beyond, and falls to 0.
+
+    Above SMALL documents, a node stores counts instead of hashes.
+    """
     tree = UrlTree()
     empty = tree.memory
     for _ in range(2):
@@ -103,7 +110,7 @@ def test_counts_stay_right_over_the_boundary_to_counting_and_back(most: int) -> 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 40))
 def test_removing_is_the_inverse_of_inserting(chance: random.Random, count: int) -> None:
-    """Documents inserted and removed in any order leave the tree unchanged."""
+    """Documents that are inserted and then removed, in any order, leave the tree unchanged."""
     tree = UrlTree()
     for number in range(SMALL):
         insert_by_chance(tree, number, chance)
@@ -119,7 +126,10 @@ def test_removing_is_the_inverse_of_inserting(chance: random.Random, count: int)
 @pytest.mark.parametrize("sections", [1, 20])
 @pytest.mark.parametrize("own_blocks", [2, 60])
 def test_the_memory_estimate_is_near_what_python_allocates(sections: int, own_blocks: int) -> None:
-    """It is right within a quarter on average: a dict doubles its size, the estimate does not."""
+    """The estimated memory is within a quarter of the allocated memory on average.
+
+    It cannot be exact at each step, because a dict doubles its size.
+    """
     chance = random.Random(1)
     tree = UrlTree()
     estimated = allocated = 0
@@ -140,7 +150,7 @@ def test_the_memory_estimate_is_near_what_python_allocates(sections: int, own_bl
 
 
 def insert_by_chance(tree: UrlTree, number: int, chance: random.Random) -> None:
-    """Insert a document somewhere in a small tree."""
+    """Insert a document with random blocks at a random place of a small tree."""
     branch = [chance.choice("ab") for _ in range(chance.randrange(4))]
     distinct = {chance.randrange(9) for _ in range(6)}
     tree.insert(number.to_bytes(16), branch, hashes(*distinct))

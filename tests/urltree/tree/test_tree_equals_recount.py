@@ -1,7 +1,7 @@
-"""A learned domain compared with a simple model: the tree equals a recount after any sequence.
+"""A site compared with the simple model `Recount` after any sequence of events.
 
-Hypothesis generates the events of a domain in the job, in any order. After each step the
-verdicts, the stored rows, the window and every node of the tree equal those of the model.
+Hypothesis generates the events of a site in the job, in any order. After each event the verdicts,
+the stored rows, the window and every node of the tree equal those of the model.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ dates = st.one_of(
 
 
 class DomainInTheJob(RuleBasedStateMachine):
-    """A domain with its rows, used as the agent and the library use it."""
+    """A site and its stored rows, used as the job and the library use them."""
 
     @initialize(eviction=st.sampled_from(EVICTIONS))
     def domain_is_new(self, eviction: Eviction | None) -> None:
-        """Start with no stored rows."""
+        """Start with an empty site and no stored rows."""
         self.eviction = eviction
         self.twin = Recount(eviction, N_MIN)
         self.domain = Site(STRICT, eviction)
@@ -52,12 +52,12 @@ class DomainInTheJob(RuleBasedStateMachine):
 
     @rule(number=numbers, hashes=hashes, date=dates)
     def page_comes(self, number: int, hashes: list[int], date: str | None) -> None:
-        """Add a new document, or one that replaces another with its id."""
+        """Deliver a new page, or a page that replaces another one with its id."""
         self.deliver(self.page(number, hashes, date))
 
     @rule(first=numbers, count=st.integers(SMALL, 12), day=st.integers(1, 20))
     def many_pages_come(self, first: int, count: int, day: int) -> None:
-        """Add enough documents for a node to begin to count."""
+        """Deliver so many pages that a node stores counts instead of hashes."""
         for number in range(first, first + count):
             date = f"2026-05-{day:02}T00:00:00Z"
             self.deliver(self.page(number % IDS, [0, number, number], date))
@@ -66,14 +66,14 @@ class DomainInTheJob(RuleBasedStateMachine):
     def page_of_another_tokenizer_comes(
         self, number: int, hashes: list[int], date: str | None
     ) -> None:
-        """Add a document that was published before the tokenizer was upgraded."""
+        """Deliver a page that was in flight while the tokenizer was upgraded."""
         page = self.page(number, hashes, date)
         self.deliver(replace(page, tokenizer=TOKENIZER_VERSION - 1))
 
     @precondition(lambda self: self.rows)
     @rule(data=st.data())
     def page_is_replayed(self, data: st.DataObject) -> None:
-        """Replay a page: its row is put again unchanged, and nothing is evicted."""
+        """Replay a page: its row is stored again unchanged, and no row is evicted."""
         before = dict(self.rows)
         lesson = self.deliver(self.stored_page(data))
         assert (lesson.relation, lesson.evicted, self.rows) == (Relation.REPLAY, (), before)
@@ -81,26 +81,26 @@ class DomainInTheJob(RuleBasedStateMachine):
     @precondition(lambda self: self.rows)
     @rule(data=st.data(), hashes=hashes)
     def page_is_replayed_with_other_blocks(self, data: st.DataObject, hashes: list[int]) -> None:
-        """Replay a page whose blocks differ because of another limit of blocks."""
+        """Replay a page with other blocks, as after the limit of blocks was changed."""
         page = self.stored_page(data)
         self.deliver(replace(page, blocks=tuple(map(text_block, hashes))))
 
     @rule(seed=st.integers(0, 99))
     def domain_is_spilt_and_reloaded(self, seed: int) -> None:
-        """Rebuild the domain from its rows in any order."""
+        """Rebuild the site from its rows in any order, and delete the rows that it returns."""
         rows = list(self.rows.items())
         random.Random(seed).shuffle(rows)
         self.domain = Site(STRICT, self.eviction)
         for stale in self.domain.rebuild(rows):
             del self.rows[stale]
-        if self.twin.known:  # until then what was in flight during an upgrade is replayed
+        if self.twin.known:  # an empty site keeps the rows of an older tokenizer
             self.twin.foreign.clear()
 
     @rule(number=numbers, hashes=hashes, date=dates, row_was_put=st.booleans())
     def worker_is_killed(
         self, number: int, hashes: list[int], date: str | None, *, row_was_put: bool
     ) -> None:
-        """Lose the tree before a row is put, or before the tombstones of evicted rows."""
+        """Kill the worker before a row is stored or before rows are deleted; then rebuild."""
         rows = dict(self.rows)
         known, foreign = dict(self.twin.known), dict(self.twin.foreign)
         lesson = self.deliver(self.page(number, hashes, date))
@@ -113,23 +113,23 @@ class DomainInTheJob(RuleBasedStateMachine):
 
     @invariant()
     def rows_equal_the_twins_documents(self) -> None:
-        """Check that no row is missing, and none is left over."""
+        """Check that the stored rows are those of the model's documents."""
         known = {*self.twin.known, *self.twin.foreign}
         assert set(self.rows) == {bytes.fromhex(document_id) for document_id in known}
 
     @invariant()
     def window_equals_the_twins(self) -> None:
-        """Check that the window is in the order of (time, id)."""
+        """Check that the window has the model's documents in the order of (time, id)."""
         by_age = sorted((each.time, id_) for id_, each in self.twin.known.items())
         assert [(time, id_.hex()) for time, id_ in self.domain.window] == by_age
 
     @invariant()
     def tree_equals_the_recount(self) -> None:
-        """Check each node's support and counts; only the root may be empty."""
+        """Check that each node has the model's support and counts."""
         assert nodes(self.domain.tree.root) == self.twin.nodes()
 
     def teardown(self) -> None:
-        """Remove all documents, and check that the memory is as at the start."""
+        """Remove all documents, and check that the tree is empty and memory is as at the start."""
         for document_id in list(self.rows):
             if document_id in self.domain.tree:
                 self.domain.remove(document_id)
@@ -137,18 +137,18 @@ class DomainInTheJob(RuleBasedStateMachine):
         assert self.domain.memory == self.memory
 
     def page(self, number: int, hashes: list[int], date: str | None) -> Document:
-        """Return a first copy; its number determines its path, as an id determines a branch."""
+        """Return a new copy of page `number`; the number determines the id and the branch."""
         self.copies += 1
         path, origin = PATHS[number % len(PATHS)], f"raw-html/0/{self.copies}"
         return document(number, hashes, path, origin=origin, published=date)
 
     def stored_page(self, data: st.DataObject) -> Document:
-        """Return a page that has a row."""
+        """Return a page of the model, which has a stored row."""
         known = {**self.twin.known, **self.twin.foreign}
         return known[data.draw(st.sampled_from(sorted(known)))].document
 
     def deliver(self, page: Document) -> Learned:
-        """Learn a page, and apply the effects."""
+        """Learn a page, store and delete rows, and compare the verdict with that of the model."""
         lesson = self.domain.learn(page, decoded(self.rows.get(page.key_bytes)))
         self.rows[page.key_bytes] = lesson.row
         for document_id in lesson.evicted:

@@ -1,10 +1,11 @@
 """`urltree explain`: show each block of a page with its verdict and the reasons for it.
 
     FILE or `-` ──▶ document ──┐
-    --state DIR ──▶ rows ──────┴──▶ judge the page as if it came now ──▶ table, JSON Lines
-    URL and --state DIR ──▶ the stored row of that page
+    --state DIR ──▶ rows ──────┴──▶ judge the page as if it arrived now ──▶ table, JSON Lines
+    URL and --state DIR ──▶ the stored row of the page
 
-The state directory is only read. It is not locked either, because another process may be using it.
+The command only reads the state directory. It does not lock the directory, because another process
+may be using it.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _PIPED = "to see the blocks of a page, pass its HTML: curl -L URL | urltree expl
     "--state",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="State directory written by `urltree extract --state`. It is only read.",
+    help="State directory written by `urltree extract --state`. The command only reads it.",
 )
 @click.option(
     "--format",
@@ -53,7 +54,7 @@ _PIPED = "to see the blocks of a page, pass its HTML: curl -L URL | urltree expl
     type=click.Choice(["table", "jsonl"]),
     default="table",
     show_default=True,
-    help="Output format: a table, or JSON Lines with the whole texts.",
+    help="Output format: a table, or JSON Lines with the whole text of each block.",
 )
 @click.option("--url", metavar="URL", help="URL of the page in FILE or on standard input.")
 @pipeline_options("heuristic", "rules", "query")
@@ -66,12 +67,12 @@ def explain_command(  # noqa: PLR0913, PLR0917 - one parameter an option
     rules: str | None,
     query: Query,
 ) -> None:
-    """Show for each text block of a page whether it is content, and why.
+    """Show for each text block of a page whether the block is content, and why.
 
     FILE is one page in any format that `urltree extract` reads; `-` is standard input. With
-    --state, the page is judged with what was learned from its site; without it, as the first
-    page of a site. For a URL, the verdict that is stored in the state directory is shown. With
-    --state, give the --rules and --query with which the directory was written.
+    --state, the page is judged with what was learned from its site. Without --state, the page is
+    judged as the first page of a site. For a URL, the command shows the verdict that is stored
+    in the state directory. Use the same --rules and --query as the run that wrote the directory.
     """
     with _report_errors():
         if state is not None and not (state / "state.json").exists():
@@ -95,11 +96,11 @@ def explain_command(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _document(name: str, url: str | None, scheme: KeyScheme) -> Document:
-    """Read the one page of a file or of standard input.
+    """Read a file or standard input with exactly one page, and return its document.
 
     Raises:
-        InputError: the file does not exist, or contains no page or several.
-        PageError: the page is refused.
+        InputError: the file does not exist, or does not contain exactly one page.
+        PageError: the page is refused, because it cannot become clean text.
     """
     if name != STDIN and not Path(name).exists():
         raise InputError(f"{name}: no such file")
@@ -134,11 +135,11 @@ def _report_errors() -> Iterator[None]:
     """Turn errors into messages of click, with their exit codes."""
     try:
         yield
-    except ValueError as error:  # an unknown heuristic, or invalid rules
+    except ValueError as error:  # the heuristic is unknown, or the rules are invalid
         raise click.UsageError(str(error)) from None
     except (InputError, StateError, RowError, PageError) as error:
         raise click.ClickException(str(error)) from None
-    except BrokenPipeError:  # the reader of our output has ended, as `head` does
+    except BrokenPipeError:  # the program that reads the output has ended, such as `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""Facts about a page, its blocks and its elements; the table and the JSON Lines both show them."""
+"""Facts about a page, its blocks and its elements, for the table and for the JSON Lines."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections import Counter
 from urltree.cli.explain.terminal import escape_controls
 from urltree.output.explanation import Explanation, Main, NodeCounts
 
-_NAMES = 2  # class and id tokens of an element that are shown
+_NAMES = 2  # number of class and id tokens that are shown for an element
 
 
 def reason(explanation: Explanation, position: int) -> str | None:
-    """Return why a block is boilerplate, None for content.
+    """Return the reason why a block is boilerplate; None for content.
 
-    The paper's heuristics have one reason only, `repeated`.
+    For the heuristics of the paper, the reason is always `repeated`.
     """
     if not explanation.verdict.boilerplate[position]:
         return None
@@ -29,7 +29,7 @@ def location(explanation: Explanation, position: int) -> str | None:
 
 
 def nodes(explanation: Explanation) -> list[NodeCounts]:
-    """Return the root, the node that judged, and the nodes that contain other pages too."""
+    """Return the root, the node of the verdict, and all nodes of the branch with other pages."""
     return [
         node
         for depth, node in enumerate(explanation.nodes)
@@ -38,12 +38,12 @@ def nodes(explanation: Explanation) -> list[NodeCounts]:
 
 
 def counts(explanation: Explanation, position: int) -> list[tuple[int, int]]:
-    """Return (documents with the block, all documents) at each node that `nodes` returns."""
+    """Return two numbers for each node of `nodes`: documents with the block, and all documents."""
     return [(counted[position], support) for _, support, counted in nodes(explanation)]
 
 
 def count_words(explanation: Explanation) -> tuple[int, Counter[str]]:
-    """Count the words that are kept, and the dropped words for each reason."""
+    """Return the number of kept words, and the number of dropped words for each reason."""
     kept, dropped = 0, Counter[str]()
     for position, size in enumerate(explanation.words):
         why = reason(explanation, position)
@@ -55,7 +55,13 @@ def count_words(explanation: Explanation) -> tuple[int, Counter[str]]:
 
 
 def path(explanation: Explanation, element: int, most: int | None = None) -> str:
-    """Return an element and its ancestors with their first names: `body > div.entry > p`."""
+    """Return the path of an element with class names and ids, such as `body > div.entry > p`.
+
+    Args:
+        explanation: explanation of the page.
+        element: index of the element.
+        most: largest number of elements in the path, counted from the innermost; None for all.
+    """
     names: list[str] = []
     while element >= 0:
         tag, element, tokens = explanation.document.elements[element]
@@ -66,5 +72,5 @@ def path(explanation: Explanation, element: int, most: int | None = None) -> str
 
 
 def main_by_page_alone(explanation: Explanation, main: Main) -> str:
-    """Return the path of the element that this page would choose without the site's votes."""
+    """Return the path of the main element that would be chosen from this page alone."""
     return "none" if main.alone is None else path(explanation, main.alone)

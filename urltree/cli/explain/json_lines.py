@@ -1,4 +1,4 @@
-"""An explanation as JSON Lines: one object for the page, then one for each block."""
+"""Print an explanation as JSON Lines: one object for the page, then one for each block."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urltree.output.explanation import Explanation
 
 
 def write_json_lines(explanation: Explanation) -> None:
-    """Print the object of the page, then those of its blocks with their whole texts."""
+    """Print one object for the page, then one object with the whole text for each block."""
     click.echo(terminal_json(_page_record(explanation)))
     for position, block in enumerate(explanation.document.blocks):
         record = {

@@ -1,4 +1,4 @@
-"""The stored row of a page, which has neither HTML nor text."""
+"""Print the stored row of a page. A row has neither the HTML nor the text of the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def write_row(url: str, row: Row, *, as_json: bool) -> None:
-    """Print a line for each known field of the row, or one line of JSON."""
+    """Print one line for each field of the row that has a value, or one line of JSON."""
     record = _record(url, row)
     if as_json:
         click.echo(terminal_json(record))
@@ -54,7 +54,7 @@ def _record(url: str, row: Row) -> dict[str, Any]:
 
 
 def _time(microseconds: int) -> str | None:
-    """Return the time in ISO 8601; None if it is 0 (unknown) or beyond the calendar."""
+    """Return a time in ISO 8601; None if the time is 0 (unknown) or after the year 9999."""
     try:
         return (_EPOCH + timedelta(microseconds=microseconds)).isoformat() if microseconds else None
     except OverflowError:

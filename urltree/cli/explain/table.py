@@ -1,4 +1,4 @@
-"""The table of `urltree explain`: a row for each block, and a summary of the page below."""
+"""Print the table of `urltree explain`: a row for each block, then a summary of the page."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from urltree.cli.explain.terminal import escape_controls, shorten
 from urltree.cli.tables import Column, TableRow, print_table
 from urltree.output.explanation import Explanation, Main
 
-_WIDTH = 200  # characters of a line if stdout is no terminal
-_TEXT = 60  # characters of a block's text
-_ELEMENTS = 3  # elements of a tag path, counted from the innermost
+_WIDTH = 200  # characters of a line if standard output is no terminal
+_TEXT = 60  # characters of a block's text that are shown
+_ELEMENTS = 3  # elements of a path that are shown, counted from the innermost
 _COLUMNS = (
     Column("#", is_number=True),
     Column("verdict"),
@@ -28,7 +28,7 @@ _COLUMNS = (
 
 
 def write_table(explanation: Explanation) -> None:
-    """Print a row for each block, content in bold, and then the summary of the page."""
+    """Print a row for each block, then the summary of the page; content is printed in bold."""
     rows = [
         TableRow(_cells(explanation, position), "dim" if is_boilerplate else "bold")
         for position, is_boilerplate in enumerate(explanation.verdict.boilerplate)
@@ -53,7 +53,7 @@ def _cells(explanation: Explanation, position: int) -> tuple[str, ...]:
 
 
 def _summary(explanation: Explanation) -> Iterator[tuple[str, str]]:
-    """Yield the lines below the table: what each is about, and its text."""
+    """Yield the lines of the summary, each as a pair of its name and its text."""
     kept, dropped = facts.count_words(explanation)
     verdict, kind = explanation.verdict, explanation.verdict.page_kind
     url = escape_controls(explanation.document.url or "without URL")
@@ -73,7 +73,7 @@ def _summary(explanation: Explanation) -> Iterator[tuple[str, str]]:
 
 
 def _chosen_by(explanation: Explanation, main: Main) -> str:
-    """Describe how the main element was chosen: by this page, or by the votes of the site."""
+    """Describe how the main element was chosen: from this page, or from other pages of the site."""
     usual = f"{main.votes:,} of {main.voters:,} pages of the site have their main element there"
     if main.element == main.alone:
         return f"chosen by this page; {usual}" if main.voters else "chosen by this page"

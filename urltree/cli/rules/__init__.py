@@ -1,4 +1,4 @@
-"""`urltree rules`: commands about query rules, which say which parameters identify a page."""
+"""`urltree rules`: commands for query rules, which decide which parameters identify a page."""
 
 from __future__ import annotations
 

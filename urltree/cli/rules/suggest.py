@@ -1,9 +1,9 @@
-"""`urltree rules suggest`: find out from the pages of a site which query parameters matter.
+"""`urltree rules suggest`: find out which query parameters change the content of a page.
 
     PAGES ──▶ Extractor ──▶ a temporary state ──┐
               --state DIR ──────────────────────┴──▶ rows ──▶ evidence ──▶ table, YAML, JSON
 
-The exit codes are those of `urltree extract`. A state directory is read, never changed.
+The exit codes are those of `urltree extract`. The command never changes a state directory.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from urltree.site.row import Row, RowError
 from urltree.site.state_directory import StateDirectory, StateError
 from urltree.tree.window import DAY, Eviction
 
-_ANY_AGE = Eviction(max_age=100_000 * DAY)  # pages of a crawl may be of any age
-_INTERRUPTED = 130  # 128 + SIGINT, as in shells
+_ANY_AGE = Eviction(max_age=100_000 * DAY)  # pages of a crawl may have any age
+_INTERRUPTED = 130  # exit code after Ctrl-C: 128 + SIGINT, as in shells
 
 
 @click.command()
@@ -42,7 +42,7 @@ _INTERRUPTED = 130  # 128 + SIGINT, as in shells
     "--state",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="State directory written by `urltree extract --state`, to read instead of pages.",
+    help="State directory written by `urltree extract --state`; it is read instead of pages.",
 )
 @click.option(
     "--format",
@@ -56,9 +56,13 @@ _INTERRUPTED = 130  # 128 + SIGINT, as in shells
     "--rules",
     type=click.Path(),
     metavar="FILE",
-    help="YAML file of your query rules; applied to the pages before they are compared.",
+    help="YAML file with your query rules, which are applied before pages are compared.",
 )
-@click.option("--base-url", help="URL of the input folders, from which file URLs are built.")
+@click.option(
+    "--base-url",
+    help="URL of the input folders. A page without canonical link gets this URL and the path of "
+    "the page's file.",
+)
 def suggest(
     inputs: tuple[str, ...],
     state: Path | None,
@@ -68,9 +72,10 @@ def suggest(
 ) -> None:
     """Report for each query parameter whether it changes the content, and suggest query rules.
 
-    Reads pages as `urltree extract` does, or a state directory that it wrote. Known noise
-    (tracking and session parameters) is not reported, because it is dropped already. Nothing is
-    changed: to apply the rules, write them to a file and pass it to `--rules`.
+    The command reads pages as `urltree extract` does, or a state directory that `urltree extract`
+    wrote. It does not report known tracking and session parameters, because they are dropped in
+    any case. The command changes nothing: to apply the rules, write them to a file and pass the
+    file to `--rules`.
     """
     if bool(inputs) == (state is not None):
         raise click.UsageError("pass either pages (`-` for standard input) or --state, not both")
@@ -134,7 +139,7 @@ def _report_errors() -> Iterator[None]:
         yield
     except (InputError, StateError, RowError) as error:
         raise click.ClickException(str(error)) from None
-    except BrokenPipeError:  # the reader of our output has ended, as `head` does
+    except BrokenPipeError:  # the program that reads the output has ended, such as `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)

@@ -1,7 +1,8 @@
-"""Formats of the suggestions: a table, a YAML file of rules, or JSON Lines.
+"""Write the suggestions as a table, as a YAML file of rules, or as JSON Lines.
 
-Parameters are printed percent-encoded, as in a URL. So a site cannot end a YAML comment or send
-control sequences to a terminal through its addresses. Only `retain` has the decoded names.
+Names of parameters are printed percent-encoded, as in a URL. Therefore the addresses of a site
+cannot end a YAML comment or send control sequences to a terminal. Only the lists `retain` have the
+decoded names.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from urltree.cli.tables import Column, TableRow, print_table
 
 SuggestionFormat = Literal["table", "yaml", "jsonl"]
 
-_WIDTH = 180  # characters of a line if stdout is no terminal
+_WIDTH = 180  # characters of a line if standard output is no terminal
 _COLUMNS = (
     *(Column(name, is_folded=True) for name in ("host", "path", "parameter", "answer")),
     *(
@@ -30,23 +31,24 @@ _COLUMNS = (
     ),
 )
 _HEAD = """\
-# Suggested by `urltree rules suggest`. Check them, keep those you want, pass the file to --rules.
-# A rule drops every parameter that it does not retain, also those that no page has had so far.
+# Rules suggested by `urltree rules suggest`. Check them, delete those that you do not want, and
+# pass the file to --rules. A rule drops every parameter that it does not retain, also a parameter
+# that no page has had until now.
 """
 
 
 class SuggestionWriter(Protocol):
-    """A writer that gets the evidence of one domain after the other."""
+    """A writer of suggestions, which gets the evidence of one domain after the other."""
 
     def add(self, domain: str, evidence: Sequence[PathEvidence]) -> None:
         """Add the evidence of one domain."""
 
     def close(self) -> None:
-        """Write what is left to write at the end."""
+        """Write the suggestions that were not written by `add`."""
 
 
 class _Table:
-    """A row for each host, path and parameter."""
+    """A writer of a table that has a row for each host, path and parameter."""
 
     def __init__(self) -> None:
         self._rows: list[TableRow] = []
@@ -66,7 +68,7 @@ class _Table:
 
 
 class _Yaml:
-    """Rules as `--rules` reads them, with the counts of each parameter as comments."""
+    """A writer of a file for `--rules`, in which comments show the counts of each parameter."""
 
     def __init__(self) -> None:
         self._rules: list[str] = []
@@ -80,7 +82,7 @@ class _Yaml:
 
 
 class _JsonLines:
-    """An object for each domain, path and parameter."""
+    """A writer of JSON Lines with an object for each domain, path and parameter."""
 
     def add(self, domain: str, evidence: Sequence[PathEvidence]) -> None:
         for path in evidence:

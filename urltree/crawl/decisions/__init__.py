@@ -7,7 +7,7 @@
 
 These modules only decide. The stages in `agents` send the requests and store the results.
 
-They use no Kafka, clock, randomness or IO. The time `now` is an argument, in seconds since 1970,
-and jitter comes from hashes. So the same state always leads to the same decision, and a simulation
-runs days of polls in seconds.
+The modules use no Kafka, clock, randomness or IO. The time `now` is an argument, in seconds since
+1970, and jitter comes from hashes. So the same state always leads to the same decision, and a
+simulation runs days of polls in seconds.
 """

@@ -1,4 +1,4 @@
-"""Read from response headers when to send the next request (RFC 9110, RFC 9111)."""
+"""Read the response headers that limit when to send the next request (RFC 9110, RFC 9111)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ _DIRECTIVE = re.compile(r"""([\w-]+)\s*(?:=\s*("[^"]*"|[^\s,"]*))?""", re.ASCII)
 def max_age(headers: Mapping[str, str]) -> tuple[float | None, bool]:
     """Return how long a response stays fresh, and whether it must not be cached.
 
-    The Age header is subtracted: a cache on the way has already used up that time. Expires is used
-    only without max-age, and only if it is later than Date. A `no-cache` with field names applies
-    to these fields only (RFC 9111, 5.2.2.4) and is ignored.
+    The Age header is subtracted: the response has already spent this time in a cache between the
+    server and us. Expires is used only without max-age, and only if it is later than Date. A
+    `no-cache` with field names applies only to these fields (RFC 9111, 5.2.2.4) and is ignored.
 
     Args:
         headers: header fields by lower-case name.
 
     Returns:
-        Seconds, or None if the headers give no lifetime; and True for no-cache or no-store.
+        The seconds for which the response stays fresh, None if the headers do not give them; and
+        True if the response has no-cache or no-store.
     """
     said: dict[str, str] = {}
     for match in _DIRECTIVE.finditer(headers.get("cache-control", "")):
@@ -39,14 +40,16 @@ def max_age(headers: Mapping[str, str]) -> tuple[float | None, bool]:
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds that Retry-After asks for, given as a number or a date (RFC 9110, 10.2.3).
+    """Return the seconds to wait by the header Retry-After (RFC 9110, 10.2.3).
+
+    The header contains a number of seconds or a date.
 
     Args:
         headers: header fields by lower-case name.
         now: time of the response, seconds since 1970.
 
     Returns:
-        0 to a day; None if the header is missing or cannot be parsed.
+        From 0 seconds to a day; None if the header is missing or cannot be parsed.
     """
     text = headers.get("retry-after", "").strip()
     seconds = _seconds(text.partition(",")[0])

@@ -8,22 +8,22 @@ from enum import StrEnum
 
 
 class Trouble(StrEnum):
-    """Why a request failed.
+    """The reason why a request failed.
 
     The value is stored in the feed's state, counted in metrics and written to dead letters.
     """
 
     DNS = "dns"  # the name does not resolve
-    CONNECT = "connect"  # refused, reset, or timed out
+    CONNECT = "connect"  # the connection was refused, was reset, or timed out
     TLS = "tls"
     TIMEOUT = "timeout"  # headers, body, or the whole response took too long
-    PROTOCOL = "protocol"  # not HTTP, or HTTP/0.9
+    PROTOCOL = "protocol"  # the response is not valid HTTP, or is HTTP/0.9
     TRUNCATED = "truncated"  # the body, or its compressed data, ends too early
     ENCODING = "encoding"  # unsupported Content-Encoding, or invalid compressed data
     TOO_LARGE = "too-large"  # the decompressed body exceeds its limit
     HEADERS_TOO_LARGE = "headers-too-large"
     REFUSED_ADDRESS = (
-        "refused-address"  # the name resolves to a private address (`urltree.crawl.web.guard`)
+        "refused-address"  # a private address, or a port of another protocol (`web/guard.py`)
     )
     REDIRECT = "redirect"  # a loop, too many redirects, or a target that is not an HTTP URL
     STATUS = "status"  # the response has an error status
@@ -34,7 +34,7 @@ class Trouble(StrEnum):
     def is_transient(self) -> bool:
         """Whether the same request may succeed later.
 
-        For STATUS this depends on the status code.
+        The value is True for STATUS, although some status codes are final.
         """
         return self not in _FINAL
 
@@ -66,13 +66,14 @@ class WebError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The HTTP response to one request. Redirects are returned as responses and are not followed.
+    """The HTTP response to one request. A redirect is returned as a response and is not followed.
 
     Attributes:
         url: address that was requested.
+        status: status code.
         headers: header fields by lower-case name; repeated fields are joined by ", ".
-        body: decompressed body; empty if the caller did not want it (`urltree.crawl.web.client`).
-        seconds: latency: time from the request until the headers were complete.
+        body: decompressed body; empty if the caller refused to read it (`wants` of `WebClient`).
+        seconds: latency in seconds, from the request until all headers were read.
     """
 
     url: str

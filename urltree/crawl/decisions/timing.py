@@ -10,8 +10,9 @@ DAY = 24 * HOUR
 
 
 def stable_fraction(name: str) -> float:
-    """Return a pseudo-random number from 0 to 1 that depends on the name alone.
+    """Return a pseudo-random number from 0 to 1 that depends only on the name.
 
-    It takes the place of random jitter: a decision that is made again has the same result.
+    Decisions use this number instead of random jitter, so that the same decision always has the
+    same result.
     """
     return xxhash.xxh3_64_intdigest(name.encode(errors="replace")) / 2**64

@@ -1,1 +1,1 @@
-"""An HTTP client for single requests, with limits on time and size, to public addresses only."""
+"""An HTTP client that sends single requests, only to public addresses, and limits time and size."""

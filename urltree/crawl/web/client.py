@@ -1,15 +1,15 @@
-"""HTTP client for single requests, with limits on time and size, to public addresses only.
+"""HTTP client that sends single requests, only to public addresses, and limits time and size.
 
     connect ───────▶ headers ─────────▶ body ──────────────▶ Response
     connect_seconds  header_seconds     read_seconds between two reads
     guard.py         max_header_bytes   decoding.py: max_bytes, budget.py
     └──────────────────── total_seconds ───────────────────┘
 
-header_seconds, like total_seconds, counts from the start of the request. A server that sends a byte
-now and then extends neither.
+Both header_seconds and total_seconds are measured from the start of the request. So a server that
+sends one byte after the other cannot extend them.
 
 Every failure is a `WebError` (failures.py). The caller handles redirects, error statuses and
-retries, because it knows when a host may be asked again.
+retries, because the caller knows when the next request to a host is allowed.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from urltree.crawl.web.resolver import Resolver
 _READ_BYTES = 64 * 1024
 _BODIES = 32 * 1024 * 1024  # limit on the bytes of all bodies in memory
 _MAX_HEADERS = 500
-# How long an idle connection is kept. This exceeds the pause of a host; at 55 polls a second, 275
-# connections are idle.
+# Seconds for which an idle connection stays open, longer than the default pause of a host. At 55
+# polls per second, 275 connections are idle.
 _KEPT_SECONDS = 5
 _DNS_SECONDS = 60
 _CONTROL = dict.fromkeys([*range(32), 127])
@@ -48,7 +48,7 @@ _CONTROL = dict.fromkeys([*range(32), 127])
 WantsBody = Callable[[int, Mapping[str, str]], bool]
 
 
-def want_every_body(status: int, headers: Mapping[str, str]) -> bool:  # noqa: ARG001 - the shape of `Wants`
+def want_every_body(status: int, headers: Mapping[str, str]) -> bool:  # noqa: ARG001 - see `WantsBody`
     """Return True: read the body of every response."""
     return True
 
@@ -70,7 +70,7 @@ class WebClient:
     async def __aenter__(self) -> Self:
         options = self._options
         connector = aiohttp.TCPConnector(
-            limit=0,  # callers limit the requests: one per host, and a maximum in total
+            limit=0,  # no limit: callers send one request per host and limit the total number
             resolver=Resolver(options.connect_to),
             ttl_dns_cache=_DNS_SECONDS,
             keepalive_timeout=_KEPT_SECONDS,
@@ -114,11 +114,11 @@ class WebClient:
         """Send one request; a redirect or an error status is a response too.
 
         Args:
-            url: sent as given, after the normalisation that browsers do.
+            url: URL of the request. It is normalised as browsers do, and otherwise unchanged.
             headers: header fields besides User-Agent and Accept-Encoding.
             max_bytes: maximum size of the decompressed body.
-            wants: called with status and headers; if it returns False, the body is not read and the
-                connection is closed.
+            wants: function of status and headers that returns whether to read the body. If it
+                returns False, the connection is closed.
 
         Raises:
             WebError: there is no usable response.
@@ -126,7 +126,7 @@ class WebClient:
         address = URL(request_url(url), encoded=True)
         with self._guard.watch() as connecting:
             try:
-                async with _within(self._options.total_seconds, "no complete answer"):
+                async with _within(self._options.total_seconds, "the response was not complete"):
                     return await self._ask(url, address, headers, max_bytes, wants)
             except WebError:
                 raise
@@ -139,7 +139,7 @@ class WebClient:
         if self._session is None:
             raise RuntimeError("WebClient is not open: use it in `async with`")
         began = monotonic()
-        async with _within(self._options.header_seconds, "no headers"):
+        async with _within(self._options.header_seconds, "the headers were not complete"):
             response = await self._session.get(address, headers=headers, allow_redirects=False)
         seconds = monotonic() - began
         try:
@@ -161,7 +161,8 @@ class WebClient:
             async for chunk in response.content.iter_chunked(_READ_BYTES):
                 body.feed(chunk)
                 await share.hold(body.size)
-        # If only the end of the connection marks the end of the body, aiohttp accepts a reset too.
+        # If only the end of the connection marks the end of the body, aiohttp treats a reset like
+        # the end.
         is_framed = "content-length" in headers or "transfer-encoding" in headers
         if protocol is not None and not is_framed:
             error = protocol.exception()
@@ -184,10 +185,11 @@ class WebClient:
     async def _once(
         self, request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
     ) -> aiohttp.ClientResponse:
-        """Keep aiohttp from repeating a request.
+        """Prevent aiohttp from sending a failed request a second time.
 
-        The exception is a reused connection that the server has closed meanwhile (RFC 9112, 9.3.1).
-        Without this limit, a server that resets all connections would get two requests each time.
+        A second attempt is allowed only if the request reused a connection that the server had
+        closed (RFC 9112, 9.3.1). Otherwise a server that resets every connection would always get
+        two requests.
         """
         connecting: Connecting = self._guard.connecting()
         try:
@@ -199,7 +201,7 @@ class WebClient:
 
 
 def user_agent(contact: str | None) -> str:
-    """Return the User-Agent: name and version, and the address of the operator."""
+    """Return the User-Agent: the crawler's name and version, and the operator's address."""
     name = f"urltree/{version('urltree')}"
     return f"{name} (+{contact})" if contact else name
 
@@ -217,10 +219,10 @@ async def _within(seconds: float, failing: str) -> AsyncIterator[None]:
 
 
 def _drop(response: aiohttp.ClientResponse) -> None:
-    """Close the connection of a response that was not read completely.
+    """Abort the connection of a response that was not read completely.
 
-    After a complete response the connection was already released for reuse. Closing without
-    aborting would keep reading for up to 30 s over TLS, until the server agrees.
+    The connection of a complete response was already released for reuse. If a TLS connection were
+    closed and not aborted, it would keep reading until the server confirms, for up to 30 s.
     """
     if response.connection is not None and response.connection.transport is not None:
         response.connection.transport.abort()
@@ -228,7 +230,10 @@ def _drop(response: aiohttp.ClientResponse) -> None:
 
 
 def _headers(raw: tuple[tuple[bytes, bytes], ...]) -> dict[str, str]:
-    """Join repeated header fields; equal values once, because servers repeat a Content-Type."""
+    """Return the header fields by name. Different values of a repeated field are joined.
+
+    Equal values are not joined, because some servers send the same Content-Type twice.
+    """
     found: dict[str, dict[str, None]] = {}
     for name, value in raw:
         found.setdefault(_text(name).lower(), {})[_text(value)] = None
@@ -236,9 +241,9 @@ def _headers(raw: tuple[tuple[bytes, bytes], ...]) -> dict[str, str]:
 
 
 def _text(raw: bytes) -> str:
-    """Decode a header as UTF-8 or Latin-1, without control characters.
+    """Decode a header as UTF-8 or Latin-1, and remove control characters.
 
-    A header that is sent back in a later request must not contain any.
+    A later request may send the header back (ETag) and must not contain control characters.
     """
     try:
         text = raw.decode()

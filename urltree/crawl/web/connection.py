@@ -1,10 +1,11 @@
-"""A connection that limits the bytes around a body: interim responses and one-byte chunks.
+"""A connection that limits the bytes around a body: interim responses and chunk framing.
 
     HTTP/1.1 100 Continue, again and again        1 x 1 x 1 x 1 x …
     └─ the final response never comes             └─ six bytes of chunk framing for each byte
 
-The limit on the body's size stops neither. A core parses 4.5 MB of such data a second: one such
-host took half of a worker's CPU and delayed all its other events by 60 ms each (measured).
+The limit on the size of the body stops neither of these two responses. A CPU core parses only
+4.5 MB of such data per second: one host that sent such data took half of a worker's CPU time and
+delayed every other event of the worker by 60 ms (measured).
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ import aiohttp
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http import HttpProcessingError
 
-# Bytes that may be received in addition to a body; as many more are allowed as the body has.
+# Bytes that a connection may receive for one response, in addition to twice the size of the body.
 MAX_BESIDE = 256 * 1024
 
 
 class BoundedConnection(ResponseHandler):
-    """A connection that is closed when it receives more bytes around a body than the body has."""
+    """A connection that is aborted if a response has too many bytes around its body."""
 
     _came = 0
 
@@ -33,12 +34,12 @@ class BoundedConnection(ResponseHandler):
         return partial(make, loop=loop)
 
     def set_response_params(self, **parameters: Any) -> None:
-        """Start counting for another response."""
+        """Reset the counter of received bytes for the next response."""
         self._came = 0
         super().set_response_params(**parameters)
 
     def data_received(self, data: bytes) -> None:
-        """Process received bytes and count them."""
+        """Count and process received bytes; abort the connection if they are too many."""
         transport = self.transport
         if transport is None or transport.is_closing():
             return  # the connection was aborted below
@@ -46,7 +47,7 @@ class BoundedConnection(ResponseHandler):
         super().data_received(data)
         body = self._payload.total_bytes if self._payload is not None else 0
         if self._came > MAX_BESIDE + 2 * body:
-            self._fail(f"{self._came} bytes were received for {body} bytes of a body")
+            self._fail(f"{self._came} bytes were received for a body of {body} bytes")
             transport.abort()
 
     def _fail(self, message: str) -> None:

@@ -1,7 +1,7 @@
-"""Decompression of a body as it arrives, within a limit on its size.
+"""Decompression of a body, chunk by chunk, with a limit on the size of the result.
 
 aiohttp's own decoder accepts compressed data that ends too early, and other clients decompress a
-whole compression bomb in memory. Here each chunk may grow only to the rest of `max_bytes`.
+whole compression bomb in memory. This decoder stops as soon as the body is larger than `max_bytes`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ _PLAIN = frozenset({"", "identity"})
 _ENCODINGS = _PLAIN | {"gzip", "x-gzip", "deflate"}
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZLIB, _RAW, _GZIP = zlib.MAX_WBITS, -zlib.MAX_WBITS, zlib.MAX_WBITS + 16
-# Compressed data may be a little larger than its content (RFC 1951: 5 bytes a block, and headers).
-# More than that means empty members or garbage.
+# Bytes by which compressed data may be larger than its content. Valid data needs little (RFC 1951:
+# 5 bytes per block, and headers); data that needs more consists of empty members or garbage.
 _OVERHEAD = 64 * 1024
-_MAX_MEMBERS = 1_000  # an empty one costs 20 bytes of traffic and 15 µs
+_MAX_MEMBERS = 1_000  # gzip members of a body; an empty one costs 20 bytes of traffic and 15 µs
 
 
 class BodyDecoder:
     """Collects and decompresses a body chunk by chunk.
 
     Args:
-        encoding: Content-Encoding; empty without one.
+        encoding: value of the header Content-Encoding; empty if the header is missing.
         max_bytes: maximum size of the decompressed body.
     """
 
@@ -40,16 +40,17 @@ class BodyDecoder:
 
     @property
     def size(self) -> int:
-        """Decompressed bytes so far."""
+        """Number of bytes that were decompressed so far."""
         return self._body.tell()
 
     def feed(self, chunk: bytes) -> None:
-        """Add the next bytes.
+        """Add the next bytes of the body as they were received.
 
         Raises:
             WebError: TOO_LARGE; or ENCODING for an unsupported encoding or invalid compressed data.
         """
-        if self._encoding not in _ENCODINGS:  # checked here because a 304 may name one without body
+        # The encoding is checked here, because a 304 may name an encoding although it has no body.
+        if self._encoding not in _ENCODINGS:
             raise WebError(
                 Trouble.ENCODING,
                 f"Content-Encoding {self._encoding[:80]!r} is not supported; gzip was requested",
@@ -79,28 +80,25 @@ class BodyDecoder:
 
 
 class _Inflate:
-    """A decompressor with a limit; several gzip members (RFC 1952) form one body.
+    """A decompressor with a limit. It joins several gzip members (RFC 1952) to one body.
 
-    Bytes after a complete member that do not begin another one are ignored, as in browsers.
-
-    Attributes:
-        is_complete: whether the data may end here.
+    As in browsers, the data after a complete member is ignored if it does not begin another member.
     """
 
     def __init__(self, *, is_gzip: bool) -> None:
         self._is_gzip = is_gzip
-        self._head = b""  # a single byte of a member, too short to recognise its format
+        self._head = b""  # the first byte of a member: one byte does not show the format
         self._stream: zlib._Decompress | None = None
         self._members = 0
         self._is_over = False
 
     @property
     def is_complete(self) -> bool:
-        """Whether the data may end here."""
+        """Whether the data that was fed so far ends with a complete member."""
         return self._members > 0 and self._stream is None
 
     def feed(self, chunk: bytes, max_bytes: int) -> bytes:
-        """Decompress up to `max_bytes`; data that decompresses to more is lost."""
+        """Decompress up to `max_bytes` bytes; the rest is lost."""
         out = BytesIO()
         data = self._head + chunk
         self._head = b""
@@ -130,7 +128,10 @@ class _Inflate:
         return out.getvalue()
 
     def _window(self, data: bytes) -> int:
-        """Return zlib's number for the format; `deflate` may be one of two (RFC 9110, 8.4.1.2)."""
+        """Return zlib's number (`wbits`) for the format of compressed data.
+
+        With Content-Encoding `deflate`, servers send one of two formats (RFC 9110, 8.4.1.2).
+        """
         if self._is_gzip:
             return _GZIP
         is_zlib = data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2]) % 31 == 0

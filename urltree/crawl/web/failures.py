@@ -11,7 +11,7 @@ from aiohttp.http_exceptions import LineTooLong
 from urltree.crawl.decisions.response import Trouble, WebError
 from urltree.crawl.web.guard import Connecting
 
-_TOO_MANY_HEADERS = "Too many headers"  # text of a BadHttpMessage; there is no class for it
+_TOO_MANY_HEADERS = "Too many headers"  # text of a BadHttpMessage; aiohttp has no class for it
 
 
 def web_error(error: Exception, connecting: Connecting) -> WebError:
@@ -19,7 +19,7 @@ def web_error(error: Exception, connecting: Connecting) -> WebError:
 
     Args:
         error: error that was raised.
-        connecting: the request's attempts to connect.
+        connecting: attempts of the request to connect.
     """
     return WebError(_trouble(error, connecting), _message(error, connecting)[:500])
 
@@ -48,7 +48,7 @@ def _trouble(error: Exception, connecting: Connecting) -> Trouble:  # noqa: PLR0
 
 
 def _is_short(error: Exception) -> bool:
-    """Return whether the connection ended before the body, rather than an invalid chunk."""
+    """Return whether the connection ended before the body did; otherwise a chunk is invalid."""
     return "not completed" in str(error)
 
 

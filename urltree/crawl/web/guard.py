@@ -1,10 +1,11 @@
 """A guard that refuses connections to non-public addresses (server-side request forgery).
 
-A feed can name any address, and a name can resolve to any address. So the guard checks the address
-of each socket just before it connects, after every URL parser, resolver and redirect:
+A feed can name any host, and a host name can resolve to any address. So the guard checks the
+address of each socket just before the socket connects. No URL parser, resolver or redirect comes
+after this check:
 
     URL ─▶ resolver ─▶ addresses ─▶ socket() ─▶ connect
-                                       └─ refused here, each address on its own
+                                       └─ each address is checked, and refused, here
 
 The tables are written out because `ipaddress.is_global` differs between releases of Python.
 """
@@ -32,11 +33,12 @@ _NOT_PUBLIC_4 = tuple(
         *("198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
     )
 )
-# The IPv6 addresses that are assigned to hosts (RFC 4291). Outside are loopback, mapped and
-# compatible addresses, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), fc00::/7, fe80::/10, fec0::/10 and
-# multicast.
+# The IPv6 addresses that are assigned to hosts (RFC 4291). This range does not contain loopback,
+# mapped and compatible addresses, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), fc00::/7, fe80::/10,
+# fec0::/10 and multicast.
 _UNICAST_6 = IPv6Network("2000::/3")
-# Not public inside that range: IETF protocols with Teredo (2001::/32), documentation (two), 6to4
+# Networks in this range that are not public: IETF protocols, which include Teredo (2001::/32),
+# documentation (two networks) and 6to4
 _NOT_PUBLIC_6 = tuple(
     ip_network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
 )
@@ -54,11 +56,11 @@ _BAD_PORTS = frozenset(
 
 @dataclass(slots=True)
 class Connecting:
-    """A request's attempts to connect.
+    """The attempts of one request to connect. A request that reuses a connection makes none.
 
     Attributes:
-        refused: addresses that were refused.
-        tried: number of sockets made; with neither, the request reused a connection.
+        refused: addresses that the guard refused.
+        tried: number of sockets that the guard made.
     """
 
     refused: list[str] = field(default_factory=list)
@@ -69,10 +71,10 @@ _connecting: ContextVar[Connecting] = ContextVar("connecting")
 
 
 class Guard:
-    """Factory for the sockets of a client.
+    """The factory for the sockets of a client.
 
     Args:
-        allowed: networks that may be connected to although they are not public.
+        allowed: networks to which connections are allowed although they are not public.
     """
 
     def __init__(self, allowed: Sequence[Network] = ()) -> None:
@@ -80,9 +82,9 @@ class Guard:
 
     @contextmanager
     def watch(self) -> Iterator[Connecting]:
-        """Record the attempts to connect of the request made inside.
+        """Record the attempts to connect of a request that is made in this context.
 
-        Attempts of tasks that it starts are included.
+        The attempts of tasks that the request starts are included.
         """
         connecting = Connecting()
         token = _connecting.set(connecting)
@@ -92,14 +94,14 @@ class Guard:
             _connecting.reset(token)
 
     def connecting(self) -> Connecting:
-        """Return the attempts to connect of the current task's request."""
+        """Return the attempts to connect that the current request has made so far."""
         return _connecting.get()
 
     def socket(self, info: AddrInfoType) -> socket.socket:
         """Make the socket for an address (`socket_factory` of `aiohttp.TCPConnector`).
 
         Raises:
-            OSError: the address is refused. Other addresses of the host may still be tried.
+            OSError: the address is refused. aiohttp may then try another address of the host.
         """
         family, kind, protocol, _, (host, port, *_) = info
         connecting = _connecting.get()
@@ -110,7 +112,10 @@ class Guard:
         return socket.socket(family, kind, protocol)
 
     def allows(self, address: str) -> bool:
-        """Return whether an IP address may be connected to; IPv4-mapped IPv6 is checked as IPv4."""
+        """Return whether connections to an IP address are allowed.
+
+        An IPv6 address that contains an IPv4 address (IPv4-mapped) is checked as the IPv4 address.
+        """
         ip = ip_address(address.partition("%")[0])
         if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
             ip = ip.ipv4_mapped

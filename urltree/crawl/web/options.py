@@ -14,15 +14,15 @@ class ClientOptions:
     """Values that a `WebClient` needs; the job takes them from its settings.
 
     Attributes:
-        contact: address in the User-Agent where site owners reach the operator.
+        contact: address of the operator for site owners; the User-Agent contains it.
         connect_seconds: limit for name resolution, connection and TLS together.
         header_seconds: limit from the start of the request until all headers are read.
-        read_seconds: longest time without a byte of the body.
+        read_seconds: limit for the time in which no byte of the body is received.
         total_seconds: limit for the complete response.
         max_header_bytes: limit for all headers of a response together.
         allow_networks: networks to which requests are allowed although they are not public.
         connect_to: rules HOST1:PORT1:HOST2:PORT2, like curl's option --connect-to.
-        ca_file: certificates to trust instead of the system's.
+        ca_file: file of the certificates to trust; None trusts those of the operating system.
     """
 
     contact: str | None = None

@@ -11,7 +11,7 @@ def redirect_target(response: Response) -> str:
     """Return the absolute http or https URL to which a redirect points, without its fragment.
 
     Raises:
-        WebError: REDIRECT: it points to no such URL.
+        WebError: REDIRECT: the Location header is missing, or is not an http or https URL.
     """
     location = response.headers.get("location", "").strip()
     if not location:
@@ -22,10 +22,14 @@ def redirect_target(response: Response) -> str:
 
 
 def request_url(url: str, base: str | None = None) -> str:
-    """Parse a URL as browsers do (WHATWG URL); return it as it is sent.
+    """Parse a URL as browsers do (WHATWG URL); return the URL to request, without its fragment.
 
-    Escapes and parameters stay the same. Characters that are invalid in a request are escaped, the
-    host is written in ASCII, and an IP address in its usual form, however it was written.
+    Escapes and parameters stay the same. Characters that are invalid in a request are escaped. The
+    host is written in ASCII, and an IP address in its usual notation.
+
+    Args:
+        url: URL as it was found.
+        base: URL to which `url` is relative; None if `url` is absolute.
 
     Raises:
         WebError: REDIRECT: the text is not an http or https URL.

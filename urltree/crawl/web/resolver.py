@@ -1,7 +1,7 @@
 """Name resolution with rules that replace addresses, like curl's option --connect-to.
 
-Host header, TLS server name and URL stay the same. A URL whose host is an IP address needs no name
-resolution, so the rules do not apply to it.
+The rules do not change the Host header, the TLS server name and the URL. They do not apply to a URL
+whose host is an IP address, because it needs no name resolution.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-# A dead name server blocks a thread for 10 s or more. With asyncio's own pool of 6 threads (on 2
-# cores), a few such names would block all others.
+# A name server that does not respond blocks a thread for 10 s or more. asyncio's own pool has 6
+# threads on 2 cores, so a few such names would delay the resolution of all others.
 _THREADS = 64
 
 
@@ -28,11 +28,11 @@ class _Rule(NamedTuple):
 
 
 class Resolver(AbstractResolver):
-    """The resolver of the operating system, after the rules of `connect_to`.
+    """A resolver that applies the rules, and then calls the resolver of the operating system.
 
     Args:
-        rules: HOST1:PORT1:HOST2:PORT2. An empty HOST1 or PORT1 matches any; an empty HOST2 or PORT2
-            keeps the original. The first matching rule applies.
+        rules: rules in the form HOST1:PORT1:HOST2:PORT2, of which the first matching rule applies.
+            An empty HOST1 or PORT1 matches any value; an empty HOST2 or PORT2 keeps the original.
     """
 
     def __init__(self, rules: Sequence[str] = ()) -> None:
@@ -42,7 +42,7 @@ class Resolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Return addresses and ports to connect to.
+        """Return the addresses and ports to connect to for a host and port.
 
         Raises:
             OSError: the name has no address, or is not a valid name.
@@ -70,7 +70,7 @@ class Resolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Stop the threads without waiting for pending name servers."""
+        """Stop the threads without waiting for name servers that have not responded."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _mapped(self, host: str, port: int) -> tuple[str, int]:

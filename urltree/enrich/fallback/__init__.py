@@ -1,12 +1,12 @@
-"""The option `single_page`: the opinion of an extractor that judges each page alone.
+"""The option `single_page`: use the result of an extractor that judges each page alone.
 
-    HTML ──▶ its text ──▶ blocks that the text contains ── stored in the document ──▶ evidence
+    HTML ──▶ extractor's text ──▶ blocks in this text ── stored in the document ──▶ evidence
 
-The extractor is asked about the first pages of a domain, when little is known about the site, and
-later about a few pages as a check. It takes ten times the CPU of everything else, so it is off by
-default.
+The extractor is run on the first pages of a domain, when little is known about the site. Later it
+is run on one page in fifty, to compare its text with ours. It takes ten times as much CPU time as
+all other steps together, so the option is off by default.
 
-The library is installed by an extra; its module is imported only if the option is on.
+An extra installs the extractor's library, which is imported only if the option is on.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["CHECKED", "FIRST", "SinglePage", "add_vouched_blocks", "agreement", 
 
 SinglePage = Literal["none", "trafilatura"]
 
-FIRST = 20  # first pages of a domain about which the extractor is asked
-CHECKED = 50  # later it is asked about one page in this many
+FIRST = 20  # number of first pages of a domain on which the extractor is run
+CHECKED = 50  # after the first pages, the extractor is run on one page in fifty
 
 
 def require_extractor(name: str) -> None:
-    """Check at the start, not at the first page, that an extractor is installed.
+    """Check that an extractor is installed; called before the first page arrives.
 
     Raises:
         ValueError: the name is unknown, or the extra is not installed.
@@ -50,13 +50,13 @@ def require_extractor(name: str) -> None:
 
 
 def add_vouched_blocks(document: Document, page: Page, known: int) -> Document:
-    """Return the document with the extractor's opinion, if the extractor is asked about this page.
+    """Run the extractor on a page if it is one of the selected pages; return the document.
 
     Args:
-        document: made of the page.
-        page: with its HTML.
-        known: number of documents of the domain so far. From FIRST on, the document's id decides
-            which pages are checked, so that the result is always the same.
+        document: document of the page; `vouched` is set in the returned document.
+        page: page with its HTML.
+        known: number of earlier documents of the domain. If it is below FIRST, the page is
+            selected. Otherwise the document id decides, so that the selection can be repeated.
     """
     if known >= FIRST and int(document.id, 16) % CHECKED:
         return document
@@ -67,7 +67,7 @@ def add_vouched_blocks(document: Document, page: Page, known: int) -> Document:
 
 
 def agreement(document: Document, boilerplate: Sequence[bool]) -> float | None:
-    """Return the F1 of the kept words and the extractor's words, None if it was not asked."""
+    """Return the F1 of the kept words and the extractor's words; None if `vouched` is None."""
     if document.vouched is None:
         return None
     both = kept = vouched = 0

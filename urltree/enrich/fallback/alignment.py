@@ -1,7 +1,8 @@
-"""Alignment: which blocks of a page an extractor's text contains.
+"""Find the blocks of a page that the text of an extractor contains.
 
-An extractor returns text without positions. A block is in it if the text contains its letters in
-one run. A short block, such as "Share", must be a whole line or table cell.
+An extractor returns text without positions. The text contains a block if the letters of the block
+follow each other in the text. A short block, such as "Share", must be a whole line or table cell of
+the text.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from collections.abc import Sequence
 
 from urltree.html.blocks import TextBlock, normalise_text
 
-_LETTERS = 30  # letters from which a block may be a part of a line
-_PARTS = re.compile(r"[\n|]+")  # lines, and cells of tables
+_LETTERS = 30  # a block with fewer letters must be a whole line or cell
+_PARTS = re.compile(r"[\n|]+")  # separators of lines and of table cells
 
 
 def align_blocks(text: str, blocks: Sequence[TextBlock]) -> str:
-    """Return one digit for each block: 1 if the text contains it, else 0.
+    """Return one digit for each block: 1 if the text contains the block, else 0.
 
     A block without letters, such as a date or a dash, gets the digit of the block before it.
     """

@@ -1,4 +1,4 @@
-"""The text of a page by trafilatura; no other module imports it."""
+"""Extract the text of a page with trafilatura. No other module imports trafilatura."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from trafilatura import extract
 from urltree.html.encoding import decode_html, scrub
 from urltree.page import Page
 
-MAX_HTML = 500_000  # characters; longer pages are not extracted
+MAX_HTML = 500_000  # characters of HTML; trafilatura is not run on a longer page
 
 logging.getLogger("trafilatura").addHandler(logging.NullHandler())
 
 
 def extract_text(page: Page) -> str | None:
-    """Return the page's text by trafilatura's own rules, None if it finds none or fails.
+    """Return the text that trafilatura extracts from a page, or None if it fails or finds no text.
 
-    The result depends on the page alone: no address, memory, date or network is used.
+    The result depends on the HTML alone: trafilatura gets no address and no date, and uses neither
+    earlier pages nor the network.
     """
     if len(page.html) > MAX_HTML:
         return None
@@ -26,6 +27,6 @@ def extract_text(page: Page) -> str | None:
         text: str | None = extract(
             scrub(html).replace("\0", ""), fast=True, include_comments=False, include_tables=True
         )
-    except Exception:  # noqa: BLE001 - an error in trafilatura is not the page's fault
+    except Exception:  # noqa: BLE001 - trafilatura's error must not cost the page
         return None
     return text

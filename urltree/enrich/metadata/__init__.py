@@ -1,14 +1,14 @@
-"""The option `metadata`: facts that are found in a page, in addition to those given with it.
+"""The option `metadata`: find the date, author, description and language of a page.
 
     HTML ──▶ find_metadata ──▶ date, author, description ──┐ stored in the document
     clean text ──▶ detect_language ──▶ language ───────────┴▶ `metadata` of the Extraction
 
-The record's own fields keep their meaning: `published` and `description` are given with the page,
-`language` and `author` are declared in its head. Facts that are found are stored separately.
+The result is stored in the field `metadata`. It does not change the other fields of a record:
+`published` and `description` are given with the page, and `language` and `author` are declared in
+the head of the page.
 
-The result depends on the page alone: no clock and no network are used, and the work is bounded by
-the size of the page. The libraries are installed by an extra; their modules are imported only if
-the option is on.
+The result depends on the page alone: no clock and no network are used. The size of the page bounds
+the work. An extra installs the libraries, which are imported only if the option is on.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["detect_language", "find_metadata", "require_metadata_libraries"]
 
 
 def require_metadata_libraries() -> None:
-    """Check at the start, not at the first page, that the libraries are installed.
+    """Check that the libraries are installed; called before the first page arrives.
 
     Raises:
         ValueError: the extra is not installed.
@@ -43,7 +43,7 @@ def find_metadata(page: Page) -> FoundMetadata:
 
 
 def detect_language(text: str) -> str | None:
-    """Return the ISO 639 code of a text's language, None if the text is too short or too mixed."""
+    """Return the ISO 639 code of a text's language; None for a short or mixed text."""
     language: str | None = _language().classify_language(text)
     return language
 

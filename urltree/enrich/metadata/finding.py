@@ -1,4 +1,4 @@
-"""The date, author and description of a page, from one parse of its HTML."""
+"""Find the date, author and description of a page; its HTML is parsed once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from urltree.html.encoding import decode_html, scrub
 from urltree.page import Page
 
 # Characters of HTML that are read. The slowest page of this size that we made took 1.2 s: it had
-# 240 nested elements of class `date`, and the text of each was read. Usual pages take 1.5 ms.
+# 240 nested elements of class `date`, and the text of each was read. A usual page takes 1.5 ms.
 MAX_HTML = 250_000
-MAX_AUTHOR = 300  # characters
-MAX_DESCRIPTION = 2_000
+MAX_AUTHOR = 300  # characters of the authors' names
+MAX_DESCRIPTION = 2_000  # characters of a description
 
 _AUTHORS = ("author", "article:author", "parsely-author", "sailthru.author", "dc.creator")
 _DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.description")
@@ -23,7 +23,7 @@ _ADDRESSES = ("http://", "https://", "//", "@")
 
 
 def parse_metadata(page: Page) -> FoundMetadata:
-    """Return the metadata in the page's HTML; nothing if it cannot be parsed."""
+    """Return the metadata in the HTML of a page; it is empty if the HTML cannot be parsed."""
     tree = _tree(page)
     if tree is None:
         return FoundMetadata()
@@ -43,12 +43,15 @@ def _tree(page: Page) -> HtmlElement | None:
     parser = HTMLParser(encoding="utf-8", collect_ids=False, remove_pis=True)
     try:
         return document_fromstring(utf8, parser=parser)
-    except (etree.LxmlError, ValueError):  # there is no markup
+    except (etree.LxmlError, ValueError):  # the page has no markup
         return None
 
 
 def _metas(tree: HtmlElement) -> dict[str, str]:
-    """Return contents by lower-case name, property or itemprop; the first value of each counts."""
+    """Return the content of the meta elements by their name, property or itemprop in lower case.
+
+    If several elements have the same name, the first one is used.
+    """
     contents: dict[str, str] = {}
     for meta in tree.iter("meta"):
         name = meta.get("name") or meta.get("property") or meta.get("itemprop")
@@ -67,7 +70,7 @@ def _json_ld(tree: HtmlElement) -> list[str]:
 
 
 def _author(metas: dict[str, str]) -> str | None:
-    """Return the first author that is a name: `article:author` is often the URL of a profile."""
+    """Return the first author that is not an address; `article:author` is often a profile's URL."""
     named = {
         name: metas[name]
         for name in _AUTHORS
@@ -81,5 +84,5 @@ def _first(metas: dict[str, str], names: tuple[str, ...], limit: int) -> str | N
 
 
 def _line(text: str | None, limit: int) -> str | None:
-    """Collapse white space and cut at the limit; return None if nothing is left."""
+    """Collapse white space and cut the text at the limit; return None if no text is left."""
     return None if text is None else " ".join(text[: 4 * limit].split())[:limit].rstrip() or None

@@ -1,4 +1,4 @@
-"""The author and description of an article in JSON-LD (schema.org)."""
+"""Read the author and description of an article from JSON-LD (schema.org)."""
 
 from __future__ import annotations
 
@@ -6,20 +6,29 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-MAX_BYTES = 256 * 1024  # bytes of all bodies together, as in the tokenizer
+MAX_BYTES = 256 * 1024  # characters of all bodies together; the tokenizer limits bytes
 _MAX_NAMES = 10
-_ARTICLE = ("Article", "Posting", "Report")  # ends of the names of schema.org's article types
+_ARTICLE = ("Article", "Posting", "Report")  # suffixes of schema.org's types of articles
 
 
 class ArticleMetadata(NamedTuple):
-    """The facts about the page's article in JSON-LD."""
+    """The metadata of a page's article in JSON-LD.
+
+    Attributes:
+        author: names of the authors, separated by commas; None if there are none.
+        description: description of the article; None if there is none.
+    """
 
     author: str | None
     description: str | None
 
 
 def read_article(bodies: Iterable[str]) -> ArticleMetadata:
-    """Return the first article's author and description; bodies that are not JSON are skipped."""
+    """Return the first author and the first description of the articles in JSON-LD scripts.
+
+    Args:
+        bodies: texts of the scripts. A text that is not JSON is skipped.
+    """
     objects = list(_objects(bodies))
     by_id = {o["@id"]: o for o in objects if isinstance(o.get("@id"), str) and "name" in o}
     articles = [o for o in objects if _is_article(o)]
@@ -32,14 +41,14 @@ def read_article(bodies: Iterable[str]) -> ArticleMetadata:
 
 
 def _objects(bodies: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yield every object at any depth, in order; a stack bounds the recursion of nested pages."""
+    """Yield every JSON object at any depth, in order; a stack avoids recursion in deep objects."""
     left = MAX_BYTES
     for body in bodies:
         left -= len(body)
         if left < 0:
             return
         try:
-            stack: list[Any] = [json.loads(body, strict=False)]  # newlines in strings are common
+            stack: list[Any] = [json.loads(body, strict=False)]  # strings often contain newlines
         except (ValueError, RecursionError):
             continue
         while stack:
@@ -58,7 +67,10 @@ def _is_article(value: dict[str, Any]) -> bool:
 
 
 def _names(author: Any, by_id: dict[str, dict[str, Any]]) -> str | None:
-    """Return the names of one or several authors: strings, objects, or references to objects."""
+    """Return the names of the authors, separated by commas, or None if there are none.
+
+    An author is a string, an object with a name, or a reference to an object with a name.
+    """
     authors = author if isinstance(author, list) else [author]
     names = [name for each in authors[:_MAX_NAMES] if (name := _name(each, by_id))]
     return ", ".join(dict.fromkeys(names)) or None

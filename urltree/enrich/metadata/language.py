@@ -1,8 +1,8 @@
-"""The language of a text, detected by `py3langid`.
+"""Detect the language of a text with `py3langid`.
 
-The model is part of the package, so results are fixed. The library was chosen among maintained
-ones: BSD licence, 5 MB, numpy as its only dependency, no network code. Loading the model takes 1 s
-and 93 MB, at the first text.
+The language model is part of that package, so the same version gives the same results. The library
+is maintained, has a BSD licence and 5 MB, depends only on numpy, and has no network code. For the
+first text the model is loaded, which takes 1 s and 93 MB of memory.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from functools import cache
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-# Characters that are read. More characters change no result on 220 pages (measured), and take 1 µs
-# each.
+# Characters of a text that are read. On 220 pages, more characters changed no result (measured).
+# Each character takes 1 µs.
 MAX_TEXT = 1_000
-MIN_LETTERS = 20
-MIN_CONFIDENCE = 0.5  # the language is more likely than all others together
+MIN_LETTERS = 20  # a text with fewer letters is too short
+MIN_CONFIDENCE = 0.5  # the language must be more likely than all others together
 
 _NONE = ("und", "zxx")  # ISO 639: undetermined, no linguistic content
 _WRITTEN_AS_CHINESE = ("yue", "wuu")  # py3langid mistakes written Chinese (ISO 639: zh) for these
 
 
 def classify_language(text: str) -> str | None:
-    """Return the ISO 639 code of a text's language, None if the text is too short or too mixed."""
+    """Return the ISO 639 code of a text's language; None for a short or mixed text."""
     beginning = text[:MAX_TEXT]
     if sum(map(str.isalpha, beginning)) < MIN_LETTERS:
         return None

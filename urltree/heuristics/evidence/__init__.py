@@ -2,12 +2,12 @@
 
     document ──▶ features.py            word counts, element paths, repetition, title block
                    │
-                   ├──▶ marks.py             elements whose tag or names say boilerplate
+                   ├──▶ marks.py             elements that are boilerplate by their tag or names
                    ├──▶ main_element.py      the element with the page's main text
                    ▼
-                 signals.py             each signal in turn: the first that finds boilerplate in a
-                   │                    block names its kind
-                   ├──▶ second_opinion.py   corrections by a single-page extractor, if one was asked
+                 signals.py             the signals, one after the other: the first signal that
+                   │                    finds boilerplate in a block sets the kind of the block
+                   ├──▶ second_opinion.py   corrections by a single-page extractor, if one was run
                    ▼
                  page_classifier.py     article or listing
 

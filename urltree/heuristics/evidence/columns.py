@@ -30,7 +30,7 @@ class BlockColumns(NamedTuple):
 
 
 class ElementColumns(NamedTuple):
-    """The fields of `Element` as columns, in the order of the page's table."""
+    """The fields of `Element` as columns, in the order of the page's table of elements."""
 
     tags: tuple[str, ...]
     parents: tuple[int, ...]
@@ -51,10 +51,11 @@ class ElementColumns(NamedTuple):
 
 
 def spans(blocks: BlockColumns, elements: ElementColumns) -> tuple[list[int], list[int]]:
-    """Return, for each element, its first block and the block after its last one.
+    """Return, for each element, the index of its first block and the index after its last block.
 
-    An element is added to the table with its first block, after its ancestors. So a new element
-    starts at the current block, and ends the elements that were open beside it.
+    The table lists the elements in the order of their first blocks, ancestors first. So an element
+    with a new index begins at the current block. Elements that were open until then, and that are
+    not among its ancestors, end there.
     """
     parents, first = elements.parents, list[int]()
     behind = [len(blocks.elements)] * len(parents)

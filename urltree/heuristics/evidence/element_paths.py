@@ -2,9 +2,9 @@
 
     body > div.entry-content > p     the same path on every article of a site
 
-A path is made of tags and of the first two class names of each element. The id is used only for an
-element without class names that is not running text, because ids in running text are anchors. Class
-names that depend on the page's topic (`category-…`) are ignored.
+A path is made of the tag and the first two class names of each element. If an element has no class
+names, its id is used, except for running text and sections, where ids are anchors. Class names that
+depend on the page's topic (`category-…`) are ignored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PAGE = frozenset({"html", "body"})
 def path_and_kind(
     parent: int, tag: str, tokens: tuple[str, ...], names: Names | None
 ) -> tuple[int, Kind]:
-    """Return the path of an element and its `kind_of_element`; both are equal on all pages."""
+    """Return the path of an element and its `kind_of_element`."""
     return path_below(parent, tag, tokens), kind_of_element(tag, tokens, names)
 
 
@@ -35,9 +35,9 @@ def path_below(parent: int, tag: str, tokens: tuple[str, ...]) -> int:
     """Return the path of an element as a number of 32 bits, never 0.
 
     Args:
-        parent: path of the enclosing element, 0 for the outermost.
+        parent: path of the enclosing element, 0 for the outermost element.
         tag: tag of the element.
-        tokens: its class and id tokens, see `Element.tokens`.
+        tokens: class and id tokens of the element, see `Element.tokens`.
     """
     return xxhash.xxh32_intdigest(" ".join((tag, *_names(tag, tokens))).encode(), seed=parent) or 1
 

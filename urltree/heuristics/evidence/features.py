@@ -1,7 +1,7 @@
 """The features of a page that the signals use: sizes, paths, repetition, title block, main element.
 
-All lists are by block or by element, in document order. One pass over all blocks or elements takes
-about 10 µs, so each feature is computed once.
+Most lists have one entry for each block or each element, in document order. A pass over all blocks
+or elements takes about 10 µs, so each feature is computed only once.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from urltree.html.elements import RUNNING
 from urltree.tree.path_statistics import PathCounts
 from urltree.tree.url_tree import Node
 
-# With more characters a word than this, the script has no spaces; two characters count as a word.
+# If a text has more characters per word than this, its script has no spaces between words. Two of
+# its characters then count as one word.
 _WITHOUT_SPACES = 12
-_at_path = partial(tuple.__new__, PathCounts)  # a third of the time of the class (measured)
+_at_path = partial(tuple.__new__, PathCounts)  # a third of the time of PathCounts() (measured)
 
 
 @dataclass(slots=True)
@@ -34,36 +35,38 @@ class PageFeatures:
     """The features of a page.
 
     Attributes:
-        document: the page.
-        blocks: its blocks as columns.
-        elements: its elements as columns.
+        document: document of the page.
+        blocks: blocks of the page as columns.
+        elements: elements of the page as columns.
         parameters: thresholds and weights of the heuristic.
-        names: words in class names; None to ignore class names.
+        names: words that have a meaning in class names; None to ignore class names.
         leaf: the document's node in the URL tree.
         root: the root of that tree.
         site_counts: number of the site's documents by block hash.
         words: words of each block.
         linked: words of each block inside links.
-        prose: words of running text of each block; 0 for headings, and for blocks that are mostly
-            links.
+        prose: words of running text of each block, without words in links. It is 0 for headings,
+            hidden blocks, blocks of few words, and blocks that are mostly links.
         prose_blocks: indices of the blocks with running text.
         letterless: indices of the blocks without a letter.
         paths: path of each element.
-        named: kind of boilerplate by the tag and names of each element alone.
-        path_of: path of each block's element.
+        named: kind of boilerplate of each element by its own tag and names.
+        path_of: path of the element of each block.
         counts: number of the site's documents that contain each block.
         repeated: whether each block is on more than a few pages of the site.
         title: index of the title block, None if there is none.
         title_ancestors: the elements that contain the title block, numbered from the outermost (1).
-        marked: kind of boilerplate by the names of each element or of one around it.
-        inside: whether each block belongs to the main element; True for all if there is none.
-        main: index of the main element, None if the page has no running text.
-        next_articles: spans of blocks of other articles that follow on the page.
-        first: first block inside each element.
-        end: the block after the last one inside each element.
-        words_in: returns the words of all blocks inside an element.
-        linked_in: the same for words inside links.
-        path_counts: for each path on the page, the words of its blocks.
+        marked: kind of boilerplate of each element by its own tag and names, or by those of an
+            element around it (`marks.py`).
+        inside: whether each block belongs to the main element; True for all blocks if there is no
+            main element.
+        main: index of the main element, None if there is none.
+        next_articles: spans of blocks of other articles that follow the page's own article.
+        first: index of the first block inside each element.
+        end: index after the last block inside each element.
+        words_in: function that returns the number of words inside an element.
+        linked_in: function that returns the number of words in links inside an element.
+        path_counts: numbers of words on this page by path.
     """
 
     document: Document
@@ -145,38 +148,44 @@ class PageFeatures:
 
     @property
     def in_main(self) -> list[bool]:
-        """Return whether each block belongs to the main element; False for all if there is none."""
+        """Whether each block belongs to the main element; False for all if there is none."""
         return [False] * len(self.inside) if self.main is None else self.inside
 
     def kept(self, kinds: bytearray) -> int:
-        """Return the number of words in the blocks that are content."""
+        """Return the number of words in the blocks that are content by their kinds."""
         return sum([words for words, kind in zip(self.words, kinds, strict=True) if not kind])
 
     def path_by_tags(self, element: int) -> int:
-        """Return the path of an element, made of tags only."""
+        """Return the path of an element made of tags only, without class names."""
         tags, path = self.elements.tags, 0
         for one in reversed(self.elements.above(element)):
             path, _ = path_and_kind(path, tags[one], (), None)
         return path
 
     def paths_by_tags(self) -> list[int]:
-        """Return the paths of all elements, made of tags only."""
+        """Return the paths of all elements made of tags only, without class names."""
         without_tokens = self.elements._replace(tokens=((),) * len(self.paths))
         return _paths_and_kinds(without_tokens, None)[0]
 
     def container(self, element: int) -> int:
-        """Return the innermost enclosing element that is not running text, -1 if there is none."""
+        """Return the element or its nearest ancestor that is not running text; -1 without one."""
         tags, parents = self.elements.tags, self.elements.parents
         while element >= 0 and tags[element] in RUNNING:
             element = parents[element]
         return element
 
     def last_inside(self, element: int) -> int:
-        """Return the last descendant of an element, or itself; they are contiguous in the table."""
+        """Return the index of an element's last descendant, or of the element if it has none.
+
+        An element and its descendants are contiguous in the table.
+        """
         return max(self.blocks.elements[self.first[element] : self.end[element]])
 
     def sums(self, of_blocks: Sequence[float]) -> Callable[[int], float]:
-        """Return a function from an element to the sum over its blocks, which are contiguous."""
+        """Return a function that sums the values of the blocks inside an element.
+
+        The function is fast, because the blocks inside an element are contiguous.
+        """
         so_far = list(accumulate(of_blocks, initial=0.0))
         first, behind = self.first, self.end
         return lambda element: so_far[behind[element]] - so_far[first[element]]
@@ -222,9 +231,10 @@ def _paths_and_kinds(elements: ElementColumns, names: Names | None) -> tuple[lis
 def _repeated(
     counts: list[int], letterless: list[int], support: int, parameters: Parameters
 ) -> list[bool]:
-    """Return whether each block is on more pages than a few.
+    """Return whether each block is on more than a few pages.
 
-    On newspapers, an author box or the name of a series is on a few pages.
+    A few pages are allowed, because a newspaper has the same author box or the same name of a
+    series on a few pages.
     """
     if support < parameters.repeated_from:
         return [False] * len(counts)
@@ -236,7 +246,7 @@ def _repeated(
 
 
 def _at_paths(page: PageFeatures) -> dict[int, PathCounts]:
-    """Return the words of the blocks at each path, in the order of each path's first block."""
+    """Return the numbers of words at each path. Paths are in the order of their first blocks."""
     words = dict.fromkeys(page.path_of, 0)
     repeated, linked = words.copy(), dict.fromkeys(page.path_of, 0.0)
     for path, size, count, block_hash in zip(

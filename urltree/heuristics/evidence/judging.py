@@ -1,7 +1,7 @@
-"""The heuristic `evidence`: computes the features of a page, and applies the signals in order.
+"""The heuristic `evidence`: it computes the features of a page, and applies the signals in order.
 
-The heuristic `evidence-without-links` leaves out the signal `links`, to measure its worth. Every
-name in EVIDENCE can be left out in this way.
+The heuristic `evidence-without-links` leaves out the signal `links`, to measure what this signal
+contributes. Every name in EVIDENCE can be left out in this way.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from urltree.heuristics.protocol import Verdict
 from urltree.tree.path_statistics import Contribution, PathStatistics
 from urltree.tree.url_tree import Node
 
-# The names that can be left out: features that signals use, and the signals themselves.
+# Names of what `evidence-without-NAME` can leave out: the features of a page that signals use
+# (names, main, votes, title), and the signals.
 EVIDENCE = ("names", "main", "votes", "title", *SIGNALS)
 
 
@@ -33,8 +34,8 @@ class Evidence:
 
     Args:
         numbers: thresholds and weights; None for the defaults.
-        names: words in class names; None for the defaults.
-        without: a name in EVIDENCE; that signal or feature is left out.
+        names: words that have a meaning in class names; None for the defaults.
+        without: the name in EVIDENCE of a signal or feature to leave out; None to use them all.
     """
 
     version = 1
@@ -87,9 +88,9 @@ class Evidence:
 
         Args:
             document: the page.
-            leaf: its node in the URL tree of its site.
+            leaf: the document's node in the URL tree of its site.
             paths: path statistics of the site.
-            main: index of the main element, if it is known; None to choose it.
+            main: index of the main element if it is known; None to choose the main element.
         """
         page = PageFeatures.of(document, leaf, self._numbers, self._names)
         if self._without == "title":

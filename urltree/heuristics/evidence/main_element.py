@@ -1,4 +1,4 @@
-"""The main element: the element with the page's main text, chosen by the page and by its site.
+"""The main element: the element with the page's main text, chosen by this page and by past pages.
 
     body                      score 17: a sixth of the words in div.entry
     ├── div.page              score 50: half of the words in div.entry
@@ -11,17 +11,19 @@ Scores are in words. As in Arc90's Readability (2009), the words of a paragraph 
 elements around it. Text that recurs on the site does not count. Then links, names and the distance
 to the title block change the scores.
 
-The pages of a site have their main element at the same path. So each past page votes for its path,
-and once the usual path is known, a page with more comments than text no longer decides alone.
+The pages of a site have their main element at the same path. So the path of a past page's main
+element counts as one vote. If one path has most votes, the element at this path is chosen, even on
+a page whose comments are longer than its article.
 
-Infinite scroll: a page may continue with other articles after its own.
+Infinite scroll: a page may continue with other articles after its own article.
 
     div.page
     ├── article   h1.title "This story"       the title block, and the article's own text
     └── article   h1.title "Another story"    an element that begins with a similar heading
 
-An article may also contain several headings that are similar to its title. So the text before the
-second heading must have at least a quarter of the words in the element that begins there.
+An article may also contain other headings that look like its title. So an element is another
+article only if the text from the title to this element has at least a quarter of the words in this
+element.
 """
 
 from __future__ import annotations
@@ -33,30 +35,30 @@ from urltree.heuristics.evidence.features import PageFeatures
 from urltree.html.elements import WHOLE_PAGE
 from urltree.tree.path_statistics import PathStatistics
 
-# Share of a paragraph's words that counts for its container and for the elements around that.
+# Shares of a paragraph's words that count for its container and for the elements around it.
 _WEIGHTS = (1.0, 0.5, 1 / 6, 1 / 9, 1 / 12, 1 / 15)
-_MOST_WORDS = 150.0  # words of one block that count at most
+_MOST_WORDS = 150.0  # largest number of words of one block that count
 _MARKED = 0.25  # weight of text in elements that are marked as boilerplate
 _STRONG = 0.5  # weight of elements with a strong word of boilerplate in their names
 _BEFORE_TITLE = 0.1  # weight of elements that end before the title block
-_LEAST_SCORE = 0.01  # score of a main element that has none of its own
-_FEW = 40  # words that a marked element needs at least to be the main element
-_LATE = 1 / 3  # share of the text before the title block, above which it is discarded
-_STANDFIRST = 10  # words of a standfirst at least; a line with date and author has fewer
-_LEAST_BEFORE_NEXT = 0.25  # words before a next article, as a share of the words in it
+_LEAST_SCORE = 0.01  # score of a main element without running text of its own
+_FEW = 40  # least number of words of a main element that is marked as boilerplate
+_LATE = 1 / 3  # a title block is discarded if more than this share of the text precedes it
+_STANDFIRST = 10  # least number of words of a standfirst (the summary below the title)
+_LEAST_BEFORE_NEXT = 0.25  # least words before another article, as a share of the words in it
 _LATER = 0.6  # weight of an element after a sibling with a similar score
-_LATER_LEAST = 0.25  # share of its score that the earlier sibling has at least
+_LATER_LEAST = 0.25  # least score of the earlier sibling, as a share of the later one's score
 
 
 def find_main(page: PageFeatures, paths: PathStatistics, main: int | None = None) -> None:
-    """Find the main element, and mark the blocks that are inside it or belong to it.
+    """Find the main element, the blocks that belong to it, and other articles on the page.
 
-    Sets `main`, `inside` and `next_articles` of the page.
+    Set `page.main`, `page.inside` and `page.next_articles`.
 
     Args:
-        page: with the marks of its elements.
-        paths: path statistics of the site, with its votes.
-        main: index of the main element, if it is known; None to choose it.
+        page: features of the page, with the marks of its elements.
+        paths: path statistics of the site, with the paths of past main elements.
+        main: index of the main element if it is known; None to choose the main element.
     """
     if not page.paths:
         return
@@ -86,8 +88,8 @@ def find_main(page: PageFeatures, paths: PathStatistics, main: int | None = None
 def _new_prose(page: PageFeatures) -> list[float]:
     """Return the words of running text in each block, 0 for blocks that recur on the site.
 
-    A few recurrences are allowed: the page before and the page after may show this page's text
-    too (infinite scroll).
+    A block may be on a few pages: with infinite scroll, the page before and the page after show
+    the text of this page too.
     """
     numbers, counts, prose = page.parameters, page.counts, page.prose.copy()
     few = max(2.0, min(numbers.main_least, numbers.main_share * page.root.support))
@@ -98,7 +100,7 @@ def _new_prose(page: PageFeatures) -> list[float]:
 
 
 def _scores(page: PageFeatures, prose: Sequence[float]) -> dict[int, float]:
-    """Return the scores of the elements that have one, in document order."""
+    """Return the score of each element that contains running text, in document order."""
     scores: defaultdict[int, float] = defaultdict(float)
     above: dict[int, list[int]] = {}
     for index in page.prose_blocks:
@@ -115,7 +117,7 @@ def _scores(page: PageFeatures, prose: Sequence[float]) -> dict[int, float]:
 
 
 def _weigh(page: PageFeatures, scores: dict[int, float]) -> None:
-    """Weight the scores by links, by names, and by the distance to the title block."""
+    """Change the scores by links, by tags and names, and by the distance to the title block."""
     numbers, tags, tokens = page.parameters, page.elements.tags, page.elements.tokens
     for index in scores:
         weight = 1 - page.linked_in(index) / page.words_in(index)
@@ -137,16 +139,16 @@ def _weigh(page: PageFeatures, scores: dict[int, float]) -> None:
 
 
 def _shared_with_title(page: PageFeatures, element: int) -> int:
-    """Return how many of an element and its ancestors contain the title block."""
+    """Return how many elements contain the title block, counting the element and its ancestors."""
     while element >= 0 and element not in page.title_ancestors:
         element = page.elements.parents[element]
     return page.title_ancestors.get(element, 0)
 
 
 def _prefer_first(page: PageFeatures, scores: dict[int, float]) -> None:
-    """Lower the scores of siblings after the title that follow an element with a similar score.
+    """Lower the score of an element after the title that follows a sibling with a similar score.
 
-    The later ones are comments or other articles.
+    Such an element contains comments or another article.
     """
     if page.title is None:
         return
@@ -161,7 +163,11 @@ def _prefer_first(page: PageFeatures, scores: dict[int, float]) -> None:
 
 
 def _by_votes(page: PageFeatures, scores: Mapping[int, float], paths: PathStatistics) -> int | None:
-    """Return the element at the site's usual path: by names, or by tags if the names are new."""
+    """Return the index of the element at the site's usual path, None if there is no such element.
+
+    Paths with class names are compared first. If they give no element, for example because the
+    class names are new, paths made of tags only are compared.
+    """
     found = _elected(page, scores, page.paths, paths.mains)
     if found is None:
         found = _without_prose(page, paths.mains)
@@ -176,7 +182,10 @@ def _elected(
     paths: list[int],
     votes: Counter[int],
 ) -> int | None:
-    """Return the element at the path with the most votes of all paths on this page."""
+    """Return the index of an element with a score, at the path with most votes on this page.
+
+    Return None if the path has too few votes.
+    """
     known = [index for index in scores if paths[index] in votes]
     if not known:
         return None
@@ -188,7 +197,10 @@ def _elected(
 
 
 def _without_prose(page: PageFeatures, votes: Counter[int]) -> int | None:
-    """Return the element at the usual path of nearly all pages, even if it has little text here."""
+    """Return the index of the element at the path that nearly all past pages have voted for.
+
+    The element may have little text on this page. Return None if there is no such element.
+    """
     total = sum(votes.values())
     if total < page.parameters.path_documents:
         return None
@@ -203,9 +215,10 @@ def _without_prose(page: PageFeatures, votes: Counter[int]) -> int | None:
 def _mark_inside(
     page: PageFeatures, main: int, scores: Mapping[int, float], prose: list[float]
 ) -> None:
-    """Mark the blocks that belong to the main element as inside.
+    """Set `page.inside`: the blocks that belong to the main element.
 
-    These are its own, those of siblings with enough text, and those of elements at its path.
+    These are the blocks in the main element, in siblings with a high score, and in elements at the
+    same path, and the running text directly in its parent. A standfirst belongs to it too.
     """
     element_of, parents = page.blocks.elements, page.elements.parents
     prose_in = page.sums(prose)
@@ -225,7 +238,11 @@ def _mark_inside(
 
 
 def _let_in_standfirst(page: PageFeatures, title: int) -> None:
-    """Mark the text between the title block and the main element as inside."""
+    """Set `page.inside` for a standfirst between the title block and the main element.
+
+    Each text between them with at least ten words is a standfirst; a line with date and author has
+    fewer words.
+    """
     elements, hidden = page.blocks.elements, page.blocks.hidden
     between: list[int] = []
     for index in range(title + 1, len(elements)):
@@ -241,9 +258,9 @@ def _let_in_standfirst(page: PageFeatures, title: int) -> None:
 
 
 def doubt_title(page: PageFeatures) -> None:
-    """Discard a title block if a third of the text precedes it.
+    """Discard a title block if more than a third of the main element's running text precedes it.
 
-    The matching block is then probably a link in a list of articles.
+    The title block is then probably wrong: a link in a list of articles.
     """
     if page.title is None or page.main is None:
         return
@@ -263,7 +280,10 @@ def above_main(page: PageFeatures) -> list[int]:
 
 
 def find_next_articles(page: PageFeatures) -> list[tuple[int, int]]:
-    """Return spans of blocks (first, after the last) of articles other than the titled one."""
+    """Return the spans of blocks (first, after the last) of other articles on the page.
+
+    The page's own article begins with the title block.
+    """
     blocks, elements = page.document.blocks, page.document.elements
     if page.title is None or not blocks[page.title].heading:
         return []
@@ -292,7 +312,7 @@ def find_next_articles(page: PageFeatures) -> list[tuple[int, int]]:
 
 
 def _begun_by(page: PageFeatures, index: int) -> int:
-    """Return the outermost element whose first block is `index`."""
+    """Return the index of the outermost element whose first block has this index."""
     parents, element = page.elements.parents, page.blocks.elements[index]
     while parents[element] >= 0 and page.first[parents[element]] == index:
         element = parents[element]

@@ -1,8 +1,8 @@
-"""Marks: elements whose tag or names say that they are boilerplate.
+"""Marks: they label an element as boilerplate because of its tag, its class names or its id.
 
 Some elements are exempt: those that contain the title block, the main element, or nine tenths of
-the page's text. Without this rule, on 4 of 12 sites a name around the article ("overlay", "widget",
-"sidebar") removed the text of all pages.
+the page's text. Without this rule, a name of an element around the article ("overlay", "widget",
+"sidebar") removed the text of all pages on 4 of 12 sites.
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ from urltree.heuristics.evidence.features import PageFeatures
 from urltree.heuristics.evidence.names import classes, kind_of_element
 from urltree.html.elements import WHOLE_PAGE
 
-_BODY = 0.4  # share of the main element's text at one path, from which marks are removed
-_MOST = 0.9  # share of a page's words, from which an element is exempt
+_BODY = 0.4  # marks at a path are removed if it has at least this share of the main element's text
+_MOST = 0.9  # an element with at least this share of a page's words is exempt
 
 
 def mark_elements(
     page: PageFeatures, above_main: Collection[int] = (), main: int | None = None
 ) -> list[int]:
-    """Return the kind of boilerplate of each element by names, 0 for none; descendants inherit it.
+    """Return the kind of boilerplate of each element by its tag and names, 0 for none.
+
+    The descendants of a marked element get the same kind.
 
     Args:
-        page: its features; its own `marked` is not read.
+        page: features of the page; `page.marked` is not read.
         above_main: the main element and its ancestors, which are exempt.
         main: the main element. Ids inside it are anchors (`<section id=more-highlights>`) and are
             ignored.
@@ -51,7 +53,7 @@ def mark_elements(
 def unmark_main_text(page: PageFeatures) -> None:
     """Remove marks of navigation at paths that have much of the main element's text.
 
-    Comments stay marked.
+    Marks of comments remain.
     """
     if page.main is None:
         return
@@ -72,7 +74,7 @@ def unmark_main_text(page: PageFeatures) -> None:
 
 
 def _named_without_anchors(page: PageFeatures, main: int) -> list[int]:
-    """Return `page.named`, but without the ids of elements inside the main element."""
+    """Return `page.named` as it would be if elements inside the main element had no ids."""
     tags, _, tokens = page.elements
     named = page.named.copy()
     for index in range(main, page.last_inside(main) + 1):

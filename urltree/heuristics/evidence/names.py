@@ -1,8 +1,8 @@
 """The meaning of an element's names: its tag, and the words in its class and id tokens.
 
-    div.comment-content      a comment: one strong word is enough
-    div.entry-meta           boilerplate: a soft word ("meta"), and no name of content
-    div.post-body            content: the last word of the token is one of content
+    div.comment-content      a comment: one strong word ("comment") is enough
+    div.entry-meta           boilerplate: a soft word ("meta"), and no token that means content
+    div.post-body            content: the last word of the token ("body") means content
 
 The words are those that templates use, mostly English. A name alone never decides about an element
 that contains the title block or the main element (`marks.py`).
@@ -52,7 +52,7 @@ TAGS = _words("nav footer form button fieldset label dialog menu address summary
 
 _BOUNDARY = re.compile(r"[^a-z0-9]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-# In postmetadata and entryfooter, a word for the whole page precedes the word with the meaning.
+# A prefix to remove: in `postmetadata`, only `metadata` has a meaning, and `post` means the page.
 _WHOLE = re.compile(
     r"^(?:blog|post|entry|article|content|page|site|main|story|wp|the|single)+(?=.)"
 )
@@ -63,9 +63,10 @@ class NameMeaning(NamedTuple):
     """The meaning of the names of an element.
 
     Attributes:
-        kind: kind of boilerplate: by a strong word, or by a soft word without a name of content.
-        is_strong: whether a strong word decided.
-        is_content: whether a token without strong words is a name of content.
+        kind: kind of boilerplate that a strong word means, or a soft word if no token means
+            content; else `Kind.CONTENT`.
+        is_strong: whether there is a strong word.
+        is_content: whether a token means content: its last word does, and it has no strong word.
     """
 
     kind: Kind
@@ -80,9 +81,9 @@ class Names:
     """The words that have a meaning in class and id tokens.
 
     Args:
-        strong: words of boilerplate, anywhere in a token.
-        soft: words of boilerplate, unless the element has a name of content.
-        content: words of content, at the end of a token.
+        strong: words that always mean boilerplate, anywhere in a token.
+        soft: words that mean boilerplate if no token of the element means content.
+        content: words that mean content at the end of a token.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class Names:
         self._elements: dict[tuple[str, ...], NameMeaning] = {}
 
     def of(self, tokens: tuple[str, ...]) -> NameMeaning:
-        """Return the meaning of the class and id tokens of one element together."""
+        """Return the common meaning of all class and id tokens of one element."""
         meaning = self._elements.get(tokens)
         if meaning is None:
             if len(self._elements) >= _CACHED:
@@ -136,7 +137,10 @@ class Names:
 
 
 def kind_of_element(tag: str, tokens: tuple[str, ...], names: Names | None) -> Kind:
-    """Return the kind of boilerplate by tag and names; ids of headings are ignored as anchors."""
+    """Return the kind of boilerplate that the tag and the names of an element mean.
+
+    The id of a heading is ignored, because it is an anchor.
+    """
     if tag in TAGS:
         return Kind.NAVIGATION
     if not tokens or names is None:

@@ -1,16 +1,16 @@
-"""The kind of a page: an article, or a listing, which leads to articles.
+"""The kind of a page: an article, or a listing, which is a page that links to articles.
 
-    a section front                       a list of links
+    the front page of a section           a list of links
 
     h3 > a   headline   ┐                 li > a
-    p        standfirst ┘ a few words     li > a
+    p        summary    ┘ a few words     li > a
     h3 > a   headline   ┐                 li > a
-    p        standfirst ┘ a few words     …
+    p        summary    ┘ a few words     …
 
-A listing has several headings that are links, and no long text: neither between two of them nor
-inside any one element. Both conditions are needed. Headings of an article may link to their own
-sections; then one element contains the long text. Each paragraph may have an element of its own;
-then the text between two headings is long. If no heading is a link, most words must be in links.
+A listing has several headings that are links (headlines), and no long text. An article may have
+such headings too, if they link to its own sections. Its long text is then found in one of two
+places: inside one element, or between two headings if each paragraph has an element of its own. If
+a page has too few headlines, it is a listing only if most of its words are in links.
 """
 
 from __future__ import annotations
@@ -20,21 +20,24 @@ from collections import defaultdict
 from urltree.heuristics.evidence.features import PageFeatures
 from urltree.heuristics.page_kind import PageKind
 
-HEADLINES = 5  # different headings with links that a listing has at least
-LINKS = 10  # different blocks with links instead, on a site with enough pages
-HEADLINE_WORDS = 3  # words that a headline has at least
-LINKED = 0.9  # a block with at least this share inside links is a link
-MOST_SHARE = 0.3  # largest share of a listing's words in its longest text
-MOST_WORDS = 150  # the longest text of a listing has fewer words: standfirsts are shorter
+HEADLINES = 5  # least number of different headings of a listing that are links
+LINKS = 10  # least number of different links of a listing without enough such headings
+HEADLINE_WORDS = 3  # least number of words of a link that is counted
+LINKED = 0.9  # a block with at least this share of its text inside links is a link
+MOST_SHARE = 0.3  # the longest text of a listing has less than this share of its words
+MOST_WORDS = 150  # the longest text of a listing has fewer words: summaries are shorter
 MOSTLY = 0.5  # a list of links has more than this share of its words inside links
-ARTICLE_WORDS = 50  # words outside links that an article has at least in its main element
+ARTICLE_WORDS = 50  # least number of words outside links in the main element of an article
 
 
 def classify_page(page: PageFeatures) -> PageKind:
-    """Decide by the blocks inside the main element, if there is one, that are not on most pages.
+    """Return the kind of a page, by its own blocks.
+
+    These are the blocks inside the main element (all blocks if there is none) that are not on most
+    pages of the site.
 
     Args:
-        page: with its main element.
+        page: features of the page, with its main element.
     """
     own = _own(page)
     if _is_listing(page, own):
@@ -45,15 +48,16 @@ def classify_page(page: PageFeatures) -> PageKind:
 
 
 def _own(page: PageFeatures) -> list[int]:
-    """Return the indices of the blocks that count.
+    """Return the indices of the page's own blocks, see `classify_page`.
 
-    On newspapers, fifty headlines may surround a short article, but they are outside its main
-    element. When they counted too, 22 of 750 single articles became listings; without them, none.
+    In a newspaper, fifty headlines may surround a short article, but they are outside its main
+    element. When these headlines were counted too, 22 of 750 articles were classified as listings;
+    without them, none was.
     """
     inside = [index for index, is_inside in enumerate(page.inside) if is_inside]
     if page.root.support < page.parameters.repeated_from:
         return inside
-    # a headline of the site may be on a few section fronts, so a few recurrences are allowed
+    # A headline may be on several listings of the site, so only blocks on most pages are left out.
     most = page.parameters.main_share * page.root.support
     return [index for index in inside if page.counts[index] <= most]
 
@@ -80,7 +84,7 @@ def _different_links(page: PageFeatures, among: list[int]) -> int:
 
 
 def _longest_prose(page: PageFeatures, own: list[int]) -> float:
-    """Count the words of the longest text in one element, or between two headings with links."""
+    """Return the number of words of the longest text in one element or between two headlines."""
     blocks, numbers = page.blocks, page.parameters
     by_element: defaultdict[int, float] = defaultdict(float)
     longest = run = 0.0

@@ -1,6 +1,6 @@
-"""The numbers of the heuristic, fitted on the 22 streams of the benchmark.
+"""The numbers of the heuristic `evidence`, fitted on the 22 streams of the benchmark.
 
-`bench.quality` fits them again, on halves of the sites.
+`bench.quality` repeats the fit on halves of the sites.
 """
 
 from __future__ import annotations
@@ -12,31 +12,39 @@ class Parameters(NamedTuple):
     """Thresholds and weights of the heuristic `evidence`.
 
     Attributes:
-        repeated_from: documents of a domain that repetition needs at least.
-        repeated_share: a block outside the main element is repeated if it is on more than this
-            share of the domain's documents.
-        repeated_cap: that share is taken of at most this many documents, because after a redesign
-            a new block recurs on only a few of many documents.
-        main_least: a block in the main element may be content if it is on at most this many
-            documents.
+        repeated_from: least number of documents of a domain for which repetition is used.
+        repeated_share: a block outside the main element is repeated if it is on more than one
+            document, and on more than this share of the domain's documents.
+        repeated_cap: largest number of documents to which `repeated_share` is applied. After a
+            redesign, a new block recurs on only a few of many documents.
+        main_least: repetition never removes a block in the main element that is on at most this
+            many documents.
         main_share: a block in the main element is boilerplate if it is on more than this share of
-            a node's documents.
-        main_support: documents that a node below the root needs at least to judge such a block.
-        path_documents: documents with text at a path that are needed to use its past.
-        path_repeated: a path repeats itself if more than this share of its past words was repeated.
-        main_repeated: the same share inside the main element.
+            the documents at or below a node.
+        main_support: least number of documents at or below a node for which `main_share` is used;
+            for the root it is always used.
+        path_documents: least number of past documents with text at a path for which the repeated
+            words of the path are used.
+        path_repeated: blocks at a path are boilerplate if more than this share of the words that
+            past documents had at the path was repeated.
+        main_repeated: the same share for blocks in the main element.
         path_linked: a path is a list of links if more than this share of its words is in links.
-        prose_words: words that running text has at least.
-        prose_linked: largest share of running text inside links.
-        sibling_share: an element beside the main element belongs to it if its score is at least
-            this share of the main element's score.
-        named_content: increase of an element's score for a name of content, or for <article>.
-        title_nearness: largest increase of an element's score for being near the title block.
-        votes: documents with a main element that are needed to use the site's usual path.
-        vote_share: share of these documents that the usual path has at least.
-        vote_share_alone: the same share if the element has no running text on this page.
-        least_words: if fewer words are kept, a listing or a page without title block is judged by
-            repetition only.
+        prose_words: least number of words of a block of running text.
+        prose_linked: largest share of the words of a block of running text that is in links.
+        sibling_share: a sibling of the main element belongs to it if the sibling's score is at
+            least this share of the main element's score.
+        named_content: relative increase of an element's score if its names mean content, and again
+            if its tag is <article> or <main>.
+        title_nearness: largest relative increase of an element's score because the element is near
+            the title block.
+        votes: least number of past documents with a main element for which the site's usual path
+            of the main element is used.
+        vote_share: the usual path needs at least this share of the past main elements whose paths
+            occur on the page.
+        vote_share_alone: share of all past main elements that the usual path needs if its element
+            has no running text on the page.
+        least_words: if fewer words are content, a listing or a page without title block is judged
+            by repetition only.
     """
 
     repeated_from: int = 3

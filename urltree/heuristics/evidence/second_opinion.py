@@ -1,17 +1,17 @@
-"""The opinion of a single-page extractor, used on a site's first pages if the extractor was asked.
+"""The opinion of a single-page extractor, used on a site's first pages if the extractor was run.
 
-    F1 of its words and the words that would be kept
+    F1 between the extractor's words and the words that our signals keep
     0 ─────────────── .5 ──────────────── .8 ──────────── 1
-      use its main        keep ours          drop what
-      element and text                       it lacks
+      use the extractor's   keep our         drop blocks that the
+      main element, text    result           extractor drops
 
-Below .5, our choice was comments or a sidebar instead of the article. The site would learn that
-wrong main element for every later page, so the extractor's choice replaces it. From .8 on, blocks
-that the extractor lacks are captions, share bars or boxes: dropping them raised F1 on scrapinghub
-from .949 to .964. In between, our choice was the better one (measured).
+Below .5, our signals had chosen comments or a sidebar instead of the article. The site would choose
+this wrong main element on every later page, so the extractor's choice replaces it. From .8 on,
+blocks that only the extractor drops are captions, share bars or boxes: dropping them too raised F1
+on scrapinghub from .949 to .964. Between .5 and .8, our result was the better one (measured).
 
-The document stores the opinion as `vouched`: one digit for each block, 1 if the extractor's text
-contains it.
+The document stores the opinion in `vouched`: one digit for each block, 1 if the extractor's text
+contains the block.
 """
 
 from __future__ import annotations
@@ -22,20 +22,21 @@ from urltree.html.elements import RUNNING
 from urltree.tree.path_statistics import PathStatistics
 
 DIFFERS = 0.5  # below this F1, the extractor's choice replaces ours
-ALIKE = 0.8  # from this F1 on, what the extractor lacks is dropped
+ALIKE = 0.8  # from this F1 on, blocks that the extractor drops are dropped
 
-_VOTES = 10  # documents with a main element; with more, the opinion is ignored
-_LEAST_PROSE = 0.75  # least share of running text in its text; below, it is a menu or list of links
+_VOTES = 10  # number of past documents with a main element, from which the opinion is ignored
+# Least share of running text in the extractor's text; otherwise it is a menu or a list of links.
+_LEAST_PROSE = 0.75
 
 
 def agreement_with_kept(
     page: PageFeatures, paths: PathStatistics, kinds: bytearray
 ) -> float | None:
-    """Return the F1 of the extractor's words and the words that would be kept.
+    """Return the F1 between the extractor's words and the words that our signals keep.
 
     Returns:
-        None if no extractor was asked, if its text is not mostly running text, or if the site
-        already has enough votes of its own.
+        None if no extractor was run, if its text is not mostly running text, or if enough past
+        documents of the site have a main element.
     """
     vouched = page.document.vouched
     if vouched is None or sum(paths.mains.values()) >= _VOTES:
@@ -49,7 +50,10 @@ def agreement_with_kept(
 
 
 def best_agreeing_element(page: PageFeatures) -> int | None:
-    """Return the element whose words agree best by F1; the innermost of several."""
+    """Return the index of the element whose words agree best, by F1, with the extractor's words.
+
+    If several elements agree equally, return the last of them, which is the innermost.
+    """
     vouched = _vouched_words(page, page.document.vouched or "")
     vouched_in, words_in, all_vouched = page.sums(vouched), page.words_in, sum(vouched)
     return max(
@@ -60,26 +64,30 @@ def best_agreeing_element(page: PageFeatures) -> int | None:
 
 
 def keep_vouched(page: PageFeatures, kinds: bytearray) -> None:
-    """Keep running text that the extractor has, while repetition does not judge yet."""
+    """Set running text that the extractor keeps to content, while the site has few documents."""
     for index, is_vouched in _judged(page):
         if is_vouched and page.prose[index]:
             kinds[index] = Kind.CONTENT
 
 
 def drop_others(page: PageFeatures, kinds: bytearray) -> None:
-    """Drop blocks that the extractor lacks, while repetition does not judge yet."""
+    """Drop blocks that the extractor drops, while the site has few documents."""
     for index, is_vouched in _judged(page):
         if not is_vouched:
             kinds[index] = kinds[index] or Kind.OUTSIDE_MAIN
 
 
 def _vouched_words(page: PageFeatures, vouched: str) -> list[int]:
-    """Return the words of each block that the extractor has, 0 for the others."""
+    """Return the number of words of each block; 0 for a block that the extractor drops."""
     return [words * (digit == "1") for words, digit in zip(page.words, vouched, strict=True)]
 
 
 def _judged(page: PageFeatures) -> list[tuple[int, bool]]:
-    """Return the blocks that the opinion may change: all but the title, on a site's first pages."""
+    """Return each block that the opinion may change, and whether the extractor keeps it.
+
+    These are all blocks except the title block. On a site with enough documents for repetition, the
+    opinion changes no block.
+    """
     vouched = page.document.vouched
     if vouched is None or page.root.support >= page.parameters.repeated_from:
         return []

@@ -1,13 +1,14 @@
-"""The signals: each passes over the blocks once, and sets the kind of boilerplate that it finds.
+"""The signals: each signal finds boilerplate of one sort, and sets the kind of these blocks.
 
-A signal does not change blocks that an earlier signal has set, except that `before-title` always
-keeps the title block. The order is that of SIGNALS, at the end of this file. To change what counts
-as boilerplate, change a signal here, or write a function of the same form and add it to SIGNALS.
+A signal does not change blocks whose kind an earlier signal has set. Only `before-title` does: it
+always sets the title block to content. SIGNALS, at the end of this file, has the order. To change
+what counts as boilerplate, change a signal here, or write a function of the same form and add it to
+SIGNALS.
 
-Repetition alone does not decide. Of the words in the main element that recur on up to half of a
-site's pages, over 90% are content in the streams (release notes, series, headings); of the words
-that recur on more pages, 15% are. So a block inside the main element needs stronger evidence than
-one outside.
+Repetition alone does not decide. In the streams of the benchmark, words in the main element that
+recur on up to half of a site's pages are content in over 90% of cases (release notes, series,
+headings). Words that recur on more pages are content in 15% of cases. So repetition needs stronger
+evidence against a block inside the main element than against a block outside.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ from urltree.heuristics.boilerplate import Kind
 from urltree.heuristics.evidence.features import PageFeatures
 from urltree.tree.path_statistics import PathStatistics, PathTotals
 
-# Called with the features of a page, the path statistics of its site, and the kind of each block
-# (`Kind`, one byte each), which it changes.
+# A function of the features of a page, the path statistics of its site, and the kind of each block
+# (`Kind`, one byte each). The function changes the kinds.
 Signal = Callable[[PageFeatures, PathStatistics, bytearray], None]
 
 
 def element_names(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
-    """Find navigation, comments, footers and sidebars by tags and names (`marks.py`)."""
+    """Find navigation, comments, footers and sidebars by the tags and names of elements.
+
+    `marks.py` has decided which elements these are.
+    """
     for index, kind in enumerate(map(page.marked.__getitem__, page.blocks.elements)):
         if kind and not kinds[index]:
             kinds[index] = kind
@@ -41,7 +45,7 @@ def line_numbers(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> Non
 def repetition(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
     """Find blocks that recur on the site.
 
-    In the main element, a block must be on most pages of a node of the branch.
+    A block in the main element must be on most of the pages at or below a node of the branch.
     """
     if True not in page.repeated:
         return
@@ -59,11 +63,11 @@ def repetition(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
 
 
 def repeated_paths(page: PageFeatures, paths: PathStatistics, kinds: bytearray) -> None:
-    """Find blocks at paths where past pages repeated themselves, such as teasers that rotate.
+    """Find blocks at paths where most text of past pages was repeated, such as rotating teasers.
 
-    In the main element, nearly all past words at the path must have been repeated. Nothing is
-    dropped there if most of the past words at the main element's own paths were repeated: the next
-    page shows this page's text (infinite scroll).
+    For a block in the main element, nearly all past words at its path must have been repeated. But
+    no such block is dropped if most past words at the paths of the main element were repeated: with
+    infinite scroll, the text of each page is repeated on the next page.
     """
     numbers = page.parameters
     past = paths.known(page.path_counts, numbers.path_documents)
@@ -84,7 +88,8 @@ def repeated_paths(page: PageFeatures, paths: PathStatistics, kinds: bytearray) 
 def link_lists(page: PageFeatures, paths: PathStatistics, kinds: bytearray) -> None:
     """Find blocks at paths whose words are mostly in links.
 
-    Past pages decide; outside the main element this page decides too.
+    The words of past pages are counted. For a block outside the main element it is also enough if
+    most words at its path on this page are in links.
     """
     most, in_main = page.parameters.path_linked, page.in_main
     past = paths.known(page.path_counts, page.parameters.repeated_from)
@@ -98,7 +103,7 @@ def link_lists(page: PageFeatures, paths: PathStatistics, kinds: bytearray) -> N
 
 
 def next_article(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
-    """Find other articles that follow on the page (infinite scroll, `main_element.py`)."""
+    """Find other articles after the page's own article (infinite scroll, see `main_element.py`)."""
     for first, behind in page.next_articles:
         for index in range(first, behind):
             kinds[index] = kinds[index] or Kind.NEXT_ARTICLE
@@ -112,7 +117,7 @@ def outside_main(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> Non
 
 
 def before_title(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
-    """Find blocks before the title block, and set the title block itself to content."""
+    """Find blocks before the title block, and set the title block to content."""
     if page.title is None:
         return
     for index in _unnamed(kinds[: page.title]):
@@ -121,7 +126,7 @@ def before_title(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> Non
 
 
 def duplicate_title(page: PageFeatures, _: PathStatistics, kinds: bytearray) -> None:
-    """Find repeats of the title block, as in a share bar or in a list of related articles."""
+    """Find blocks that repeat the title block, as in a share bar or a list of related articles."""
     if page.title is None:
         return
     hashes, title = page.blocks.hashes, page.title
@@ -145,10 +150,11 @@ def _unnamed(kinds: bytearray) -> list[int]:
 
 
 def _judges(page: PageFeatures) -> list[tuple[Kind, Counter[int], float]]:
-    """Return the nodes that judge in the main element, from the root on.
+    """Return the nodes at which repetition in the main element is judged, beginning with the root.
 
     Returns:
-        For each node the kind, the counts by block hash, and the largest count of content.
+        For each node: the kind of boilerplate, the number of documents by block hash, and the
+        largest such number of a content block.
     """
     numbers = page.parameters
     return [
@@ -163,7 +169,7 @@ def _judges(page: PageFeatures) -> list[tuple[Kind, Counter[int], float]]:
 
 
 def _repeating(past: dict[int, PathTotals], share: float) -> set[int]:
-    """Return the paths at which more than this share of the past words was repeated."""
+    """Return the paths at which more than `share` of the past words were repeated."""
     return {path for path, here in past.items() if here.repeated > share * here.words}
 
 
@@ -189,8 +195,8 @@ def _counts_on(text: str) -> bool:
     return numbers == [str(first + place) for place in range(len(numbers))]
 
 
-# The signals by name, in the order in which they are applied. The first one that finds a block sets
-# its kind. The names are public: the heuristic `evidence-without-links` leaves out `links`.
+# The signals by name, in the order in which they are applied. The first signal that finds a block
+# sets the block's kind. The names are public: `evidence-without-links` is a name of a heuristic.
 SIGNALS: dict[str, Signal] = {
     "marks": element_names,
     "line-numbers": line_numbers,

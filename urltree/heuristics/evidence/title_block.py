@@ -1,8 +1,8 @@
 """The title block: the block of a page that contains its title.
 
-The title is given with the page, or is the page's own <title>, which often contains the name of the
-site too: `A storm of talks | News | Example` matches a block "A storm of talks" well, and a block
-"News" less well.
+The title is given with the page, or is the text of the page's <title>. This text often contains the
+name of the site too: `A storm of talks | News | Example` matches a block "A storm of talks" well,
+and a block "News" less well.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from urltree.heuristics.evidence.columns import BlockColumns
 from urltree.html.blocks import NO_LETTERS, block_hashes, normalise_text
 
 _SEPARATOR = re.compile(r"\s+[-\u2013\u2014|·•:»«/~]+\s+|[|»«·•]+|:\s+|\s+::\s+")
-_MOST_PARTS = 6  # parts of a title that are tried
-_LEAST_SHARE = 0.3  # share of the title's letters that a part of it has at least
-_LEAST_LETTERS = 6  # letters that a match has at least
-_HEADING = 20.0  # added to the score of a heading, in percent of the title's letters
-_LINK = 30.0  # subtracted from the score of a link, which leads to another page
+_MOST_PARTS = 6  # largest number of parts of a title that are tried
+_LEAST_SHARE = (
+    0.3  # a part of the title is compared if it has at least this share of the title's letters
+)
+_LEAST_LETTERS = 6  # least number of letters of a match
+# Scores are in percent of the title's letters.
+_HEADING = 20.0  # added to the score of a heading, less its level (1 to 6)
+_LINK = 30.0  # subtracted from the score of a link that is no heading: it leads to another page
 
 
 def find_title_block(
@@ -32,10 +35,10 @@ def find_title_block(
     """Return the index of the title block, None if no block matches.
 
     Args:
-        blocks: of the page, as columns.
-        prose: words of running text of each block. The more of it comes before a block, the less
-            likely that block is the title.
-        title: as given with the page; it is tried first.
+        blocks: blocks of the page, as columns.
+        prose: words of running text of each block. A block that follows much running text is
+            unlikely to be the title block.
+        title: title that was given with the page; it is tried first.
         page_title: text of the page's <title>.
     """
     total = sum(prose) or 1.0
@@ -47,7 +50,10 @@ def find_title_block(
 
 
 def _best(blocks: BlockColumns, before: Sequence[float], total: float, title: str) -> int | None:
-    """Return the best block that is a part of the title, or a heading that is similar to it."""
+    """Return the index of the block that matches best, None if none matches.
+
+    A block matches if it is a part of the title, or a heading that is similar to the title.
+    """
     shares, letters = _parts(title)
     headings, hashes = blocks.headings, blocks.hashes
     best, best_score = None, 0.0
@@ -72,7 +78,7 @@ def _best(blocks: BlockColumns, before: Sequence[float], total: float, title: st
 
 @lru_cache(maxsize=64)
 def _parts(title: str) -> tuple[dict[int, float], str]:
-    """Return the hashes of all runs of the title's parts with their scores, and its letters."""
+    """Split a title into parts; return the score of each run of parts by hash, and all letters."""
     parts = [normalise_text(part) for part in _SEPARATOR.split(title)[:_MOST_PARTS]]
     letters = normalise_text(title)
     if not letters:
@@ -96,7 +102,15 @@ def _runs(parts: list[str]) -> Iterator[list[str]]:
 
 
 def _share(heading: str, letters: str) -> float | None:
-    """Return how well a heading matches that is not a part of the title, None if it does not."""
+    """Return the score (0 to 1) of a heading that is not a part of the title.
+
+    Args:
+        heading: letters of the heading.
+        letters: letters of the title.
+
+    Returns:
+        None if the heading is not similar to the title.
+    """
     if len(heading) < _LEAST_LETTERS or not letters:
         return None
     if heading in letters:

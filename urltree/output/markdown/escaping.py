@@ -1,8 +1,9 @@
-r"""Escaping, so that no text is read as emphasis, code, link, image, HTML, entity or block.
+r"""Escape text, so that it is not read as emphasis, code, link, image, HTML, entity or block.
 
-Backslashes are added only where a reader of CommonMark 0.31, GitHub's tables or strikethrough would
-not show the character itself: `snake_case`, `a < b`, `AT&T` and `#tag` stay as they are. Bare
-addresses stay too: CommonMark makes no links of them.
+A backslash is added only where a renderer would otherwise not show the character itself. The rules
+are those of CommonMark 0.31 and of GitHub's tables and strikethrough. `snake_case`, `a < b`, `AT&T`
+and `#tag` are not changed. Addresses are not changed either, because CommonMark does not turn them
+into links.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import re
 _INLINE = re.compile(
     r"[`*\[~]"  # code, emphasis, links and images, strikethrough
     r"|<(?!\s|\Z)"  # HTML, <https://…>
-    r"|(?<![^\W_])_|_(?![^\W_])"  # not inside a word, where it is no emphasis
+    r"|(?<![^\W_])_|_(?![^\W_])"  # emphasis by an underscore that is not inside a word
     r"|&(?=#?\w+;)"  # entities
-    r"|\\(?=[!-/:-@\[-`{-~]|\Z)"  # would escape the next character, or break the line
+    r"|\\(?=[!-/:-@\[-`{-~]|\Z)"  # escape of the next character, hard line break
 )
 _AT_LINE_START = re.compile(
     r"(?:[-+=](?=[-+=:|\s]|\Z)"  # list items, rules, underlines of headings, second lines of tables
@@ -26,7 +27,7 @@ _BACKTICKS = re.compile("`+")
 
 
 def escape_inline(text: str) -> str:
-    """Escape text that is not at the start of a line; its lines are joined into one."""
+    """Escape text that is not at the start of a line; the lines of the text are joined."""
     return _INLINE.sub(r"\\\g<0>", " ".join(text.split()))
 
 
@@ -39,7 +40,7 @@ def escape_line(text: str) -> str:
 
 
 def escape_heading(text: str) -> str:
-    """Escape the text of a heading; a `#` at its end would otherwise be removed."""
+    """Escape the text of a heading; a renderer would remove an unescaped `#` at its end."""
     escaped = escape_inline(text)
     return escaped[:-1] + "\\#" if escaped.endswith("#") else escaped
 
@@ -50,6 +51,6 @@ def escape_cell(text: str) -> str:
 
 
 def code_fence(code: str) -> str:
-    """Return backticks around code: at least three, and more than the longest run in the code."""
+    """Return a fence for code: three backticks, or more if the code has a run of backticks."""
     longest = max(map(len, _BACKTICKS.findall(code)), default=0)
     return "`" * max(3, longest + 1)

@@ -1,4 +1,4 @@
-"""The structure around blocks: the type of each block, and the lists, quotes and tables it is in.
+"""The structure of a page: the type of each block, and the lists, quotes and tables around it.
 
 html > body > ol > li > p      a paragraph, in the item li of the list ol
                         pre    code, in the same item
@@ -15,8 +15,8 @@ from urltree.html.blocks import Element
 from urltree.html.elements import HEADINGS
 from urltree.output.markdown.tables import NO_CELL, TableCell
 
-# Deeper containers are ignored: each one indents every line of its blocks, and markdown-it reads at
-# most 20 levels, of which an item takes two.
+# Largest number of nested containers; deeper ones are ignored, because each container indents every
+# line of its blocks, and markdown-it reads at most 20 levels (a list item takes two of them).
 MAX_CONTAINERS = 8
 
 _LISTS = frozenset({"ul", "ol", "menu", "dir", "dl"})
@@ -24,7 +24,7 @@ _CONTAINERS = frozenset({"li", "dd", "blockquote"})
 
 
 class BlockType(Enum):
-    """The type of a block."""
+    """The type of a block in Markdown."""
 
     PARAGRAPH = "paragraph"
     TERM = "term"
@@ -41,7 +41,7 @@ _OPENS = {
     "pre": BlockType.CODE,
     **dict.fromkeys(HEADINGS, BlockType.HEADING),
 }
-# Elements inside of these are parts of them, whatever their tags are.
+# Types of elements whose descendants have the same type, whatever their tags are.
 _WHOLE = frozenset({BlockType.HEADING, BlockType.CODE, BlockType.CELL})
 
 
@@ -49,8 +49,9 @@ class Container(NamedTuple):
     """A list item or a quote.
 
     Attributes:
-        element: index of its element.
-        parent: index of the list. For an item without a list, index of its parent; for a quote, -1.
+        element: index of the element of the list item or quote.
+        parent: for an item, index of its list, or of its parent if it is in no list; for a quote,
+            -1.
         is_ordered: whether the items of the list are numbered.
     """
 
@@ -66,7 +67,7 @@ class Placement(NamedTuple):
         kind: type of the blocks.
         element: index of the heading, `pre` or table; for paragraphs, of the innermost element.
         containers: list items and quotes around the blocks, the outermost first.
-        items_of: index of the list to which following items belong, -1 outside of lists.
+        items_of: index of the list to which items below the element belong, -1 outside of lists.
     """
 
     kind: BlockType
@@ -79,8 +80,8 @@ def place_elements(elements: Sequence[Element], cells: Sequence[TableCell]) -> l
     """Return the placement of every element.
 
     Args:
-        elements: parents come before children.
-        cells: the table cell of every element, see `urltree.output.markdown.tables`.
+        elements: elements of the page; parents come before children.
+        cells: table cell of every element, see `urltree.output.markdown.tables`.
     """
     found: list[Placement] = []
     for index, element in enumerate(elements):
@@ -103,7 +104,7 @@ def _place(index: int, elements: Sequence[Element], above: Placement, cell: Tabl
         return Placement(kind, index, above.containers, index)
     containers, items_of = above.containers, above.items_of
     if tag == "dd" and items_of < 0 and containers and elements[containers[-1].element].tag == "dd":
-        # libxml2 does not close a dd before the next one
+        # libxml2 does not close a dd before the next dd, so the second dd is inside the first
         containers, items_of = containers[:-1], containers[-1].parent
     if tag not in _CONTAINERS or len(containers) == MAX_CONTAINERS:
         return Placement(kind, index, containers, items_of)

@@ -1,8 +1,9 @@
-"""Data tables, as opposed to tables for layout, and their rows in Markdown.
+"""Data tables, and their rows in Markdown. A table that only serves the layout is no data table.
 
-A table is a data table if at least two rows and two columns of it are kept, and no cell contains a
-table, a heading, code, a quote, or more than a few blocks. Columns are counted in the table of
-elements, which has only cells with text: a row with empty cells is filled up at its end.
+A table is a data table if blocks in at least two rows, and in a column after the first, are kept.
+It must not contain a table, a heading, code, a quote, a definition list, or a cell of more than
+MAX_CELL_BLOCKS blocks. The elements of a page include only cells with text. Therefore the cells
+after an empty cell move to the left, and the row has fewer columns.
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ from urltree.html.blocks import Element, TextBlock
 from urltree.html.elements import HEADINGS
 from urltree.output.markdown import escaping
 
-MAX_CELL_BLOCKS = 8  # kept blocks of one cell of a data table
+MAX_CELL_BLOCKS = 8  # largest number of kept blocks in one cell of a data table
 
 _CELLS = frozenset({"td", "th"})
 _NEVER_DATA = frozenset({"table", "pre", "blockquote", "dl", *HEADINGS})
 
 
 class TableCell(NamedTuple):
-    """The table cell that an element is, or is inside of.
+    """The table cell of an element: the element itself, or the cell around the element.
 
     Attributes:
         table: index of the table's element.
         row: index of the row's element.
-        column: position among the cells of the row that have text, from 0.
+        column: position of the cell among the cells of the row that have text, from 0.
         element: index of the cell's element.
     """
 
@@ -42,11 +43,11 @@ NO_CELL = TableCell(-1, -1, -1, -1)
 def data_cells(
     elements: Sequence[Element], blocks: Sequence[TextBlock], kept: Sequence[int]
 ) -> list[TableCell]:
-    """Return for every element the cell of a data table that contains it, or NO_CELL.
+    """Return for every element its cell in a data table, or NO_CELL outside of data tables.
 
     Args:
-        elements: parents come before children.
-        blocks: of the page.
+        elements: elements of the page; parents come before children.
+        blocks: text blocks of the page.
         kept: indices of the blocks that are written.
     """
     if not any(element.tag == "table" for element in elements):
@@ -69,9 +70,9 @@ def data_cells(
 
 
 def _all_cells(elements: Sequence[Element]) -> tuple[list[TableCell], set[int]]:
-    """Return the innermost cell of each element, and the tables that are for layout."""
+    """Return the innermost cell of each element, and the indices of tables for layout."""
     cells: list[TableCell] = []
-    table_of: list[int] = []  # the innermost table around each element, or the element itself
+    table_of: list[int] = []  # innermost table of each element, or -1
     columns: dict[int, int] = {}
     layout: set[int] = set()
     for index, (tag, parent, _) in enumerate(elements):
@@ -90,11 +91,11 @@ def _all_cells(elements: Sequence[Element]) -> tuple[list[TableCell], set[int]]:
 
 
 def pipe_table(texts: Sequence[tuple[TableCell, str]]) -> list[str]:
-    """Return the lines of a table; its first row is the header.
+    """Return the lines of a table; the first row is the header.
 
     The blocks of a cell are joined by spaces. If the header has one cell less than every other row,
-    its first cell is empty and was not stored. Other short rows stay short, so that the size of the
-    output is linear.
+    an empty first cell is added to it. All other rows with fewer cells are not filled up, so that
+    the size of the output is linear in the size of the input.
     """
     rows: dict[int, list[list[str]]] = {}
     for cell, text in texts:

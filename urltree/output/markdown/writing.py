@@ -1,4 +1,4 @@
-"""Writing runs of blocks as Markdown, with the markers of the list items and quotes around them."""
+"""Write successive blocks as Markdown, with the markers of list items and quotes around them."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from urltree.output.markdown import escaping
 from urltree.output.markdown.structure import BlockType, Container, Placement, place_elements
 from urltree.output.markdown.tables import TableCell, data_cells, pipe_table
 
-# Blocks of one such element are lines of one paragraph; blocks of a div are paragraphs.
+# The blocks of one such element are lines of one paragraph. In other elements, such as div, each
+# block is a paragraph.
 _LINES = frozenset({"p", "li", "dt", "dd", "address", "figcaption", "caption", "summary"})
 _MARKS = {BlockType.TERM: "**", BlockType.CAPTION: "*"}
-# An empty line is always written between these and an item below.
+# An empty line is always written between a block of these types and a list item after it.
 _WITHOUT_ITEMS_BELOW = frozenset({BlockType.HEADING, BlockType.CODE, BlockType.CELL})
 _LANGUAGE = re.compile(r"(?:highlight-source|highlight|language|lang)-([A-Za-z0-9+#]+)")
 _NO_LANGUAGE = frozenset({"none", "text", "plaintext", "default"})
-_LANGUAGE_DEPTH = 3  # elements whose classes are read: pre, and the wrappers of common highlighters
+_LANGUAGE_DEPTH = 3  # number of elements whose classes are read: pre and the elements around it
 
 
 def markdown(document: Document, boilerplate: Sequence[bool]) -> str:
     """Return the content blocks of a document as Markdown; see `urltree.output.markdown`.
 
-    The function is pure, and its time is linear in the size of the page.
+    The time is linear in the size of the page.
 
     Args:
-        document: with its blocks and elements.
-        boilerplate: for each block, whether it is boilerplate.
+        document: document of the page.
+        boilerplate: one flag for each block, True if the block is boilerplate.
 
     Raises:
         ValueError: `boilerplate` does not have one entry for each block.
@@ -54,7 +55,7 @@ def _bodies(
     elements: Sequence[Element],
     cells: Sequence[TableCell],
 ) -> Iterator[list[str]]:
-    """Yield the lines of each Markdown block that a run of blocks at one place becomes."""
+    """Yield the lines of each Markdown block that is made of successive blocks at one place."""
     texts = [block.text for block in run]
     if place.kind is BlockType.HEADING:
         level = int(elements[place.element].tag[1])
@@ -71,7 +72,7 @@ def _bodies(
 
 
 def _paragraph(texts: Sequence[str], mark: str) -> list[str]:
-    """Return lines with hard breaks between them, inside a mark of emphasis if there is one."""
+    """Return the lines of a paragraph with hard breaks; `mark` is written before and after it."""
     return (mark + "\\\n".join(map(escaping.escape_line, texts)) + mark).split("\n")
 
 
@@ -82,7 +83,7 @@ def _code(texts: Sequence[str], language: str) -> list[str]:
 
 
 def _language(element: int, elements: Sequence[Element]) -> str:
-    """Return the language that a class of the `pre` or its wrappers names, or an empty string."""
+    """Return the language in a class name of `pre` or an element around it, or an empty string."""
     for _ in range(_LANGUAGE_DEPTH):
         for token in elements[element].tokens:
             found = _LANGUAGE.fullmatch(token)
@@ -95,12 +96,12 @@ def _language(element: int, elements: Sequence[Element]) -> str:
 
 
 class _Lines:
-    """The lines that are written so far.
+    """The lines of Markdown that have been written.
 
     Attributes:
-        _open: the containers of the last block, each with the prefix of its further lines.
-        _numbers: number of items written, by list.
-        _others: lists that use the other marker, because they directly follow another list.
+        _open: containers of the last block, each with the prefix of all lines after the first.
+        _numbers: number of written items of each list.
+        _others: lists with the second marker, `*` or `1)`, because they directly follow a list.
         _kind: type of the last block.
     """
 
@@ -115,7 +116,7 @@ class _Lines:
         return "\n".join(self._lines)
 
     def write(self, place: Placement, body: Sequence[str]) -> None:
-        """Write a block: an empty line if needed, then its lines behind the markers."""
+        """Write an empty line if needed, then the lines of a block after its markers."""
         pairs = zip(self._open, place.containers, strict=False)
         common = len(list(takewhile(lambda pair: pair[0][0] is pair[1], pairs)))
         last, self._open = self._open, self._open[:common]
@@ -136,11 +137,11 @@ class _Lines:
         self._kind = place.kind
 
     def _is_tight(self, follows: Container | None, new: Sequence[Container]) -> bool:
-        """Return whether an item directly follows a paragraph, without an empty line.
+        """Return whether a new item follows the last block without an empty line.
 
-        The paragraph is in the item before, or in the item around the item's list. In the second
-        case only the first item of a list may follow directly: in CommonMark, a number above 1
-        would continue the paragraph.
+        The last block is either in the item before the new item, or in the item that contains the
+        new item's list. In the second case only the first item of a list has no empty line before
+        it, because in CommonMark an item with a number above 1 would continue the paragraph.
         """
         if not new or new[0].parent < 0 or self._kind in _WITHOUT_ITEMS_BELOW:
             return False
@@ -150,7 +151,7 @@ class _Lines:
         return is_in_item and new[0].parent not in self._numbers
 
     def _tell_apart(self, last: Container, new: Container) -> None:
-        """Use the other marker for a list that directly follows a list with the same marker."""
+        """Use the second marker for a list that directly follows a list with the first marker."""
         are_alike = last.is_ordered == new.is_ordered and last.parent not in self._others
         if are_alike and min(last.parent, new.parent) >= 0 and new.parent not in self._numbers:
             self._others.add(new.parent)

@@ -1,4 +1,4 @@
-"""Phase 2 of NCE: cut off the comments, from the head of the first one on.
+"""Phase 2 of NCE: cut off the comments, beginning with the head (author and date) of the first.
 
     <p>the body …</p>
     <div><b>Ann</b> <i>May 3, 2012 at 5:04 pm</i></div>  ◀─┐ similar: <i>, "0, 0 at 0:0"  everything
@@ -7,14 +7,15 @@
     <p>No.</p>                                             │
     <div><b>Eve</b> <i>May 4, 2012 at 1:30 am</i></div>  ◀─┘ three: a component
 
-Only the idea of the paper's steps is left: "repetitive patterns like dates, permalinks", blocks
-"closely located" with "similar content", and a connected component of at least 3. Here a head is a
-block of few characters with a date, a time or a permalink. Two heads are similar if tag, class and
-shape of their content agree. A short text in a long paragraph, such as a date before a link, is not
-a head: on a page of the constants' corpus, three such texts cost a third of the article.
+Our copy of the paper shows only the idea of this phase: "repetitive patterns like dates,
+permalinks", blocks "closely located" with "similar content", and a connected component of at least
+3 blocks. Here a head is a block of few characters with a date, a time or a permalink. Two heads are
+similar if they have the same tag and class, and the same content after numbers and words are
+replaced. A short text in a long paragraph, such as a date before a link, is not a head: on a page
+of the corpus used for fitting, three such texts removed a third of the article.
 
-Similarity is an equivalence relation and closeness is a distance, so components are runs and no
-graph is built. As in the paper, the search ends at the first component.
+Each component is a run of similar heads with short distances, so no graph is built. As in the
+paper, the search ends at the first component.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from urltree.html.elements import INLINE
 from urltree_evaluation.extractors.nce.constants import Constants
 from urltree_evaluation.extractors.nce.page import Forest, PageTree
 
-ENOUGH = 3  # heads of a component (paper, phase 2, step 3)
+ENOUGH = 3  # lowest number of heads in a component (paper, phase 2, step 3)
 
 # 5:04, 17h30, 3/5/2012, 2012-05-03, "May 3, 2012", "3 de mayo de 2012", 2012年5月3日
 _MOMENT = re.compile(
@@ -36,7 +37,7 @@ _MOMENT = re.compile(
 )
 _NUMBERS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[^\W\d_]+")
-# #comment-1234, #c1234, #1234; a footnote's number has fewer digits
+# #comment-1234, #c1234, #1234; the number of a footnote has fewer than three digits
 _PERMALINK = re.compile(r"#\D{0,30}\d{3,}$")
 
 
@@ -47,10 +48,10 @@ class _Run(NamedTuple):
 
 
 def remove_comments(tree: PageTree, forest: Forest, constants: Constants) -> Forest:
-    """Return a forest up to the first comment, or all of it if there are none.
+    """Return the part of a forest before the first comment; the whole forest if none is found.
 
-    Comments follow a body (paper, assumption 2). If less text than a separator needs would be left,
-    the comments do not begin there.
+    Comments come after a body (paper, assumption 2). If the text before the supposed comments is
+    shorter than a separator's text must be, they are not comments and the whole forest is returned.
     """
     first = _first_head(tree, forest, constants)
     if first is None:
@@ -62,7 +63,7 @@ def remove_comments(tree: PageTree, forest: Forest, constants: Constants) -> For
 
 
 def _first_head(tree: PageTree, forest: Forest, constants: Constants) -> int | None:
-    """Return the first node of the first component of at least three heads."""
+    """Return the first node of the first component, which has at least three heads."""
     runs: dict[str, _Run] = {}
     for node, likeness in _heads(tree, forest, constants.head):
         run = runs.get(likeness)
@@ -86,7 +87,7 @@ def _heads(tree: PageTree, forest: Forest, most: int) -> Iterator[tuple[int, str
 
 
 def _shape(tree: PageTree, node: int, most: int) -> str:
-    """Return a date or permalink with numbers and words replaced; "" if there is none."""
+    """Return a head's date or permalink with numbers and words replaced; "" if it is no head."""
     if tree.tags[node] == "a":
         href = tree.attributes.get(node, {}).get("href", "")
         found = _PERMALINK.search(href[-100:])
@@ -99,14 +100,17 @@ def _shape(tree: PageTree, node: int, most: int) -> str:
 
 
 def _block_size(tree: PageTree, node: int, most: int) -> int:
-    """Return the characters of the block around a node; counting stops above `most`."""
+    """Return the number of characters in the block around a node.
+
+    If an inline element around the node has more than `most` characters, return its size instead.
+    """
     while tree.size(node) <= most and (not tree.tags[node] or tree.tags[node] in INLINE):
         node = tree.parents[node]
     return tree.size(node)
 
 
 def _outermost(tree: PageTree, forest: Forest, node: int, most: int) -> int:
-    """Return the largest subtree around a node, in the forest, that is not longer than a head."""
+    """Return the largest subtree of the forest around a node that has at most `most` characters."""
     begin = next(begin for begin, end in forest if begin <= node < end)
     while node > begin and tree.size(tree.parents[node]) <= most:
         node = tree.parents[node]

@@ -1,7 +1,7 @@
-"""The constants of NCE, which the paper leaves to an exploration corpus.
+"""The constants of NCE. The paper says that they are chosen on an exploration corpus.
 
-They are fitted by `python -m bench.nce_constants` on one corpus, whose name is stored with them.
-NCE's results on that corpus show how well it can be fitted, not its quality.
+`python -m bench.nce_constants` fits them on one corpus, whose name is stored with them. The results
+of NCE on that corpus show how well the constants fit, not the quality of NCE.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """The paper's alphas and betas; those without a letter are unreadable in the text we have.
+    """The constants that the paper calls alpha and beta, with its letters where they are readable.
 
     Attributes:
         leaf: β₃, lowest number of characters of a text at which the search can begin.
         separator: β₂, lowest number of characters in the separator node's subtree.
-        notable: lowest number of characters of a notable sibling; a separator may have one.
-        sibling_links: the link density of a notable sibling is below this.
+        notable: lowest number of characters of a notable sibling. A separator may have at most one
+            notable sibling.
+        sibling_links: a notable sibling has a lower link density than this value.
         child_links: alpha₄, highest link density of a kept child (about .4).
         head: highest number of characters of a comment's head.
-        distance: highest difference of ids between two close heads.
+        distance: highest difference between the ids of two heads that are close to each other.
         title_most: highest number of words of a title; the lowest is 4.
-        title_shared: lowest share of a title's words that are in the body.
+        title_shared: lowest share of a title's words that also occur in the body.
     """
 
     leaf: int

@@ -22,17 +22,17 @@ Forest = list[Span]  # subtrees in the order of the page
 
 @dataclass(slots=True)
 class PageTree:
-    """The nodes of a page, by id, without scripts and the like.
+    """The nodes of a page by id, without elements that have no visible text, such as scripts.
 
     Attributes:
         tags: tag of each node; "" for a text.
         parents: parent of each node; -1 for <html>.
         ends: first id after each subtree.
-        texts: text of each node with white space collapsed; it begins with a space if white space
-            came before, and with a newline if a block begins. "" for an element.
+        texts: text of each node with white space collapsed; "" for an element. A text begins with a
+            space if white space was before it, and with a newline if a block begins there.
         attributes: attributes of each element that has any.
-        characters: number of characters of text before each id, plus the total as the last item.
-        linked: number of these characters inside <a>.
+        characters: number of characters of text before each id; the last item is the total.
+        linked: number of characters inside <a> before each id; the last item is the total.
     """
 
     tags: list[str] = field(default_factory=list)
@@ -48,7 +48,7 @@ class PageTree:
         return self.characters[self.ends[node]] - self.characters[node]
 
     def link_density(self, node: int) -> float:
-        """Return the share of a subtree's characters inside <a>; 0 without text."""
+        """Return the share of a subtree's characters inside <a>; 0 if the subtree has no text."""
         size = self.size(node)
         return (self.linked[self.ends[node]] - self.linked[node]) / size if size else 0.0
 
@@ -65,7 +65,7 @@ class PageTree:
 
 
 def parse_page(html: str) -> PageTree:
-    """Parse a page.
+    """Parse a page and return its nodes.
 
     Raises:
         PageError: `too-large`, for markup that cannot be parsed in bounded time.
@@ -76,13 +76,13 @@ def parse_page(html: str) -> PageTree:
 
 
 class _Builder:
-    """Handler of parser events that builds the tree.
+    """A handler of parser events that builds the tree.
 
     Attributes:
         _path: ids of the open elements.
-        _chunks: parts of the current text.
+        _chunks: pieces of the current text.
         _links: number of open <a> elements.
-        _dropped: number of open elements to ignore.
+        _dropped: number of open elements whose content is ignored.
         _breaks: whether a block began or ended since the last text.
         _spaced: whether there was white space since the last text.
     """
@@ -118,10 +118,10 @@ class _Builder:
             self._chunks.append(text)
 
     def close(self) -> None:
-        """Do nothing; all elements have ended."""
+        """Do nothing, because all elements have ended."""
 
     def _end_text(self) -> None:
-        """Add the current text; white space alone separates words and is not a leaf."""
+        """Add the current text as a node; white space alone only separates words."""
         if not self._chunks:
             return
         whole = "".join(self._chunks)

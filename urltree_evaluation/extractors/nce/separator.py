@@ -1,14 +1,18 @@
 """Phase 1 of NCE: find the separator node, and its children that are not lists of links.
 
-    <body> <div class=page>                 no notable sibling: possible, but a closer node is found
-      first <div class=main>               ◀─ separator: long enough, one notable sibling
-      <ul><li><a>…</a>                dropped: link density above child_links <p>the first long text
-      …</p>    the leaf at which the search begins; <p> is skipped <p>…</p>
-      kept </div> <div class=side>…</div>        the one notable sibling <ul><li><a>…</a></ul>
-      a sibling that consists of links is not notable </div>
+    <body>
+      <div class=page>                no notable sibling: possible, but a closer node is found first
+        <div class=main>              ◀─ separator: long enough, one notable sibling
+          <ul><li><a>…</a></ul>       dropped: link density above child_links
+          <p>the first long text</p>  the leaf at which the search begins; <p> is skipped
+          <p>…</p>                    kept
+        </div>
+        <div class=side>…</div>       the one notable sibling
+        <ul><li><a>…</a></ul>         a sibling that consists of links is not notable
+      </div>
 
-<html> is not a paragraph and has no sibling. If it is long enough, the first long leaf therefore
-always has a separator above it, and a second leaf is never tried.
+<html> is not a paragraph and has no sibling. If <html> has enough text, a search that begins at the
+first long leaf therefore always finds a separator, and a second leaf is never tried.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from urltree_evaluation.extractors.nce.page import Forest, PageTree
 
 
 def find_body(tree: PageTree, constants: Constants) -> Forest:
-    """Return the separator's children with few links, or the whole tree without a separator."""
+    """Return the separator's children with few links; the whole tree if there is no separator."""
     node = find_separator(tree, constants)
     if node is None:
         return [(0, len(tree.tags))]
@@ -38,7 +42,7 @@ def find_separator(tree: PageTree, constants: Constants) -> int | None:
 
 
 def _first_leaf(tree: PageTree, characters: int) -> int | None:
-    """Return the first text of at least this length in the body; <title> is ignored."""
+    """Return the first text in <body> with at least this number of characters."""
     start = tree.tags.index("body") if "body" in tree.tags else 0
     leaves = (node for node in range(start, len(tree.tags)) if tree.texts[node])
     return next((leaf for leaf in leaves if tree.size(leaf) >= characters), None)

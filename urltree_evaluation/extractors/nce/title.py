@@ -13,7 +13,7 @@ import re
 from urltree_evaluation.extractors.nce.constants import Constants
 from urltree_evaluation.extractors.nce.page import Forest, PageTree
 
-LEAST = 4  # words of a title
+LEAST = 4  # lowest number of words of a title
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u9fff\uac00-\ud7af]+")
 
@@ -25,7 +25,7 @@ def find_title(tree: PageTree, forest: Forest, constants: Constants) -> Forest:
     """
     first = forest[0][0] if forest else 0
     body = set(_words(tree.text(forest)))
-    counts, shared = [0], [0]  # number of words before each id, and of those that are in the body
+    counts, shared = [0], [0]  # words before each id, and those of them in the body
     for text in tree.texts[:first]:
         found = _words(text)
         counts.append(counts[-1] + len(found))

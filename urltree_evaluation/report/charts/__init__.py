@@ -1,1 +1,1 @@
-"""One module for each chart, from plain numbers to a figure; nothing here reads files."""
+"""One module for each chart. It makes a figure from plain numbers and reads no files."""

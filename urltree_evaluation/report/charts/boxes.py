@@ -1,4 +1,4 @@
-"""Box plots of F1: documents by domain, or by extractor if there are many domains."""
+"""Box plots of the F1 of documents: a box for each domain, or for each extractor."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def by_domain(
 
 
 def by_extractor(values: Mapping[str, F1Values], groups: Mapping[str, Group]) -> Figure:
-    """Draw one box for each extractor, of all documents."""
+    """Draw a box for each extractor with the F1 of all documents."""
     with plot_settings():
         figure = new_figure(8.6, 0.9 + 0.24 * len(values))
         axes = figure.subplots()
@@ -55,7 +55,7 @@ def by_extractor(values: Mapping[str, F1Values], groups: Mapping[str, Group]) ->
 
 
 def _draw(axes: Axes, samples: Sequence[F1Values], look: MarkerStyle, first: int = 0) -> None:
-    """Draw horizontal boxes from row `first` down: quartiles, whiskers of 1.5 IQR, outliers."""
+    """Draw horizontal boxes from row `first` down, with whiskers of 1.5 IQR and outliers."""
     positions = [first + row for row in range(len(samples))]
     axes.boxplot(
         samples, positions=positions, orientation="horizontal", widths=0.6, patch_artist=True,

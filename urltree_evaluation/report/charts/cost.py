@@ -1,4 +1,4 @@
-"""Quality against cost: F1 over CPU time, as a multiple of a bare parse of the same documents."""
+"""Quality against cost: F1 by CPU time, as a multiple of a bare parse of the same documents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIDTH, _HEIGHT = 4.9, 9.5  # width of a letter and height of a line at size 8, 
 
 
 class Spot(NamedTuple):
-    """An extractor's F1 (`value`) and ratio; 1 is the CPU time of the bare parse."""
+    """An extractor's F1 (`value`) and its CPU time as a multiple of the bare parse (`ratio`)."""
 
     name: str
     group: Group
@@ -27,7 +27,7 @@ class Spot(NamedTuple):
 
 
 def cost_chart(spots: Sequence[Spot], measure: str) -> Figure:
-    """Draw a point with its name for each extractor; up and to the left is better."""
+    """Draw a point with a name for each extractor; better extractors are higher or farther left."""
     with plot_settings():
         figure = new_figure(9.6, 5.6)
         axes = figure.subplots()
@@ -51,8 +51,8 @@ def cost_chart(spots: Sequence[Spot], measure: str) -> Figure:
 
 
 def _name(figure: Figure, axes: Axes, spots: Sequence[Spot]) -> None:
-    """Draw a label near each point that covers no point and no other label."""
-    figure.draw_without_rendering()  # places the axes
+    """Draw a label near each point, so that labels cover other labels and points rarely."""
+    figure.draw_without_rendering()  # computes the position of the axes
     points = axes.transData.transform([(spot.ratio, spot.value) for spot in spots])
     points *= 72 / figure.dpi
     names = [sanitize(spot.name) for spot in spots]
@@ -69,6 +69,6 @@ def _name(figure: Figure, axes: Axes, spots: Sequence[Spot]) -> None:
 
 
 def _room(axes: Axes, figure: Figure) -> tuple[float, float, float, float]:
-    """Return left, bottom, right and top of the axes, in points."""
+    """Return the left, bottom, right and top edges of the axes, in points (1/72 inch)."""
     box, scale = axes.get_window_extent(), 72 / figure.dpi
     return box.x0 * scale, box.y0 * scale, box.x1 * scale, box.y1 * scale

@@ -55,9 +55,10 @@ def histograms(
 
 
 def _sheet(width: float, rows: int) -> Figure:
-    """Return a figure with room for rows of panels.
+    """Return a figure with space for rows of panels.
 
-    It is laid out by hand, because constrained layout takes seconds for eighty panels.
+    The margins are computed here, because matplotlib's constrained layout takes seconds for eighty
+    panels.
     """
     panel, gap, top, bottom = 0.5, 0.28, 0.3, 0.5  # inches
     height = top + rows * panel + (rows - 1) * gap + bottom
@@ -70,7 +71,10 @@ def _sheet(width: float, rows: int) -> Figure:
 
 
 def _draw(axes: Axes, share: NDArray[np.float64], measure: str, color: str) -> None:
-    """Draw one histogram with its name inside, because the label of the axis may be far below."""
+    """Draw one histogram and write the name of its measure into it.
+
+    The name is also the label of the axis, but that label may be far below.
+    """
     axes.set_visible(True)
     axes.stairs(share, np.linspace(0, 1, BINS + 1), fill=True, color=color)
     axes.text(0.05, 0.72, measure, transform=axes.transAxes, fontsize=8, color=GREY)

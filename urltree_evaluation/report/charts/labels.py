@@ -1,4 +1,4 @@
-"""Place labels beside points without overlap: each takes the nearest free position."""
+"""Place labels beside points: each label takes the nearest position where it overlaps nothing."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 _GAP = 6.0  # distance of a label from its point, in 1/72 inch
-_ROWS = 12  # highest vertical distance of a label from its point, in lines
+_ROWS = 12  # number of vertical distances that are tried, each 0.6 lines more than the last
 
 
 class LabelPosition(NamedTuple):
-    """Offset of a label from its point in 1/72 inch, and which end of the label is there."""
+    """The offset of a label from its point in 1/72 inch, and the part of the label there."""
 
     dx: float
     dy: float
     align: Literal["left", "center", "right"]
 
     def left(self, width: float) -> float:
-        """Return the offset of the label's left end."""
+        """Return the offset of the label's left end from the point."""
         return self.dx - width * {"left": 0.0, "center": 0.5, "right": 1.0}[self.align]
 
 
@@ -37,7 +37,7 @@ class _Box(NamedTuple):
         return max(width, 0) * max(height, 0)
 
     def outside(self, room: _Box) -> float:
-        """Return the area outside of a room."""
+        """Return the area of this box that is outside of `room`."""
         area = (self.right - self.left) * (self.top - self.bottom)
         return area - self.cost(room)
 
@@ -49,13 +49,13 @@ def place_labels(
 ) -> list[LabelPosition]:
     """Return the position of each label.
 
-    Labels are placed in the order of the points. Each one takes the first free position, or else
-    the one with the least overlap.
+    Labels are placed in the order of the points. Each label takes the first free position. If no
+    position is free, the label takes the position with the least overlap.
 
     Args:
         points: points in 1/72 inch; shape (n, 2).
-        sizes: width and height of each label.
-        room: left, bottom, right and top of the area for labels.
+        sizes: width and height of each label in 1/72 inch.
+        room: left, bottom, right and top edges of the area for labels, in 1/72 inch.
     """
     taken = [_Box(x - 4, y - 4, x + 4, y + 4) for x, y in points.tolist()]
     found = []
@@ -76,7 +76,10 @@ def place_labels(
 
 
 def _candidate_positions(height: float) -> Iterator[LabelPosition]:
-    """Yield positions beside the point, then further up and down, also above and below it."""
+    """Yield positions beside a point, then positions further up and down.
+
+    From the third row on, positions directly above and below the point are included.
+    """
     for row in range(_ROWS):
         for dy in (row * height * 0.6, -row * height * 0.6):
             yield LabelPosition(_GAP, dy, "left")

@@ -27,7 +27,7 @@ class PlottedCurve(NamedTuple):
 
 
 def learning_chart(lines: Sequence[PlottedCurve], measure: str) -> Figure:
-    """Draw all curves in one panel; the legend orders them by their last values."""
+    """Draw all curves in one panel; the legend lists the curves by their last values."""
     with plot_settings():
         figure = new_figure(9.6, 4.4)
         axes = figure.subplots()

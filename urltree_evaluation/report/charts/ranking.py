@@ -1,4 +1,4 @@
-"""Dots with whiskers: F1 of each extractor with its interval, the best at the top."""
+"""A chart of dots with whiskers: the F1 of each extractor with its interval."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Dot(NamedTuple):
 
 
 def ranking_chart(dots: Sequence[Dot], measure: str) -> Figure:
-    """Draw a row for each extractor, in the given order."""
+    """Draw a row for each extractor, from top to bottom in the order of `dots`."""
     with plot_settings():
         figure = new_figure(8.6, 0.95 + 0.235 * len(dots))
         axes = figure.subplots()

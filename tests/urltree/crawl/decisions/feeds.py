@@ -11,7 +11,7 @@ RSS_ITEM = "<item><link>https://news.example.org/1</link></item>"
 
 
 def parsed(body: str | bytes, content_type: str | None = None, max_items: int = 100) -> ParsedFeed:
-    """Parse a body as the response of FEED."""
+    """Parse a body as if it were the response from the URL FEED."""
     body = body.encode() if isinstance(body, str) else body
     return parse_feed(body, content_type, FEED, max_items=max_items)
 
@@ -34,6 +34,6 @@ def atom(*entries: str, attributes: str = "") -> str:
 
 
 def json(*items: object, **fields: object) -> bytes:
-    """Return a JSON Feed."""
+    """Return a JSON Feed with these items and further top-level fields."""
     version = "https://jsonfeed.org/version/1.1"
     return orjson.dumps({"version": version, "title": "News", "items": list(items)} | fields)

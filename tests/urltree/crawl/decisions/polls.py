@@ -20,22 +20,22 @@ RULES = PollRules(interval_min=15 * MINUTE, interval_max=6 * HOUR, quarantine_er
 
 
 def feed(**fields: Any) -> FeedState:
-    """Return the state of a feed that was just added, with some fields replaced."""
+    """Return the state of a feed that was just added, with the given fields replaced."""
     return replace(new_feed_state(FEED, SITE, NOW), **fields)
 
 
 def item(time: float | None, name: str = "", *, is_new: bool = True) -> PolledItem:
-    """Return a polled item with a date."""
+    """Return a polled item with this publication time in seconds since 1970."""
     return PolledItem(xxhash.xxh3_128_digest(f"{time} {name}".encode()), time, is_new)
 
 
 def every(gap: float, count: int = 20, until: float = NOW) -> tuple[PolledItem, ...]:
-    """Return items with these gaps, the newest first."""
+    """Return `count` items that were published every `gap` seconds until `until`, newest first."""
     return tuple(item(until - number * gap) for number in range(count))
 
 
 def poll(state: FeedState, result: PollResult = PollResult.UNCHANGED, **fields: Any) -> FeedState:
-    """Return the feed after a poll at `at`, by default the time at which it was due."""
+    """Return the feed's state after a poll at the time `at`; by default, when the feed is due."""
     status = {
         PollResult.ITEMS: 200,
         PollResult.UNCHANGED: 304,
@@ -50,12 +50,12 @@ def poll(state: FeedState, result: PollResult = PollResult.UNCHANGED, **fields: 
 
 
 def polled(*items: PolledItem, **fields: Any) -> FeedState:
-    """Return a feed after its first poll, which found these items."""
+    """Return the state of a feed after its first poll, which found these items."""
     return poll(feed(), PollResult.ITEMS, items=items, **fields)
 
 
 def failed(state: FeedState, times: int = 1, **fields: Any) -> FeedState:
-    """Return a feed after further failures."""
+    """Return the feed's state after `times` further polls that failed."""
     for _ in range(times):
         state = poll(state, PollResult.FAILED, **fields)
     return state

@@ -1,4 +1,4 @@
-"""The address of a feed: one spelling for each URL, and only http or https."""
+"""The address of a feed is an http or https URL in one normalised spelling."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from urltree.crawl.decisions.feed.address import feed_address
     ],
 )
 def test_an_address_has_one_spelling(text: str, expected: str) -> None:
-    """A typed text becomes the URL that a browser requests; repeating the step changes nothing."""
+    """A typed address becomes the URL that a browser requests; this URL does not change again."""
     assert feed_address(text) == expected
     assert feed_address(expected) == expected
 
@@ -38,7 +38,7 @@ def test_an_address_has_one_spelling(text: str, expected: str) -> None:
     ],
 )
 def test_what_is_no_address_of_the_web_is_refused(text: str) -> None:
-    """The error is one sentence, however long the text is."""
+    """A text that is not an http or https URL is refused with an error of limited length."""
     with pytest.raises(ValueError, match=r"is not an http|contains a user|is too long") as refused:
         feed_address(text)
     assert len(str(refused.value)) < 400

@@ -1,4 +1,4 @@
-"""The headers that say when to send the next request."""
+"""The caching headers and Retry-After determine when the next request may be sent."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
 def test_an_answer_is_fresh_for_as_long_as_its_headers_say(
     headers: dict[str, str], fresh: float | None, no_cache: bool
 ) -> None:
-    """See RFC 9111, sections 4.2 and 5.2.2."""
+    """How long a response is fresh follows from its headers (RFC 9111, sections 4.2 and 5.2.2)."""
     assert max_age(headers) == (fresh, no_cache)
 
 
@@ -68,25 +68,28 @@ def test_an_answer_is_fresh_for_as_long_as_its_headers_say(
         ("", None),
         ("-5", None),
         ("soon", None),
-        ("٣", None),  # a digit, but not of HTTP
+        ("٣", None),  # an Arabic digit, which HTTP does not allow
         ("Sun, 99 Foo 1994 08:51:37 GMT", None),
     ],
 )
 def test_retry_after_is_understood_in_both_forms_and_at_most_a_day(
     text: str, seconds: float | None
 ) -> None:
-    """It is a number or one of HTTP's three date formats (RFC 9110, 5.6.7 and 10.2.3)."""
+    """Retry-After is a number of seconds or a date in one of HTTP's three formats, at most one day.
+
+    See RFC 9110, sections 5.6.7 and 10.2.3.
+    """
     assert retry_after({"retry-after": text}, NINE) == seconds
 
 
 def test_who_says_nothing_asks_for_nothing() -> None:
-    """Without the header there is no wait."""
+    """Without a Retry-After header there is no wait."""
     assert retry_after({}, NINE) is None
 
 
 @given(st.text(max_size=60))
 def test_no_header_breaks_us(text: str) -> None:
-    """Any text yields a time within the limits, or none."""
+    """Any header value yields a time within the limits or None, and raises no exception."""
     wait = retry_after({"retry-after": text}, NINE)
     assert wait is None or 0 <= wait <= DAY
     fresh, _ = max_age({"cache-control": text, "age": text, "date": text, "expires": text})

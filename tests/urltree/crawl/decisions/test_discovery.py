@@ -1,4 +1,4 @@
-"""Autodiscovery finds the feeds of a page, the main feed first, and nothing else."""
+"""Autodiscovery finds the feeds of a page and nothing else, and returns the main feed first."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ def links(*attributes: str) -> bytes:
 
 
 def urls(html: bytes, base: str = BASE) -> list[str]:
-    """Return the addresses found in a page, in order."""
+    """Return the URLs of the feeds that autodiscovery finds in a page, in order."""
     return [found.url for found in find_feeds(html, base)]
 
 
 def test_feeds_come_in_the_order_of_the_page_and_comments_last() -> None:
-    """Sites name their main feed first, but some software names the feed of comments first."""
+    """Feeds are returned in the order of the page, but feeds of comments come last.
+
+    Sites link their main feed first, except that some software links the comments first.
+    """
     html = links(
         'rel="alternate" type="application/rss+xml" title="T » Comments" href="/a/"',
         'rel="alternate" type="application/rss+xml" href="/comments/feed/"',
@@ -55,7 +58,7 @@ def test_feeds_come_in_the_order_of_the_page_and_comments_last() -> None:
     ],
 )
 def test_a_link_to_a_feed_is_found_however_it_is_written(link: str) -> None:
-    """Case, quotes, parameters, white space and relative addresses make no difference."""
+    """A link to a feed is found whatever its case, quotes, parameters or white space."""
     assert urls(links(link)) == ["https://example.org/f"]
 
 
@@ -74,7 +77,7 @@ def test_a_link_to_a_feed_is_found_however_it_is_written(link: str) -> None:
     ],
 )
 def test_what_is_no_feed_is_not_found(link: str) -> None:
-    """APIs, translations, style sheets, and addresses that are not http."""
+    """Links to APIs, translations, style sheets, and URLs other than http are not feeds."""
     assert urls(links(link)) == []
 
 
@@ -88,36 +91,36 @@ def test_what_is_no_feed_is_not_found(link: str) -> None:
     ],
 )
 def test_a_link_in_the_text_is_found_where_it_looks_like_a_feed(href: str, is_found: bool) -> None:
-    """Some sites link their feed for readers only."""
+    """A link in the body is a feed if its URL looks like one, as some sites have no other link."""
     assert bool(urls(f'<p><a href="{href}">x</a>'.encode())) == is_found
 
 
 def test_what_the_head_says_comes_before_what_the_text_links() -> None:
-    """Each address is returned once."""
+    """Feeds from the head come before feeds from the body, and each URL is returned once."""
     html = b'<a href="/rss">RSS</a>' + links('rel="feed" href="/f"', 'rel="feed" href="/f#2"')
     assert urls(html) == ["https://example.org/f", "https://example.org/rss"]
 
 
 def test_links_are_relative_to_the_base_of_the_page() -> None:
-    """Browsers resolve them in the same way."""
+    """Relative links are resolved against the page's `<base>`, as in browsers."""
     html = links('rel="feed" href="f"').replace(b"<link", b'<base href="//cdn.example/x/"><link', 1)
     assert urls(html) == ["https://cdn.example/x/f"]
 
 
 @pytest.mark.parametrize("html", [b"", b"\0\xff<link", b"<a href=/feed>" * 700_000])
 def test_no_page_makes_trouble(html: bytes) -> None:
-    """An empty page, binary bytes, or too many tags: no feed is found."""
+    """In an empty page, binary bytes, or too many tags, no feed is found and no error is raised."""
     assert urls(html) == []
 
 
 def test_a_page_has_only_so_many_feeds() -> None:
-    """A page with a million feeds yields a hundred."""
+    """Of the feeds that a page links, at most MAX_CANDIDATES are returned."""
     html = links(*(f'rel="feed" href="/{n}"' for n in range(MAX_CANDIDATES + 1)))
     assert len(urls(html)) == MAX_CANDIDATES
 
 
 def test_common_places_are_those_of_the_site() -> None:
-    """Common paths begin at the root of the site, wherever the page is."""
+    """Common feed paths such as `/feed` begin at the root of the site, not at the page's path."""
     assert common_feeds("https://example.org/blog/?x=1")[0] == FeedCandidate(
         "https://example.org/feed"
     )

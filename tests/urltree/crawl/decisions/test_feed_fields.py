@@ -1,4 +1,4 @@
-"""Dates, texts and polling hints of feeds have limits and can be read later."""
+"""Dates, texts and polling hints of feeds are normalised and limited."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DAY = "2024-01-01T10:00:00+00:00"
     ],
 )
 def test_a_date_is_rfc_3339_or_none(date: str, published: str | None) -> None:
-    """Absurd dates are dropped, because the order and the intervals depend on dates."""
+    """A date becomes RFC 3339 in UTC, and an invalid or impossible date becomes None."""
     item = f"<link>/1</link><pubDate>{date}</pubDate>"
     assert parsed(rss(item)).items[0].published == published
 
@@ -37,14 +37,14 @@ def test_a_date_is_rfc_3339_or_none(date: str, published: str | None) -> None:
     "date", ["1969-01-01T00:00:00Z", "0001-01-01T00:00:00+09:00", "x", 5, None]
 )
 def test_a_date_of_a_json_feed_is_rfc_3339_or_none(date: object) -> None:
-    """The next date is used if one cannot be read."""
+    """An invalid date_published of a JSON Feed is dropped, and date_modified is used instead."""
     item = {"url": "/1", "date_published": date}
     assert parsed(json(item)).items[0].published is None
     assert parsed(json(item | {"date_modified": "2024-01-01T10:00:00"})).items[0].published == DAY
 
 
 def test_texts_are_bounded() -> None:
-    """The record of an item stays small, and no character is cut in two."""
+    """Titles and descriptions are cut to a maximum size in bytes, never within a character."""
     titled = f"<link>/1</link><title>{'ü' * 9_999}</title>"
     assert parsed(rss(titled)).items[0].title == "ü" * (MAX_TITLE // 2)
     described = {"url": "/1", "summary": "a" + "ü" * 99_999}
@@ -55,14 +55,17 @@ def test_texts_are_bounded() -> None:
     "reference", ["&#xD800;", "&#xdfff;", "&#55296;", "&#x110000;", "&#99999999999;"]
 )
 def test_a_reference_to_no_character_costs_that_character_alone(reference: str) -> None:
-    """Feedparser would stop there, and surrogates could not be encoded later."""
+    """A reference to an invalid character becomes U+FFFD, and the rest of the feed is parsed.
+
+    Feedparser alone would stop at the reference, or return a surrogate, which cannot be encoded.
+    """
     found = parsed(rss("<link>/1</link>", f"<link>/2</link><title>a{reference}b &#x1F600;</title>"))
     assert [item.title for item in found.items] == [None, "a\ufffdb \U0001f600"]
 
 
 @pytest.mark.parametrize("markup", ["<psc:chapter/>", "<textinput><title/>", "<width></image>"])
 def test_what_feedparser_fails_on_is_left_out(markup: str) -> None:
-    """Items need none of these tags."""
+    """Tags that make feedparser fail are removed before parsing, because items do not need them."""
     spaces = 'xmlns:psc="http://podlove.org/simple-chapters"'
     found = parsed(rss(f"<link>/1</link>{markup}", attributes=spaces))
     assert [item.link for item in found.items] == ["https://news.example.org/1"]
@@ -90,7 +93,7 @@ def test_what_feedparser_fails_on_is_left_out(markup: str) -> None:
     ],
 )
 def test_a_feed_says_how_long_it_lasts(channel: str, ttl: float | None) -> None:
-    """The value is in seconds; the longer of two hints counts."""
+    """`ttl` is the publisher's polling interval in seconds; the longer of two hints is used."""
     syndication = 'xmlns:sy="http://purl.org/rss/1.0/modules/syndication/"'
     assert parsed(rss(channel=channel, attributes=syndication)).ttl == ttl
 
@@ -100,7 +103,7 @@ def test_a_feed_says_how_long_it_lasts(channel: str, ttl: float | None) -> None:
     [((3, 1, 1), (1, 3)), ((24, 5), (0, 5)), ((25, 99), ()), (range(24), ()), ((), ())],
 )
 def test_hours_to_skip_are_those_of_a_day(hours: range, skipped: tuple[int, ...]) -> None:
-    """24 means midnight; a feed that lists all hours is polled anyway."""
+    """In skipHours, 24 means midnight, and a list of all hours is ignored."""
     inside = "".join(f"<hour> {hour}</hour>\n" for hour in hours)
     assert parsed(rss(channel=f"<skipHours>{inside}</skipHours>")).skip_hours == skipped
 
@@ -115,7 +118,7 @@ def test_hours_to_skip_are_those_of_a_day(hours: range, skipped: tuple[int, ...]
     ],
 )
 def test_days_to_skip_are_those_of_a_week(days: str, skipped: tuple[int, ...]) -> None:
-    """0 is Monday."""
+    """The names in skipDays become numbers (0 is Monday), and a list of all days is ignored."""
     inside = "".join(f"<day>{day}</day>" for day in days.split())
     found = parsed(
         rss(channel=f"<skipDays>{inside}</skipDays><skipHours><hour>7</hour></skipHours>")

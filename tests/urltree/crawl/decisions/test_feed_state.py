@@ -1,4 +1,4 @@
-"""The state of a feed: its stored bytes, its due time, and adding it again."""
+"""The state of a feed: its stored bytes, its due time, and what changes if it is added again."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ STORED = (
 
 
 def test_stored_bytes_never_change() -> None:
-    """The bytes of version 1 are pinned."""
+    """A feed's state is stored as exactly these bytes, so that later releases can read it."""
     assert STATE.encode().decode() == STORED
 
 
 def test_stored_bytes_are_read_back() -> None:
-    """The fields keep their types: tuples, and a status."""
+    """Decoding the stored bytes gives an equal state, whose fields have the same types."""
     state = FeedState.decode(STORED.encode())
     assert state == STATE
     assert state.status is FeedStatus.QUARANTINED
@@ -86,7 +86,7 @@ def test_stored_bytes_are_read_back() -> None:
     ],
 )
 def test_a_row_of_another_release_is_an_error_of_ours(row: bytes) -> None:
-    """It is not an error of the feed, and no value is guessed."""
+    """A stored state that this release cannot decode raises FeedStateError; no value is guessed."""
     with pytest.raises(FeedStateError, match="feed_state"):
         FeedState.decode(row)
 
@@ -103,14 +103,14 @@ FOLLOWED = replace(
 
 
 def test_a_feed_that_is_followed_keeps_its_state() -> None:
-    """Only the user's title and metadata are replaced."""
+    """If an active feed is added again, only the user's title and metadata are replaced."""
     assert add_again(FOLLOWED, 100.0, "Mine", {}) == replace(FOLLOWED, title="Mine", meta={})
     assert add_again(FOLLOWED, 100.0, None, FOLLOWED.meta) == FOLLOWED
 
 
 @pytest.mark.parametrize("status", [FeedStatus.GONE, FeedStatus.QUARANTINED])
 def test_a_feed_that_was_given_up_is_due_at_once(status: FeedStatus) -> None:
-    """Its errors count from zero again."""
+    """If a quarantined or gone feed is added again, it is due at once, with no errors."""
     state = add_again(replace(FOLLOWED, status=status), 100.0, None, {})
     assert (state.status, state.next_due, state.errors) == (FeedStatus.ACTIVE, 100.0, 0)
     assert (state.trouble, state.message) == (None, None)
@@ -118,7 +118,7 @@ def test_a_feed_that_was_given_up_is_due_at_once(status: FeedStatus) -> None:
 
 
 def test_a_feed_that_nobody_follows_or_that_is_gone_is_never_due() -> None:
-    """A quarantined feed is still due, because it is polled once a day."""
+    """A removed or gone feed is never due. A quarantined feed is due, as it is still polled."""
     assert due_time(FOLLOWED) == 900.0
     assert due_time(replace(FOLLOWED, status=FeedStatus.QUARANTINED)) == 900.0
     assert due_time(replace(FOLLOWED, status=FeedStatus.GONE)) == math.inf

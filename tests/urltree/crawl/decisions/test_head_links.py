@@ -1,4 +1,4 @@
-"""Canonical and AMP links of a page are found as browsers would find them."""
+"""The canonical link and the AMP link in the head of a page are found as in a browser."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ CANONICAL = '<link rel="canonical" href="/story">'
     ],
 )
 def test_a_canonical_link_is_found(head: str) -> None:
-    """Quotes, order and case do not matter; the first link counts.
+    """The first canonical link is found, whatever its quotes, case and order of attributes.
 
-    Links are relative to the page or its base.
+    A relative link is resolved against the page's URL or its `<base>`.
     """
     page = f"<html><head><title>a</title>{head}</head><body>".encode()
     assert find_head_links(page, URL) == ("https://news.example/story", None)
 
 
 def test_an_amp_link_is_found_beside_it() -> None:
-    """Entities in it are resolved."""
+    """An AMP link is found beside a canonical link, and its entities are resolved."""
     page = f'{CANONICAL}<link rel="amphtml" href="/amp?a=1&amp;b=2">'.encode()
     assert find_head_links(page, URL) == (
         "https://news.example/story",
@@ -61,7 +61,7 @@ def test_an_amp_link_is_found_beside_it() -> None:
     ],
 )
 def test_what_is_no_link_of_the_head_is_none(page: str) -> None:
-    """Comments, scripts, text of the body, and invalid addresses do not count."""
+    """Links in comments, scripts or the body, and links with invalid URLs, are ignored."""
     assert find_head_links(page.encode(), URL) == (None, None)
 
 
@@ -78,5 +78,5 @@ def test_what_is_no_link_of_the_head_is_none(page: str) -> None:
     ],
 )
 def test_no_page_takes_long(page: bytes) -> None:
-    """Repeated markup ends soon; a pattern that backtracks would run for hours."""
+    """The search is fast on repeated markup, where a backtracking pattern would take hours."""
     assert find_head_links(page, URL) == (None, None)

@@ -1,4 +1,4 @@
-"""Each host yields one token at a time and pauses after it."""
+"""Each host's queue returns one token (a waiting request) at a time, and then pauses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def queues(*tokens: tuple[str, int]) -> HostQueues[int]:
 
 
 def test_each_host_gives_one_token_at_a_time() -> None:
-    """The second token of a host waits, however often `take` is called."""
+    """While a host's first token is in progress, `take` does not return its second token."""
     made = queues(("a", 1), ("a", 2), ("b", 3))
     assert made.take(0.0) == [("a", 1), ("b", 3)]
     assert made.take(100.0) == []
@@ -27,7 +27,10 @@ def test_each_host_gives_one_token_at_a_time() -> None:
 
 
 def test_a_host_that_is_done_has_its_turn_after_its_pause() -> None:
-    """It is not ready earlier, and `next_at` returns the time."""
+    """After a token is done, the host's next token is ready when the pause is over.
+
+    `next_at` returns this time.
+    """
     made = queues(("a", 1), ("a", 2))
     made.take(0.0)
     assert made.next_at() is None
@@ -38,7 +41,7 @@ def test_a_host_that_is_done_has_its_turn_after_its_pause() -> None:
 
 
 def test_a_pause_holds_for_tokens_that_come_later() -> None:
-    """The pause also applies when the queue was empty meanwhile."""
+    """A host's pause also applies to a token that was added while the host's queue was empty."""
     made = queues(("a", 1))
     made.take(0.0)
     made.done("a", 5.0)
@@ -48,7 +51,7 @@ def test_a_pause_holds_for_tokens_that_come_later() -> None:
 
 
 def test_a_host_that_rests_gives_nothing_and_others_do() -> None:
-    """The longer of two pauses counts."""
+    """A paused host returns no token while other hosts do; the longer of two pauses applies."""
     made = queues(("a", 1), ("b", 2))
     made.pause_until("a", 60.0)
     made.pause_until("a", 30.0)
@@ -57,7 +60,7 @@ def test_a_host_that_rests_gives_nothing_and_others_do() -> None:
 
 
 def test_a_busy_host_may_be_told_to_rest() -> None:
-    """Its next token waits for the later of the two times."""
+    """If a host is paused while its token is in progress, the later of two times applies."""
     made = queues(("a", 1), ("a", 2))
     made.take(0.0)
     made.pause_until("a", 60.0)
@@ -66,14 +69,14 @@ def test_a_busy_host_may_be_told_to_rest() -> None:
 
 
 def test_no_more_are_taken_than_there_is_room_for() -> None:
-    """The other tokens stay, in their order."""
+    """`take` returns at most `at_most` tokens; the other tokens stay in their order."""
     made = queues(("a", 1), ("b", 2), ("c", 3))
     assert made.take(0.0, at_most=2) == [("a", 1), ("b", 2)]
     assert made.take(0.0, at_most=2) == [("c", 3)]
 
 
 def test_what_is_ahead_is_counted() -> None:
-    """A token waits for its host's pause, for the token in progress, and for those before it."""
+    """A new token waits for the host's pause, the token in progress, and the tokens before it."""
     made = queues(("a", 1), ("a", 2), ("a", 3))
     made.pause_until("b", 30.0)
     made.take(0.0)
@@ -83,7 +86,7 @@ def test_what_is_ahead_is_counted() -> None:
 
 
 def test_tokens_can_be_withdrawn() -> None:
-    """They are returned in order, and `take` returns none of them later."""
+    """`withdraw` returns a host's tokens in order, and `take` does not return them later."""
     made = queues(("a", 1), ("a", 2), ("b", 3))
     assert made.withdraw("a") == [1, 2]
     assert made.take(0.0) == [("b", 3)]
@@ -92,7 +95,10 @@ def test_tokens_can_be_withdrawn() -> None:
 
 
 def test_a_token_that_was_put_back_is_the_next() -> None:
-    """It still waits for the pause, because another request was made instead."""
+    """A token that was put back is the host's next token after the pause.
+
+    The pause applies because another request was sent instead of the token's.
+    """
     made = queues(("a", 1), ("a", 2))
     made.take(0.0)
     made.put_back("a", 1)
@@ -101,7 +107,7 @@ def test_a_token_that_was_put_back_is_the_next() -> None:
 
 
 def test_nothing_is_left_after_clear() -> None:
-    """Neither tokens nor pauses are left."""
+    """`clear` removes all tokens and all pauses."""
     made = queues(("a", 1), ("b", 2))
     made.pause_until("a", 60.0)
     made.take(0.0)
@@ -112,7 +118,7 @@ def test_nothing_is_left_after_clear() -> None:
 
 
 def test_rests_of_hosts_seen_once_do_not_pile_up() -> None:
-    """In a crawl of a million hosts only the current pauses are kept."""
+    """Pauses that are over are removed, so memory does not grow with the number of hosts."""
     made: HostQueues[int] = HostQueues()
     for number in range(10_000):
         made.add(f"host{number}", number, float(number))
@@ -136,7 +142,7 @@ STEPS = st.lists(
 
 @given(steps=STEPS)
 def test_it_does_what_plain_lists_do(steps: list[tuple[str, str, float]]) -> None:
-    """For any operations, the result equals that of a search through all hosts."""
+    """For any operations, `take` returns the same tokens as a search through plain lists."""
     made: HostQueues[int] = HostQueues()
     queued: dict[str, list[int]] = {host: [] for host in "abc"}
     rests = dict.fromkeys("abc", 0.0)
@@ -163,7 +169,10 @@ def test_it_does_what_plain_lists_do(steps: list[tuple[str, str, float]]) -> Non
 
 
 def test_a_host_is_overdue_once_its_turn_has_come_until_it_is_taken() -> None:
-    """It is counted once; not during its pause, and not during a request."""
+    """A host whose token could be taken now is overdue; each overdue host is counted once.
+
+    A host is not overdue during its pause or while one of its tokens is in progress.
+    """
     made = queues(("a", 1), ("a", 2), ("b", 3), ("c", 4))
     made.pause_until("c", 60.0)
     assert (made.overdue(0.0), made.overdue(60.0)) == (2, 3)

@@ -1,4 +1,4 @@
-"""Requests to a host keep its pauses, and a host that fails is left alone."""
+"""The next request to a host waits for the host's pause, and longer after failures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def answer(status: int, seconds: float = 0.1) -> Response:
 
 
 def failed(times: int, came: Response | WebError = TIMEOUT) -> HostState:
-    """Return a host after failures in a row, one second apart."""
+    """Return the state of a host after `times` failures in a row, one second apart."""
     host = HOST
     for number in range(times):
         host = update_after_response(host, came, NOW + number, RULES)
@@ -44,20 +44,26 @@ def failed(times: int, came: Response | WebError = TIMEOUT) -> HostState:
 def test_a_host_rests_as_long_as_its_slowest_wish(
     latency: float, crawl_delay: float | None, pause: float
 ) -> None:
-    """The pause follows the setting, the latency or Crawl-delay, up to the maximum."""
+    """The pause is the longest of the setting, a multiple of the latency, and Crawl-delay.
+
+    It never exceeds the maximum.
+    """
     host = update_after_response(HOST, answer(200, latency), NOW, RULES, crawl_delay=crawl_delay)
     assert host.next_request_at == NOW + pause
     assert host.latency == latency
 
 
 def test_a_host_that_did_not_answer_in_time_rests_as_after_a_slow_answer() -> None:
-    """The host may still be busy with the request."""
+    """A host pauses after a time-out as after a slow response: it may still be busy."""
     assert update_after_response(HOST, TIMEOUT, NOW, RULES, took=20.0).next_request_at == NOW + 40.0
 
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_host_that_asks_for_rest_gets_it_at_once(status: int) -> None:
-    """The wait is a minute and doubles each time; jitter adds at most a quarter."""
+    """After a 429 or 503 the host waits a minute, doubled at each further one, up to six hours.
+
+    Jitter lengthens each wait by at most a quarter.
+    """
     waits = [failed(n, answer(status)).backoff_until - (NOW + n - 1) for n in range(1, 20)]
     assert MINUTE <= waits[0] <= 1.25 * MINUTE
     assert 2 * MINUTE <= waits[1] <= 2.5 * MINUTE
@@ -65,7 +71,7 @@ def test_a_host_that_asks_for_rest_gets_it_at_once(status: int) -> None:
 
 
 def test_retry_after_is_obeyed_up_to_a_bound() -> None:
-    """The wait is exact, but a host cannot ask for a year."""
+    """The host waits exactly as long as Retry-After says, but at most six hours."""
     asked = update_after_response(HOST, answer(503), NOW, RULES, retry_after=7.0)
     assert asked.next_request_at == NOW + 7.0
     assert (
@@ -76,25 +82,25 @@ def test_retry_after_is_obeyed_up_to_a_bound() -> None:
 
 @pytest.mark.parametrize("came", [TIMEOUT, answer(500)])
 def test_trouble_is_the_hosts_when_it_is_the_third_in_a_row(came: Response | WebError) -> None:
-    """Two failures may be chance; after the third one pages wait."""
+    """The pages of a host wait only after its third failure in a row, as two may be chance."""
     assert failed(2, came).backoff_until == 0.0
     assert failed(3, came).backoff_until >= NOW + MINUTE
 
 
 def test_trouble_that_is_final_is_not_the_hosts() -> None:
-    """A page that is too large is not a failure of its host."""
+    """An error of one page, such as a page that is too large, is not a failure of its host."""
     large = WebError(Trouble.TOO_LARGE, "more than 10 MiB")
     assert failed(5, large).errors == 0
 
 
 def test_an_answer_ends_all_trouble() -> None:
-    """A 404 does so too, because the host responds."""
+    """Any response ends a host's failures, even a 404, because it shows that the host works."""
     host = update_after_response(failed(5), answer(404), NOW + HOUR, RULES)
     assert (host.errors, host.failing_since, host.trouble, host.backoff_until) == (0, None, None, 0)
 
 
 def test_a_host_without_robots_txt_is_left_alone_for_longer() -> None:
-    """The wait is five minutes and doubles up to a day; the failure is recorded."""
+    """If robots.txt fails, requests wait five minutes, doubled at each failure up to a day."""
     host = update_after_robots(HOST, "https", "status 503", NOW)
     assert NOW + 5 * MINUTE <= host.backoff_until <= NOW + 6.25 * MINUTE
     assert host.trouble == "robots.txt: status 503"
@@ -104,7 +110,7 @@ def test_a_host_without_robots_txt_is_left_alone_for_longer() -> None:
 
 
 def test_robots_txt_holds_for_its_scheme_until_it_expires() -> None:
-    """The schemes http and https of a host have separate rules."""
+    """A stored robots.txt applies until it expires, and only to its scheme, http or https."""
     host = update_after_robots(HOST, "https", RobotsText(200, NOW + DAY, "User-agent: *"), NOW)
     assert host.robots_at("https", NOW) is not None
     assert host.robots_at("http", NOW) is None
@@ -112,7 +118,10 @@ def test_robots_txt_holds_for_its_scheme_until_it_expires() -> None:
 
 
 def test_a_host_is_given_up_when_it_has_failed_for_long() -> None:
-    """After its back-off it is tried again, so that it can recover."""
+    """A host that has failed for more than six hours is given up until its wait is over.
+
+    Then it is requested again, so that it can recover.
+    """
     host = update_after_response(failed(9), TIMEOUT, NOW + 7 * HOUR, RULES)
     assert host.is_given_up(NOW + 7 * HOUR)
     assert not host.is_given_up(host.backoff_until)
@@ -120,7 +129,10 @@ def test_a_host_is_given_up_when_it_has_failed_for_long() -> None:
 
 
 def test_a_page_is_tried_less_and_less_often() -> None:
-    """The waits are 1, 4, 16, 64, 256 minutes; a page always has the same jitter."""
+    """The waits before a page's further attempts are 1, 4, 16, 64 and 256 minutes.
+
+    Jitter lengthens each wait by at most a quarter, and is always the same for one page.
+    """
     waits = [retry_at("https://a.example/", n, NOW) - NOW for n in range(1, 6)]
     for wait, minutes in zip(waits, (1, 4, 16, 64, 256), strict=True):
         assert minutes * MINUTE <= wait <= 1.25 * minutes * MINUTE
@@ -128,7 +140,7 @@ def test_a_page_is_tried_less_and_less_often() -> None:
 
 
 def test_a_row_gives_back_what_was_stored() -> None:
-    """Every field is kept."""
+    """Encoding and decoding a host's state keeps every field."""
     robots = {"https": RobotsText(200, NOW + DAY, "User-agent: *\nDisallow: /a\n")}
     host = HostState(
         host="news.example:8080",
@@ -144,7 +156,7 @@ def test_a_row_gives_back_what_was_stored() -> None:
 
 
 def test_rows_of_this_version_are_read_for_ever() -> None:
-    """The bytes are those that this release stores."""
+    """A row that this release stored can be decoded by all later releases of this row version."""
     row = bytes.fromhex(
         "0128b52ffd207f2d0300b2c6151890a76db65263b2fcbbffad11055a6066822bd31a89eb3f964982"
         "d857ef593e20c5becc632cf74ba6a17644aa9611a84a75e905605fbccc58d853b51a26a525a03b2f"
@@ -155,13 +167,13 @@ def test_rows_of_this_version_are_read_for_ever() -> None:
 
 @pytest.mark.parametrize("row", [b"", b"\x02", b"\x01{}", HOST.encode()[:-3]])
 def test_a_row_that_cannot_be_read_is_our_fault(row: bytes) -> None:
-    """It is not an error of a page, so the worker ends."""
+    """A row that cannot be decoded raises HostStateError, which ends the worker."""
     with pytest.raises(HostStateError):
         HostState.decode(row)
 
 
 def test_a_row_of_which_nothing_holds_any_more_is_forgotten() -> None:
-    """It is forgotten 30 days after the last request, unless its robots.txt is still valid."""
+    """A host's row is deleted 30 days after its last request, unless its robots.txt is valid."""
     host = update_after_response(HOST, answer(200), NOW, RULES)
     assert not host.is_forgotten(NOW + 29 * DAY)
     assert host.is_forgotten(NOW + 31 * DAY)

@@ -1,4 +1,4 @@
-"""The wait between polls of a working feed."""
+"""How long a working feed waits between two polls."""
 
 from __future__ import annotations
 
@@ -56,12 +56,15 @@ MIDNIGHT = NOW - 8 * HOUR
     ],
 )
 def test_the_interval_is(state: FeedState, expected: float) -> None:
-    """The intervals of typical feeds."""
+    """The interval depends on the median gap, the silence, the publisher's hints and the limits."""
     assert poll_interval(state, RULES) == pytest.approx(expected)
 
 
 def test_half_the_list_never_passes_between_two_polls() -> None:
-    """Ten items came within an hour after long gaps: the median gap alone would give days."""
+    """The interval is at most half the time in which all items of the feed are replaced.
+
+    Here ten items came within an hour after long gaps; the median gap alone would give days.
+    """
     burst = every(6 * MINUTE, 11)
     state = polled(*burst)
     slow = replace(state, gaps=(3 * DAY,) * 20)
@@ -69,19 +72,25 @@ def test_half_the_list_never_passes_between_two_polls() -> None:
 
 
 def test_who_has_been_silent_for_a_week_replaces_no_list() -> None:
-    """A blog that was imported within a minute years ago is not polled every 15 minutes."""
+    """The time span of the items is ignored after a week without news.
+
+    So a blog whose posts were imported within a minute years ago is not polled every 15 minutes.
+    """
     assert polled(*every(5.0, until=NOW - 6 * DAY)).interval == 15 * MINUTE
     assert polled(*every(5.0, until=NOW - 600 * DAY)).interval == 6 * HOUR
 
 
 def test_old_items_that_are_pinned_do_not_make_the_list_long() -> None:
-    """Only three quarters of the dates are used."""
+    """A few old items do not lengthen the items' time span: it uses three quarters of the dates."""
     state = polled(item(NOW - 900 * DAY), *every(HOUR, 12))
     assert state.window == pytest.approx(12 * HOUR)
 
 
 def test_the_window_shrinks_at_once_and_doubles_in_a_day() -> None:
-    """The morning after a quiet night is as busy as the morning before."""
+    """The time span of a feed's items shrinks at once, and at most doubles in a day.
+
+    After a quiet night, the next morning may be as busy as the morning before.
+    """
     busy = polled(*every(10 * MINUTE, 13))
     quiet = replace(busy, window=100 * HOUR)
     assert poll(quiet, PollResult.ITEMS, items=every(10 * MINUTE, 13)).window == pytest.approx(
@@ -93,7 +102,7 @@ def test_the_window_shrinks_at_once_and_doubles_in_a_day() -> None:
 
 
 def test_a_list_that_comes_out_at_once_lasts_until_the_next() -> None:
-    """Ten items appear at the same moment each morning; their span of zero is ignored."""
+    """If all items appear at the same moment, their time span is the time until the next items."""
     state = polled(*(item(NOW - DAY, str(number)) for number in range(10)))
     assert state.window is None
     again = tuple(item(NOW + DAY, str(number)) for number in range(10))
@@ -102,7 +111,10 @@ def test_a_list_that_comes_out_at_once_lasts_until_the_next() -> None:
 
 
 def test_a_list_without_dates_lasts_as_its_share_of_new_items_lets_expect() -> None:
-    """Two of ten items were new after two hours, so ten take ten hours."""
+    """Without dates, a feed's time span follows from the share of new items.
+
+    Here two of ten items are new after two hours, so all ten are replaced in ten hours.
+    """
     undated = [item(None, str(number)) for number in range(10)]
     state = polled(*undated)
     assert state.window is None
@@ -122,26 +134,26 @@ def test_a_list_without_dates_lasts_as_its_share_of_new_items_lets_expect() -> N
     ],
 )
 def test_the_time_when_first_seen_stands_for_that_of_an_item(time: float | None) -> None:
-    """The item is new, so it was published after the last poll."""
+    """A new item without a plausible date counts as published at the time of the poll."""
     state = polled(item(NOW - HOUR))
     state = poll(state, PollResult.ITEMS, items=(item(time, "new"),), at=NOW + HOUR)
     assert (state.newest, state.gaps) == (NOW + HOUR, (2 * HOUR,))
 
 
 def test_bare_days_are_no_times() -> None:
-    """If all dates are at midnight, they are treated as missing."""
+    """If the dates of all items have the same time of day, they are treated as missing."""
     state = polled(*every(DAY, 20, until=MIDNIGHT))
     assert (state.newest, state.gaps, state.interval) == (NOW, (), 15 * MINUTE)
 
 
 def test_items_of_one_moment_are_one_event() -> None:
-    """Their gaps of zero would lead to the shortest interval for ever."""
+    """Items with the same date count as one publication, so that no gap is zero."""
     twins = [item(NOW - hours * HOUR, name) for hours in (4, 8) for name in "abc"]
     assert polled(*twins).gaps == (4 * HOUR,)
 
 
 def test_the_last_twenty_gaps_are_kept_newest_first() -> None:
-    """New gaps replace the oldest ones."""
+    """A feed's state keeps the last twenty gaps, newest first; new gaps replace the oldest ones."""
     state = polled(*every(HOUR, 30))
     assert state.gaps == (HOUR,) * 20
     state = poll(state, PollResult.ITEMS, items=(item(NOW + 60),), at=NOW + 120)
@@ -149,7 +161,7 @@ def test_the_last_twenty_gaps_are_kept_newest_first() -> None:
 
 
 def test_an_item_that_was_seen_before_counts_once() -> None:
-    """The feed contains it in each poll."""
+    """An item that earlier polls have already counted does not change gaps, date or count."""
     state = polled(*every(HOUR, 3))
     old = tuple(replace(seen, is_new=False) for seen in every(HOUR, 3))
     again = poll(state, PollResult.ITEMS, items=old)
@@ -157,7 +169,7 @@ def test_an_item_that_was_seen_before_counts_once() -> None:
 
 
 def test_jitter_is_a_tenth_at_most_and_differs_from_poll_to_poll() -> None:
-    """The same poll always has the same jitter."""
+    """Jitter changes a wait by at most a tenth, and depends only on the feed and the poll."""
     waits = [add_jitter(HOUR, feed(sequence=sequence)) for sequence in range(100)]
     assert waits == [add_jitter(HOUR, feed(sequence=sequence)) for sequence in range(100)]
     assert len(set(waits)) == 100
@@ -165,7 +177,7 @@ def test_jitter_is_a_tenth_at_most_and_differs_from_poll_to_poll() -> None:
 
 
 def test_jitter_never_falls_below_what_was_asked_for() -> None:
-    """A poll just before the end of max-age would get the cached response again."""
+    """Jitter never makes a wait shorter than max-age, or the poll would get a cached response."""
     waits = [add_jitter(HOUR, feed(sequence=sequence), at_least=HOUR) for sequence in range(100)]
     assert min(waits) >= HOUR
     assert len(set(waits)) == 100
@@ -186,6 +198,6 @@ def test_jitter_never_falls_below_what_was_asked_for() -> None:
 def test_hours_and_days_that_a_feed_skips_are_not_asked_in(
     hours: tuple[int, ...], days: tuple[int, ...], wait: float
 ) -> None:
-    """RSS's skipHours and skipDays are in UTC; Monday is 0."""
+    """A poll that is due in a skipped hour or day waits for the next allowed hour (UTC)."""
     state = feed(skip_hours=tuple(hours), skip_days=tuple(days))
     assert skip_forbidden_hours(NOW, state) == NOW + wait * HOUR

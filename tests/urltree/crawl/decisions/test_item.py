@@ -1,4 +1,4 @@
-"""The hash of an item: title, description, date and link, and nothing else."""
+"""The hash of an item depends on its title, description, date and link, and on nothing else."""
 
 from __future__ import annotations
 
@@ -25,28 +25,31 @@ ITEM = FeedItem("https://a.org/1", "Title", "<p>Text</p>", DAY)
     ],
 )
 def test_the_hash_is_the_same_in_every_release(item: FeedItem, digest: str) -> None:
-    """Rows of `seen_items` outlive releases; with other hashes all items would be new."""
+    """An item's hash is the same in every release, or all items would be new after an upgrade."""
     assert item.hash.hex() == digest
 
 
 def test_untitled_undated_items_differ_by_their_links() -> None:
-    """The paper's hash would treat all items of such a feed as one."""
+    """Items without title and date have different hashes if their links differ.
+
+    With the paper's hash, which ignores links, they would all be one item.
+    """
     assert len({FeedItem(f"https://a.org/{number}").hash for number in range(1_000)}) == 1_000
 
 
 @pytest.mark.parametrize("field", ["link", "title", "description", "published"])
 def test_each_field_counts(field: str) -> None:
-    """An item with a changed field is another item."""
+    """A change of any field changes an item's hash."""
     assert replace(ITEM, **{field: "https://a.org/2"}).hash != ITEM.hash
 
 
 def test_nothing_is_not_an_empty_text() -> None:
-    """A missing field and an empty one differ."""
+    """An item with a missing field and an item with an empty field have different hashes."""
     assert FeedItem("a", None).hash != FeedItem("a", "").hash
 
 
 def test_a_text_does_not_move_from_field_to_field() -> None:
-    """Each field has a terminator."""
+    """Moving text from one field to another changes the hash, because each field is terminated."""
     link = "https://a.org/1"
     texts = [("a", "b"), ("ab", None), (None, "ab"), ("a =b", None), ("a\0=b", None), ("a", "=b")]
     assert len({FeedItem(link, *pair).hash for pair in texts}) == len(texts)
@@ -54,16 +57,16 @@ def test_a_text_does_not_move_from_field_to_field() -> None:
 
 @pytest.mark.parametrize("title", [" Title", "Title\n", "\tTitle\u00a0"])
 def test_white_space_does_not_matter(title: str) -> None:
-    """The indentation of a feed may change without news."""
+    """White space does not change an item's hash, because a feed's indentation may change."""
     assert replace(ITEM, title=title).hash == ITEM.hash
     assert FeedItem("a", "One\n  two").hash == FeedItem("a", "One two").hash
 
 
 def test_spellings_of_one_text_are_one() -> None:
-    """Composed and decomposed characters are equal (Unicode NFC)."""
+    """Composed and decomposed characters give the same hash (Unicode NFC)."""
     assert FeedItem("a", "Caf\u00e9").hash == FeedItem("a", "Cafe\u0301").hash
 
 
 def test_any_text_has_a_hash() -> None:
-    """Surrogates and NUL are allowed."""
+    """Any text has a hash, even one with surrogates or NUL."""
     assert len(FeedItem("a", "\ud800\0").hash) == 16

@@ -1,4 +1,4 @@
-"""The meaning of the response to a page request."""
+"""A response to a page request becomes a page, a final error, or an error to try again later."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ NOW = 1_700_000_000.25
 
 
 def answer(status: int = 200, body: bytes = b"<p>text", url: str = URL, **headers: str) -> Response:
-    """Return a response; names of headers have underscores."""
+    """Return a response; in the names of headers, underscores become hyphens."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Response(url, status, HTML | named, body, 0.1)
 
 
 def told(**fields: Any) -> Page:
-    """Return a page with the fields from its feed."""
+    """Return a page before its request: it has only a URL and the given fields."""
     return Page(**{"url": URL, "html": b""} | fields)
 
 
 def test_a_page_has_what_its_feed_and_its_answer_say() -> None:
-    """Each value is in its field, and the bytes are unchanged."""
+    """A page contains the fields from its feed and from its response, and the unchanged bytes."""
     found = make_page(
         answer(body=b"<p>caf\xe9"), told(title="T", feed="F", meta={"a": "b"}), NOW, 1_000
     )
@@ -52,14 +52,14 @@ def test_a_page_has_what_its_feed_and_its_answer_say() -> None:
 
 
 def test_redirects_are_what_lies_between() -> None:
-    """They contain neither the first nor the last address."""
+    """A page's `redirects` contain neither the requested URL nor the URL of the response."""
     chain = ("https://news.example/b", "https://news.example/c")
     found = make_page(answer(url=chain[-1]), told(redirects=chain), NOW, 1_000)
     assert (found.url, found.redirects, found.response_url) == (URL, chain[:1], chain[1])
 
 
 def test_links_and_headers_are_noted() -> None:
-    """Only headers that describe the page are kept."""
+    """`meta` contains the head links and those response headers that describe the page."""
     body = b'<link rel="canonical" href="/c"><link rel="amphtml" href="/m"><body><p>text'
     found = make_page(answer(body=body, etag='W/"1"', server="x"), told(), NOW, 1_000)
     assert found.meta == {
@@ -70,7 +70,7 @@ def test_links_and_headers_are_noted() -> None:
 
 
 def test_the_users_own_strings_come_back_untouched() -> None:
-    """Ours are left out if there is no room or the name is taken."""
+    """Our metadata never replaces the user's, and is left out if there is too much of it."""
     mine = {"http.etag": "mine", "big": "x" * (MAX_META_BYTES - 40)}
     found = make_page(answer(etag="theirs", last_modified="y" * 100), told(meta=mine), NOW, 1_000)
     assert found.meta == mine
@@ -78,7 +78,7 @@ def test_the_users_own_strings_come_back_untouched() -> None:
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 520])
 def test_some_answers_are_asked_again(status: int) -> None:
-    """The same request may succeed later."""
+    """A status after which the same request may succeed later raises TryLaterError."""
     with pytest.raises(TryLaterError) as caught:
         check_response(answer(status))
     assert caught.value.message == f"status {status}"
@@ -86,7 +86,7 @@ def test_some_answers_are_asked_again(status: int) -> None:
 
 @pytest.mark.parametrize("status", [304, 300, 400, 401, 403, 404, 410, 451])
 def test_other_errors_are_final(status: int) -> None:
-    """The message contains the status."""
+    """A status that will not change raises PageError with the reason `http-status`."""
     with pytest.raises(PageError) as caught:
         check_response(answer(status))
     assert caught.value.reason is Reason.HTTP_STATUS
@@ -94,12 +94,15 @@ def test_other_errors_are_final(status: int) -> None:
 
 @pytest.mark.parametrize("status", [200, 203, 301, 308])
 def test_pages_and_redirects_pass(status: int) -> None:
-    """The caller follows redirects."""
+    """Pages and redirects raise no error; the caller follows the redirects."""
     check_response(answer(status, location="/b"))
 
 
 def test_a_wall_is_final_and_named() -> None:
-    """Its status alone would lead to a retry."""
+    """A response from an anti-bot wall raises a final error with the wall's name.
+
+    Its status 503 alone would cause a retry.
+    """
     with pytest.raises(WallError) as caught:
         check_response(answer(503, cf_mitigated="challenge"))
     assert (caught.value.wall, caught.value.reason) == ("cloudflare", Reason.WALL)
@@ -119,12 +122,12 @@ def test_a_wall_is_final_and_named() -> None:
     ],
 )
 def test_a_body_is_read_where_it_may_matter(status: int, content_type: str, wanted: bool) -> None:
-    """The bodies of pages, and of errors that may be walls."""
+    """A body is read if it may be a page, or an error page that may be a wall."""
     assert wants_body(status, {"content-type": content_type}) is wanted
 
 
 def test_another_type_is_not_html_though_its_body_was_not_read() -> None:
-    """The reason is not `empty`."""
+    """The reason is `not-html`, and not `empty`, if the body of another media type was not read."""
     with pytest.raises(PageError) as caught:
         make_page(answer(body=b"", content_type="application/pdf"), told(), NOW, 1_000)
     assert caught.value.reason is Reason.NOT_HTML
@@ -145,12 +148,12 @@ def test_another_type_is_not_html_though_its_body_was_not_read() -> None:
     ],
 )
 def test_trouble_is_final_or_is_asked_again(trouble: Trouble, reason: Reason | None) -> None:
-    """The message names the trouble."""
+    """A request error is final and has a reason, or it causes another attempt later."""
     meant = error_for_trouble(WebError(trouble, "why"))
     assert meant.message == f"{trouble}: why"
     assert isinstance(meant, TryLaterError) if reason is None else meant.reason is reason
 
 
 def test_a_time_has_microseconds_and_is_utc() -> None:
-    """A whole second has them too."""
+    """A time is formatted in UTC with six decimals, even at a whole second."""
     assert format_rfc3339(0.0) == "1970-01-01T00:00:00.000000Z"

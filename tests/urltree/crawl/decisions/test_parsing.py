@@ -1,4 +1,4 @@
-"""The content of RSS, Atom, RDF, CDF and JSON feeds, intact or damaged."""
+"""RSS, Atom, RDF, CDF and JSON feeds are parsed, whether intact or damaged."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ FORMATS = {"rss": RSS, "atom": ATOM, "rdf": RDF, "cdf": CDF, "json": JSON}
 
 @pytest.mark.parametrize("body", FORMATS.values(), ids=FORMATS)
 def test_an_item_is_the_same_in_every_format(body: str | bytes) -> None:
-    """A site that changes its format does not send its items again."""
+    """An item is equal in every format, so a feed that changes its format has no new items."""
     assert parsed(body) == ParsedFeed(title="News", items=(ITEM,))
 
 
 def test_a_version_of_json_feed_is_as_good_as_the_other() -> None:
-    """Versions 1 and 1.1 differ only in authors."""
+    """JSON Feed version 1 is parsed like version 1.1, because they differ only in authors."""
     assert parsed(json(version="https://jsonfeed.org/version/1")).title == "News"
 
 
@@ -77,7 +77,7 @@ def test_a_version_of_json_feed_is_as_good_as_the_other() -> None:
     ],
 )
 def test_what_is_no_feed_is_an_error(body: bytes) -> None:
-    """Most often it is an HTML page instead of the feed."""
+    """A body that is not a feed, most often an HTML page, raises the error `not-a-feed`."""
     with pytest.raises(WebError) as caught:
         parsed(body)
     assert caught.value.trouble is Trouble.NOT_A_FEED
@@ -85,7 +85,7 @@ def test_what_is_no_feed_is_an_error(body: bytes) -> None:
 
 @pytest.mark.parametrize("body", [rss(), atom(), json()])
 def test_a_feed_without_items_is_a_feed(body: str | bytes) -> None:
-    """A new site has not published anything yet."""
+    """A feed without items is valid: a new site may not have published anything yet."""
     assert parsed(body) == ParsedFeed(title="News")
 
 
@@ -100,7 +100,7 @@ def test_a_feed_without_items_is_a_feed(body: str | bytes) -> None:
     ],
 )
 def test_a_damaged_feed_gives_what_it_has(damaged: str) -> None:
-    """Feedparser's `bozo` flag alone is not an error."""
+    """The items of a damaged feed are read, although feedparser sets its `bozo` flag."""
     assert [item.link for item in parsed(damaged).items] == [ITEM.link]
 
 
@@ -121,7 +121,7 @@ def test_a_damaged_feed_gives_what_it_has(damaged: str) -> None:
     ],
 )
 def test_the_link_of_an_rss_item_is_an_address(item: str, link: str) -> None:
-    """It is resolved as in a browser; the counting host of feedburner is avoided."""
+    """An item's link is resolved as in a browser, and Feedburner's origLink replaces it."""
     spaces = (
         'xmlns:f="http://rssnamespace.org/feedburner/ext/1.0" xmlns:a="http://www.w3.org/2005/Atom"'
     )
@@ -139,14 +139,17 @@ def test_the_link_of_an_rss_item_is_an_address(item: str, link: str) -> None:
     ],
 )
 def test_the_link_of_an_atom_entry_is_its_alternate(entry: str, link: str) -> None:
-    """The link to a page comes first; without a link, an id that is a URL."""
+    """The link of an entry is its alternate link, or else its id if this is a URL.
+
+    A link to HTML takes precedence over links to other media types.
+    """
     assert [found.link for found in parsed(atom(entry)).items] == [
         "https://news.example.org" + link
     ]
 
 
 def test_xml_base_is_nested() -> None:
-    """Each base is relative to the one outside it (XML Base, section 4)."""
+    """Each xml:base is resolved against the base of the enclosing element (XML Base, section 4)."""
     entry = '<link xml:base="c/" href="1"/>'
     assert parsed(atom(entry, attributes='xml:base="https://b.org/"')).items == (
         FeedItem("https://b.org/c/1"),
@@ -155,7 +158,7 @@ def test_xml_base_is_nested() -> None:
 
 
 def test_the_link_of_a_json_item_may_be_elsewhere() -> None:
-    """Link blogs have only external_url, and the id is often the URL."""
+    """Without a url, the link of a JSON item is its external_url, or an id that is a URL."""
     found = parsed(
         json({"external_url": "https://a.org/1"}, {"id": "https://a.org/2"}, {"id": 3}, "4", {})
     )
@@ -179,5 +182,5 @@ def test_the_link_of_a_json_item_may_be_elsewhere() -> None:
     ],
 )
 def test_an_item_without_a_page_is_left_out_and_counted(item: str) -> None:
-    """There is no page to fetch."""
+    """An item without a link to a web page is not returned, but counted as skipped."""
     assert parsed(rss(item)) == ParsedFeed(title="News", skipped=1)

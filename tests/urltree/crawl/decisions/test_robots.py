@@ -23,7 +23,7 @@ def rules(*lines: str) -> Robots:
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 451])
 def test_without_a_robots_txt_everything_is_allowed(status: int) -> None:
-    """A status 4xx means that there are no rules (2.3.1.3)."""
+    """A status 4xx except 429 means that there are no rules: all URLs are allowed (2.3.1.3)."""
     found = interpret_robots(answer(status, b"User-agent: *\nDisallow: /"), UNTIL)
     assert isinstance(found, RobotsText)
     assert Robots(found).allows("https://news.example/a")
@@ -33,28 +33,34 @@ def test_without_a_robots_txt_everything_is_allowed(status: int) -> None:
     "came", [answer(429), answer(500), answer(503), WebError(Trouble.TIMEOUT, "none in 20 s")]
 )
 def test_nothing_is_allowed_while_it_cannot_be_read(came: Response | WebError) -> None:
-    """5xx, 429 and no response: denied for now, with a message that names the cause (2.3.1.4)."""
+    """After a 5xx, a 429 or no response, there is an error, and no URL is allowed (2.3.1.4)."""
     found = interpret_robots(came, UNTIL)
     assert isinstance(found, str)
     assert found.startswith(("status ", "timeout: "))
 
 
 def test_redirects_that_lead_nowhere_are_no_rules() -> None:
-    """More than five redirects may count as no robots.txt (2.3.1.2)."""
+    """After more than five redirects there are no rules: all URLs are allowed (2.3.1.2)."""
     found = interpret_robots(WebError(Trouble.REDIRECT, "more than 5"), UNTIL)
     assert isinstance(found, RobotsText)
     assert Robots(found).allows("https://news.example/a")
 
 
 def test_our_own_group_counts_before_that_of_all() -> None:
-    """Case and position of the group do not matter."""
+    """The group of our own user agent applies instead of the group `*`.
+
+    The case of its name and its position in the file do not matter.
+    """
     robots = rules("User-agent: *", "Disallow: /", "", "User-agent: URLtree", "Disallow: /private")
     assert robots.allows("https://news.example/a")
     assert not robots.allows("https://news.example/private/a")
 
 
 def test_the_longest_rule_wins_and_wildcards_are_understood() -> None:
-    """At equal length Allow wins (2.2.2, 2.2.3)."""
+    """The longest matching rule applies, and a rule may contain the wildcards `*` and `$`.
+
+    See RFC 9309, sections 2.2.2 and 2.2.3.
+    """
     robots = rules(
         "User-agent: *", "Disallow: /*?print=1$", "Disallow: /a", "Allow: /a/b", "Disallow: /ä"
     )
@@ -66,14 +72,17 @@ def test_the_longest_rule_wins_and_wildcards_are_understood() -> None:
 
 
 def test_a_crawl_delay_is_read() -> None:
-    """It is None if it is missing or not a number."""
+    """Crawl-delay is a number of seconds, or None if it is missing or not a number."""
     assert rules("User-agent: *", "Crawl-delay: 2.5").crawl_delay == 2.5
     assert rules("User-agent: *", "Crawl-delay: soon").crawl_delay is None
     assert rules("User-agent: *", "Disallow: /a").crawl_delay is None
 
 
 def test_its_first_500_kib_are_read() -> None:
-    """Only whole lines count: half a rule would forbid more than the whole one."""
+    """Only the complete lines within the first 500 KiB are read.
+
+    A rule that is cut off would forbid more URLs than the complete one.
+    """
     body = b"User-agent: *\nDisallow: /a\n" + b"#" * (MAX_BYTES - 38) + b"\nDisallow: /b/c/d\n"
     found = interpret_robots(answer(200, body), UNTIL)
     assert isinstance(found, RobotsText)
@@ -84,7 +93,7 @@ def test_its_first_500_kib_are_read() -> None:
 
 @pytest.mark.parametrize("body", [b"\xef\xbb\xbfUser-agent: *\nDisallow: /a", b"\xff\xfe\0", b""])
 def test_any_bytes_are_read(body: bytes) -> None:
-    """A byte order mark, or bytes that are not text."""
+    """A robots.txt may be empty, begin with a byte order mark, or contain invalid bytes."""
     found = interpret_robots(answer(200, body), UNTIL)
     assert isinstance(found, RobotsText)
     assert Robots(found).allows("https://news.example/b")
@@ -100,5 +109,8 @@ def test_any_bytes_are_read(body: bytes) -> None:
     ],
 )
 def test_each_scheme_host_and_port_has_its_own(url: str, robots: str) -> None:
-    """See RFC 9309, 2.3; a password is not sent."""
+    """Each scheme, host and port has its own robots.txt, whose URL contains no password.
+
+    See RFC 9309, section 2.3.
+    """
     assert robots_url(url) == robots

@@ -1,4 +1,4 @@
-"""Keys are returned once and in order when they are due."""
+"""A schedule returns each key once when it is due, the longest due key first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ A, B, C = (0, b"a"), (0, b"b"), (1, b"a")
 
 
 def test_what_is_due_comes_out_longest_due_first_and_once() -> None:
-    """Keys that are not due stay."""
+    """`pop` returns the due keys once, the longest due key first; the other keys stay."""
     schedule = Schedule()
     for key, due in ((A, 30.0), (B, 10.0), (C, 40.0)):
         schedule.put(key, due)
@@ -23,7 +23,7 @@ def test_what_is_due_comes_out_longest_due_first_and_once() -> None:
 
 
 def test_a_key_that_is_put_again_is_due_when_it_was_put_last() -> None:
-    """The new time may be earlier or later."""
+    """If a key is put again, only its new time applies, whether it is earlier or later."""
     schedule = Schedule()
     schedule.put(A, 30.0)
     schedule.put(A, 10.0)
@@ -35,7 +35,7 @@ def test_a_key_that_is_put_again_is_due_when_it_was_put_last() -> None:
 
 
 def test_what_is_never_due_is_not_kept() -> None:
-    """A feed that is gone is an example."""
+    """A key that is put with an infinite time is removed, as for a feed that is gone."""
     schedule = Schedule()
     schedule.put(A, 1.0)
     schedule.put(A, math.inf)
@@ -43,7 +43,7 @@ def test_what_is_never_due_is_not_kept() -> None:
 
 
 def test_moving_one_key_for_ever_takes_no_memory() -> None:
-    """The heap is rebuilt when most of its entries are stale."""
+    """Many changes of one key take no memory, because the heap is rebuilt without stale entries."""
     schedule = Schedule()
     for due in range(10_000):
         schedule.put(A, float(due))
@@ -64,7 +64,7 @@ _STEPS = st.one_of(
 
 @given(st.lists(_STEPS, max_size=300))
 def test_a_schedule_does_what_a_dict_does(steps: list[tuple[object, ...]]) -> None:
-    """For any sequence of operations."""
+    """For any sequence of operations, a schedule gives the same results as a dict."""
     schedule = Schedule()
     model: dict[FeedKey, float] = {}
     for name, *arguments in steps:

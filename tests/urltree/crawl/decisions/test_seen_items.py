@@ -1,4 +1,4 @@
-"""Which items of a feed are new to its site, and how long they are remembered."""
+"""Which items of a feed are new to its site, and how long the site's seen items are stored."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STATE = FeedState(site="example.org", feed="https://example.org/rss", url="https
 
 
 def item(name: str, published: str | None = None) -> FeedItem:
-    """Return an item with an address of its own."""
+    """Return an item whose title is `name` and whose link contains `name`."""
     return FeedItem(f"https://example.org/{name}", name, None, published)
 
 
@@ -38,7 +38,7 @@ def names(items: list[FeedItem]) -> str:
 
 
 def test_the_row_is_pinned() -> None:
-    """Rows in Kafka outlive releases."""
+    """A row is stored as exactly these bytes, because later releases read the rows in Kafka."""
     row = bytes.fromhex("3ff00000000000004000000000000000")
     assert SeenItemRow(1.0, 2.0).encode() == row
     assert SeenItemRow.decode(row) == SeenItemRow(1.0, 2.0)
@@ -46,13 +46,13 @@ def test_the_row_is_pinned() -> None:
 
 @pytest.mark.parametrize("row", [b"", b"x" * 15, b"x" * 17])
 def test_a_row_of_another_length_is_another_version(row: bytes) -> None:
-    """It is an error of ours, and the worker ends."""
+    """A row of another length raises FeedStateError, which ends the worker."""
     with pytest.raises(FeedStateError):
         SeenItemRow.decode(row)
 
 
 def test_a_row_is_written_again_only_in_the_second_half_of_its_life() -> None:
-    """An item that stays in its feed costs one write in 30 days instead of one per poll."""
+    """The row of an item that stays in its feed is written once in 30 days, not at each poll."""
     row = SeenItemRow(0.0, 0.0)
     assert update_row(None, NEW, 5.0, DAYS) == SeenItemRow(5.0, 5.0)
     assert update_row(row, OLD, 30 * DAY, DAYS) is None
@@ -60,14 +60,17 @@ def test_a_row_is_written_again_only_in_the_second_half_of_its_life() -> None:
 
 
 def test_a_replay_puts_the_row_that_is_there() -> None:
-    """The disk may be ahead of the changelog; an old record does not reset the times."""
+    """Replaying an old record returns the stored row, and does not reset its times.
+
+    This happens if the disk is ahead of the changelog.
+    """
     assert update_row(SeenItemRow(5.0, 5.0), NEW, 5.0, DAYS) == SeenItemRow(5.0, 5.0)
     assert update_row(SeenItemRow(5.0, 9.0), NEW, 5.0, DAYS) == SeenItemRow(5.0, 9.0)
 
 
 @given(st.lists(st.integers(0, 40 * 24), max_size=200))
 def test_an_item_that_is_polled_is_never_forgotten_while_it_is_there(hours: list[int]) -> None:
-    """It is forgotten 30 to 60 days after it has left the feed."""
+    """The row of an item is kept while the feed contains the item, and 30 to 60 days longer."""
     row = SeenItemRow(0.0, 0.0)
     now = 0.0
     for gap in hours:
@@ -81,7 +84,7 @@ def test_an_item_that_is_polled_is_never_forgotten_while_it_is_there(hours: list
 
 
 def test_each_hash_comes_once_in_the_feeds_order() -> None:
-    """New items are marked."""
+    """Items with the same hash are returned once, in the feed's order, with a mark on new items."""
     items = [item("c"), item("b"), item("c"), item("a")]
     seen, new = find_new_items(items, lambda name: name == item("b").hash)
     assert [found.hash for found in seen] == [item(name).hash for name in "cba"]
@@ -99,7 +102,7 @@ def test_each_hash_comes_once_in_the_feeds_order() -> None:
     ],
 )
 def test_the_oldest_comes_first(dates: tuple[str | None, ...], order: str) -> None:
-    """By date if all have one; otherwise the last item of the feed is the oldest."""
+    """Items are sorted by date. If dates are missing or equal, the feed's last item is first."""
     items = [
         item(name, day and f"2026-01-0{day}T00:00:00+00:00")
         for name, day in zip("abc", dates, strict=True)
@@ -108,7 +111,7 @@ def test_the_oldest_comes_first(dates: tuple[str | None, ...], order: str) -> No
 
 
 def test_the_same_body_is_read_once_a_day() -> None:
-    """So the rows of its items do not expire."""
+    """An unchanged body is parsed again once a day, so that the rows of its items do not expire."""
     state = replace(STATE, last_poll=10 * DAY)
     assert not is_reading_due(state, {}, 10.9 * DAY)
     assert is_reading_due(state, {}, 11 * DAY)
@@ -116,14 +119,17 @@ def test_the_same_body_is_read_once_a_day() -> None:
 
 
 def test_a_body_that_was_asked_for_without_condition_is_read() -> None:
-    """The condition was left out because responses 304 are not trusted for longer."""
+    """The response to an unconditional request is parsed even if the last parse was today.
+
+    Such a request is sent because responses 304 are not trusted for longer.
+    """
     state = replace(STATE, last_poll=10 * DAY, etag="1")
     assert is_reading_due(state, {}, 10.5 * DAY)
     assert not is_reading_due(state, {"If-None-Match": "1"}, 10.5 * DAY)
 
 
 def test_a_site_is_swept_once_a_day() -> None:
-    """Each of its feeds causes a sweep."""
+    """The expired rows of a site are deleted once a day for each of its feeds."""
     assert is_sweep_due(STATE, 0.0)
     assert not is_sweep_due(replace(STATE, swept_at=0.0), DAY)
     assert is_sweep_due(replace(STATE, swept_at=0.0), DAY + 1)

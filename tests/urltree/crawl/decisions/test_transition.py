@@ -1,4 +1,4 @@
-"""The changes of a feed's state by a poll."""
+"""How a poll changes the state of a feed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MOVED = "http://news.example/rss"
 
 
 def test_a_feed_that_was_added_is_due_at_once() -> None:
-    """It keeps the user's title and metadata."""
+    """A new feed is due at once, has the user's title and metadata, and no validators."""
     state = new_feed_state(FEED, SITE, NOW, "News", {"team": "a"})
     assert (state.url, state.title, state.meta) == (FEED, "News", {"team": "a"})
     assert (
@@ -50,47 +50,50 @@ def test_a_feed_that_was_added_is_due_at_once() -> None:
     ) == (NOW, NOW, {})
 
 
-# Conditional GET
+# Conditional requests
 
 
 def test_validators_go_back_as_they_came() -> None:
-    """Both are sent unchanged."""
+    """A conditional request contains the stored ETag and Last-Modified unchanged."""
     assert conditional_headers(DAILY, NOW + HOUR) == CONDITIONAL
 
 
 def test_only_what_was_given_goes_back() -> None:
-    """No empty header is sent."""
+    """A conditional request contains only the validators that the server has sent."""
     assert conditional_headers(polled(*every(DAY), etag='"1"'), NOW) == {"If-None-Match": '"1"'}
     assert conditional_headers(polled(*every(DAY)), NOW) == {}
 
 
 def test_a_304_keeps_the_validators() -> None:
-    """It often has none, or those of another server."""
+    """A 304 does not change the validators: it often has none, or those of another server."""
     state = poll(DAILY, PollResult.UNCHANGED, etag='"other"')
     assert (state.etag, state.last_modified) == (DAILY.etag, DAILY.last_modified)
 
 
 def test_the_same_body_with_another_validator_replaces_it() -> None:
-    """The response is a 200, although the body is unchanged."""
+    """A 200 with an unchanged body and a new validator replaces the stored validator."""
     state = poll(DAILY, PollResult.UNCHANGED, status=200, etag='"other"')
     assert (state.etag, state.last_modified) == ('"other"', DAILY.last_modified)
 
 
 def test_items_replace_the_validators_also_by_none() -> None:
-    """An old ETag would ask for changes since then for ever."""
+    """A response with items replaces both validators, and deletes those that it does not contain.
+
+    A kept old validator would be sent with every later request.
+    """
     state = poll(DAILY, PollResult.ITEMS, items=every(DAY), etag='"new"', body_hash="ff")
     assert (state.etag, state.last_modified, state.body_hash) == ('"new"', None, "ff")
 
 
 @pytest.mark.parametrize("result", [PollResult.FAILED, PollResult.GONE])
 def test_no_failure_touches_the_validators(result: PollResult) -> None:
-    """An error page has an ETag too."""
+    """A failed poll does not change the validators, because an error page may have an ETag too."""
     state = poll(DAILY, result, etag='"error page"')
     assert (state.etag, state.unconditional_at) == (DAILY.etag, DAILY.unconditional_at)
 
 
 def test_nobody_is_believed_who_says_304_for_a_whole_day() -> None:
-    """The next request is unconditional, and its response starts another day."""
+    """After a day of responses 304 the next request is unconditional, and starts another day."""
     state = DAILY
     for _ in range(3):
         state = poll(state)
@@ -101,18 +104,21 @@ def test_nobody_is_believed_who_says_304_for_a_whole_day() -> None:
 
 
 def test_nobody_is_believed_until_its_list_is_replaced() -> None:
-    """An unconditional request every six hours, less an interval, finds what a wrong 304 hides."""
+    """Before all items can be replaced, one request is unconditional, in case a 304 is wrong.
+
+    Here the items are replaced in six hours, so it is sent six hours less one interval later.
+    """
     state = polled(*every(30 * MINUTE, 13), etag='"1"')
     assert (state.window, state.interval) == (6 * HOUR, 15 * MINUTE)
     assert conditional_headers(state, NOW + 5.5 * HOUR) != {}
     assert conditional_headers(state, NOW + 5.75 * HOUR) == {}
 
 
-# Redirects
+# Permanent redirects
 
 
 def test_a_permanent_redirect_is_kept_when_all_polls_of_seven_days_have_seen_it() -> None:
-    """It is not kept earlier."""
+    """A permanent redirect replaces the URL only after all polls of seven days have seen it."""
     state = poll(DAILY, moved_to=MOVED, at=NOW)
     for days in (1, 3, 6.99):
         state = poll(state, moved_to=MOVED, at=NOW + days * DAY)
@@ -124,7 +130,10 @@ def test_a_permanent_redirect_is_kept_when_all_polls_of_seven_days_have_seen_it(
 
 @pytest.mark.parametrize("then", [None, FEED, "http://parked.example/"])
 def test_a_301_that_goes_back_or_elsewhere_starts_anew(then: str | None) -> None:
-    """Sites that are down redirect everybody to another page for a while."""
+    """If a poll sees no redirect or another target, the seven days of a redirect start again.
+
+    Sites that are down redirect all requests to another page for a while.
+    """
     state = poll(DAILY, moved_to=MOVED, at=NOW)
     state = poll(state, moved_to=then, at=NOW + 4 * DAY)
     state = poll(state, moved_to=MOVED, at=NOW + 8 * DAY)
@@ -132,30 +141,33 @@ def test_a_301_that_goes_back_or_elsewhere_starts_anew(then: str | None) -> None
 
 
 def test_https_of_the_same_address_is_kept_at_once() -> None:
-    """Sites do not return to http."""
+    """A redirect to https of the same address replaces the URL at once, without seven days."""
     state = poll(DAILY, moved_to=FEED.replace("http:", "https:"))
     assert (state.url, state.feed) == (FEED.replace("http:", "https:"), FEED)
 
 
 @pytest.mark.parametrize("to", ["https://www.news.example/feed/", "https://news.example/feed"])
 def test_https_of_another_address_waits_like_any_other(to: str) -> None:
-    """One more slash or another name makes another address."""
+    """A redirect to https with another path or host must wait for seven days like any other."""
     state = poll(DAILY, moved_to=to)
     assert (state.url, state.redirect) == (FEED, to)
 
 
 def test_a_failed_poll_says_nothing_of_a_redirect() -> None:
-    """It neither extends nor ends the redirect."""
+    """A failed poll neither confirms nor ends a permanent redirect."""
     state = poll(DAILY, moved_to=MOVED, at=NOW)
     state = failed(state, at=NOW + DAY, moved_to="http://down.example/")
     assert (state.redirect, state.redirect_since) == (MOVED, NOW)
 
 
-# Outcomes, and when a feed is due
+# Outcomes of polls, and when a feed is due
 
 
 def test_an_outcome_counts_once_and_in_its_turn() -> None:
-    """An outcome that was sent again after a crash is stale; so is another feed's."""
+    """Only the outcome of the feed's next poll is expected.
+
+    An outcome that was sent again after a crash, or belongs to another feed, is not.
+    """
 
     def outcome(sequence: int, feed: str = FEED, site: str = SITE) -> PollOutcome:
         return PollOutcome(
@@ -170,33 +182,33 @@ def test_an_outcome_counts_once_and_in_its_turn() -> None:
 
 
 def test_a_feed_says_its_own_title() -> None:
-    """The user's title applies until then; if the feed has none, its last title."""
+    """The feed's own title replaces the user's title; without one, the last title is kept."""
     state = replace(feed(), title="added as")
     assert poll(state, PollResult.ITEMS).title == "added as"
     assert poll(state, PollResult.ITEMS, title="News").title == "News"
 
 
 def test_new_items_are_counted() -> None:
-    """The count is of the items sent to fetches."""
+    """The state counts the new items, which are those that are sent to the topic fetches."""
     state = polled(*every(HOUR, 5))
     assert poll(state, PollResult.ITEMS, items=(item(1.0), item(2.0, is_new=False))).items == 6
 
 
 def test_skipped_hours_of_the_list_hold_for_the_next_poll() -> None:
-    """The poll is due at nine, but skipped until noon."""
+    """A poll that is due in the feed's skipped hours is postponed, here from 9:00 to 12:00."""
     state = polled(*every(2 * HOUR), skip_hours=(8, 9, 10, 11))
     assert NOW + 4 * HOUR <= state.next_due < NOW + 5 * HOUR
     assert state.interval == HOUR
 
 
 def test_a_feed_that_is_due_soon_or_was_due_just_now_keeps_its_time() -> None:
-    """A restart is not an outage."""
+    """After a restart, a feed that is due soon or was due just now keeps its due time."""
     for now in (NOW, DAILY.next_due, DAILY.next_due + DAILY.interval):
         assert due_after_takeover(DAILY, now) == DAILY.next_due
 
 
 def test_feeds_overdue_after_an_outage_are_spread_over_one_interval() -> None:
-    """They are spread evenly within it."""
+    """After an outage, overdue feeds are spread evenly over one interval."""
     now = NOW + 30 * DAY
     states = [replace(DAILY, feed=f"{FEED}/{number}") for number in range(1_000)]
     waits = [due_after_takeover(state, now) - now for state in states]
@@ -209,18 +221,18 @@ def test_feeds_overdue_after_an_outage_are_spread_over_one_interval() -> None:
 
 @given(st.floats(0, 1e6), st.floats(0, 1))
 def test_another_rebalance_changes_no_turn(outage: float, later: float) -> None:
-    """The feed waits for the same time, however often the time is calculated before."""
+    """After an outage, each later rebalance before the feed's due time gives the same due time."""
     now = DAILY.next_due + DAILY.interval + 1 + outage
     due = due_after_takeover(DAILY, now)
     assert due_after_takeover(DAILY, now + later * (due - now)) == due
 
 
 def test_a_feed_that_is_gone_is_never_due() -> None:
-    """It is due again when it is added again."""
+    """A feed that is gone is never due after a restart."""
     assert due_after_takeover(poll(DAILY, PollResult.GONE), NOW + 30 * DAY) == math.inf
 
 
-# Whatever happens
+# Properties that hold for any outcomes
 
 _SECONDS = st.none() | st.floats(-1e9, 1e18) | st.just(math.inf)
 _ITEMS = st.lists(
@@ -254,7 +266,10 @@ _RULES = st.builds(PollRules, st.floats(1, HOUR), st.floats(HOUR, 30 * DAY), st.
 def test_a_feed_is_always_due_later_within_its_bounds(
     outcomes: list[dict[str, object]], rules: PollRules
 ) -> None:
-    """For any outcome: no NaN, no past, and no more than the longest wait and a week of skips."""
+    """After any outcomes, a feed is due later than its poll, by at most a maximum wait.
+
+    This maximum is the longest wait and one week of skipped hours.
+    """
     state = feed()
     longest = 1.1 * max(rules.interval_max, BACKOFF_MAX, PROBE) + 7 * DAY
     for number, fields in enumerate(outcomes, start=1):

@@ -1,4 +1,4 @@
-"""Walls are recognised, and pages about walls are not mistaken for walls."""
+"""Walls (pages of anti-bot services and consent pages) are recognised; other pages are not."""
 
 from __future__ import annotations
 
@@ -45,24 +45,24 @@ WALLS = [
 
 @pytest.mark.parametrize(("name", "status", "headers", "html"), WALLS)
 def test_a_wall_is_named(name: str, status: int, headers: dict[str, str], html: bytes) -> None:
-    """Its headers and marks identify it, in any case of letters."""
+    """A wall is recognised by its headers and by strings in its HTML, in upper or lower case."""
     assert find_wall(status, headers, html) == name
     assert find_wall(status, headers, html.upper()) == name
 
 
 def test_every_shipped_wall_is_met_by_a_test() -> None:
-    """No entry of walls.yaml is untested."""
+    """These tests contain an example of every wall in walls.yaml."""
     assert {name for name, *_ in WALLS} == {found.name for found in load_walls()}
 
 
 @pytest.mark.parametrize(("name", "status", "headers", "html"), WALLS)
 def test_an_article_that_shows_a_walls_marks_is_an_article(
-    name: str,  # noqa: ARG001 - the same list
+    name: str,  # noqa: ARG001 - the test has the parameters of WALLS
     status: int,  # noqa: ARG001
     headers: dict[str, str],
     html: bytes,
 ) -> None:
-    """The same server sends it with status 200, and it quotes the wall's code."""
+    """An article with status 200 is not a wall, even if it quotes a wall's HTML."""
     kept = {key: value for key, value in headers.items() if key == "server"}
     assert find_wall(200, kept, b"<html><body>" + ARTICLE + html) is None
 
@@ -70,14 +70,14 @@ def test_an_article_that_shows_a_walls_marks_is_an_article(
 @pytest.mark.parametrize("html", [b"<p>short", ARTICLE, b"<title>Just a moment...</title>"])
 @pytest.mark.parametrize("status", [200, 404, 410, 500, 503])
 def test_an_answer_of_a_protected_site_is_no_wall(status: int, html: bytes) -> None:
-    """The server may be Cloudflare, and pages may contain the vendors' scripts."""
+    """A page of a protected site is not a wall, although it contains the vendor's scripts."""
     scripts = b"<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script>"
     assert find_wall(status, {"server": "cloudflare", "cf-ray": "8"}, html + scripts) is None
     assert find_wall(200, {"x-datadome": "protected"}, html) is None
 
 
 def test_an_article_behind_a_consent_banner_is_an_article() -> None:
-    """Thousands of articles have the banner's script in their head."""
+    """An article is not a wall, although its head contains the script of a consent banner."""
     head = b"<head><script src='https://cdn.privacy-mgmt.com/unified/a.js'></script></head>"
     assert find_wall(200, {}, head + ARTICLE) is None
 
@@ -87,7 +87,7 @@ def test_an_article_behind_a_consent_banner_is_an_article() -> None:
     ["https://news.example/consent.google.com", "/a", "https://[", "https://xconsent.google.com/"],
 )
 def test_other_redirects_are_no_walls(location: str) -> None:
-    """Only the host of the address decides."""
+    """A redirect is a consent wall only if the host of its target is a consent host."""
     assert find_wall(302, {"location": location}, b"") is None
 
 
@@ -95,5 +95,5 @@ def test_other_redirects_are_no_walls(location: str) -> None:
     "html", [b"", b"<" * MAX_WALL, b"<script>" * 9_000, b"<!--" * 16_000, bytes(range(256)) * 256]
 )
 def test_no_page_takes_long(html: bytes) -> None:
-    """Repeated markup ends soon."""
+    """The search for walls is fast on any page, even on a page of repeated markup."""
     assert find_wall(200, {"server": "ddos-guard"}, html) is None

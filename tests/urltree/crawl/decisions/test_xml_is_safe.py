@@ -1,4 +1,4 @@
-"""The XML of a feed reaches no file, no external entity and no network."""
+"""Parsing the XML of a feed opens no file, loads no external entity, and uses no network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INSIDE = "what stands in a file"
 
 @pytest.fixture
 def server() -> Iterator[socket.socket]:
-    """A listening socket on loopback that shows whether a client has connected."""
+    """Yield a listening socket on loopback, which shows whether a client has connected."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(0)
         yield listening
@@ -27,20 +27,20 @@ def server() -> Iterator[socket.socket]:
 
 @pytest.fixture
 def address(server: socket.socket) -> str:
-    """Return the server's URL."""
+    """Return the URL of the listening socket."""
     return f"http://127.0.0.1:{server.getsockname()[1]}/"
 
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Path:
-    """Return a file that contains a feed and that no feed may read."""
+    """Return the path of a file that contains a feed and that the parser may not open."""
     path = tmp_path / "secret.xml"
     path.write_text(f"<rss><channel><title>{INSIDE}</title></channel></rss>")
     return path
 
 
 def somebody_came(server: socket.socket) -> bool:
-    """Return whether a connection waits to be accepted."""
+    """Return whether a client has connected to the listening socket."""
     try:
         server.accept()[0].close()
     except BlockingIOError:
@@ -49,15 +49,15 @@ def somebody_came(server: socket.socket) -> bool:
 
 
 def feed(prologue: str, title: str = "t", inside: str = "") -> str:
-    """Return an RSS feed with a text before it."""
+    """Return an RSS feed with a text before its first element."""
     return (
         f'<?xml version="1.0"?>{prologue}<rss version="2.0"><channel><title>{title}</title>'
         f"{inside}{RSS_ITEM}</channel></rss>"
     )
 
 
-# Feedparser drops declarations before the first element. It takes the tag in this instruction for
-# that element, so it keeps the declarations and expat sees them.
+# Feedparser drops declarations before the first element. It mistakes the tag in this processing
+# instruction for the first element. So it keeps the declarations after it, and expat parses them.
 HIDING = "<?hide <a?>"
 ENTITY = '<!DOCTYPE rss [<!ENTITY e SYSTEM "{}">]>'
 ATTACKS = {
@@ -83,7 +83,7 @@ ATTACKS = {
 def test_nothing_is_read_from_a_file_or_a_server(
     attack: str, server: socket.socket, address: str, secret: Path
 ) -> None:
-    """The feed itself is still parsed."""
+    """No attack makes the parser open a file or a connection; the feed itself is parsed."""
     for target in (secret.as_uri(), str(secret), address):
         found = parsed(attack.replace("{}", target).replace("{0}", target))
         assert [item.link for item in found.items] == ["https://news.example.org/1"]
@@ -94,7 +94,10 @@ def test_nothing_is_read_from_a_file_or_a_server(
 def test_a_body_is_no_name_of_a_file_or_a_server(
     server: socket.socket, address: str, secret: Path
 ) -> None:
-    """Feedparser would open these names if it got text: the first assertion shows it."""
+    """A body that is a file name or a URL is not opened.
+
+    Feedparser opens such names if it is called with text, as the first assertion shows.
+    """
     assert feedparser.parse(str(secret)).feed.title == INSIDE
     for body in (str(secret), secret.as_uri(), address, "/etc/passwd", f"feed:{address}"):
         with pytest.raises(WebError):
@@ -113,7 +116,7 @@ def test_an_address_of_a_feed_or_its_charset_is_not_opened(
 
 
 def laughs(levels: int, hidden: str) -> str:
-    """Return nested entities: ten times as many on each level, 10 ** levels of the innermost."""
+    """Return a feed with nested entities, each of which contains the next lower one ten times."""
     entities = "".join(
         f'<!ENTITY l{level} "{f"&l{level - 1};" * 10}">' for level in range(1, levels)
     )
@@ -121,22 +124,22 @@ def laughs(levels: int, hidden: str) -> str:
 
 
 def blowup(hidden: str) -> str:
-    """Return one long entity that is used many times: 10 KB by 10,000."""
+    """Return a feed that uses one entity of 10 KB 10,000 times."""
     return feed(f'{hidden}<!DOCTYPE rss [<!ENTITY a "{"a" * 10_000}">]>', "&a;" * 10_000)
 
 
 @pytest.mark.parametrize("bomb", [laughs(10, HIDING), blowup(""), blowup(HIDING)])
 def test_entities_do_not_explode(bomb: str) -> None:
-    """An item's texts keep their limits in a "billion laughs" or a "quadratic blow-up" attack."""
+    """A "billion laughs" or "quadratic blow-up" attack gives a short title in a limited time."""
     started = time.process_time()
     found = parsed(bomb)
     assert [item.link for item in found.items] == ["https://news.example.org/1"]
     assert len(found.title or "") < 5_000
-    assert time.process_time() - started < 60  # 1.4 here; expanded it would be hours
+    assert time.process_time() - started < 60  # it takes 1.4 s; the expansion would take hours
 
 
 def test_harmless_entities_of_a_feed_are_resolved() -> None:
-    """Old feeds declare their characters in the DOCTYPE."""
+    """Entities that a feed declares in its DOCTYPE for single characters are resolved."""
     found = parsed(feed('<!DOCTYPE rss [<!ENTITY copy "&#169;">]>', "&copy; 2024"))
     assert found.title == "\u00a9 2024"
 
@@ -148,7 +151,7 @@ ENCODED = feed("", TITLE)
 @pytest.mark.parametrize("content_type", [None, "text/xml", "application/rss+xml", "text/html"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le"])
 def test_a_feed_is_read_in_its_encoding(encoding: str, content_type: str | None) -> None:
-    """With or without a byte order mark, for any media type."""
+    """A feed is decoded correctly with or without a byte order mark, for any media type."""
     assert parsed(ENCODED.encode(encoding), content_type).title == TITLE
 
 
@@ -167,27 +170,33 @@ def test_a_feed_is_read_in_its_encoding(encoding: str, content_type: str | None)
     ],
 )
 def test_a_wrong_charset_does_no_harm(encoding: str, charset: str) -> None:
-    """A byte order mark beats the header; if decoding fails, another encoding is used."""
+    """A wrong charset in the header does no harm.
+
+    A byte order mark takes precedence over it, and if decoding fails, another encoding is used.
+    """
     assert parsed(ENCODED.encode(encoding), f"text/xml; charset={charset}").title == TITLE
 
 
 @pytest.mark.parametrize("padding", ["", " "])
 def test_a_declaration_of_utf_16_in_utf_8_does_no_harm(padding: str) -> None:
-    """Any even number of bytes could be decoded as UTF-16."""
+    """A feed in UTF-8 is read correctly even if it declares UTF-16.
+
+    Any even number of bytes could be decoded as UTF-16.
+    """
     body = ENCODED.replace('"1.0"', '"1.0" encoding="utf-16"') + padding
     assert parsed(body, "text/xml").title == TITLE
 
 
 def test_utf_7_hides_no_entity(secret: Path) -> None:
-    """Markup that exists only in UTF-7 is decoded before the search for entities."""
+    """An external entity in UTF-7 is not loaded: text is decoded before entities are removed."""
     hidden = feed(ENTITY.replace("{}", secret.as_uri()), "&e;").encode("utf-7")
     for content_type in ("text/xml; charset=utf-7", "text/xml", None):
         assert INSIDE not in repr(parsed(hidden, content_type))
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="lists open files by /proc")
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the test needs /proc/self/fd")
 def test_no_file_stays_open(secret: Path) -> None:
-    """The number of open files is the same as before."""
+    """Parsing the attacks leaves no file open."""
     before = len(list(Path("/proc/self/fd").iterdir()))
     for attack in ATTACKS.values():
         parsed(attack.replace("{}", secret.as_uri()).replace("{0}", secret.as_uri()))

@@ -1,6 +1,6 @@
-"""Responses of the misbehaving server that consist of fixed bytes, by the first part of a path.
+"""Responses of the misbehaving server that consist of fixed bytes, by first segment of the path.
 
-The server sends them and closes the connection.
+The server sends these bytes and then closes the connection.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HTML_TYPE = "Content-Type: text/html; charset=utf-8"
 RSS_TYPE = "Content-Type: application/rss+xml"
 
 ANSWERS: dict[str, bytes] = {
-    # length of a body
+    # responses with a wrong or unusual body length
     "truncated-length": OK + b"Content-Length: 1000\r\n\r\nonly this",
     "truncated-chunk": CHUNKED + b"64\r\nonly this",
     "truncated-chunks": CHUNKED + b"9\r\nonly this\r\n",
@@ -38,7 +38,7 @@ ANSWERS: dict[str, bytes] = {
     "huge-length": OK + b"Content-Length: 99999999999999999999999\r\n\r\nbody",
     "more-than-length": answer(b"body") + b"and more",
     "no-length": OK + b"\r\nbody",
-    # encoding of a body
+    # responses with a wrong or unusual encoding of the body
     "gzip": answer(gzip.compress(HTML), _GZIP, HTML_TYPE),
     "gzip-empty": answer(b"", _GZIP),
     "truncated-gzip": answer(gzip.compress(HTML * 100)[:-20], _GZIP),
@@ -48,7 +48,7 @@ ANSWERS: dict[str, bytes] = {
     "wrong-charset": answer(
         "<title>Grüße</title>".encode("latin-1"), "Content-Type: text/html; charset=utf-8"
     ),
-    # headers and the status line
+    # responses with unusual headers or an unusual status line
     "large-headers": answer(HTML, *(f"X-{n}: {'x' * 1_000}" for n in range(300))),
     "large-header": answer(HTML, "X: " + "x" * 300_000),
     "many-headers": answer(HTML, *(f"X-{n}: x" for n in range(5_000))),
@@ -64,7 +64,7 @@ ANSWERS: dict[str, bytes] = {
     "null-in-header": answer(HTML, "X: a\0b"),
     "control-in-header": answer(HTML, "X: a\1\x7fb"),
     "repeated-headers": answer(HTML, "Vary: A", "vary: B", "VARY: A", "X-Latin: caf\xe9"),
-    # targets of redirects
+    # redirects to unusual targets
     "redirect-loop": redirect(b"/redirect-loop"),
     "redirect-file": redirect(b"file:///etc/passwd"),
     "redirect-private": redirect(b"http://private.example/page"),
@@ -79,7 +79,7 @@ ANSWERS: dict[str, bytes] = {
     "redirect-long": redirect(b"/" + b"x" * 20_000),
     "redirect-odd": redirect(b"http://[::1"),
     "moved": redirect(b"/feed", "301 Moved Permanently"),
-    # statuses that callers handle
+    # responses whose status the client's callers handle
     "gone": answer(b"", status="410 Gone"),
     "false-304": answer(b"", status="304 Not Modified"),
     "error": answer(b"", status="500 Internal Server Error"),

@@ -1,6 +1,7 @@
-"""Behaviours of the misbehaving server besides fixed bytes (answers.py), by first part of a path.
+"""Behaviours of the misbehaving server that need code, by first segment of the path.
 
-Each returns whether to keep the connection.
+`answers.py` contains the responses of fixed bytes. Each behaviour returns whether the server keeps
+the connection open.
 """
 
 from __future__ import annotations
@@ -21,12 +22,17 @@ from tests.urltree.crawl.web.answers import CHUNKED, HTML, HTML_TYPE, OK, RSS_TY
 
 DRIP_SECONDS = 0.2
 BOMB_BYTES = 500_000_000
-_SOCKETS = Path("/proc/net/tcp")  # sockets with their queues of sent and unread bytes
+_SOCKETS = Path("/proc/net/tcp")  # Linux's list of sockets, with the number of unread bytes of each
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request as the server read it; `count` counts the requests for its host and path."""
+    """Request that the server has read.
+
+    Attributes:
+        at: time of the request in seconds since 1970.
+        count: number of requests for this host and path so far, including this one.
+    """
 
     host: str
     path: str
@@ -55,7 +61,10 @@ async def _send_feed(request: Request, writer: StreamWriter) -> bool:
 
 
 async def _feed_of(request: Request, writer: StreamWriter) -> bool:
-    """Send a feed for `/feed-of/hang`: its pages are `/hang/1`, `/hang/2`, `/hang/3`."""
+    """Send a feed whose items link to a behaviour.
+
+    For example, the feed at `/feed-of/hang` links to `/hang/1`, `/hang/2` and `/hang/3`.
+    """
     writer.write(answer(_feed(request.host, request.path.split("/")[2]), RSS_TYPE))
     return True
 
@@ -103,7 +112,7 @@ async def _flood(writer: StreamWriter, beginning: bytes, chunk: bytes) -> bool:
     while not writer.is_closing():
         writer.write(chunk)
         await writer.drain()
-        await asyncio.sleep(0)  # drain alone need not give way, so that its end is never seen
+        await asyncio.sleep(0)  # drain may not yield, and then the close is never seen
     return False
 
 
@@ -123,7 +132,7 @@ async def _bomb(_: Request, writer: StreamWriter) -> bool:
 
 
 def bomb() -> bytes:
-    """Return 500 MB of zeros as gzip: an aligned block, five hundred times; the CRC is wrong."""
+    """Return 500 MB of zeros as gzip with a wrong CRC: 500 times the same compressed block."""
     deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     million = bytes(1_000_000)
     block = deflate.compress(million) + deflate.flush(zlib.Z_FULL_FLUSH)
@@ -144,14 +153,14 @@ async def _reset_in_body(_: Request, writer: StreamWriter) -> bool:
     writer.write(OK + b"\r\nsome of the body")
     await writer.drain()
     await asyncio.sleep(DRIP_SECONDS)
-    while _is_unread(writer):  # noqa: ASYNC110 - the client's kernel has no event for us
+    while _is_unread(writer):  # noqa: ASYNC110 - the kernel offers no event to wait for
         await asyncio.sleep(0.01)
     _linger_not(writer)
     return False
 
 
 def _is_unread(writer: StreamWriter) -> bool:
-    """Return whether the client has unread data, which a reset would discard (Linux)."""
+    """Return whether the client still has unread data, which a reset would discard (Linux only)."""
     ours, theirs = (writer.get_extra_info(name)[1] for name in ("sockname", "peername"))
     if not _SOCKETS.exists():
         return False
@@ -169,7 +178,7 @@ def _linger_not(writer: StreamWriter) -> None:
 
 
 async def _kept_then_closed(request: Request, writer: StreamWriter) -> bool:
-    """Close a kept connection just when it is reused; only a second attempt succeeds."""
+    """Close the connection at the second request; respond normally to all other requests."""
     if request.count == 2:
         return False
     return await _page(request, writer)

@@ -1,4 +1,4 @@
-"""Certificates for any name, valid and invalid, chosen by the name that a client requests (SNI)."""
+"""Valid and invalid certificates for any name; the client's TLS server name (SNI) selects one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import trustme
 
 
 class Certificates:
-    """Certificates that are made when their name is first requested."""
+    """Certificates; each is made when a client first requests its name."""
 
     def __init__(self, folder: Path) -> None:
         self._authority, self._other = trustme.CA(), trustme.CA()
@@ -19,7 +19,7 @@ class Certificates:
         self._authority.cert_pem.write_to_path(self.ca_file)
 
     def context(self, name: str = "any.example") -> ssl.SSLContext:
-        """Server context with a certificate for the name that a client requests."""
+        """Return a TLS server context; it sends a certificate for the name the client requests."""
         if name not in self._contexts:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self._certificate(name).configure_cert(context)

@@ -1,4 +1,4 @@
-"""A client and the misbehaving server; the client's limits end only requests that hang."""
+"""Fixtures: the misbehaving server, and a client whose time limits end only requests that hang."""
 
 from __future__ import annotations
 
@@ -21,20 +21,23 @@ MAX_BYTES = 1_000_000
 
 @pytest.fixture(scope="package")
 def server() -> Iterator[Misbehaving]:
-    """The server for all tests in this folder."""
+    """Run one misbehaving server for all tests in this folder."""
     with running() as misbehaving:
         yield misbehaving
 
 
 @pytest.fixture
 def settings(server: Misbehaving) -> Settings:
-    """Settings with which every name leads to the server."""
+    """Return settings with which a request for any host name reaches the misbehaving server."""
     return Settings.model_validate({"contact": "me@example.org", **OF_ANSWERS, **server.settings})
 
 
 @pytest.fixture
 def ask(settings: Settings) -> Ask:
-    """Request URLs one after the other with one client; options are those of `WebClient.get`."""
+    """Return a function that requests URLs one after the other with one client.
+
+    `change` replaces settings; further keyword arguments are passed to `WebClient.get`.
+    """
 
     def run(*urls: str, change: dict[str, Any] | None = None, **options: Any) -> list[Response]:
         async def ask_all() -> list[Response]:

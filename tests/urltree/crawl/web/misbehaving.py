@@ -4,11 +4,11 @@
         settings = Settings(**server.settings)
         ... http://any.example/drip-body, https://expired.example/page, ...
 
-`answers.py` and `behaviours.py` list the paths. `connect_to` leads every name to this server,
-except:
+`answers.py` and `behaviours.py` list the paths. With these settings (`connect_to`), a request for
+any host name reaches this server over http and https, with these exceptions:
 
-    private.example      127.0.0.2, where the server listens, but which is not allowed
-    refused.example      a port that refuses connections
+    private.example      leads to 127.0.0.2: the server listens there, but clients may not connect
+    refused.example      leads to a port that refuses connections
     garbage-tls.example  over https: responds with bytes that are not TLS
     silent-tls.example   over https: does not respond
     expired.* wrong-name.* self-signed.*      over https: invalid certificates
@@ -48,9 +48,9 @@ class Misbehaving:
 
     Attributes:
         requests: all requests that were read, in order.
-        private_connections: number of connections to 127.0.0.2; there should be none.
-        most_at_once: maximum number of simultaneous requests of a host.
-        raw: bytes of the response to `/raw`.
+        private_connections: number of connections to 127.0.0.2; a correct client makes none.
+        most_at_once: maximum number of simultaneous requests to each host.
+        raw: bytes that the server sends as the response to `/raw`.
     """
 
     def __init__(self) -> None:
@@ -69,12 +69,12 @@ class Misbehaving:
 
     @property
     def ca_file(self) -> Path:
-        """Certificate of the authority that signs the valid certificates."""
+        """Path of the certificate of the authority that signs the valid certificates."""
         return self._certificates.ca_file
 
     @property
     def settings(self) -> dict[str, str]:
-        """Settings with which a client reaches the server by any name."""
+        """Settings with which a client reaches this server under any host name."""
         http, https = f"127.0.0.1:{self.http_port}", f"127.0.0.1:{self.https_port}"
         rules = (
             f"private.example::127.0.0.2:{self.http_port}",
@@ -186,7 +186,7 @@ def _port(server: asyncio.Server) -> int:
 
 
 def _taken() -> socket.socket:
-    """Reserve a port that refuses connections; another process could take an unused one."""
+    """Reserve a port that refuses connections; no other process can listen at a bound port."""
     taken = socket.socket()
     taken.bind(("127.0.0.1", 0))
     return taken

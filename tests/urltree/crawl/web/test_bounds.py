@@ -1,4 +1,4 @@
-"""The cost of hostile responses: memory, time, and the errors that they may cause."""
+"""Hostile responses cost limited memory and time, and cause no error except WebError."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ from tests.urltree.crawl.web.misbehaving import Misbehaving
 from urltree.crawl.decisions.response import Response, Trouble, WebError
 from urltree.crawl.web.client import WebClient
 
-CPU_SECONDS = 60.0  # per response of 5 KB; usual are milliseconds, but some clocks count a pause
+# CPU seconds allowed for a response of 5 KB. It usually takes milliseconds, but on some machines
+# the CPU clock also counts the time in which the machine is paused.
+CPU_SECONDS = 60.0
 
 
 @pytest.fixture(scope="module")
 def apart() -> Iterator[Settings]:
-    """Settings that lead to a server in another process, so that its memory is not the client's."""
+    """Return settings for a server in another process, so that only the client's memory counts."""
     command = [sys.executable, "-m", "tests.urltree.crawl.web.misbehaving"]
     with subprocess.Popen(
         command,
@@ -49,7 +51,7 @@ def apart() -> Iterator[Settings]:
 
 @contextmanager
 def growth() -> Iterator[list[int]]:
-    """Return the growth of this process's peak memory in bytes."""
+    """Measure the largest growth of this process's memory in bytes within the `with` block."""
     process, ended, peak = psutil.Process(), threading.Event(), [0]
     before = process.memory_info().rss
 
@@ -74,7 +76,7 @@ def growth() -> Iterator[list[int]]:
     ],
 )
 def test_memory_stays_below_100_mb_above_idle(apart: Settings, path: str, record: Record) -> None:
-    """The limits are those of a worker, 10 MB for a body."""
+    """A hostile response costs less than 100 MB of memory if a body may have 10 MiB."""
 
     async def run() -> None:
         async with WebClient(apart.client) as client:
@@ -88,7 +90,7 @@ def test_memory_stays_below_100_mb_above_idle(apart: Settings, path: str, record
 
 
 def test_ten_bombs_at_once_stay_below_100_mb(apart: Settings) -> None:
-    """Each body is dropped when it exceeds its limit, 2 MB here."""
+    """The client discards each decompressed body as soon as it exceeds the limit of 2 MiB."""
 
     async def run() -> list[object]:
         async with WebClient(apart.client) as client:
@@ -104,7 +106,10 @@ def test_ten_bombs_at_once_stay_below_100_mb(apart: Settings) -> None:
 def test_forty_bodies_of_5_mb_that_hang_stay_below_100_mb_together(
     apart: Settings, record: Record
 ) -> None:
-    """Without a limit they take 210 MB. Small pages still arrive while the large ones hang."""
+    """A common budget limits the memory of unfinished bodies, while small pages still arrive.
+
+    Without this budget, the bodies here would need 210 MB.
+    """
 
     async def run() -> None:
         async with asyncio.timeout(GUARD), WebClient(apart.client) as client:
@@ -113,7 +118,7 @@ def test_forty_bodies_of_5_mb_that_hang_stay_below_100_mb_together(
                 return await client.get(f"http://{host}.example/{path}", max_bytes=10 * MIB)
 
             much = [asyncio.create_task(get(f"m{n}", "much-then-hang")) for n in range(40)]
-            await asyncio.sleep(2)  # time in which their memory is measured
+            await asyncio.sleep(2)  # time to receive the bodies, while `growth` measures
             assert (await get("small", "page")).status == 200
             assert not any(task.done() for task in much)
             for task in much:
@@ -162,7 +167,7 @@ def damaged(draw: st.DrawFn) -> bytes:
 
 
 def test_any_bytes_are_an_answer_or_a_web_error(server: Misbehaving, settings: Settings) -> None:
-    """Random bytes, HTTP lines in any order, damaged responses: none waits for a time limit."""
+    """Random bytes, shuffled HTTP lines and damaged responses end at once, not by a time limit."""
     loop = asyncio.new_event_loop()
     errors: list[object] = []
     troubles: set[Trouble] = set()

@@ -10,7 +10,7 @@ MB = 1_000_000
 
 
 async def waits(share: BodyShare, size: int) -> bool:
-    """Return whether the body must wait."""
+    """Return whether a body that grows to `size` bytes must wait for the budget."""
     try:
         await asyncio.wait_for(share.hold(size), 0.01)
     except TimeoutError:
@@ -19,7 +19,7 @@ async def waits(share: BodyShare, size: int) -> bool:
 
 
 def test_a_body_waits_while_all_together_are_too_large_and_goes_on_when_one_ends() -> None:
-    """The oldest body and small bodies never wait."""
+    """Only a younger large body waits; the oldest body and small bodies never wait."""
 
     async def run() -> None:
         budget = BodyBudget(5 * MB)

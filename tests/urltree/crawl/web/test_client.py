@@ -58,14 +58,14 @@ NO_CONNECTION = {Trouble.DNS: {"connect_to": ()}, Trouble.CONNECT: {"connect_sec
 def test_each_misbehaviour_ends_in_its_trouble_before_any_limit(
     ask: Ask, scheme: str, path: str, trouble: Trouble
 ) -> None:
-    """A time limit would end it as `timeout` instead."""
+    """Each kind of invalid response raises its own error at once, not a `timeout` later."""
     with pytest.raises(WebError) as raised:
         ask(f"{scheme}://any.example/{path}")
     assert raised.value.trouble is trouble, raised.value.message
 
 
 def test_what_never_ends_is_ended(settings: Settings) -> None:
-    """Headers and bodies that arrive slowly, never, or without end."""
+    """If headers or a body arrive too slowly or not at all, the error is `timeout`."""
     paths = ("hang", "hang-after-headers", "drip-headers", "drip-body")
     urls = [f"{scheme}://{path}.example/{path}" for scheme in ("http", "https") for path in paths]
 
@@ -100,7 +100,7 @@ def test_what_never_ends_is_ended(settings: Settings) -> None:
     ],
 )
 def test_what_cannot_be_connected_to_says_why(ask: Ask, url: str, trouble: Trouble) -> None:
-    """Invalid certificates, names and schemes, ports without server, and silent servers."""
+    """The error names the cause: an invalid certificate, name or scheme, or an unreachable port."""
     with pytest.raises(WebError) as raised:
         ask(url, change=NO_CONNECTION.get(trouble))
     assert raised.value.trouble is trouble, raised.value.message
@@ -119,7 +119,7 @@ def test_what_cannot_be_connected_to_says_why(ask: Ask, url: str, trouble: Troub
 )
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_what_browsers_forgive_is_an_answer(ask: Ask, scheme: str, path: str, body: bytes) -> None:
-    """These responses are odd, but their body is complete."""
+    """The client accepts unusual responses that browsers accept, if their body is complete."""
     (answer,) = ask(f"{scheme}://any.example/{path}")
     assert (answer.status, answer.body) == (200, body)
 
@@ -129,13 +129,13 @@ def test_what_browsers_forgive_is_an_answer(ask: Ask, scheme: str, path: str, bo
     [("moved", 301), ("redirect-loop", 302), ("gone", 410), ("error", 500), ("false-304", 304)],
 )
 def test_a_status_is_an_answer_and_nobody_follows_it(ask: Ask, path: str, status: int) -> None:
-    """The caller handles redirects and retries."""
+    """The client returns redirects and errors as responses, because its caller handles them."""
     (answer,) = ask(f"http://any.example/{path}")
     assert (answer.status, answer.is_redirect) == (status, status in (301, 302))
 
 
 def test_a_body_of_exactly_the_limit_is_taken(ask: Ask) -> None:
-    """With a limit of one byte less, it is too large."""
+    """The client accepts a body of exactly `max_bytes` and rejects a body of one byte more."""
     (answer,) = ask("http://any.example/gzip", max_bytes=len(HTML))
     assert answer.body == HTML
     for path in ("gzip", "page"):
@@ -145,9 +145,9 @@ def test_a_body_of_exactly_the_limit_is_taken(ask: Ask) -> None:
 
 
 def test_headers_are_joined_and_readable(ask: Ask) -> None:
-    """Names are lower case, equal values are joined, control characters are removed.
+    """Header names become lower case, and the different values of repeated headers are joined.
 
-    Bytes that are not UTF-8 are read as Latin-1.
+    Control characters are removed. Bytes that are not UTF-8 are decoded as Latin-1.
     """
     paths = ("repeated-headers", "control-in-header")
     repeated, control = ask(*(f"http://a.example/{path}" for path in paths))
@@ -157,7 +157,10 @@ def test_headers_are_joined_and_readable(ask: Ask) -> None:
 
 
 def test_a_request_says_who_asks_and_asks_for_gzip_alone(ask: Ask, server: Misbehaving) -> None:
-    """The URL and the caller's headers are sent unchanged."""
+    """A request has our User-Agent and accepts only gzip.
+
+    The URL and the caller's headers are sent unchanged.
+    """
     url = "https://honest.example/page/%7e%2F%zz?b=%20&a=+&a"
     ask(url, headers={"If-None-Match": 'W/"é"'})
     (request,) = (request for request in server.requests if request.host == "honest.example")
@@ -169,13 +172,13 @@ def test_a_request_says_who_asks_and_asks_for_gzip_alone(ask: Ask, server: Misbe
 
 
 def test_a_body_that_is_not_wanted_is_not_read(ask: Ask) -> None:
-    """A body without end costs nothing if it is not wanted."""
+    """The client does not read a body for which `wants` returns False, even an endless one."""
     (answer,) = ask("http://any.example/endless", wants=lambda status, _: status != 200)
     assert (answer.status, answer.body) == (200, b"")
 
 
 def test_an_unwanted_header_of_a_request_is_an_error_of_ours(ask: Ask) -> None:
-    """A validator with a line break would add a second header."""
+    """A header value with a line break is refused, because it would add a second header."""
     with pytest.raises(WebError) as raised:
         ask("http://any.example/page", headers={"If-None-Match": "a\r\nX: b"})
     assert raised.value.trouble is Trouble.PROTOCOL
@@ -183,7 +186,10 @@ def test_an_unwanted_header_of_a_request_is_an_error_of_ours(ask: Ask) -> None:
 
 @pytest.mark.parametrize("path", ["close", "reset"])
 def test_a_server_that_closes_is_asked_once(ask: Ask, server: Misbehaving, path: str) -> None:
-    """The pause between two requests applies to such a server too."""
+    """The client does not repeat a request at once if the server closes a new connection.
+
+    A repetition would ignore the pause between two requests to a host.
+    """
     with pytest.raises(WebError):
         ask(f"http://once-{path}.example/{path}")
     assert sum(request.host == f"once-{path}.example" for request in server.requests) == 1
@@ -192,15 +198,15 @@ def test_a_server_that_closes_is_asked_once(ask: Ask, server: Misbehaving, path:
 def test_a_kept_connection_that_was_closed_meanwhile_is_no_trouble(
     ask: Ask, server: Misbehaving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The request is repeated on a new connection (RFC 9112, 9.3.1)."""
-    monkeypatch.setattr(clients, "_KEPT_SECONDS", GUARD)  # survives a pause of the machine
+    """A request whose kept connection was closed is repeated on a new one (RFC 9112, 9.3.1)."""
+    monkeypatch.setattr(clients, "_KEPT_SECONDS", GUARD)  # longer than a pause of the machine
     answers = ask(*["http://kept.example/kept-then-closed"] * 2)
     assert [answer.body for answer in answers] == [HTML, HTML]
     assert sum(request.host == "kept.example" for request in server.requests) == 3
 
 
 def test_a_slow_host_delays_no_other(settings: Settings, server: Misbehaving) -> None:
-    """Fifty requests get responses while twenty others hang."""
+    """Fifty requests get their responses while twenty requests to other hosts hang."""
 
     def are_asked() -> int:
         return sum(request.host.startswith("slow-") for request in server.requests)
@@ -224,7 +230,7 @@ def test_a_slow_host_delays_no_other(settings: Settings, server: Misbehaving) ->
 
 
 def test_nothing_but_a_web_error_escapes_from_all_of_them_at_once(settings: Settings) -> None:
-    """Each request ends with a response or a WebError."""
+    """Each of many simultaneous requests ends with a response or a WebError."""
 
     async def all_of_them() -> list[object]:
         async with WebClient(settings.client) as client:

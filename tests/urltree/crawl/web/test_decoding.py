@@ -40,7 +40,7 @@ def decoded(coded: bytes, encoding: str = "gzip", size: int = 7, max_bytes: int 
 def trouble(
     coded: bytes, encoding: str = "gzip", size: int = 7, max_bytes: int = 10_000
 ) -> Trouble:
-    """Decode a body and return its trouble."""
+    """Decode a body that is invalid, and return the kind of the error."""
     with pytest.raises(WebError) as raised:
         decoded(coded, encoding, size, max_bytes)
     return raised.value.trouble
@@ -49,25 +49,28 @@ def trouble(
 @pytest.mark.parametrize("encoding", CODINGS)
 @pytest.mark.parametrize("size", [1, 2, 7, 100_000])
 def test_a_body_is_the_same_however_it_is_cut(encoding: str, size: int) -> None:
-    """Chunks may end anywhere: in the header, in a block, in the checksum."""
+    """Decoding does not depend on the chunks, which may end anywhere, even within a checksum."""
     assert decoded(CODINGS[encoding](TEXT), encoding, size) == TEXT
 
 
 @pytest.mark.parametrize("size", [1, 2, 100_000])
 def test_deflate_without_its_head_is_deflate(size: int) -> None:
-    """RFC 9110, 8.4.1.2 mentions such servers."""
+    """Deflate data without zlib's header is decoded: some servers send it (RFC 9110, 8.4.1.2)."""
     assert decoded(raw_deflate(TEXT), "deflate", size) == TEXT
 
 
 @pytest.mark.parametrize("encoding", CODINGS)
 def test_a_body_without_bytes_is_empty(encoding: str) -> None:
-    """This holds for every declared encoding."""
+    """A body of zero bytes is valid and empty with every declared encoding."""
     assert decoded(b"", encoding) == b""
 
 
 @pytest.mark.parametrize("size", [1, 7, 100_000])
 def test_members_of_gzip_are_one_body_and_garbage_after_them_is_none(size: int) -> None:
-    """See RFC 1952, 2.2; browsers also ignore the bytes after the last member."""
+    """All members of a gzip body are joined (RFC 1952, 2.2).
+
+    Bytes after the last member are ignored, as in browsers.
+    """
     members = gzip.compress(TEXT) + gzip.compress(b"") + gzip.compress(b" and more")
     for garbage in (b"", b"\0", b"\0" * 50, b"\x1f", b"garbage"):
         assert decoded(members + garbage, size=size) == TEXT + b" and more"
@@ -75,7 +78,7 @@ def test_members_of_gzip_are_one_body_and_garbage_after_them_is_none(size: int) 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 def test_every_truncation_is_seen(encoding: str) -> None:
-    """At any byte: data without its checksum may be incomplete."""
+    """A compressed body that is cut at any byte is `truncated`, even in its checksum."""
     coded = CODINGS[encoding](TEXT)
     assert {trouble(coded[:end], encoding, 1_000) for end in range(1, len(coded))} == {
         Trouble.TRUNCATED
@@ -83,19 +86,19 @@ def test_every_truncation_is_seen(encoding: str) -> None:
 
 
 def test_a_truncated_second_member_is_seen() -> None:
-    """The first member is complete, but the body is not."""
+    """A gzip body with a complete first member and a cut second member is `truncated`."""
     assert trouble(gzip.compress(TEXT) + gzip.compress(TEXT)[:-1]) is Trouble.TRUNCATED
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "br, gzip", "aes128gcm", "\0"])
 def test_what_was_not_asked_for_is_refused(encoding: str) -> None:
-    """Without a body it is harmless: a 304 may name an encoding."""
+    """An encoding that was not requested is an error, except without a body, as in a 304."""
     assert trouble(TEXT, encoding) is Trouble.ENCODING
     assert decoded(b"", encoding) == b""
 
 
 def test_what_only_claims_to_be_compressed_is_refused() -> None:
-    """Browsers fail too."""
+    """A body that does not match its declared encoding is an error, as in browsers."""
     assert trouble(TEXT) is Trouble.ENCODING
     assert trouble(b"\xff" * 50, "deflate") is Trouble.ENCODING
     assert trouble(gzip.compress(TEXT)[:-8] + bytes(8)) is Trouble.ENCODING
@@ -103,25 +106,25 @@ def test_what_only_claims_to_be_compressed_is_refused() -> None:
 
 @pytest.mark.parametrize("encoding", CODINGS)
 def test_the_limit_is_exact(encoding: str) -> None:
-    """It counts bytes after decompression."""
+    """The maximum size of a body applies to the number of its bytes after decompression."""
     coded = CODINGS[encoding](TEXT)
     assert decoded(coded, encoding, max_bytes=len(TEXT)) == TEXT
     assert trouble(coded, encoding, max_bytes=len(TEXT) - 1) is Trouble.TOO_LARGE
 
 
 def test_garbage_without_end_is_too_large() -> None:
-    """It decompresses to nothing, so only the received bytes can be counted."""
+    """Bytes after the gzip data count for the limit too, so they cannot be endless."""
     assert trouble(gzip.compress(TEXT) + bytes(100_000), size=1_000) is Trouble.TOO_LARGE
 
 
 def test_empty_members_without_end_are_refused() -> None:
-    """They decompress to nothing and take more time than plain bytes."""
+    """More than a thousand gzip members are an error: empty ones cost time and yield no bytes."""
     assert trouble(gzip.compress(b"") * 1_001, size=10_000) is Trouble.ENCODING
 
 
 @given(st.binary(), st.sampled_from(["gzip", "deflate", ""]), st.integers(1, 50))
 def test_any_bytes_are_a_body_or_trouble(coded: bytes, encoding: str, size: int) -> None:
-    """No other exception is raised."""
+    """Decoding any bytes returns a body or raises a WebError, and no other exception."""
     try:
         assert len(decoded(coded, encoding, size, max_bytes=1_000)) <= 1_000
     except WebError as error:

@@ -22,7 +22,7 @@ NOTHING_ALLOWED: dict[str, Any] = {"allow_networks": ()}
 @pytest.mark.parametrize(
     "address",
     [
-        *("0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1"),  # noqa: S104 - nobody binds to it
+        *("0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1"),  # noqa: S104 - no socket binds to it
         *("127.0.0.1", "127.255.0.1"),
         *("169.254.169.254", "172.16.0.1", "172.31.255.255", "192.168.1.1", "192.0.0.1"),
         *("192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "192.88.99.1"),
@@ -34,7 +34,7 @@ NOTHING_ALLOWED: dict[str, Any] = {"allow_networks": ()}
     ],
 )
 def test_what_is_not_public_is_refused(address: str) -> None:
-    """Private, local, shared, reserved, documentation and multicast addresses, and tunnels."""
+    """The guard refuses private, local, reserved, multicast and tunnel addresses, among others."""
     assert not Guard().allows(address)
 
 
@@ -43,13 +43,16 @@ def test_what_is_not_public_is_refused(address: str) -> None:
     ["8.8.8.8", "93.184.215.14", "172.32.0.1", "100.128.0.1", "::ffff:8.8.8.8", "2606:4700::1111"],
 )
 def test_what_is_public_is_allowed(address: str) -> None:
-    """An IPv6 address that maps a public IPv4 address is allowed too."""
+    """The guard allows public addresses, also a public IPv4 address that is written as IPv6."""
     assert Guard().allows(address)
 
 
 @given(st.ip_addresses())
 def test_nothing_is_public_that_python_knows_as_special(ip: IPv4Address | IPv6Address) -> None:
-    """The tables are written by hand; hypothesis knows the special networks and tries them."""
+    """Our table of special networks refuses all that Python's `ipaddress` calls special.
+
+    Our table is written by hand. Hypothesis generates many addresses in special networks.
+    """
     if is_public(ip):
         assert ip.is_global
         assert not ip.is_multicast
@@ -57,13 +60,16 @@ def test_nothing_is_public_that_python_knows_as_special(ip: IPv4Address | IPv6Ad
 
 @given(st.ip_addresses(v=4))
 def test_ipv6_that_carries_ipv4_is_judged_as_that(ip: IPv4Address) -> None:
-    """The address `::ffff:10.0.0.1` is treated as 10.0.0.1."""
+    """The guard treats an IPv6 address such as `::ffff:10.0.0.1` as the IPv4 address in it."""
     guard = Guard([ip_network("10.0.0.0/8")])
     assert guard.allows(f"::ffff:{ip}") == guard.allows(str(ip))
 
 
 def test_allowed_networks_are_allowed_and_their_neighbours_not() -> None:
-    """So tests can use 127.0.0.1 while 127.0.0.2 is refused."""
+    """The guard allows an address in an allowed network and still refuses its neighbours.
+
+    So tests can connect to 127.0.0.1 while 127.0.0.2 is refused.
+    """
     guard = Guard([ip_network("127.0.0.1/32"), ip_network("fd00::/8")])
     allowed = ["127.0.0.1", "::ffff:127.0.0.1", "fd12::1"]
     assert all(guard.allows(address) for address in allowed)
@@ -88,11 +94,11 @@ def test_allowed_networks_are_allowed_and_their_neighbours_not() -> None:
         "http://0/page",
         "http://169.254.169.254/latest/meta-data/",
         "http://user:secret@127.0.0.1/page",
-        "http://8.8.8.8:25/page",  # Fetch standard: a bad port
+        "http://8.8.8.8:25/page",  # a bad port in the Fetch standard
     ],
 )
 def test_no_url_reaches_a_private_address(ask: Ask, server: Misbehaving, url: str) -> None:
-    """This holds for every spelling; the server receives no request."""
+    """A private address is refused in every spelling, and the server receives no request."""
     before = len(server.requests)
     with pytest.raises(WebError) as raised:
         ask(url, change=NOTHING_ALLOWED)
@@ -104,7 +110,7 @@ def test_no_url_reaches_a_private_address(ask: Ask, server: Misbehaving, url: st
 def test_a_name_that_resolves_to_a_private_address_is_refused(
     ask: Ask, server: Misbehaving, scheme: str
 ) -> None:
-    """A server listens there, but receives no connection."""
+    """The client does not connect to 127.0.0.2 although a server listens at this address."""
     (answer,) = ask(f"{scheme}://any.example/page")
     assert answer.status == 200
     with pytest.raises(WebError) as raised:
@@ -115,7 +121,7 @@ def test_a_name_that_resolves_to_a_private_address_is_refused(
 
 
 class _Names(AbstractResolver):
-    """A resolver that gives every name these addresses."""
+    """Resolver that returns the same given addresses for every name."""
 
     def __init__(self, port: int, *addresses: str) -> None:
         self._port, self._addresses = port, addresses
@@ -123,7 +129,7 @@ class _Names(AbstractResolver):
     async def resolve(
         self,
         host: str,
-        port: int = 0,  # noqa: ARG002 - the shape of a resolver
+        port: int = 0,  # noqa: ARG002 - aiohttp's interface of a resolver
         family: socket.AddressFamily = socket.AF_UNSPEC,  # noqa: ARG002
     ) -> list[ResolveResult]:
         return [
@@ -153,7 +159,7 @@ class _Names(AbstractResolver):
 def test_of_a_name_with_several_addresses_only_the_allowed_are_tried(
     server: Misbehaving, addresses: tuple[str, ...], refused: list[str], is_reached: bool
 ) -> None:
-    """A refused address does not affect the others."""
+    """If a name has several addresses, the client tries only those that the guard allows."""
     guard = Guard([ip_network("127.0.0.1/32")])
 
     async def run() -> None:
@@ -176,6 +182,6 @@ def test_of_a_name_with_several_addresses_only_the_allowed_are_tried(
 
 
 def test_an_answer_from_a_public_name_is_an_answer(ask: Ask) -> None:
-    """The guard does not hinder allowed addresses: the same server responds."""
+    """The guard lets requests to an allowed address pass, over http and over https."""
     answers: list[Response] = ask("http://any.example/page", "https://any.example/page")
     assert [answer.status for answer in answers] == [200, 200]

@@ -11,7 +11,7 @@ from urltree.crawl.web.redirects import redirect_target, request_url
 
 
 def redirecting(location: str, url: str = "http://a.example/b/c?d") -> Response:
-    """Return a redirect to this location."""
+    """Return a redirect response with this Location header."""
     return Response(url, 302, {"location": location}, b"", 0.1)
 
 
@@ -33,7 +33,7 @@ def redirecting(location: str, url: str = "http://a.example/b/c?d") -> Response:
     ],
 )
 def test_a_location_is_read_as_browsers_do(location: str, url: str) -> None:
-    """Locations that are relative, lack a scheme, are not ASCII, or hide an IP address."""
+    """A Location becomes the URL that browsers request, even if it is relative or not ASCII."""
     assert redirect_target(redirecting(location)) == url
 
 
@@ -46,7 +46,7 @@ def test_a_location_is_read_as_browsers_do(location: str, url: str) -> None:
     ],
 )
 def test_what_is_no_web_address_is_not_followed(location: str) -> None:
-    """The error is final, because the server would send the same response again."""
+    """A Location that is not an http URL is a final error, because a retry would get it again."""
     with pytest.raises(WebError) as raised:
         redirect_target(redirecting(location))
     assert raised.value.trouble is Trouble.REDIRECT
@@ -54,14 +54,17 @@ def test_what_is_no_web_address_is_not_followed(location: str) -> None:
 
 
 def test_a_redirect_without_location_says_so() -> None:
-    """A 302 without Location has no target."""
+    """A redirect without a Location header is an error whose message names the missing header."""
     with pytest.raises(WebError, match="status 302, but no Location header"):
         redirect_target(Response("http://a.example/", 302, {}, b"", 0.1))
 
 
 @given(st.text())
 def test_whatever_a_location_is_the_target_is_a_web_address_or_trouble(location: str) -> None:
-    """Parsing the target again does not change it."""
+    """Any text as a Location yields a `redirect` error or a normalised http URL.
+
+    Normalising this URL again does not change it.
+    """
     try:
         url = redirect_target(redirecting(location))
     except WebError as error:
@@ -86,7 +89,7 @@ def test_whatever_a_location_is_the_target_is_a_web_address_or_trouble(location:
     ],
 )
 def test_what_a_server_sends_as_location_arrives(ask: Ask, path: str, url: str) -> None:
-    """The location passes through HTTP byte by byte."""
+    """The client passes on the exact bytes of a Location header, so that its target is right."""
     (answer,) = ask(f"http://any.example/{path}")
     assert redirect_target(answer) == url
 
@@ -104,7 +107,7 @@ def test_a_redirect_to_a_file_or_to_nothing_is_trouble(ask: Ask, path: str) -> N
 def test_a_redirect_to_a_private_address_is_refused(
     ask: Ask, server: Misbehaving, path: str
 ) -> None:
-    """Each redirect is a request of its own and passes the same guard."""
+    """The address guard also refuses the target of a redirect if its address is private."""
     (answer,) = ask(f"http://any.example/{path}")
     with pytest.raises(WebError) as raised:
         ask(redirect_target(answer))

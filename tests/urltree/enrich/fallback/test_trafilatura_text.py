@@ -1,4 +1,7 @@
-"""The single-page extractor: which pages it is asked about, and which blocks it vouches for."""
+"""The single-page extractor: for which pages it runs, and which blocks it vouches for.
+
+It vouches for the blocks that its text contains.
+"""
 
 from __future__ import annotations
 
@@ -25,20 +28,26 @@ def block(text: str) -> TextBlock:
 
 
 def a_document(html: str) -> tuple[Document, Page]:
-    """Return a document without address."""
+    """Return a document without URL, and its page."""
     page = Page(url=None, html=html)
     return Document.without_url(page, tokenize(html), "pages/0/0"), page
 
 
 def test_a_block_is_vouched_for_where_its_letters_stand_in_the_text() -> None:
-    """White space, punctuation and list markers are ignored; table cells count as lines."""
+    """A block is vouched for if the extractor's text contains its letters in one run.
+
+    White space and punctuation are ignored. A short block must be a whole line or table cell.
+    """
     blocks = [block(NEWS), block("Share"), block("Oak"), block("2019"), block("Ash")]
     text = f"- {NEWS.replace(' ', '  ')} And more.\n| Oak | Elm |\nShared"
     assert align_blocks(text, blocks) == "10110"
 
 
 def test_only_the_first_pages_and_some_later_ones_are_asked_about() -> None:
-    """After twenty pages the id decides, so that a replay asks about the same pages."""
+    """The extractor runs for the first pages of a site, and for some later ones.
+
+    The id selects the later pages, so that a replay selects the same pages.
+    """
     document, page = a_document(f"<body><p>{NEWS}</p><p>{REMARK}</p></body>")
     due = replace(document, id=f"{3 * CHECKED:032x}")
     undue = replace(document, id=f"{3 * CHECKED + 1:032x}")
@@ -49,18 +58,18 @@ def test_only_the_first_pages_and_some_later_ones_are_asked_about() -> None:
 
 @pytest.mark.parametrize("html", ["", "<p>", "\0", "<" * 9_999, "<p>a" * MAX_HTML])
 def test_a_page_without_an_answer_is_no_error(html: str) -> None:
-    """The page is empty, has only markup, or is too long."""
+    """The extractor returns None, not an error, for a page that is empty or too long."""
     assert extract_text(Page(url=None, html=html)) is None
 
 
 def test_agreement_is_f1_of_words() -> None:
-    """Three words are kept, three vouched for, two of them are the same: 2 · 2 / (3 + 3)."""
+    """Agreement is F1: of 3 kept and 3 vouched words, 2 are the same, so it is 2 · 2 / (3 + 3)."""
     document, _ = a_document("<p>one two</p><p>three</p><p>four</p>")
     assert agreement(replace(document, vouched="101"), [False, False, True]) == 2 / 3
     assert agreement(document, [False, False, True]) is None
 
 
 def test_an_extractor_that_is_not_there_is_an_error_at_the_start() -> None:
-    """The message lists the known extractors."""
+    """An unknown extractor raises ValueError, whose message lists the known extractors."""
     with pytest.raises(ValueError, match=r"single_page should be one of .*trafilatura"):
         Extractor(single_page="readability")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Date, author and description of a page, as the page itself states them."""
+"""Metadata: the date, author and description of a page, as its HTML states them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def found(
 
 
 def article(said: str) -> str:
-    """Return the JSON-LD of an article."""
+    """Return a script with the JSON-LD of an article that has these fields."""
     return f'<script type="application/ld+json">{{"@type": "NewsArticle", {said}}}</script>'
 
 
@@ -45,12 +45,12 @@ def article(said: str) -> str:
     ],
 )
 def test_a_date_is_found_in(head: str, body: str, url: str) -> None:
-    """The date may be in any of these places."""
+    """The date of a page is found in its URL, in <meta>, in JSON-LD or in a text element."""
     assert found(head, body, url).date == "2019-04-07"
 
 
 def test_the_first_publication_counts() -> None:
-    """The date of the last change is later, and is ignored."""
+    """The date of first publication counts, not the date of the last change."""
     times = (
         '<meta property="article:modified_time" content="2021-01-01">'
         '<meta property="article:published_time" content="2019-04-07">'
@@ -68,17 +68,20 @@ def test_the_first_publication_counts() -> None:
     ],
 )
 def test_no_page_is_of_tomorrow(fetched_at: str | None, date: str | None) -> None:
-    """A date after the page was fetched is the date of something else."""
+    """A date after the day of the fetch is ignored: the page was already published at that time.
+
+    A day begins first in Kiribati (UTC+14).
+    """
     assert found('<meta name="date" content="2019-04-07">', fetched_at=fetched_at).date == date
 
 
 def test_what_is_found_knows_no_today() -> None:
-    """A date without a day gets the first of the month; dateutil's default is today's day."""
+    """A date without a day gets the first of the month, not the day of today as in dateutil."""
     assert found('<meta name="date" content="2016-3">').date == "2016-03-01"
 
 
 def test_the_machine_s_time_zone_does_not_count() -> None:
-    """The library compares times without offset in local time."""
+    """The time zone of the machine does not change a date, although htmldate uses local time."""
     script = (
         "from urltree.enrich.metadata import find_metadata; from urltree.page import Page;"
         "html = '<meta name=date content=2019-04-07T00:00:00+14:00><p>text';"
@@ -98,7 +101,7 @@ def test_the_machine_s_time_zone_does_not_count() -> None:
 
 
 def test_a_page_that_is_an_address_is_not_fetched() -> None:
-    """The library downloads a text that begins with http, so it never gets one."""
+    """A page whose text is a URL is not fetched, although htmldate downloads a URL that it gets."""
     address = "http://127.0.0.1:9/"
     with pytest.raises(ValueError, match="URL couldn't be processed"):
         htmldate.find_date(address)
@@ -106,7 +109,7 @@ def test_a_page_that_is_an_address_is_not_fetched() -> None:
 
 
 def test_an_error_of_htmldate_costs_the_date_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other metadata of the page is still found."""
+    """If htmldate raises an error, the other metadata of the page is still found."""
 
     def stumble(*_: object, **__: object) -> str:
         raise AttributeError
@@ -118,19 +121,19 @@ def test_an_error_of_htmldate_costs_the_date_alone(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("html", ["", " ", b"\0", b"\xff\xfe", "<!-- -->", "\ud800", "<", "<?"])
 def test_where_nothing_is_nothing_is_found(html: str | bytes) -> None:
-    """An empty page causes no error."""
+    """A page without content has no metadata and causes no error."""
     assert find_metadata(Page(url=None, html=html)) == FoundMetadata()
 
 
 def test_bytes_are_decoded_as_their_text_is() -> None:
-    """The rules of the tokenizer apply, with the HTTP header."""
+    """The bytes of a page are decoded as in the tokenizer, with the charset of the HTTP header."""
     html = '<meta name=author content="Zoë">'.encode("utf-16-be")
     page = Page(url=None, html=html, content_type="text/html; charset=utf-16be")
     assert find_metadata(page).author == "Zoë"
 
 
 def test_only_the_beginning_of_a_huge_page_is_looked_at() -> None:
-    """The time is bounded by the size that is parsed."""
+    """Only the first MAX_HTML characters of a page are read, so that the time is bounded."""
     far = "x" * MAX_HTML
     said = '<meta name="description" content="Trees.">'
     assert found(said, far).description == "Trees."
@@ -148,7 +151,7 @@ def test_only_the_beginning_of_a_huge_page_is_looked_at() -> None:
     ],
 )
 def test_authors_are_names(head: str, author: str | None) -> None:
-    """Authors come from meta, else from JSON-LD; the address of a profile is ignored."""
+    """Authors come from <meta> or else from JSON-LD; the URL of a profile is no name."""
     assert found(head).author == author
 
 
@@ -162,5 +165,8 @@ def test_authors_are_names(head: str, author: str | None) -> None:
     ],
 )
 def test_descriptions_are_found(head: str, description: str) -> None:
-    """The page's own comes first, then social networks', then JSON-LD's; long ones are cut."""
+    """The description of <meta> comes first, then that for social networks, then that of JSON-LD.
+
+    A long description is cut.
+    """
     assert found(head).description == description

@@ -1,4 +1,4 @@
-"""JSON-LD: an article's author and description, among other objects."""
+"""JSON-LD: the author and description of an article, found among other objects."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ ARTICLE = '{"@type": "BlogPosting", "author": "Ash Elm", "description": "Trees."
     ],
 )
 def test_an_article_is_found(bodies: list[str]) -> None:
-    """The article may be at any depth of any body."""
+    """The article may be in any JSON-LD body, and at any depth in it."""
     assert read_article(bodies) == ArticleMetadata("Ash Elm", "Trees.")
 
 
 def test_a_comment_s_author_is_not_the_page_s() -> None:
-    """Only articles count."""
+    """The author of a comment is not the author of the page: only articles count."""
     assert read_article(['{"@type": "Comment", "author": "Fir"}']) == ArticleMetadata(None, None)
 
 
 def test_an_author_may_be_a_reference() -> None:
-    """A graph contains each person once."""
+    """An author may be a reference to a person, because a graph contains each person once."""
     graph = (
         '[{"@type": "Article", "author": {"@id": "#ash"}},'
         '{"@type": "Person", "@id": "#ash", "name": "Ash Elm"}]'
@@ -43,10 +43,10 @@ def test_an_author_may_be_a_reference() -> None:
 
 @pytest.mark.parametrize("author", ["null", "7", "{}", '{"@id": "#none"}', "[[]]", '[" "]'])
 def test_what_is_no_name_is_no_author(author: str) -> None:
-    """Values of other types are ignored."""
+    """An author whose value contains no name is ignored."""
     assert read_article([f'{{"@type": "Article", "author": {author}}}']).author is None
 
 
 def test_bodies_are_read_up_to_a_size() -> None:
-    """The limit is that of the tokenizer."""
+    """Only MAX_BYTES of JSON-LD are read, which is the limit of the tokenizer."""
     assert read_article([" " * MAX_BYTES, ARTICLE]) == ArticleMetadata(None, None)

@@ -1,4 +1,4 @@
-"""The language of clean text."""
+"""Detection of the language of clean text."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ TEXTS = {
 
 @pytest.mark.parametrize("language", TEXTS)
 def test_languages_are_told_apart(language: str) -> None:
-    """Languages of all scripts are recognised."""
+    """The language of a sentence is recognised in several scripts."""
     assert detect_language(TEXTS[language]) == language
 
 
 def test_cantonese_is_chinese() -> None:
-    """ISO 639 counts it as zh, and the model mistakes other Chinese for it."""
+    """Cantonese counts as zh, as in ISO 639; the model confuses it with other Chinese."""
     assert detect_language("去島上嘅渡輪一日開兩班、冇人知點解成日都遲到、佢哋慣咗等。") == "zh"
 
 
 @pytest.mark.parametrize("text", ["", "12 345,67 €", "Hello", "\ud800" * 50])
 def test_a_text_without_words_has_no_language(text: str) -> None:
-    """A guess would be worthless."""
+    """A text without enough words has no language, because a guess would be worthless."""
     assert detect_language(text) is None
 
 
 def test_the_beginning_of_a_text_decides() -> None:
-    """A long text takes no more time than a short one."""
+    """Only the beginning of a text is read, so that a long text takes no more time."""
     assert detect_language(TEXTS["de"] * 30 + TEXTS["en"] * 300) == "de"

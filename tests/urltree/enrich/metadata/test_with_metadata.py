@@ -1,4 +1,4 @@
-"""The option `metadata`: off by default, separate from given fields, equal in library and job."""
+"""The option `metadata`: off by default, apart from given fields, equal in library and job."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ URLTREE = [sys.executable, "-m", "urltree.cli", "extract"]
 
 
 def extracted(page: dict[str, Any], *, metadata: bool) -> Extraction:
-    """Return the page as the library extracts it."""
+    """Return the Extraction of a page, with or without metadata."""
     with Extractor(metadata=metadata) as extractor:
         return extractor.extract(page)
 
 
 def test_what_is_found_stands_apart() -> None:
-    """The fields given with the page or declared in its head do not change."""
+    """Metadata is a field of its own; fields given with the page or in its head do not change."""
     extraction = extracted(PAGE, metadata=True)
     assert extraction.metadata == FOUND
     assert replace(extraction, metadata=None) == extracted(PAGE, metadata=False)
@@ -48,12 +48,15 @@ def test_what_is_found_stands_apart() -> None:
 
 
 def test_a_page_without_url_is_looked_at_as_well() -> None:
-    """It is a domain of its own, and is processed like other pages."""
+    """Metadata is also found for a page without URL."""
     assert extracted(PAGE | {"url": None}, metadata=True).metadata == FOUND
 
 
 def test_the_job_says_what_the_library_says() -> None:
-    """Facts from the HTML are stored in the document; the language is detected from the text."""
+    """The job and the library publish the same metadata.
+
+    A document stores what its HTML states; the language is detected from the clean text.
+    """
     with Extractor(metadata=True) as extractor:
         learned = extractor.learn(PAGE)
         assert not isinstance(learned, Extraction)
@@ -67,14 +70,14 @@ def test_the_job_says_what_the_library_says() -> None:
 
 
 def test_nothing_found_is_not_the_same_as_nobody_looked() -> None:
-    """An empty record shows that the option was on."""
+    """If the option is on and nothing is found, the metadata is an empty record, not missing."""
     extraction = extracted({"url": "https://example.org/", "html": "<p>7"}, metadata=True)
     assert extraction.metadata == FoundMetadata()
     assert orjson.loads(clean_texts.encode(extraction))["metadata"] == {}
 
 
 def test_the_language_is_that_of_the_clean_text() -> None:
-    """The text that the site repeats around it does not count."""
+    """The language is that of the clean text, without the boilerplate around it."""
     menu = "<ul><li>Über uns und unsere Geschichte<li>Häufig gestellte Fragen</ul>" * 9
     html = f"<html><body>{menu}<p>The ferry to the island leaves twice a day, number"
     with Extractor(metadata=True, heuristic="strict") as extractor:
@@ -87,7 +90,7 @@ def test_the_language_is_that_of_the_clean_text() -> None:
 
 @pytest.mark.slow
 def test_the_command_has_the_field() -> None:
-    """`--metadata` works with one process and with several."""
+    """`urltree extract --metadata` writes the same metadata with one process and with two."""
     pages = orjson.dumps(PAGE) + b"\n" + orjson.dumps(PAGE | {"url": "https://other.example/"})
     outputs = [
         subprocess.run(
@@ -102,7 +105,10 @@ def test_the_command_has_the_field() -> None:
 
 @pytest.mark.parametrize("missing", ["htmldate", "py3langid"])
 def test_without_the_extra_the_option_is_refused_at_the_start(missing: str) -> None:
-    """The message names the extra; without the option everything works."""
+    """Without the extra, the option raises ValueError, whose message names the extra.
+
+    Without the option everything works.
+    """
     script = (
         f"import sys; sys.modules[{missing!r}] = None\n"
         "import urltree\n"
@@ -120,7 +126,7 @@ def test_without_the_extra_the_option_is_refused_at_the_start(missing: str) -> N
 
 
 def test_a_verdict_does_not_change_what_was_found() -> None:
-    """If all text is boilerplate, only the language is unknown."""
+    """If all blocks are boilerplate, only the language is missing from the metadata."""
     with Extractor(metadata=True) as extractor:
         learned = extractor.learn(Page(**PAGE))
     assert not isinstance(learned, Extraction)

@@ -1,4 +1,4 @@
-"""For each signal a page on which that signal alone decides."""
+"""One page for each signal of the heuristic `evidence`, on which only this signal decides."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from urltree.heuristics.boilerplate import Kind
 
 
 class Alone(NamedTuple):
-    """A block that one signal alone decides.
+    r"""A page with a block whose kind only one signal decides.
 
     Attributes:
         what: description of the page.
         block: text of the block.
-        kind: kind of the block with all signals.
+        kind: kind of the block if all signals are used.
         html: HTML of the page.
-        past: pages of the site before it.
-        otherwise: kind of the block without that signal.
+        past: HTML of the earlier pages of the site.
+        otherwise: kind of the block if the signal is left out.
     """
 
     what: str
@@ -35,12 +35,12 @@ TITLE = said(("p", "title"), 5)
 
 
 def teaser(name: object) -> str:
-    """Return a box in the text with the title of another article, which is not a link."""
+    """Return a box that contains the title of another article, without a link."""
     return f"<div class=b1><p>{said(('teaser', name), 8)}</p></div>"
 
 
 def links(name: object) -> str:
-    """Return a list of further articles inside the text, different on each page."""
+    """Return a list of links to other articles, which differs from page to page."""
     items = "".join(f"<li><a href=/{n}>{said((name, 'link', n), 6)}</a></li>" for n in range(3))
     return f"<ul class=l1>{items}</ul>"
 

@@ -1,4 +1,4 @@
-"""A site of small articles, and the kinds of the blocks of one more page."""
+"""A site of small articles, and a function that returns the block kinds of one more page."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
 
 
 def said(what: object, words: int = 20) -> str:
-    """Return a sentence that is on no other page, always the same for one name."""
+    """Return a sentence of random words; the same `what` always gets the same sentence."""
     random = Random(str(what))
     return " ".join("".join(random.choices(SYLLABLES, k=3)) for _ in range(words)).capitalize()
 
 
 def article(name: object, inside: str = "", *, above: str = "", beside: str = "") -> str:
-    """Return a page whose main element has no telling name.
+    r"""Return an article; the class of its main element has no meaning.
 
     Args:
-        name: determines the title and the three paragraphs.
-        inside: further HTML at the end of the main element.
-        above: further HTML before the title.
-        beside: further HTML after the main element.
+        name: name that determines the title and the three paragraphs.
+        inside: HTML to add at the end of the main element.
+        above: HTML to add before the title.
+        beside: HTML to add after the main element.
     """
     title = said((name, "title"), 5)
     text = "".join(f"<p>{said((name, place))}</p>" for place in range(3))
@@ -35,12 +35,12 @@ def article(name: object, inside: str = "", *, above: str = "", beside: str = ""
 
 
 def kinds(html: str, past: Iterable[str] = (), without: str | None = None) -> dict[str, Kind]:
-    """Return the kind of each block of a page, by its text.
+    r"""Return a dict from the text of each block of a page to the kind of the block.
 
     Args:
         html: HTML of the page.
-        past: pages of its site that came before.
-        without: a signal to leave out.
+        past: HTML of the earlier pages of its site.
+        without: name of a signal to leave out; None uses all signals.
     """
     name = f"evidence-without-{without}" if without else "evidence"
     domain = Site(heuristic(name), None)

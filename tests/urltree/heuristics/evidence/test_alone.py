@@ -1,4 +1,4 @@
-"""Each signal is needed: there is a page on which it alone decides."""
+"""Each signal is needed: there is a page on which only this signal decides."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urltree.heuristics.evidence import EVIDENCE
 
 
 def test_there_is_a_page_for_each_signal() -> None:
-    """A new signal needs a page here, and the page of a removed signal must be removed."""
+    """PAGES contains exactly one page for each signal of the heuristic."""
     assert set(PAGES) == set(EVIDENCE)
 
 
@@ -18,6 +18,6 @@ def test_there_is_a_page_for_each_signal() -> None:
     ("signal", "page"), PAGES.items(), ids=[f"{n}: {p.what}" for n, p in PAGES.items()]
 )
 def test_a_signal_decides_alone(signal: str, page: Alone) -> None:
-    """With the signal the block has its kind; without it, another one."""
+    """The block has the expected kind with the signal, and another kind without it."""
     assert kinds(page.html, page.past)[page.block] is page.kind
     assert kinds(page.html, page.past, without=signal)[page.block] is page.otherwise

@@ -1,4 +1,4 @@
-"""Mistakes that the heuristic must not make: each emptied the pages of a site once, or could."""
+"""Mistakes that the heuristic must not make: each could drop the whole text of a page."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ AROUND = ("overlay", "widget", "sidebar", "comments", "footer", "nav-menu", "rel
 
 
 def inside(element: str, html: str) -> str:
-    """Return the body of a page with one element around all of it."""
+    """Return a page with one more element around the content of its body."""
     return html.replace("<body>", f"<body><{element}>").replace(
         "</body>", f"</{element.split(maxsplit=1)[0]}></body>"
     )
 
 
 def kept(html: str, past: list[str] | None = None) -> list[str]:
-    """Return the text of the blocks that are content."""
+    """Return the texts of the blocks that are content."""
     return [text for text, kind in kinds(html, past or []).items() if not kind]
 
 
 @pytest.mark.parametrize("name", AROUND)
 @pytest.mark.parametrize("past", [0, 5], ids="after {} pages".format)
 def test_a_name_around_the_article_empties_nothing(name: str, past: int) -> None:
-    """Without the exemption, such a name emptied the pages of 4 of 12 sites."""
+    """A class name of boilerplate is ignored on an element that contains the whole article.
+
+    Without this exemption, such a name emptied the pages of 4 of 12 sites.
+    """
     element = f'div class="{name}"'
     former = [inside(element, article(n)) for n in range(past)]
     assert kept(inside(element, article("p")), former) == [TITLE, *TEXT]
@@ -36,32 +39,35 @@ def test_a_name_around_the_article_empties_nothing(name: str, past: int) -> None
 
 @pytest.mark.parametrize("name", AROUND)
 def test_a_name_around_an_article_without_title_empties_nothing(name: str) -> None:
-    """Without a known title, nine tenths of the text exempt the element."""
+    """On a page without title, the name of an element with nine tenths of the text is ignored."""
     assert kept(inside(f'div class="{name}"', UNTITLED)) == TEXT
 
 
 @pytest.mark.parametrize("name", AROUND)
 def test_a_name_of_the_body_or_of_the_page_empties_nothing(name: str) -> None:
-    """Such a name describes the template."""
+    """Class names of <html> and <body> are ignored, because they describe the template."""
     html = article("p").replace("<body>", f'<body class="{name}">')
     assert kept(html.replace("<html>", f'<html class="{name}">')) == [TITLE, *TEXT]
 
 
 @pytest.mark.parametrize("tag", ["form", "nav", "footer", "menu"])
 def test_a_tag_around_the_article_empties_nothing(tag: str) -> None:
-    """Some servers put a form around the whole page."""
+    """A tag of boilerplate around the whole article is ignored: some servers put a <form> there."""
     assert kept(inside(tag, article("p"))) == [TITLE, *TEXT]
 
 
 def test_ids_of_headings_are_anchors() -> None:
-    """Here `comments` is a chapter of the text."""
+    """The id of a heading is an anchor: here `comments` is a chapter of the article."""
     heading = said("heading", 3)
     html = article("p", f"<h2 id=comments>{heading}</h2><p>{said('more')}</p>")
     assert kept(html) == [TITLE, *TEXT, heading, said("more")]
 
 
 def test_a_line_is_kept_beside_three_comments_once_the_site_is_known() -> None:
-    """Without the site's votes, the page would choose the comments as its text."""
+    """An article of one line is kept, although its comments are longer.
+
+    The main elements of past pages decide; alone, the page would choose the comments.
+    """
     comments = "".join(f"<div class=comment><p>{said(n, 60)}</p></div>" for n in range(3))
     html = (
         f"<title>{TITLE}</title><h1>{TITLE}</h1><div class=a1><p>{said('line', 6)}</p></div>"
@@ -76,7 +82,10 @@ def test_a_line_is_kept_beside_three_comments_once_the_site_is_known() -> None:
 
 
 def test_cells_of_digits_are_no_repetition() -> None:
-    """They have the hash of an empty text, which is on every page."""
+    """Table cells with digits only are kept.
+
+    They have the hash of an empty text, which is on every page of the site.
+    """
     table = "<table><tr><th>{0} at home<td>3<td>12<tr><th>{0}<td>7<td>0</table>"
     past = [article(n, table.format(said(n, 2))) for n in range(12)]
     found = kinds(article("p", table.format(said("p", 2))), past)
@@ -84,31 +93,38 @@ def test_cells_of_digits_are_no_repetition() -> None:
 
 
 def test_a_page_without_title_and_with_hardly_any_text_is_not_emptied() -> None:
-    """It has only names and lists of links; blocks that the site does not repeat are kept."""
+    """A page that consists of a footer and a menu keeps them if it has no other text."""
     html = "<body><div class=footer><p>Gone for good</p></div><ul class=menu><li>Home</ul></body>"
     assert kept(html) == ["Gone for good", "Home"]
 
 
 def test_two_pages_teach_no_repetition() -> None:
-    """Second pages of new sites once fell to F1 .04: repetition counts from the third page on."""
+    """A block on both of the first two pages of a site is kept.
+
+    Repetition counts from the third page on; when it counted earlier, second pages of new sites
+    fell to F1 .04.
+    """
     again = f"<p>{said('again')}</p>"
     assert said("again") in kept(article("p", again), [article(1, again)])
 
 
 def test_what_a_few_pages_share_is_kept_in_the_text() -> None:
-    """90% of such words are content: a phrase of release notes, the name of a series."""
+    """A block inside the text that a third of the pages share is kept.
+
+    90% of such words are content, such as a phrase of release notes or the name of a series.
+    """
     again = f"<p>{said('again')}</p>"
     past = [article(n, again if n % 3 == 0 else "") for n in range(18)]
     assert said("again") in kept(article("p", again), past)
 
 
 def test_the_first_page_of_a_site_keeps_its_article() -> None:
-    """Nothing is known of the site, and no name marks the article."""
+    """The first page of a site keeps its article, even if no name marks its main element."""
     assert kept(article("p")) == [TITLE, *TEXT]
 
 
 def test_a_redesign_empties_no_page() -> None:
-    """If no past page had its paths, a page is judged by itself."""
+    """After a redesign no past page has the paths of the new page, so the page is judged alone."""
     past = [article(n) for n in range(30)]
     html = article("p", f"<p>{said('more')}</p>").replace("class=a1", "class=z9")
     assert kept(html, past) == [TITLE, *TEXT, said("more")]
@@ -116,5 +132,5 @@ def test_a_redesign_empties_no_page() -> None:
 
 @pytest.mark.parametrize("html", ["", "<p>7</p>", "<nav>Home</nav>", "<h1>Only a title</h1>"])
 def test_the_smallest_pages_are_judged(html: str) -> None:
-    """Each block gets a kind, and a single block is kept."""
+    """A page with one block or none is judged, and the block is kept."""
     assert set(kinds(html).values()) <= {Kind.CONTENT}

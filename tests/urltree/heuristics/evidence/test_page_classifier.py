@@ -1,4 +1,4 @@
-"""Kinds of pages: listings are distinguished from articles."""
+"""The page classifier: it distinguishes listings from articles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SELF_LINKED = "<h2><a href=#h>Why the council came to think of it</a></h2><p>{}<
 
 
 def kind(html: str, before: int = 4, heuristic: str = "evidence") -> str | None:
-    """Return the kind of a page that comes after this many articles of its site."""
+    """Return the kind of a page that comes after `before` articles of its site."""
     site = [(f"{HOST}/before/{name}", article(name)) for name in NAMES[-before:] if before]
     return [e.page_kind for e in extract([*site, (f"{HOST}/x", html)], heuristic=heuristic)][-1]
 
@@ -19,12 +19,18 @@ def kind(html: str, before: int = 4, heuristic: str = "evidence") -> str | None:
 @pytest.mark.parametrize("before", [0, 4])
 @pytest.mark.parametrize("linked", [False, True])
 def test_a_section_front_is_a_listing(before: int, linked: bool) -> None:
-    """Its headlines are links with standfirsts between them; on the first page of a site too."""
+    """A section front is a listing, even as the first page of its site.
+
+    Its headlines are links, with summaries between them.
+    """
     assert kind(front(NAMES[:8], linked=linked), before) == "listing"
 
 
 def test_a_list_of_links_is_a_listing_on_a_site_that_is_known() -> None:
-    """On a first page it may be an article's menu: repeated blocks are not known yet."""
+    """A list of links is a listing, except on the first page of a site.
+
+    There the links may be the menu of an article, because repetition is not known yet.
+    """
     assert kind(links(NAMES[:10])) == "listing"
     assert kind(links(NAMES[:10]), before=0) == "unknown"
 
@@ -32,7 +38,7 @@ def test_a_list_of_links_is_a_listing_on_a_site_that_is_known() -> None:
 @pytest.mark.parametrize("before", [0, 4])
 @pytest.mark.parametrize("number", [1, 10])
 def test_an_article_above_many_teasers_is_an_article(number: int, before: int) -> None:
-    """Even a short one: the teasers are outside its main element."""
+    """An article above many teasers is an article, because they are outside its main element."""
     names = [f"{name} {other}" for other in NAMES[:number] for name in NAMES[1:6]]
     assert kind(article("amber", below=teasers(names, linked=True)), before) == "article"
 
@@ -43,18 +49,18 @@ def test_an_article_above_many_teasers_is_an_article(number: int, before: int) -
     ids=["plain", "elements-of-their-own", "headings-that-link-to-themselves"],
 )
 def test_the_markup_of_paragraphs_makes_no_listing(paragraph: str) -> None:
-    """One element for each paragraph, or headings with anchors, are no listing."""
+    """An article is no listing if each paragraph has its own element, or if headings are links."""
     below = teasers(NAMES[1:5], linked=True)
     assert kind(article("amber", below, paragraph)) == "article"
 
 
 def test_a_short_note_is_unknown() -> None:
-    """It has too few words to decide."""
+    """The kind of a page with very few words is unknown."""
     assert kind(f"<title>x</title><div><h1>{headline('amber')}</h1><p>It is gone.</p></div>") == (
         "unknown"
     )
 
 
 def test_the_heuristics_of_the_paper_know_no_kinds() -> None:
-    """They are unchanged from the paper."""
+    """The heuristics of the paper return no kind of page, because the paper defines none."""
     assert kind(front(NAMES[:8]), heuristic="strict") is None

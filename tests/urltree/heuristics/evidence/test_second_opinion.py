@@ -1,4 +1,7 @@
-"""The opinion of a single-page extractor counts if it differs, and little is known of the site."""
+"""The second opinion of a single-page extractor, which counts on a site's first pages.
+
+The blocks that the extractor vouches for are those in its text.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,12 @@ from urltree.site.site import Site
 
 
 def news(number: int) -> str:
-    """Return the main text of a page."""
+    """Return the main text of page `number`."""
     return said(("news", number), 30)
 
 
 def a_page(number: int) -> Document:
-    """Return a page with more comments than text, and without telling names."""
+    """Return a page with more comments than text; its class names have no meaning."""
     remarks = "".join(f"<p>{said(('remark', number, place), 30)}</p>" for place in range(9))
     menu = "<ul><li>Home<li>About us<li>Ferries</ul>"
     text = f"<div class=v><div class=w><p>{news(number)}</p></div></div>"
@@ -27,31 +30,37 @@ def a_page(number: int) -> Document:
 
 
 def vouched(page: Document, texts: Iterable[str]) -> Document:
-    """Return the page with the blocks that the extractor vouches for."""
+    """Return the page, marked as if the extractor's text contained these texts."""
     held = set(texts)
     return replace(page, vouched="".join("01"[block.text in held] for block in page.blocks))
 
 
 def kept(domain: Site, page: Document) -> list[str]:
-    """Return the blocks that are content."""
+    """Learn a page, and return the texts of the blocks that are content."""
     verdicts = domain.learn(page, None).verdict.boilerplate
     return [block.text for block, dropped in zip(page.blocks, verdicts, strict=True) if not dropped]
 
 
 def a_domain() -> Site:
-    """Return a domain of which nothing is known."""
+    """Return a site that has learned no page."""
     return Site(heuristic("evidence"), None)
 
 
 def test_it_is_believed_where_it_shares_less_than_half() -> None:
-    """On a first page the news is kept, not the comments; without the opinion it is reversed."""
+    """If F1 of the extractor's text and ours is below .5, the extractor's text is kept.
+
+    Here the extractor's text is the news; without it the comments would be kept.
+    """
     page = a_page(0)
     assert news(0) not in kept(a_domain(), page)
     assert kept(a_domain(), vouched(page, [news(0)])) == [news(0)]
 
 
 def test_its_main_element_is_the_sites_from_then_on() -> None:
-    """After three pages with an opinion, the fourth is right without it."""
+    """The main element that the extractor chose is learned for the site.
+
+    After three such pages the fourth is right without the extractor.
+    """
     domain = a_domain()
     for number in range(3):
         kept(domain, vouched(a_page(number), [news(number)]))
@@ -59,7 +68,7 @@ def test_its_main_element_is_the_sites_from_then_on() -> None:
 
 
 def test_a_site_that_has_spoken_overrules_it() -> None:
-    """After ten pages with their main element at one path, the opinion is ignored."""
+    """After ten pages whose main elements have one path, the extractor's text is ignored."""
     domain = a_domain()
     for number in range(10):
         kept(domain, a_page(number))
@@ -67,27 +76,33 @@ def test_a_site_that_has_spoken_overrules_it() -> None:
 
 
 def test_where_it_shares_more_than_half_ours_stands() -> None:
-    """The opinion lacks four of nine paragraphs, and ours is kept."""
+    """If F1 is between .5 and .8, our choice does not change.
+
+    Here the extractor's text lacks four of nine paragraphs.
+    """
     page = a_page(0)
     ours = kept(a_domain(), page)
     assert kept(a_domain(), vouched(page, ours[4:])) == ours
 
 
 def test_where_it_shares_four_fifths_what_it_lacks_is_dropped() -> None:
-    """The opinion lacks one paragraph of nine, perhaps a caption."""
+    """If F1 is above .8, blocks that the extractor's text lacks are dropped.
+
+    Here it is one of nine paragraphs, perhaps a caption.
+    """
     page = a_page(0)
     ours = kept(a_domain(), page)
     assert kept(a_domain(), vouched(page, [*ours[1:], news(0)])) == ours[1:]
 
 
 def test_a_menu_is_not_believed() -> None:
-    """Less than three quarters of the vouched words are running text."""
+    """The extractor's text is ignored if less than three quarters of its words are running text."""
     page = a_page(0)
     menu = vouched(page, ["Home", "About us", "Ferries"])
     assert kept(a_domain(), menu) == kept(a_domain(), page)
 
 
 def test_nothing_vouched_for_changes_nothing() -> None:
-    """An extractor may find no text."""
+    """Nothing changes if the extractor finds no text."""
     page = a_page(0)
     assert kept(a_domain(), vouched(page, [])) == kept(a_domain(), page)

@@ -1,10 +1,10 @@
-"""The address of a feed: one normalised spelling of the URL that a person typed.
+"""The address of a feed: the normalised form of a URL that a person typed.
 
     " Example.org:443/a b "   https://example.org/a%20b
 
-Only what browsers change too is changed (WHATWG URL): the case of the host, IDN to punycode, the
-default port, dot segments, spaces. Percent escapes and the query stay as typed, because servers may
-treat other spellings as other resources.
+The changes are those of browsers (WHATWG URL): the case of the host, IDN to punycode, the default
+port, dot segments, spaces. Percent escapes and the query are not changed, because servers may treat
+another spelling as another resource.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def feed_address(text: str) -> str:
-    """Return the absolute http or https URL of a feed, without fragment.
+    """Return the absolute http or https URL of a feed, without its fragment.
 
-    A text without scheme becomes an https URL.
+    A text without scheme becomes an https URL. The scheme `feed` is replaced.
 
     Raises:
         ValueError: the text is not a URL, contains a user name or password, or is too long.

@@ -1,12 +1,12 @@
-"""Feed autodiscovery: find the feeds that a web page links to, and guess where others may be.
+"""Feed autodiscovery: find the feeds that a web page links to, and list common feed addresses.
 
-    <link rel="alternate" type="application/rss+xml">    declared by the page, in its order,
+    <link rel="alternate" type="application/rss+xml">    feeds that the page declares, in its order,
                                                          feeds of comments last
     <a href="/blog/feed/">                               links that look like feeds
     /feed, /rss.xml, …                                   common paths, tried one by one
 
-The first rule is the one that browsers agreed on (RSS Advisory Board, "RSS Autodiscovery"; RFC 4287
-for Atom; JSON Feed 1.1, "Discovery").
+Browsers support the first form, `<link>` (RSS Advisory Board, "RSS Autodiscovery"; RFC 4287 for
+Atom; JSON Feed 1.1, "Discovery").
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from urltree.html.encoding import decode_html
 from urltree.html.parser import parse_html
 from urltree.page import PageError
 
-MAX_CANDIDATES = 100  # feeds per page
+MAX_CANDIDATES = 100  # largest number of candidates of a page
 
 COMMON_PATHS = (
     *("/feed", "/rss.xml", "/atom.xml", "/index.xml", "/feed.xml", "/rss", "/feed.json"),
     *("/feeds/posts/default", "/?feed=rss2"),
 )
 
-# Without `application/json`: WordPress uses that type for links to its API.
+# `application/json` is missing, because WordPress uses this type for links to its API.
 _TYPES = frozenset(
     {
         *("application/rss+xml", "application/atom+xml", "application/rdf+xml"),
@@ -51,7 +51,7 @@ class FeedCandidate:
 
     Attributes:
         url: absolute URL.
-        title: title that the page gives the link; None without one.
+        title: title of the link in the page; None if it has no title.
     """
 
     url: str
@@ -69,9 +69,10 @@ def find_feeds(
     """Return the feeds that a page links to, the most likely main feed first, without duplicates.
 
     Args:
-        html: the page.
-        base_url: address of the page; its links are relative to it unless it has a <base> element.
-        content_type: Content-Type header, used for its charset.
+        html: bytes of the page.
+        base_url: address of the page. Links are relative to this address, or to the <base> of the
+            page if it has one.
+        content_type: value of the header Content-Type, of which the charset is used.
     """
     links = _Links()
     try:
@@ -86,12 +87,12 @@ def find_feeds(
 
 
 def common_feeds(base_url: str) -> tuple[FeedCandidate, ...]:
-    """Return common feed addresses of a site, the most usual first, for a page that names none."""
+    """Return common feed addresses of a site, the most usual first, if a page links to no feed."""
     return tuple(FeedCandidate(urljoin(base_url, path)) for path in COMMON_PATHS)
 
 
 class _Links:
-    """Parser target that collects the links of a page: href and title, unchanged."""
+    """A parser target that collects the links to feeds in a page: href and title, unchanged."""
 
     def __init__(self) -> None:
         self.base: str | None = None

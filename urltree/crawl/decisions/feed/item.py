@@ -1,7 +1,7 @@
 """An item of a feed, and the hash by which equal items are recognised.
 
-The paper hashes title, description and date. Here the link is hashed too: whole feeds consist of
-items without title and date, and all of these would be the same item.
+The paper hashes title, description and date. We hash the link too: some feeds consist of items
+without title, description and date, and all of these items would have the same hash.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _VERSION = b"\1"  # prefix of the hashed bytes; increase it when the normalisati
 
 @dataclass(frozen=True, slots=True)
 class FeedItem:
-    """An item as its feed gives it.
+    """An item of a feed.
 
     Attributes:
         link: absolute http or https URL of the page.
-        title, description: unchanged, including markup.
-        published: RFC 3339 with offset; None if the feed gives no readable date.
+        title, description: texts of the item with their markup; None if missing.
+        published: date in the form of RFC 3339 with offset; None if no date could be read.
     """
 
     link: str
@@ -31,13 +31,13 @@ class FeedItem:
 
     @property
     def hash(self) -> bytes:
-        """16 bytes: xxh3_128 of the normalised fields, each ended by NUL."""
+        """Hash of the item, 16 bytes: xxh3_128 of the normalised fields, each followed by NUL."""
         fields = (self.title, self.description, self.published, self.link)
         return xxhash.xxh3_128_digest(_VERSION + b"".join(_normalise(field) for field in fields))
 
 
 def _normalise(text: str | None) -> bytes:
-    """Encode a field as NFC with collapsed white space, ended by NUL.
+    """Encode a field as NFC with collapsed white space, followed by NUL.
 
     A missing field and an empty string have different encodings.
     """

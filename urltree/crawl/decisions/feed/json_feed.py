@@ -24,9 +24,9 @@ _VERSION = "jsonfeed.org/version/1"
 
 
 def is_json(body: bytes) -> bool:
-    """Return whether a body begins like a JSON object.
+    """Return whether a body begins with a brace, like a JSON object.
 
-    Content types are often wrong, and no XML document begins with a brace.
+    The Content-Type is not used, because it is often wrong. No XML document begins with a brace.
     """
     return body[:64].removeprefix(_BOM).lstrip().startswith(b"{")
 
@@ -54,7 +54,7 @@ def parse_json_feed(body: bytes, url: str, *, max_items: int) -> ParsedFeed:
 def _item(entry: Any, url: str) -> FeedItem | None:
     """Return the item of an entry, or None if it has no link.
 
-    The link is `url`; without it `external_url`, then an `id` that is an absolute URL.
+    The link is the first valid URL of `url`, `external_url` and `id`; `id` must be absolute.
     """
     if not isinstance(entry, dict):
         return None
@@ -75,7 +75,7 @@ def _item(entry: Any, url: str) -> FeedItem | None:
 
 
 def _date(text: Any) -> str | None:
-    """Return an RFC 3339 date, which the specification requires; None for any other text."""
+    """Read a date of RFC 3339, as the specification requires; return None for any other text."""
     try:
         return format_time(datetime.fromisoformat(text.strip().upper()))
     except (AttributeError, ValueError):

@@ -1,4 +1,4 @@
-"""The content of a parsed feed, and the checks on links, texts and dates that all formats share."""
+"""A parsed feed, and the conversion of links, texts and dates for all formats of feeds."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class ParsedFeed:
     """A parsed feed of any format.
 
     Attributes:
-        title: title of the feed; None without one.
-        items: first items of the feed that have a link, in the feed's order.
-        ttl: seconds for which the feed asks not to be polled again; None if it does not.
+        title: title of the feed; None if it has no title.
+        items: items that were read and have a link, in the feed's order.
+        ttl: seconds between polls that the feed asks for; None if it asks for none.
         skip_hours: hours without polls, 0 to 23 in UTC; never all of them.
         skip_days: days without polls, 0 = Monday (RSS 2.0); never all of them.
         truncated: whether the feed has more items than were read.
-        skipped: number of items read whose link is not an http or https URL.
+        skipped: number of items that were read and have no http or https URL as link.
     """
 
     title: str | None = None
@@ -50,9 +50,9 @@ def convert_entries(
     """Convert the first entries of a feed into items.
 
     Args:
-        entries: entries in the representation of the format.
-        max_items: number of entries to read.
-        item: converts one entry; returns None if it has no link.
+        entries: entries as the parser of the format returns them.
+        max_items: largest number of entries to read.
+        item: function that converts one entry; it returns None if the entry has no link.
 
     Returns:
         The items, and the number of entries without a link.
@@ -63,9 +63,9 @@ def convert_entries(
 
 
 def truncate_text(text: Any, size: int) -> str | None:
-    """Return a text of at most `size` bytes in UTF-8; None for an empty text or another type.
+    """Cut a text to `size` bytes in UTF-8; return None if it is empty or not a string.
 
-    Surrogates, which `&#xD800;` in a feed produces, cannot be encoded and become U+FFFD.
+    Surrogates, which `&#xD800;` in a feed produces, cannot be encoded and are replaced by U+FFFD.
     """
     if not isinstance(text, str) or not (text := text.strip()):
         return None
@@ -76,8 +76,8 @@ def absolute_link(text: Any, base: str | None) -> str | None:
     """Return the http or https URL that a browser would request; None if the text is not one.
 
     Args:
-        text: value from a feed; may be relative, contain spaces, or not be a string at all.
-        base: URL to which the text is relative; without it only absolute URLs are accepted.
+        text: value from a feed. It may be a relative URL, contain spaces, or not be a string.
+        base: URL to which the text is relative; with None, only an absolute URL is accepted.
     """
     if not isinstance(text, str) or not (text := text.strip()):
         return None
@@ -95,7 +95,7 @@ def format_time(moment: datetime) -> str | None:
     Return None for years before 1970, and for 9999, which feeds use for "never".
 
     Args:
-        moment: a time without offset is taken as UTC.
+        moment: time to format; a time without offset is read as UTC.
     """
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

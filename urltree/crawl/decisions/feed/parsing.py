@@ -1,6 +1,7 @@
 """Parser for feeds of all formats.
 
-A hostile body may take much time or memory to parse. `agents.polling.parsers` limits both.
+A hostile body may take much time or memory to parse; `agents.polling.parsers` limits time and
+memory.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ def parse_feed(body: bytes, content_type: str | None, url: str, *, max_items: in
 
     Args:
         body: decompressed body.
-        content_type: Content-Type header, used for its charset.
-        url: address of the response, to which relative links refer.
-        max_items: number of items to read, from the first on.
+        content_type: value of the header Content-Type, of which the charset is used.
+        url: address of the response, to which links of the feed are relative.
+        max_items: largest number of items to read; the first items of the feed are read.
 
     Raises:
-        WebError: `not-a-feed`.
+        WebError: NOT_A_FEED: the body is not a feed of a known format.
     """
     if not body.strip():
         raise WebError(Trouble.NOT_A_FEED, "the body is empty")

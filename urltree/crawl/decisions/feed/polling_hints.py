@@ -1,6 +1,6 @@
 """A feed's hints on polling: ttl, skipHours, skipDays (RSS 2.0) and sy: (RSS 1.0 module).
 
-Feedparser keeps only the last <hour> of skipHours. So skipHours and skipDays are read from the
+Feedparser returns only the last <hour> of skipHours. So skipHours and skipDays are read from the
 bytes of the feed.
 """
 
@@ -20,7 +20,7 @@ _PERIODS = {
     "yearly": 365 * DAY,
 }
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MAX_LIST = 8 * 1024  # bytes of a list that are read; 24 hours take 500
+_MAX_LIST = 8 * 1024  # bytes of a list that are read; a list of 24 hours has about 500 bytes
 
 _NUMBER = re.compile(r"\s*(\d{1,9})\s*")
 _SKIP_HOURS = re.compile(rb"<skipHours\s*>", re.IGNORECASE)
@@ -30,9 +30,10 @@ _DAY_NAME = re.compile(rb"<day\s*>\s*([a-z]{6,9})\s*</", re.IGNORECASE)
 
 
 def read_ttl(feed: Mapping[str, Any]) -> float | None:
-    """Return the seconds between polls that a feed asks for, the longer of <ttl> and sy:.
+    """Return the seconds between polls that a feed asks for: the longer time of <ttl> and sy:.
 
-    The value has no upper limit; the caller limits it.
+    The result has no upper limit, so the caller must limit it. It is None if the feed asks for
+    none.
     """
     minutes = _number(feed.get("ttl"))
     period = _PERIODS.get(str(feed.get("sy_updateperiod")).strip().lower())
@@ -43,9 +44,9 @@ def read_ttl(feed: Mapping[str, Any]) -> float | None:
 
 
 def read_skip_hours(body: bytes) -> tuple[int, ...]:
-    """Return the hours of <skipHours>, 0 to 23; some feeds write 24 for midnight.
+    """Return the hours of <skipHours>, 0 to 23; no hours if the feed lists all of them.
 
-    Return no hours if the feed lists all of them.
+    Some feeds write 24 for midnight, which becomes 0.
     """
     hours = {int(hour) % 24 for hour in _read_list(body, _SKIP_HOURS, _HOUR) if int(hour) <= 24}
     return tuple(sorted(hours)) if len(hours) < 24 else ()
@@ -59,7 +60,7 @@ def read_skip_days(body: bytes) -> tuple[int, ...]:
 
 
 def _read_list(body: bytes, start: re.Pattern[bytes], member: re.Pattern[bytes]) -> list[bytes]:
-    """Return the members of the first list in a body that begins with `start`."""
+    """Return the members of the first list in a body; `start` matches the list's opening tag."""
     opened = start.search(body)
     if opened is None:
         return []
@@ -69,6 +70,6 @@ def _read_list(body: bytes, start: re.Pattern[bytes], member: re.Pattern[bytes])
 
 
 def _number(text: Any) -> int | None:
-    """Return a text of digits as a number; None for anything else."""
+    """Convert a text of digits to a number; return None for any other value."""
     match = _NUMBER.fullmatch(text) if isinstance(text, str) else None
     return int(match[1]) if match else None

@@ -1,8 +1,9 @@
-"""Parser for RSS, Atom, RDF and CDF, by feedparser, which finds links in damaged feeds too.
+"""Parser for RSS, Atom, RDF and CDF. It uses feedparser, which finds links in damaged feeds too.
 
-Feedparser gets a stream and never text, because it could take text for a file name or an address.
-Its SAX parser loads no external entities and limits their expansion. It reads 4,000 items a second,
-1,500 of a damaged feed. So surplus items are cut out first (`xml_repair.py`).
+Feedparser gets a stream and never text, because it may open text as a file name or an address. Its
+SAX parser does not load external entities and limits the expansion of entities. Feedparser reads
+4,000 items per second, or 1,500 items of a damaged feed. So `xml_repair.py` removes surplus items
+before feedparser reads the feed.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def parse_xml_feed(
 
 
 def _read(body: bytes, charset: str | None) -> Any:
-    """Parse with feedparser; if it fails, parse again without the tags on which it fails."""
+    """Parse a body with feedparser; if it fails, parse again without the tags that make it fail."""
     try:
         return _feedparser(body, charset)
     except MemoryError:
@@ -93,7 +94,7 @@ def _item(entry: Any, url: str) -> FeedItem | None:
 
 
 def _title(titled: Any) -> str | None:
-    """Return the title of a feed or an entry, with its markup; HTML references are resolved."""
+    """Return the title of a feed or an entry with its markup; resolve HTML character references."""
     title = titled.get("title")
     detail = titled.get("title_detail") or {}
     is_html = isinstance(title, str) and detail.get("type") == "text/html"
@@ -103,10 +104,10 @@ def _title(titled: Any) -> str | None:
 def _link(entry: Any, url: str) -> str | None:
     """Return the link of an entry.
 
-    feedburner:origLink comes first: the link beside it leads through a counting host, which would
-    get the requests for the pages of all its sites. A guid counts only if it is an absolute URL,
-    because most guids are numbers. Feedparser has already resolved xml:base; other relative links
-    refer to the feed's URL.
+    The first choice is feedburner:origLink. Without it, the pages of many sites would be requested
+    through one host, which counts readers and redirects to the page. A guid is used only if it is
+    an absolute URL, because most guids are numbers. Feedparser has already resolved links that are
+    relative to xml:base; all others are relative to the feed's URL.
     """
     origin = absolute_link(entry.get("feedburner_origlink"), None)
     if origin is not None:
@@ -119,17 +120,16 @@ def _link(entry: Any, url: str) -> str | None:
 
 
 def _date(entry: Any) -> str | None:
-    """Return the first readable date.
+    """Return the first readable date of an entry: of publication, of creation, or of an update.
 
-    `published` comes before `updated`, because an edit changes `updated` and does not make a new
-    item.
+    The date of an update comes last, because an edit changes it but does not make a new item.
     """
     for name in _DATES:
         parsed = dict.get(entry, name)  # feedparser's `get` substitutes one date for another
         if parsed is None:
             continue
         try:
-            moment = datetime(*parsed[:6])  # noqa: DTZ001 - `format_time` takes it as UTC
+            moment = datetime(*parsed[:6])  # noqa: DTZ001 - `format_time` reads it as UTC
         except ValueError:
             continue
         if (text := format_time(moment)) is not None:

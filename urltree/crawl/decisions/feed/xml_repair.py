@@ -1,4 +1,4 @@
-"""Prepare the bytes of an XML feed for feedparser; each step works around one of its weaknesses.
+"""Prepare the bytes of an XML feed; each step works around one weakness of feedparser.
 
 body ─▶ find_encoding ─▶ is_html_page? ─▶ cut_surplus_items ─▶ replace_invalid_references ─┐
                                                                                            ▼
@@ -11,7 +11,7 @@ import codecs
 import re
 from itertools import islice
 
-# Longer marks first: the mark of UTF-32 begins with that of UTF-16.
+# Byte order marks; those of UTF-32 come first, because one of them begins like a mark of UTF-16.
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -27,7 +27,7 @@ _ROOT = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:rss|rdf|feed|channel)[\s>]", re.IGNO
 _ITEM = re.compile(rb"<((?:[\w.-]{1,40}:)?(?:item|entry))[\s>]", re.IGNORECASE)
 _REFERENCE = re.compile(rb"&#(?:x0*([0-9a-f]{4,})|0*([0-9]{5,}));?", re.IGNORECASE)
 _NO_CHARACTER = 0x110000
-# Tags on which feedparser fails if they are incomplete, found with mutations of its test files
+# Tags that make feedparser fail if they are incomplete, found with mutations of its test files
 _FAILING = re.compile(
     rb"<\?xml\s[^<>]*>|</?(?:(?:psc|georss|gml|geo|media|itunes|cc|creativecommons):[\w.-]+"
     rb"|textinput|image|width|height|category|keywords|where)(?:\s[^<>]*)?>",
@@ -36,12 +36,12 @@ _FAILING = re.compile(
 
 
 def find_encoding(body: bytes, content_type: str | None) -> tuple[bytes, str | None]:
-    """Return a body, and its encoding if something outside the XML declares it.
+    """Return a body without byte order mark, and its encoding; None if feedparser must find it.
 
-    A byte order mark takes precedence over every declaration (RFC 7303, section 3.3). Of the media
-    type only the charset is used: for text/xml without charset feedparser would assume ASCII (RFC
-    3023). A declaration of UTF-16 is ignored if the body begins with single bytes: .NET declares it
-    for feeds in UTF-8.
+    A byte order mark takes precedence over every declaration (RFC 7303, section 3.3). Then the
+    charset of the Content-Type is used. The media type is not used, because feedparser would assume
+    ASCII for text/xml without charset (RFC 3023). A declaration of UTF-16 or UTF-32 is replaced by
+    UTF-8 if the first bytes contain no NUL: .NET declares UTF-16 for feeds in UTF-8.
     """
     for mark, encoding in _BOMS:
         if body.startswith(mark):
@@ -54,17 +54,20 @@ def find_encoding(body: bytes, content_type: str | None) -> tuple[bytes, str | N
 
 
 def is_html_page(body: bytes) -> bool:
-    """Return whether a body is HTML. Feedparser takes 20 s for 8 MB of HTML and finds nothing."""
+    """Return whether a body is HTML.
+
+    Such a body is refused at once, because feedparser takes 20 s for 8 MB of HTML.
+    """
     return bool(_PAGE.search(body, 0, 1_024)) and not _ROOT.search(body)
 
 
 def cut_surplus_items(body: bytes, max_items: int) -> bytes:
     """Return the body without the items after the first `max_items`.
 
-    Everything after the last item is kept. Only elements with the name of the first item count. If
-    that name occurs in a comment or CDATA section, the cut may damage the feed; feedparser then
-    still reads the items before it. UTF-16 without a byte order mark is not cut; the time limit
-    applies to it.
+    The end of the feed, after its last item, is kept. Only elements with the same tag as the first
+    item are counted. If this tag occurs in a comment or CDATA section, the cut may damage the feed;
+    feedparser still reads the items before the cut. A body in UTF-16 without a byte order mark is
+    not cut; only the parser's time limit applies to it.
     """
     first = _ITEM.search(body)
     if first is None:
@@ -79,12 +82,12 @@ def cut_surplus_items(body: bytes, max_items: int) -> bytes:
 
 
 def replace_invalid_references(body: bytes) -> bytes:
-    """Replace references to invalid characters: feedparser raises an exception for each of them."""
+    """Replace references to invalid characters, for which feedparser would raise an exception."""
     return _REFERENCE.sub(_character, body)
 
 
 def remove_failing_tags(body: bytes) -> bytes:
-    """Remove tags on which feedparser fails. Items need none of them."""
+    """Remove tags that make feedparser fail. No item needs these tags."""
     return _FAILING.sub(b"", body)
 
 

@@ -1,7 +1,7 @@
 """Find the links to the canonical address and to the AMP version in the head of a page.
 
-They are recorded and not followed: a canonical link is a claim of the page and often wrong.
-Consumers of the clean text can decide whether to trust it.
+The links are stored with the page and not followed, because the canonical link of a page is often
+wrong. Consumers of the clean text can decide whether to trust it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def find_head_links(page: bytes, url: str) -> tuple[str | None, str | None]:
     """Return the canonical and the AMP link of a page as absolute URLs; None for a missing link.
 
     Args:
-        page: bytes of the page; the relevant parts are ASCII in every encoding except UTF-16.
+        page: bytes of the page. No links are found in UTF-16, because the tags must be ASCII.
         url: address of the page.
     """
     head = _head(page[:MAX_HEAD])
@@ -52,9 +52,10 @@ def find_head_links(page: bytes, url: str) -> tuple[str | None, str | None]:
 
 
 def _head(page: bytes) -> bytes:
-    """Return the bytes before the body, without comments and scripts.
+    """Return the bytes before the body of a page, without comments, scripts, styles and templates.
 
-    Usually the first `<body` begins the body. If it is inside a script, the whole page is searched.
+    The head usually ends at the first `<body` or `</head>`. If this text is inside a comment or a
+    script, the whole page is searched for the end.
     """
     end = _END.search(page)
     shown, is_open = _remove_hidden(page[: end.start()] if end else page)
@@ -66,7 +67,11 @@ def _head(page: bytes) -> bytes:
 
 
 def _remove_hidden(page: bytes) -> tuple[bytes, bool]:
-    """Return the bytes outside comments and scripts, and whether the last of these has no end."""
+    """Remove comments, scripts, styles and templates.
+
+    Returns:
+        The remaining bytes, and whether the last removed element or comment has no end.
+    """
     shown, at = [], 0
     while opening := _OPENING.search(page, at):
         shown.append(page[at : opening.start()])

@@ -1,11 +1,12 @@
 """A queue of tokens for each host: one request to a host at a time, and a pause after each.
 
-    news.example   ■ ■ ■     busy: its first token was taken; no other before done()
+    news.example   ■ ■ ■     busy: a token was taken, and the next one must wait for done()
     blog.example   □ □       pauses until 12:00:05, then its next token is ready
     slow.example   □         ready: take() returns its token
 
-Hosts are served in the order in which they become ready, and the tokens of a host in the order in
-which they were added. So a slow host delays only its own tokens.
+A token stands for one page to request. take() returns the tokens of different hosts in the order in
+which the hosts became ready, and the tokens of one host in the order in which they were added. So a
+slow host delays only its own tokens.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-_FORGET = 1_024  # number of stored pauses above which expired ones are dropped
+_FORGET = 1_024  # number of stored pauses above which expired pauses are deleted
 
 
 class HostQueues(Generic[T]):
@@ -47,7 +48,7 @@ class HostQueues(Generic[T]):
         return len(self._queues.get(host, ()))
 
     def is_busy(self, host: str) -> bool:
-        """Return whether a token of this host was taken and is not done."""
+        """Return whether a token of this host was taken and `done` was not called since."""
         return host in self._busy
 
     def add(self, host: str, token: T, now: float) -> None:
@@ -58,7 +59,7 @@ class HostQueues(Generic[T]):
             self._schedule(host, now)
 
     def put_back(self, host: str, token: T) -> None:
-        """Put a token that was taken at the front of its host's queue. The host stays busy."""
+        """Put a taken token back at the front of its host's queue. The host stays busy."""
         self._queues.setdefault(host, deque()).appendleft(token)
 
     def take(self, now: float, at_most: int | None = None) -> list[tuple[str, T]]:
@@ -66,7 +67,7 @@ class HostQueues(Generic[T]):
 
         Args:
             now: current time.
-            at_most: maximum number of tokens; None for all.
+            at_most: maximum number of tokens; None for no maximum.
         """
         taken: list[tuple[str, T]] = []
         while at_most is None or len(taken) < at_most:
@@ -85,7 +86,7 @@ class HostQueues(Generic[T]):
 
         Args:
             host: host of the token.
-            next_at: earliest time at which its next token is ready.
+            next_at: earliest time at which the next token of the host is ready.
         """
         self._busy.discard(host)
         self._pauses[host] = max(next_at, self._pauses.get(host, next_at))
@@ -93,14 +94,17 @@ class HostQueues(Generic[T]):
             self._schedule(host, next_at)
 
     def pause_until(self, host: str, until: float) -> None:
-        """Let no token of this host be taken before a time; an earlier time changes nothing."""
+        """Extend the pause of a host until a time; a time before the pause's end has no effect."""
         if until > self._pauses.get(host, 0.0):
             self._pauses[host] = until
             if host in self._queues:
                 self._schedule(host, until)
 
     def next_at(self) -> float | None:
-        """Return when `take` will return a token; None if all hosts are busy or no token waits."""
+        """Return the time from which `take` returns a token, None if no token will be ready.
+
+        No token will be ready if no token waits, or if all tokens wait for busy hosts.
+        """
         while self._heap:
             at, number, host = self._heap[0]
             if self._entries.get(host) == number:
@@ -109,29 +113,29 @@ class HostQueues(Generic[T]):
         return None
 
     def overdue(self, now: float) -> int:
-        """Return the number of hosts that are ready and were not taken."""
+        """Return the number of hosts that have a token ready."""
         return sum(
             at <= now and self._entries.get(host) == number for at, number, host in self._heap
         )
 
     def expected(self, host: str, now: float, pause: float) -> float:
-        """Return when a token that is added now would be ready.
+        """Estimate the time at which a token that is added now would be ready.
 
         Args:
             host: host of the token.
             now: current time.
-            pause: seconds that each token before it takes.
+            pause: seconds for each token of the host that comes before this token.
         """
         ahead = self.waiting(host) + (host in self._busy)
         return max(now, self._pauses.get(host, now)) + ahead * pause
 
     def withdraw(self, host: str) -> list[T]:
-        """Remove and return all tokens that wait for a host, in their order."""
+        """Remove and return all tokens that wait for a host, in the order of its queue."""
         self._entries.pop(host, None)
         return list(self._queues.pop(host, ()))
 
     def clear(self) -> None:
-        """Remove everything. `done` must not be called for tokens that were taken before."""
+        """Remove all tokens and pauses. Do not call `done` for tokens that were taken before."""
         self._queues.clear()
         self._busy.clear()
         self._pauses.clear()
@@ -152,7 +156,7 @@ class HostQueues(Generic[T]):
         heappush(self._heap, (max(at, self._pauses.get(host, at)), number, host))
 
     def _forget(self, now: float) -> None:
-        """Drop pauses that are over, each time their number has doubled."""
+        """Delete expired pauses, each time the number of pauses has doubled."""
         if len(self._pauses) > self._forget_at:
             self._pauses = {host: until for host, until in self._pauses.items() if until > now}
             self._forget_at = max(_FORGET, 2 * len(self._pauses))

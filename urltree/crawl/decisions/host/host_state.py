@@ -1,12 +1,14 @@
 """The state of a host, and when the next request to it may be sent: a row of table `host_state`.
 
-    response         pause: the largest of setting, k times latency and Crawl-delay, up to a maximum
-    429, 503         back off at once: Retry-After, else 1 min, doubled up to 6 h
-    trouble, 5xx     back off from the third failure in a row: a dead host with 10,000 waiting pages
-                     costs three timeouts instead of 10,000
-    no robots.txt    (5xx, 429, unreachable) 5 min, doubled up to a day; no page is requested
+    every request    pause: the setting, or if longer the latency times a factor or the Crawl-delay,
+                     up to a maximum
+    429, 503         back-off at once: by Retry-After, else 1 min, then doubled up to 6 h
+    other 5xx, or    back-off after the third failure in a row: 1 min, then doubled up to 6 h. So a
+    no response      dead host with 10,000 waiting pages costs three timeouts instead of 10,000
+    no robots.txt    (5xx, 429, no response) back-off: 5 min, then doubled up to a day
 
-While a host backs off, its pages wait. This does not count as a failed attempt of the pages.
+During the back-off of a host, no page of the host is requested. This does not count as a failed
+attempt of the pages.
 """
 
 from __future__ import annotations
@@ -24,12 +26,12 @@ from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE, stable_fraction
 HOST_STATE_VERSION = 1
 
 _FIRST, _LONGEST = MINUTE, 6 * HOUR  # first and longest back-off
-_FIRST_ROBOTS, _LONGEST_ROBOTS = 5 * MINUTE, DAY  # the same without robots.txt
+_FIRST_ROBOTS, _LONGEST_ROBOTS = 5 * MINUTE, DAY  # the same after failed requests for robots.txt
 _TOLERATED = 2  # number of failures in a row that cause no back-off
 _FIRST_RETRY, _RETRY_FACTOR = MINUTE, 4.0  # retries of a page after 1, 4, 16, 64, 256 min
-_GIVE_UP = 6 * HOUR  # seconds; all attempts of a page take about as long
-_KEPT = 30 * DAY  # a state that has not been used for so long is deleted
-_BRIEF = 5.0  # seconds; a partition cannot be taken over faster
+_GIVE_UP = 6 * HOUR  # about the time of all attempts of a page
+_KEPT = 30 * DAY  # a state that was not used for this time is deleted
+_BRIEF = 5.0  # seconds; a shorter pause ends before another worker can take over the partition
 _JITTER = 0.25  # share of the wait; spreads the retries of several hosts on one server
 
 _MAX_ROW = 4 * 1024 * 1024  # bytes of JSON: two robots.txt of 500 KiB with escapes
@@ -46,7 +48,7 @@ class Politeness:
     Attributes:
         pause: minimum seconds between two requests.
         pause_max: maximum pause in seconds that latency or Crawl-delay can cause.
-        latency_factor: pause per second of the last response's latency.
+        latency_factor: factor by which the last response's latency is multiplied to get a pause.
     """
 
     pause: float
@@ -58,7 +60,7 @@ class Politeness:
 
         Args:
             latency: seconds that the last response took.
-            crawl_delay: seconds that robots.txt asks for; None if it does not.
+            crawl_delay: seconds that robots.txt asks to wait; None if it does not.
         """
         wished = max(self.latency_factor * latency, crawl_delay or 0.0)
         return max(self.pause, min(wished, self.pause_max))
@@ -69,9 +71,10 @@ class RobotsText:
     """The response of a host to a request for robots.txt.
 
     Attributes:
-        status: 200: the body applies; 4xx: everything is allowed (RFC 9309, 2.3.1.3).
-        until: expiry, seconds since 1970.
-        body: at most 500 KiB.
+        status: status of the response. 2xx: the body has the rules; otherwise there are no rules,
+            and every page is allowed (RFC 9309, 2.3.1.3).
+        until: time at which the response expires, seconds since 1970.
+        body: at most 500 KiB of robots.txt; empty without rules.
     """
 
     status: int
@@ -86,12 +89,12 @@ class HostState:
     Attributes:
         host: host as in a URL: lower case, with its port unless it is the default.
         next_at: end of the pause after the last request.
-        backoff_until: end of the back-off; 0 without one.
-        errors: failures in a row.
-        failing_since: time of the first failure in a row; None without one.
+        backoff_until: end of the back-off; 0 if there is none.
+        errors: number of failures in a row.
+        failing_since: time of the first of these failures; None if there is none.
         trouble: description of the last failure; None after a success.
         latency: seconds that the last response took.
-        robots: robots.txt by scheme, because http and https of a host are separate (RFC 9309, 2.3).
+        robots: robots.txt by scheme: http and https of a host have separate ones (RFC 9309, 2.3).
     """
 
     host: str
@@ -104,9 +107,9 @@ class HostState:
     robots: Mapping[str, RobotsText] = field(default_factory=dict)
 
     def differs(self, stored: HostState, now: float) -> bool:
-        """Return whether the state must be stored, because the partition's next owner needs it.
+        """Return whether the state must be stored for the next owner of the partition.
 
-        A changed latency, or a pause of a few seconds, need not be stored.
+        It need not be stored if only the latency has changed, or a pause that ends within seconds.
         """
         same = replace(stored, next_at=self.next_at, latency=self.latency)
         return self != same or self.next_at - now > _BRIEF
@@ -122,7 +125,10 @@ class HostState:
         return found if found is not None and now < found.until else None
 
     def is_given_up(self, now: float) -> bool:
-        """Return whether the host has failed for so long that no page waits for it any more."""
+        """Return whether the pages of the host are refused and do not wait any more.
+
+        This is so while the host backs off, if it has failed for more than six hours.
+        """
         since = self.failing_since
         return since is not None and now - since > _GIVE_UP and now < self.backoff_until
 
@@ -138,7 +144,7 @@ class HostState:
 
     @classmethod
     def decode(cls, row: bytes) -> HostState:
-        """Read the bytes of a row.
+        """Return the state in the bytes of a row.
 
         Raises:
             HostStateError: the row is damaged, or was written by another release.
@@ -174,9 +180,10 @@ def update_after_response(  # noqa: PLR0913 - the properties of a request, passe
         result: result of the request.
         now: time at which the request ended.
         rules: limits on the request rate.
-        retry_after: seconds that the response asks for (`urltree.crawl.decisions.caching`).
-        crawl_delay: seconds that the host's robots.txt asks for.
-        took: duration of a request without response; the host may still be busy with it.
+        retry_after: seconds that the response asks to wait (`urltree.crawl.decisions.caching`).
+        crawl_delay: seconds between requests that the host's robots.txt asks for.
+        took: duration in seconds of a request without response. It counts like a latency, because
+            the host may still be busy with this request.
     """
     if isinstance(result, WebError):
         paused = replace(host, next_at=now + rules.after(max(host.latency, took), crawl_delay))
@@ -215,7 +222,13 @@ def update_after_robots(
 
 
 def retry_at(url: str, attempt: int, now: float) -> float:
-    """Return when to try a page again that has failed `attempt` times."""
+    """Return the time at which to request a page again whose requests have failed so far.
+
+    Args:
+        url: URL of the page.
+        attempt: number of failed requests.
+        now: current time, seconds since 1970.
+    """
     wait = min(_FIRST_RETRY * _RETRY_FACTOR ** min(attempt - 1, 10), _LONGEST)
     return now + wait * _jitter(url, attempt)
 
@@ -238,5 +251,5 @@ def _record_failure(  # noqa: PLR0913
 
 
 def _jitter(key: str, count: int) -> float:
-    """Return a factor from 1 to 1 + _JITTER that depends only on key and count."""
+    """Return a factor from 1 to 1 + _JITTER that depends only on the key and the count."""
     return 1.0 + _JITTER * stable_fraction(f"{count} {key}")

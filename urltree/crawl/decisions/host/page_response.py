@@ -1,8 +1,9 @@
 """The meaning of the response to a page request: a page, a fault of the page, or a retry.
 
-2xx, may be HTML      a page, with metadata from its headers and its head
-a wall (walls.py)     final error; if it was published, it would become text of the site
-408, 425, 429, 5xx    error that may pass: retry later
+a wall (walls.py)     final error: the text of a wall must not become text of the site
+a redirect            no error: the caller follows it
+2xx                   a page if it may be HTML, with metadata from its headers and its head
+408, 425, 429, 5xx    temporary error: the page is requested again later
 any other status      final error
 """
 
@@ -20,7 +21,7 @@ from urltree.reading.admission import admit, may_be_html
 
 REQUEST_HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"}
 
-# Headers that describe the page: its age, its language, the wishes of its site.
+# Headers that describe the page: its age, its language, and what its site permits.
 _KEPT = ("last-modified", "etag", "content-language", "x-robots-tag", "date", "link")
 _TRANSIENT = (408, 425, 429)
 _REASONS = {
@@ -32,11 +33,11 @@ _REASONS = {
 
 
 class TryLaterError(Exception):
-    """A request without a page that may succeed later.
+    """A failed request for a page that may succeed later.
 
     Args:
         message: explanation for people.
-        reason: reason of the dead letter after the last attempt.
+        reason: reason of the dead letter that is written if the last attempt fails too.
     """
 
     def __init__(self, message: str, reason: Reason = Reason.UNREACHABLE) -> None:
@@ -61,12 +62,12 @@ class WallError(PageError):
 
 
 def wants_body(status: int, headers: Mapping[str, str]) -> bool:
-    """Return whether to read the body: that of a page, or of an error that may be a wall."""
+    """Return whether to read the body of a response: a page, or an error that may be a wall."""
     return may_be_html(headers.get("content-type")) and (200 <= status < 300 or status >= 400)
 
 
 def error_for_trouble(error: WebError) -> PageError | TryLaterError:
-    """Return the error of a page whose request had no response."""
+    """Return the error to raise if the request for a page had no usable response."""
     message = f"{error.trouble}: {error.message}"
     if error.trouble.is_transient:
         return TryLaterError(message)
@@ -78,8 +79,8 @@ def check_response(response: Response) -> None:
 
     Raises:
         WallError: the response is a wall.
-        PageError: `http-status`.
-        TryLaterError: the request may succeed later.
+        PageError: `http-status`: the status is final.
+        TryLaterError: the status is temporary, so the request may succeed later.
     """
     found = find_wall(response.status, response.headers, response.body)
     if found is not None:
@@ -93,17 +94,17 @@ def check_response(response: Response) -> None:
 
 
 def make_page(response: Response, page: Page, now: float, max_bytes: int) -> Page:
-    """Return the page in a response, admitted by the same rules as in stage `normalize`.
+    """Return the page in a response. The rules of stage `normalize` decide whether it is admitted.
 
     Args:
         response: response that passed `check_response`.
-        page: page with the fields from its feed; `redirects` are all addresses after the first, and
-            the last of them is the address of the response.
-        now: time at which the response was complete.
+        page: page with the fields from its feed. `page.redirects` contains all addresses after the
+            first one, and the last of them is the address of the response.
+        now: time at which the response was complete, seconds since 1970.
         max_bytes: maximum size of a page.
 
     Raises:
-        PageError: empty, too-large, not-html.
+        PageError: the page is refused as empty, too-large or not-html.
     """
     found = replace(
         page,
@@ -127,9 +128,9 @@ def format_rfc3339(time: float) -> str:
 
 
 def _add_metadata(meta: Mapping[str, str], response: Response) -> dict[str, str]:
-    """Return the user's metadata, and ours as far as there is room.
+    """Return the user's metadata, and entries from the response while MAX_META_BYTES allow it.
 
-    The user's entries are unchanged.
+    The user's entries are not changed.
     """
     canonical, amp = find_head_links(response.body, response.url)
     ours = {"link.canonical": canonical, "link.amp": amp}

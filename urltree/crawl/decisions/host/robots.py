@@ -1,9 +1,10 @@
-"""robots.txt (RFC 9309): what the response means, and which pages the rules allow.
+"""robots.txt (RFC 9309): the meaning of the response, and the pages that the rules allow.
 
-2xx              the rules in the body apply
-4xx except 429   there are no rules: everything is allowed (2.3.1.3)
-bad redirect     too many, or not to an HTTP URL: everything is allowed (2.3.1.2)
-429, 5xx, none   nothing is allowed for now (2.3.1.4)
+2xx                       the rules in the body apply
+4xx except 429            there are no rules: every page is allowed (2.3.1.3)
+too many redirects, or
+one not to an HTTP URL    every page is allowed (2.3.1.2)
+429, 5xx, no response     no page is allowed until a later request succeeds (2.3.1.4)
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from urltree.crawl.decisions.host.host_state import RobotsText
 from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 PRODUCT_TOKEN = "urltree"  # noqa: S105 - the crawler's name in User-agent lines (2.2.1)
-MAX_BYTES = 500 * 1024  # minimum that a crawler must parse (2.5)
-MAX_REDIRECTS = 5  # minimum that a crawler must follow (2.3.1.2)
+MAX_BYTES = 500 * 1024  # bytes that are parsed; a crawler must parse at least so many (2.5)
+MAX_REDIRECTS = 5  # redirects that are followed; a crawler must follow at least five (2.3.1.2)
 
-_NONE = 404  # status that represents all responses without rules
+_NONE = 404  # status that is stored after a bad redirect: there are no rules
 
 
 def robots_url(url: str) -> str:
@@ -29,11 +30,11 @@ def robots_url(url: str) -> str:
 
 
 def interpret_robots(result: Response | WebError, until: float) -> RobotsText | str:
-    """Return the robots.txt in a response, or a message that says why nothing is allowed for now.
+    """Return the robots.txt in a response, or a message why no page is allowed for now.
 
     Args:
         result: result of the request.
-        until: expiry of the robots.txt, seconds since 1970.
+        until: time at which the robots.txt expires, seconds since 1970.
     """
     if isinstance(result, WebError):
         if result.trouble is Trouble.REDIRECT:
@@ -50,7 +51,10 @@ class Robots:
     """The rules of one robots.txt that apply to this crawler.
 
     Args:
-        text: robots.txt of the host.
+        text: response of the host to the request for robots.txt.
+
+    Attributes:
+        bytes: number of characters of robots.txt.
     """
 
     def __init__(self, text: RobotsText) -> None:
@@ -63,15 +67,15 @@ class Robots:
 
     @property
     def crawl_delay(self) -> float | None:
-        """Seconds between two requests that Crawl-delay asks for; None without it.
+        """Seconds between two requests that a Crawl-delay asks for; None if there is none.
 
-        Crawl-delay is widespread, although the RFC does not define it.
+        Many sites use Crawl-delay, although the RFC does not define it.
         """
         return None if self._rules is None else self._rules.crawl_delay(PRODUCT_TOKEN)
 
 
 def _text(body: bytes) -> str:
-    """Return the complete lines in the first 500 KiB."""
+    """Return the complete lines in the first 500 KiB of a robots.txt."""
     if len(body) > MAX_BYTES:
         body = body[:MAX_BYTES].rpartition(b"\n")[0]
     return body.decode("utf-8-sig", errors="replace")

@@ -1,10 +1,10 @@
 """Recognise walls: responses that replace the page by a robot test or a demand for consent.
 
-    walls.yaml          status, headers and marks of each wall; all conditions of an entry must hold
+    walls.yaml      status, headers and marks of each wall; a response must meet all conditions
 
-A wall that is published would become text of its site, once for every page. A false alarm loses a
-page. So a mark in the page is never enough: an entry also requires a header that only the wall
-sends, or an error status, or a page that has hardly more text than the wall.
+If a wall is not recognised, it is published as the text of a page. If a page is taken for a wall,
+the page is lost. So a mark in the page is never enough: an entry also requires a header that only
+the wall sends, or an error status, or a page with little text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import yaml
 
 MAX_WALL = 64 * 1024  # bytes of the page that are searched
 
-_SHORT = 400  # characters; walls have 20 to 350, articles rarely fewer than 500
+_SHORT = 400  # characters of text; walls have 20 to 350, articles rarely fewer than 500
 _HIDDEN = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(script|style|noscript|svg|head)\b.*?(?:</\1\s*>|\Z)",
     re.IGNORECASE | re.DOTALL,
@@ -31,15 +31,16 @@ _TAG = re.compile(rb"<[^>]{0,4000}>?")
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """The conditions by which one wall is recognised. Empty conditions are always met.
+    """The conditions by which one wall is recognised. An empty condition is always met.
 
     Attributes:
         name: name in metrics and dead letters.
         status: possible status codes.
-        headers: patterns by header name; all must match.
-        marks: bytes, one of which must occur in the page, regardless of case.
+        headers: patterns by header name; each pattern must match the value of its header.
+        marks: byte strings in lower case; one of them must occur in the page.
         short: whether the page must have little text.
-        hosts: hosts to which, or to whose subdomains, the response must redirect.
+        hosts: hosts; the response must redirect to one of them or to a subdomain of one. The other
+            conditions are then ignored.
     """
 
     name: str
@@ -62,12 +63,12 @@ class Wall:
 
 
 def find_wall(status: int, headers: Mapping[str, str], html: bytes) -> str | None:
-    """Return the name of the wall that a response contains; None if it contains none.
+    """Return the name of the wall that a response contains; None if it contains no wall.
 
     Args:
         status: status of the response.
         headers: header fields by lower-case name.
-        html: body, of which the first MAX_WALL bytes are searched.
+        html: body of the response; its first MAX_WALL bytes are searched.
     """
     lower = html[:MAX_WALL].lower()
     return next((w.name for w in load_walls() if w.is_met(status, headers, lower)), None)
@@ -100,6 +101,6 @@ def _is_below(location: str, hosts: tuple[str, ...]) -> bool:
 
 
 def _is_short(html: bytes) -> bool:
-    """Return whether a page has little text. Text behind the cut at MAX_WALL does not count."""
+    """Return whether the first MAX_WALL bytes of a page contain little text."""
     text = _TAG.sub(b" ", _HIDDEN.sub(b" ", html))
     return len(b" ".join(text.split())) <= _SHORT

@@ -1,7 +1,7 @@
 """The state of a feed between two polls: a row of table `feed_state`.
 
-It is stored as JSON with a version, because rows in Kafka outlive releases. `feeds list` reads it
-too.
+The row is JSON with a version, because it remains in Kafka when a new release is deployed. The
+command `feeds list` reads the rows too.
 """
 
 from __future__ import annotations
@@ -36,26 +36,27 @@ class FeedState:
     Attributes:
         site: registrable domain; part of the key.
         feed: URL under which the feed was added; part of the key.
-        url: current URL; a permanent redirect that has lasted changes it.
-        redirect: target of a permanent redirect that has not lasted yet; None without one.
-        redirect_since: time at which that redirect was first seen.
-        title: title of the feed, or until the first poll the one with which it was added.
+        url: URL to poll. A permanent redirect that has lasted for seven days changes it.
+        redirect: target of a permanent redirect that has not lasted for seven days yet; None if
+            there is none.
+        redirect_since: time at which this redirect was first seen.
+        title: title that the feed gives itself; before that, the title with which it was added.
         meta: the user's own strings, which every page of this feed gets.
-        etag, last_modified: validators of the last response, unchanged.
-        body_hash: hash of the last body, hexadecimal.
+        etag, last_modified: values of ETag and Last-Modified to send in the next request.
+        body_hash: hash of the last body that was parsed, hexadecimal.
         next_due: time of the next poll.
         interval: seconds from which next_due was calculated.
         gaps: seconds between recent items, newest first, at most 20.
-        newest: time of the newest item, or when it was first seen if it has no date.
-        window: seconds that the items in the feed span; None if unknown.
-        floor: minimum interval in seconds that ttl, max-age or sy: ask for.
+        newest: time of the newest item; without a date, the time at which a poll first found it.
+        window: seconds between the oldest and the newest item in the feed; None if unknown.
+        floor: minimum interval in seconds that the publisher asks for with ttl, max-age or sy:.
         skip_hours, skip_days: hours and days without polls, as in `PollOutcome`.
         errors: failures in a row.
         trouble, message: class and explanation of the last failure; None after a success.
-        last_poll, last_success: time of the last poll and of the last success; None before the
-            first.
-        unconditional_at: time of the last response to a request without validators.
-        items: total number of items sent to fetches.
+        last_poll, last_success: time of the last poll, and of the last successful poll; None if
+            there was none.
+        unconditional_at: time of the last response that contained the items (status 200, not 304).
+        items: total number of items that were sent to `fetches`.
         sequence: number of polls; an outcome is applied only if its sequence is the next one.
         swept_at: time at which expired rows of `seen_items` were last deleted.
     """
@@ -96,7 +97,7 @@ class FeedState:
 
     @classmethod
     def decode(cls, row: bytes) -> FeedState:
-        """Read the bytes of a row.
+        """Return the state in the bytes of a row.
 
         Raises:
             FeedStateError: the row is damaged, or was written by another release.
@@ -129,8 +130,8 @@ def new_feed_state(
         feed: URL of the feed.
         site: registrable domain of the feed.
         now: current time, seconds since 1970.
-        title: title to show until the feed provides one.
-        meta: the user's own strings.
+        title: title to show until the feed was parsed.
+        meta: the user's own strings, which every page of the feed gets.
     """
     return FeedState(site=site, feed=feed, url=feed, title=title, meta=dict(meta), next_due=now)
 
@@ -157,5 +158,5 @@ def add_again(
 
 
 def due_time(state: FeedState | None) -> float:
-    """Return when to poll a feed; infinity if it was removed or is gone."""
+    """Return the time of the next poll of a feed; infinity if the feed was removed or is gone."""
     return math.inf if state is None or state.status is FeedStatus.GONE else state.next_due

@@ -1,4 +1,4 @@
-"""How long to wait until the next poll of a feed, after a success and after a failure.
+"""The wait until the next poll of a feed, after a successful poll and after a failure.
 
     publications  │  │   │ │    │  │           │
     gaps           ╰─╯╰──╯╰╯╰───╯╰─╯╰─────────╯╰──── silence ────▶ now
@@ -8,22 +8,24 @@
                but at most half the window, unless the feed has been silent for a week,
                within interval_min to interval_max
 
-The silence is the time since the newest item. With half the gap, an item waits a quarter of a gap
-on average. With a tenth of the silence, a feed without news for ten days may wait one more day.
+The silence is the time since the newest item. If the interval is half the gap, an item waits a
+quarter of a gap on average until it is found. If the interval is a tenth of the silence, a feed
+without new items for ten hours is polled after one more hour.
 
-The floor (ttl, sy:, max-age) takes precedence over our own interval, because the publisher knows
-the feed. The window takes precedence over the floor: an item that leaves the feed between two polls
-is lost. Many floors are also unintended (WordPress writes an hourly `sy:` into every feed), and a
-superfluous poll costs only a response 304.
+The floor is the minimum interval that the publisher asks for (ttl, sy:, max-age). It takes
+precedence over the gaps and the silence, because the publisher knows the feed. The window takes
+precedence over the floor, because an item that leaves the feed between two polls is lost. Many
+floors are also unintended (WordPress writes an hourly `sy:` into every feed), and a superfluous
+poll costs only a response 304.
 
 After failures the wait grows:
 
     errors in a row   1    2    3    4    5    6 …            quarantine_errors …
     wait              i    2i   4i   8i   …    half a day     a day
 
-Here `i` is the feed's interval. The first error does not lengthen the wait, because most errors are
-gone by the next poll. A success ends the back-off (`transition.py`). A longer Retry-After is
-obeyed.
+Here `i` is the feed's interval. The first error does not lengthen the wait, because most errors do
+not occur again at the next poll. A successful poll ends the back-off (`transition.py`). If
+Retry-After asks for a longer wait, the feed is polled after that.
 """
 
 from __future__ import annotations
@@ -39,15 +41,15 @@ from urltree.crawl.decisions.poll.outcome import PollOutcome
 from urltree.crawl.decisions.timing import DAY, HOUR, stable_fraction
 
 GAPS = 20  # maximum number of gaps in a feed's state
-JITTER = 0.1  # largest change of a wait, as a share of it
-EARLIEST = 631_152_000.0  # 1990: an older date, from before the web, must be wrong
+JITTER = 0.1  # largest change of a wait, as a share of the wait
+EARLIEST = 631_152_000.0  # 1990; an older date must be wrong, because there was no web
 
 BACKOFF_MAX = DAY / 2  # longest wait in seconds of a failing feed before its quarantine
 PROBE = DAY  # seconds between two polls of a quarantined feed
 
-_DOUBLINGS = 30  # maximum exponent; enough to exceed every limit, without overflow
+_DOUBLINGS = 30  # maximum number of doublings: the wait exceeds every limit and does not overflow
 
-SILENT = 7 * DAY  # seconds without news after which `turnover_seconds` returns infinity
+SILENT = 7 * DAY  # seconds without new items after which `turnover_seconds` returns infinity
 
 _ANY = 100.0  # days; limits the growth of a window, so that no float overflows
 _THURSDAY = 3  # weekday of 1 January 1970; Monday is 0
@@ -59,7 +61,7 @@ class PollRules:
 
     Attributes:
         interval_min, interval_max: limits of the seconds between two polls of a working feed.
-        quarantine_errors: number of errors in a row from which a feed is polled only once a day.
+        quarantine_errors: number of errors in a row after which a feed is polled only once a day.
     """
 
     interval_min: float = 900.0
@@ -74,7 +76,8 @@ class PollRules:
 def poll_interval(state: FeedState, rules: PollRules) -> float:
     """Return the seconds until the next poll of a working feed.
 
-    The formula is at the top of the file. A feed that never had an item is polled at interval_max.
+    The formula is at the top of this file. A feed that never had an item is polled every
+    `interval_max` seconds.
     """
     if state.newest is None or state.last_poll is None:
         return rules.interval_max
@@ -85,11 +88,11 @@ def poll_interval(state: FeedState, rules: PollRules) -> float:
 
 
 def turnover_seconds(state: FeedState, now: float) -> float:
-    """Return the seconds in which all items of a feed may be replaced; infinity for a silent feed.
+    """Return the seconds in which new items may replace all items of a feed.
 
-    A feed that has been silent for a week is unlikely to replace all its items soon. Without this
-    rule, a blog whose posts were imported within one minute years ago would always be polled at the
-    highest rate.
+    The result is infinity for a feed that has been silent for a week. Without this rule, a blog
+    whose posts were imported within one minute years ago would always be polled at the highest
+    rate.
     """
     if state.window is None or state.newest is None or now - state.newest > SILENT:
         return inf
@@ -97,21 +100,22 @@ def turnover_seconds(state: FeedState, now: float) -> float:
 
 
 def publisher_floor(outcome: PollOutcome, rules: PollRules) -> float:
-    """Return the minimum interval that the publisher asks for, at most interval_max.
+    """Return the minimum interval in seconds that the publisher asks for, at most `interval_max`.
 
-    `no-cache` overrides any max-age.
+    If the response has `no-cache`, its max-age is ignored.
     """
     asked = [outcome.ttl or 0.0, 0.0 if outcome.no_cache else outcome.max_age or 0.0]
     return min(max(0.0, *asked), rules.interval_max)
 
 
 def publication_times(state: FeedState, outcome: PollOutcome) -> list[float]:
-    """Return when the items of a poll were published, in order and without duplicates.
+    """Return the times at which the items of a poll were published, sorted and without duplicates.
 
-    The first poll counts all items. Later polls count only new items, and these must have been
-    published since the last success. So the time of the poll replaces a date that is missing, older
-    than that, in the future, or without a time of day. Items that another feed of the site has
-    already brought are not new; so a feed that only repeats others is polled less often.
+    The first poll counts all items. Each later poll counts only new items, which must have been
+    published since the last successful poll. An item gets the time of the poll if its date is
+    missing, is before the last successful poll, is in the future, or has no time of day. Items that
+    another feed of the site had before are not new, so a feed that only repeats other feeds is
+    polled less often.
     """
     since = state.last_success
     times = set()
@@ -124,7 +128,7 @@ def publication_times(state: FeedState, outcome: PollOutcome) -> list[float]:
 
 
 def update_gaps(state: FeedState, times: Iterable[float]) -> tuple[float, ...]:
-    """Return the feed's gaps with those of new publications, newest first, at most `GAPS`.
+    """Return the gaps between new publications, then the feed's known gaps, at most `GAPS`.
 
     Args:
         state: state before the poll.
@@ -137,10 +141,11 @@ def update_gaps(state: FeedState, times: Iterable[float]) -> tuple[float, ...]:
 
 
 def update_window(state: FeedState, outcome: PollOutcome) -> float | None:
-    """Return the seconds that the items in the feed span; the known value if the poll gives none.
+    """Return the seconds between the oldest and the newest item in the feed.
 
-    The window shrinks at once and at most doubles in a day, because the list of a quiet night spans
-    more time than that of the next morning.
+    If the poll does not show the value, return the known one. The window may shrink at once, but it
+    at most doubles in a day, because the items after a quiet night span more time than the items of
+    the next morning.
     """
     span = _span(state, outcome)
     if span is None or state.window is None or state.last_success is None:
@@ -150,10 +155,10 @@ def update_window(state: FeedState, outcome: PollOutcome) -> float | None:
 
 
 def _span(state: FeedState, outcome: PollOutcome) -> float | None:
-    """Return the seconds that the items of one poll span; None if unknown or zero.
+    """Return the seconds between the oldest and the newest item of one poll; None if unknown or 0.
 
-    Three quarters of the dates are used, because some feeds keep a few old items. If most items
-    have no date, the span follows from the share of new items.
+    Only the newest three quarters of the dates are used, because some feeds keep a few old items.
+    If most items have no date, the span is estimated from the share of new items.
     """
     count, new = len(outcome.items), sum(item.is_new for item in outcome.items)
     dates = sorted((date for date in _dates(outcome) if date is not None), reverse=True)
@@ -166,11 +171,11 @@ def _span(state: FeedState, outcome: PollOutcome) -> float | None:
 
 
 def _dates(outcome: PollOutcome) -> list[float | None]:
-    """Return the items' dates; None for impossible ones: in the future, or before `EARLIEST`.
+    """Return the date of each item, None if it is in the future or before `EARLIEST`.
 
-    If all dates have the same time of day, they are taken as days without a time, and all become
-    None. A feed that really publishes at the same time each day loses little: its rhythm is learned
-    from the times of a few polls.
+    If all dates have the same time of day, this time is probably not real, and all dates become
+    None. If a feed really publishes at the same time each day, its gaps are learned from the times
+    of a few polls.
     """
     dates = [
         item.time if item.time is not None and EARLIEST < item.time <= outcome.at else None
@@ -182,23 +187,24 @@ def _dates(outcome: PollOutcome) -> list[float | None]:
 
 
 def feed_fraction(state: FeedState, sequence: int = 0) -> float:
-    """Return a number from 0 to 1 that depends only on the feed and the poll."""
+    """Return a number from 0 to 1 that depends only on the feed and on the number of the poll."""
     return stable_fraction(f"{state.site} {state.feed} {sequence}")
 
 
 def add_jitter(seconds: float, state: FeedState, at_least: float = 0.0) -> float:
-    """Lengthen or shorten a wait by up to `JITTER` of it, depending on the feed and the poll.
+    """Lengthen or shorten a wait by up to `JITTER`, depending on the feed and the number of polls.
 
-    A result below `at_least` is mirrored there, so that it becomes longer instead.
+    If the result is too short for `at_least`, the difference is added to `at_least` instead.
     """
     moved = seconds * (1 + JITTER * (2 * feed_fraction(state, state.sequence) - 1))
     return max(moved, 2 * at_least - moved)
 
 
 def skip_forbidden_hours(due: float, state: FeedState) -> float:
-    """Return the first time from `due` on, in steps of an hour, that skipHours and skipDays allow.
+    """Return the first allowed time, which is `due` or a number of whole hours after `due`.
 
-    Hours and days are in UTC. If they forbid the whole week, they are ignored.
+    The feed's skipHours and skipDays forbid hours and days in UTC. If they forbid the whole week,
+    they are ignored.
     """
     for hours in range(7 * 24):
         time = due + hours * HOUR
@@ -213,9 +219,9 @@ def backoff_seconds(state: FeedState, retry_after: float | None, rules: PollRule
     """Return the seconds until the next poll of a feed whose last poll failed.
 
     Args:
-        state: state in which `errors` includes this failure; `interval` is 0 before a first
-            success.
-        retry_after: seconds that the response asks for; None if it does not.
+        state: state of the feed. `errors` includes this failure; `interval` is 0 before the first
+            successful poll.
+        retry_after: seconds that the response asks to wait; None if it does not.
         rules: the user's settings.
     """
     usual = rules.clamp(state.interval)

@@ -1,7 +1,7 @@
 """The outcome of a poll: everything that changes the feed's state.
 
-It travels through the topic poll-outcomes (`models.poll_outcome`) to the agent that owns the feed's
-state. It is sent only after Kafka has confirmed the new items in `fetches`.
+The topic poll-outcomes (`models.poll_outcome`) carries the outcome to the agent that owns the
+feed's state. The outcome is sent only after Kafka has confirmed the new items in `fetches`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from urltree.crawl.decisions.response import Trouble
 
 
 class PollResult(StrEnum):
-    """How a poll ended."""
+    """The result of a poll."""
 
     ITEMS = "items"  # status 200, and the body was parsed
     UNCHANGED = "unchanged"  # status 304, or 200 with an unchanged body
@@ -26,9 +26,9 @@ class PolledItem:
     """An item that a poll found in the feed.
 
     Attributes:
-        hash: `FeedItem.hash`.
-        time: date of the item, seconds since 1970; None without one.
-        is_new: whether it was not in `seen_items` and was sent to `fetches`.
+        hash: `FeedItem.hash` of the item.
+        time: date of the item, seconds since 1970; None if the item has no date.
+        is_new: True if `seen_items` did not contain the item, which was then sent to `fetches`.
     """
 
     hash: bytes
@@ -43,23 +43,25 @@ class PollOutcome:
     Attributes:
         site: registrable domain; part of the feed's key.
         feed: URL under which the feed was added; part of the feed's key.
-        sequence: the state's sequence at the time of the poll plus one; others are dropped as
-            stale.
+        sequence: the sequence of the feed's state at the start of the poll, plus one. An outcome
+            with another sequence is dropped as stale.
         at: time at which the response was complete, seconds since 1970.
-        result: how the poll ended.
-        status: status of the last response; None without one.
+        result: result of the poll.
+        status: status of the last response; None if there was no response.
         trouble, message: class and explanation of a failure.
-        moved_to: address to which only permanent redirects led; None without any.
-        etag, last_modified: validators of the response with the items, unchanged.
+        moved_to: address to which permanent redirects led before any other redirect; None if the
+            first response was no permanent redirect.
+        etag, last_modified: headers ETag and Last-Modified of the response, unchanged.
         body_hash: xxh3_128 of the body, hexadecimal.
-        max_age: seconds of max-age in Cache-Control.
-        no_cache: whether Cache-Control forbids caching; then max_age is ignored.
-        retry_after: seconds from `at`.
+        max_age: seconds for which the response stays fresh by its headers; None if unknown.
+        no_cache: whether the headers forbid caching; max_age is then ignored.
+        retry_after: seconds to wait after `at` by the header Retry-After; None without it.
         title: title of the feed.
-        ttl: seconds that <ttl> or sy:updatePeriod ask for.
-        skip_hours, skip_days: hours without polls, 0 to 23 in UTC, and days, 0 = Monday.
-        items: items in the feed, in its order.
-        seconds: latency.
+        ttl: seconds between polls that the feed asks for with <ttl> or sy:updatePeriod.
+        skip_hours: hours without polls, 0 to 23 in UTC.
+        skip_days: days without polls, 0 = Monday.
+        items: items of the feed, in the feed's order.
+        seconds: longest latency of a response to the poll, redirects included, in seconds.
     """
 
     site: str

@@ -1,10 +1,10 @@
 """The time at which each feed is due: a heap with lazy deletion and a dict of the valid times.
 
     when:  {a: 30, b: 20}            heap: 20 b, 25 a, 30 a
-                                               ╰ stale: `when` has 30; dropped when popped
+                                               ╰ stale, because `when` has 30 for a
 
-A new time for a key is pushed as a further entry. The old entry is dropped when it reaches the top
-of the heap. When most entries are stale, the heap is rebuilt.
+If a key gets a new time, a second entry is pushed, and the first entry becomes stale. A stale entry
+is dropped when it reaches the top of the heap. When most entries are stale, the heap is rebuilt.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from heapq import heapify, heappop, heappush
 
 FeedKey = tuple[int, bytes]  # partition, key of the feed's row
 
-_FEW = 64  # number of stale entries for which the heap is not rebuilt
+_FEW = 64  # with up to this number of stale entries, the heap is not rebuilt
 
 
 class Schedule:
-    """Keys and the times at which they are due, in seconds since 1970."""
+    """The keys of feeds, and the times at which they are due, in seconds since 1970."""
 
     def __init__(self) -> None:
         self._when: dict[FeedKey, float] = {}
@@ -28,7 +28,7 @@ class Schedule:
         return len(self._when)
 
     def put(self, key: FeedKey, due: float) -> None:
-        """Set when a key is due; infinity removes it."""
+        """Set the time at which a key is due; infinity removes the key."""
         if math.isinf(due):
             self.remove(key)
             return
@@ -37,12 +37,12 @@ class Schedule:
         self._compact()
 
     def remove(self, key: FeedKey) -> None:
-        """Remove a key, if it is there."""
+        """Remove a key if the schedule contains it."""
         self._when.pop(key, None)
         self._compact()
 
     def pop(self, now: float) -> list[FeedKey]:
-        """Remove and return all keys that are due, the longest overdue first."""
+        """Remove and return all keys that are due, in the order of their times."""
         due = []
         while (at := self.next_due()) is not None and at <= now:
             key = heappop(self._heap)[1]
@@ -51,7 +51,7 @@ class Schedule:
         return due
 
     def next_due(self) -> float | None:
-        """Return when the next key is due; None without keys."""
+        """Return the time at which the next key is due, None if there are no keys."""
         while self._heap and not self._holds(self._heap[0]):
             heappop(self._heap)
         return self._heap[0][0] if self._heap else None

@@ -1,12 +1,12 @@
-"""Find the new items of a feed, and keep the rows of known items: table `seen_items`.
+"""Find the new items of a feed, and update the rows of known items in table `seen_items`.
 
     feed          c b a       newest first, as in most feeds
     seen before     b a
-    new           c           sent oldest first, because verdicts depend on earlier pages
+    new           c           sent to `fetches`, oldest first: verdicts depend on earlier pages
 
-Items belong to a site: an item that occurs in several feeds of the site is sent once (the paper). A
-row is kept for `days` after its item was last seen. It is rewritten when half of that time is over,
-so that an item that stays in its feed costs one write a month instead of one per poll.
+The rows belong to a site: an item that occurs in several feeds of a site is sent once (the paper).
+A row expires `days` after its item was last seen. A row is rewritten when half of this time is
+over. So an item that stays in its feed costs one write per `days / 2` days, and not one per poll.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from urltree.crawl.decisions.poll.outcome import PolledItem
 from urltree.crawl.decisions.timing import DAY
 from urltree.page import microseconds
 
-_ROW = struct.Struct(">dd")  # a later version must have another length
+_ROW = struct.Struct(">dd")  # a row has no version number, so a new format needs another length
 
 
 @dataclass(frozen=True, slots=True)
 class SeenItemRow:
-    """When an item was first and last seen, in seconds since 1970."""
+    """The times at which an item was first and last seen, in seconds since 1970."""
 
     first: float
     last: float
@@ -50,17 +50,23 @@ class SeenItemRow:
         return cls(*_ROW.unpack(row))
 
     def is_past(self, now: float, days: float) -> bool:
-        """Return whether the row has expired."""
+        """Return whether the row has expired: the item was last seen more than `days` ago."""
         return now - self.last > days * DAY
 
 
 def update_row(
     row: SeenItemRow | None, item: PolledItem, at: float, days: float
 ) -> SeenItemRow | None:
-    """Return the row to write for an item that a poll at `at` has found; None for no write.
+    """Return the row to write for an item that a poll has found, None if no write is needed.
 
-    The row of a new item is written even if it exists: after a replay the changelog may lack the
-    first write.
+    The row of a new item is written even if it exists: if an outcome is replayed after a crash, the
+    changelog may lack the first write.
+
+    Args:
+        row: stored row of the item, None if there is none.
+        item: item that the poll has found.
+        at: time of the poll, seconds since 1970.
+        days: days after which a row expires.
     """
     if row is None:
         return SeenItemRow(at, at)
@@ -76,10 +82,10 @@ def find_new_items(
 
     Args:
         items: items in the feed's order.
-        is_known: returns whether a hash is in `seen_items`.
+        is_known: function that returns whether a hash is in `seen_items`.
 
     Returns:
-        All items in the same order without duplicates, and the new ones, oldest first.
+        All items in the feed's order without duplicates, and the new items, oldest first.
     """
     found: dict[bytes, FeedItem] = {}
     for item in items:
@@ -91,7 +97,7 @@ def find_new_items(
 
 
 def sort_oldest_first(items: Sequence[FeedItem]) -> list[FeedItem]:
-    """Sort items by date if all have one; otherwise reverse the order of the feed."""
+    """Sort items by date if all of them have a date; otherwise reverse the order of the feed."""
     upwards = list(reversed(items))
     times = {id(item): time for item in upwards if (time := item_time(item)) is not None}
     if len(times) < len(upwards):
@@ -100,19 +106,19 @@ def sort_oldest_first(items: Sequence[FeedItem]) -> list[FeedItem]:
 
 
 def item_time(item: FeedItem) -> float | None:
-    """Return the date of an item in seconds since 1970; None without one."""
+    """Return the date of an item in seconds since 1970, None if the item has no date."""
     return None if item.published is None else microseconds(item.published) / 1_000_000
 
 
 def is_reading_due(state: FeedState, sent: Mapping[str, str], now: float) -> bool:
-    """Return whether to parse a body even though it is unchanged: about once a day.
+    """Return whether to parse a body although it is unchanged, which happens about once a day.
 
-    The items in it are still in the feed, so their rows must not expire. Otherwise a feed that is
-    silent for 60 days would send all its items again together with the next one.
+    Parsing renews the rows of the items that are still in the feed. Otherwise these rows would
+    expire while the feed is silent, and its next poll with a new item would send all items again.
 
     Args:
         state: state of the feed.
-        sent: headers that made the request conditional.
+        sent: headers that made the request conditional; empty for an unconditional request.
         now: current time, seconds since 1970.
     """
     had_validators = state.etag is not None or state.last_modified is not None
@@ -122,5 +128,5 @@ def is_reading_due(state: FeedState, sent: Mapping[str, str], now: float) -> boo
 
 
 def is_sweep_due(state: FeedState, now: float) -> bool:
-    """Return whether to look for expired rows of the feed's site: once a day."""
+    """Return whether to delete the expired rows of the feed's site, which happens once a day."""
     return state.swept_at is None or now - state.swept_at > DAY

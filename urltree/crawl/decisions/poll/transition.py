@@ -1,10 +1,10 @@
 """State machine of a feed: the conditional headers of the next poll, and what its outcome changes.
 
     result     changes of the state
-    ITEMS      learns the rhythm and replaces the validators; then as UNCHANGED
-    UNCHANGED  checks permanent redirects, resets the errors, is due an interval later
-    FAILED     counts an error and backs off, perhaps into quarantine
-    GONE       is not polled any more
+    ITEMS      learn the gaps between items, replace the validators; then as for UNCHANGED
+    UNCHANGED  check permanent redirects, set the errors to 0, set the next poll after an interval
+    FAILED     count an error, set a later poll, after many errors quarantine the feed
+    GONE       count an error, poll the feed no more
 
 Each step is a function from one state to the next. `_STEPS` lists the steps of each result.
 """
@@ -35,14 +35,15 @@ from urltree.crawl.decisions.timing import DAY
 
 KEPT_AFTER = 7 * DAY  # a permanent redirect becomes the feed's address after this time
 
-_TRUSTED_MIN = 3_600.0  # seconds for which a 304 is trusted at least
+_TRUSTED_MIN = 3_600.0  # seconds after a response 200 in which a 304 is always trusted
 
 
 def conditional_headers(state: FeedState, now: float) -> dict[str, str]:
-    """Return the headers of a conditional request; none if an unconditional one is due.
+    """Return the headers of a conditional request; no headers if an unconditional one is due.
 
-    Some servers always respond 304. So the condition is left out once a day, or more often if the
-    items in the feed are replaced faster: a wrong 304 then hides no item.
+    Some servers always respond 304. So a request is unconditional once a day, or more often (up to
+    once an hour) if new items may replace all items of the feed within a day. Thus a wrong 304
+    rarely hides an item until it has left the feed.
     """
     trusted = min(DAY, max(_TRUSTED_MIN, turnover_seconds(state, now) - state.interval))
     if state.unconditional_at is None or now - state.unconditional_at >= trusted:
@@ -52,13 +53,13 @@ def conditional_headers(state: FeedState, now: float) -> dict[str, str]:
 
 
 def is_expected_outcome(state: FeedState, outcome: PollOutcome) -> bool:
-    """Return whether an outcome belongs to the next poll of this state; others are stale."""
+    """Return whether an outcome belongs to the next poll of this state; otherwise it is stale."""
     same = (state.site, state.feed) == (outcome.site, outcome.feed)
     return same and outcome.sequence == state.sequence + 1
 
 
 def apply_outcome(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
-    """Return the state after a poll. Its `next_due` is always later than the poll."""
+    """Return the state of a feed after a poll. Its `next_due` is always later than the poll."""
     state = replace(state, sequence=outcome.sequence, last_poll=outcome.at)
     for step in _STEPS[outcome.result]:
         state = step(state, outcome, rules)
@@ -66,11 +67,11 @@ def apply_outcome(state: FeedState, outcome: PollOutcome, rules: PollRules) -> F
 
 
 def due_after_takeover(state: FeedState, now: float) -> float:
-    """Return when to poll a feed that a worker has just taken over; infinity for a gone feed.
+    """Return the next poll of a feed that a worker has just taken over; infinity for a gone feed.
 
-    After an outage all feeds are due. Feeds that are overdue by more than their interval are spread
-    over one interval: each has a fixed phase and waits for the next time with that phase. So a
-    further rebalance does not change the times.
+    After an outage all feeds are overdue. So a feed that is overdue by more than its interval is
+    not polled at once, but at a fixed point of the interval, which is different for each feed. If
+    another worker takes the feed over before that time, the result is the same.
     """
     if state.status is FeedStatus.GONE:
         return math.inf
@@ -107,7 +108,7 @@ def _replace_validators(state: FeedState, outcome: PollOutcome, rules: PollRules
 
 
 def _keep_validators(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
-    """Keep validators that the response does not replace; a 304 replaces none."""
+    """Replace validators by those of the response; a 304, or a missing header, replaces none."""
     if outcome.status == 304:
         return state
     return replace(
@@ -119,11 +120,11 @@ def _keep_validators(state: FeedState, outcome: PollOutcome, rules: PollRules) -
 
 
 def _update_redirect(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:  # noqa: ARG001
-    """Make a permanent redirect the feed's address after seven days; a redirect to https at once.
+    """Make the target of a permanent redirect the feed's URL, after the redirect lasted seven days.
 
-    Every successful poll of the seven days must have seen the redirect. A poll without it forgets
-    it, because sites that were down for a day have redirected everybody to an error page with 301.
-    A failed poll does not change it.
+    A redirect that only changes http to https is accepted at once. Every successful poll of the
+    seven days must have seen the redirect: some sites that were down for a day redirected all
+    requests to an error page, with status 301. A failed poll changes nothing.
     """
     to = outcome.moved_to
     if to is None or to == state.url:
