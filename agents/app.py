@@ -122,7 +122,7 @@ def _consumer(settings: Settings) -> dict[str, Any]:
     return {
         "consumer_auto_offset_reset": "earliest",
         "consumer_group_instance_id": settings.instance_id,
-        "consumer_max_fetch_size": MIB,  # per partition; Kafka sends a larger record alone
+        "consumer_max_fetch_size": MIB,  # bytes per partition; Kafka sends a larger record alone
         "broker_max_poll_records": 200,
         "stream_buffer_maxsize": 200,
         "broker_commit_interval": settings.commit_seconds,

@@ -49,7 +49,7 @@ class Installation:
 
     @property
     def checked(self) -> Path:
-        """File that is written last; it contains the checksums that were verified."""
+        """File that `install` writes last; it contains the checksums of the jars."""
         return self.directory / "good"
 
     def is_complete(self) -> bool:

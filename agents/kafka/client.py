@@ -19,7 +19,7 @@ from agents.kafka.refusal import find_refusal
 from agents.kafka.tokens import Tokens
 from agents.settings.job import Settings, SettingsError
 
-FETCH_BYTES = 4 * 1024 * 1024  # per partition; Kafka still sends a larger record
+FETCH_BYTES = 4 * 1024 * 1024  # bytes per partition and fetch; Kafka still sends a larger record
 
 # Range of offsets by partition: the first offset, and the offset after the last.
 Ranges = Mapping[TopicPartition, tuple[int, int]]

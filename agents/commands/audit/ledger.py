@@ -58,7 +58,7 @@ _NOTHING = 0
 _MISSING = 1
 _RANK = {outcome: rank for rank, outcome in enumerate(AuditOutcome)}
 _MAX_LABELS = 255  # numbers of outcomes that fit in a byte; there are about 20 steps and reasons
-NAMED = 10  # largest number of missing pages that are listed
+NAMED = 10  # largest number of missing pages that an audit lists
 
 
 class Ledger:
