@@ -52,7 +52,7 @@ class App(faust.App):
         await super()._consumer_wait_empty(consumer, logger)
 
     def on_init_dependencies(self) -> Iterable[ServiceT]:
-        """Remove Faust's monitor, which updates six counters per record; our metrics update one."""
+        """Remove Faust's monitor: it updates six counters per record, but our metrics only one."""
         dependencies: Iterable[ServiceT] = super().on_init_dependencies()
         self.sensors.remove(self.monitor)
         return dependencies
@@ -83,7 +83,8 @@ def make_app(settings: Settings, stage: str) -> App:
         stream_wait_empty=True,
         stream_ack_exceptions=False,
         stream_ack_cancelled_tasks=False,
-        # this check ends a worker with damaged tables; agents.kafka.tables.recovery restores them
+        # Faust's check would end a worker whose disk is ahead of a changelog; our recovery
+        # (agents.kafka.tables.recovery) restores such a disk
         recovery_consistency_check=False,
         stream_recovery_delay=0.0,
     )
@@ -102,7 +103,7 @@ def make_table(app: App, name: str) -> ConfirmedTable:
 
 
 def source(app: App, *names: str) -> Any:
-    """Return a Faust topic over several Kafka topics, read as bytes.
+    """Return one Faust topic that reads several Kafka topics as bytes.
 
     Faust would acknowledge a record that it cannot decode before it reports the error. So the
     stages decode the records themselves.
@@ -121,7 +122,7 @@ def _consumer(settings: Settings) -> dict[str, Any]:
     return {
         "consumer_auto_offset_reset": "earliest",
         "consumer_group_instance_id": settings.instance_id,
-        "consumer_max_fetch_size": MIB,  # per partition; Kafka sends a larger record alone
+        "consumer_max_fetch_size": MIB,  # bytes per partition; Kafka sends a larger record alone
         "broker_max_poll_records": 200,
         "stream_buffer_maxsize": 200,
         "broker_commit_interval": settings.commit_seconds,

@@ -35,7 +35,7 @@ class DocumentStage(Stage):
 
     @abstractmethod
     async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
-        """Delete the rows of a page or a domain, and send the command or its answer onwards."""
+        """Delete the rows of a page or a domain; send the command onwards, or answer it."""
 
     @abstractmethod
     async def take(self, message: Message, origin: str, work: Work) -> None:

@@ -4,7 +4,7 @@
                                │         ▲                      ├▶ tombstones of evicted rows
                                │         │                      └▶ first pages, judged again at 20
                                │         └── tree in memory, rebuilt from the rows if absent
-                               └▶ duplicates: the row belongs to a later version
+                               └▶ duplicates: the stored row is of a later version
 
 The stage only moves data; `urltree.pipeline` makes the decisions. The first pages of a site are
 judged a second time when the site has 20 documents.
@@ -143,7 +143,7 @@ class Extract(DocumentStage):
         self._sites.clear()
 
     async def _site(self, partition: int, domain: str, store: TableRows, work: Work) -> Site:
-        """Return a site; if it is not in memory, rebuild it from its rows."""
+        """Return the state of a site; if the state is not in memory, rebuild it from the rows."""
         site = self._sites.get(partition, domain)
         if site is None:
             site, stale, dropped = self._pipeline.open_site(store)

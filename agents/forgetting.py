@@ -1,4 +1,4 @@
-"""The command `forget` in the stages: each deletes its rows and sends the command onwards.
+"""The command `forget` in the stages: each stage deletes its rows; `extract` answers.
 
 forget ──raw-html──▶ normalize ──documents──▶ extract ──clean-text──▶ tombstones, the last
                      rows of `seen`           rows, tree              of them the answer
@@ -24,7 +24,7 @@ class Scannable(Protocol):
 
 
 def keys_to_delete(table: Scannable, partition: int, forget: Forget) -> list[bytes]:
-    """Return the keys of the rows that a stage must delete for the command."""
+    """Return the keys of the rows that a stage must delete to carry out the command."""
     if forget.ids is None:
         return [key for key, _ in table.scan(partition, row_prefix(forget.domain))]
     return [row_key(forget.domain, bytes.fromhex(name)) for name in forget.ids]

@@ -27,7 +27,10 @@ def origin_of(message: Message) -> str:
 
 
 def arrival_of(message: Message) -> float | None:
-    """Return the time in seconds since 1970 when a page's first copy reached raw-html, if known."""
+    """Return the time at which a page's first copy reached raw-html, if it is known.
+
+    The time is in seconds since 1970.
+    """
     named = header(message.headers, names.ARRIVED)
     if named is None or not _MILLISECONDS.fullmatch(named):
         return None

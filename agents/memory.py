@@ -1,6 +1,7 @@
-"""A bounded memory, mostly of sites. When it is full, it drops the least recently used values.
+"""A bounded store in memory, mostly for the states of sites.
 
-A dropped value can be rebuilt from the rows of a table.
+When the store is full, it drops the least recently used values. A dropped value can be rebuilt from
+the rows of a table.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ T = TypeVar("T")
 
 
 class Memory(Generic[T]):
-    """Values by (partition, domain), with a bound for the sum of their sizes.
+    """Store of values by (partition, domain), which limits the sum of their sizes.
 
     Args:
         bound: largest sum of sizes. The value that was used last stays, whatever its size.
@@ -34,7 +35,7 @@ class Memory(Generic[T]):
         return len(self._values)
 
     def get(self, partition: int, domain: str) -> T | None:
-        """Return a value and mark it as used last; return None if the value is not in memory."""
+        """Return a value and mark it as just used; return None if it is not in memory."""
         value = self._values.get((partition, domain))
         if value is not None:
             self._values.move_to_end((partition, domain))

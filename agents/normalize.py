@@ -76,11 +76,11 @@ class Normalize(DocumentStage):
         await self.send(work, "documents", to, forget.encode(), headers)
 
     def drop(self, partition: int, domain: str) -> None:
-        """Drop the horizon of a site from memory; it is rebuilt from the table `seen`."""
+        """Drop the horizon of a site from memory; `agents.seen` reads it again when needed."""
         self.sites.drop(partition, domain)
 
     def clear(self) -> None:
-        """Drop all horizons from memory; they are rebuilt from the table `seen`."""
+        """Drop the horizons of all sites; `agents.seen` reads them again when they are needed."""
         self.sites.clear()
 
     async def _is_in_place(self, message: Message, origin: str, domain: str, work: Work) -> bool:

@@ -48,7 +48,7 @@ class SeenSite:
 
 
 class SeenSites:
-    """Sites in memory. A site is read from the table `seen` when it is first needed."""
+    """The sites in memory. The records of a site are read from `seen` when first needed."""
 
     def __init__(self, table: ConfirmedTable, bound: int, metrics: Metrics) -> None:
         self._table = table
@@ -67,7 +67,7 @@ class SeenSites:
         self._memory.clear()
 
     async def get(self, partition: int, domain: str, work: Work) -> SeenSite:
-        """Return a site; if it is not in memory, read it from its records."""
+        """Return a site; if it is not in memory, read its records from the table `seen`."""
         found = self._memory.get(partition, domain)
         if found is None:
             found = SeenSite(self._table, partition, domain)

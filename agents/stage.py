@@ -136,7 +136,7 @@ class Stage(ABC):
         return future
 
     def key(self, text: str) -> RoutedKey:
-        """Return the key of a text together with its partition."""
+        """Return the record key with this text, together with the partition of the key."""
         return route_key(text, self.partitions)
 
     def check_size(self, topic: str, value: bytes) -> None:

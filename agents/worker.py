@@ -25,8 +25,8 @@ REFUSED = 2
 
 CheckTopics = Callable[[Settings], Awaitable[list[str]]]
 
-_RETRY_SECONDS = 5.0  # between two attempts to reach Kafka
-_WATCH_SECONDS = 1.0  # between two checks for a crash or a stall
+_RETRY_SECONDS = 5.0  # time between two attempts to reach Kafka
+_WATCH_SECONDS = 1.0  # time between two checks for a crash or a stall
 
 
 def end_process(error: BaseException) -> None:
@@ -97,7 +97,7 @@ async def _work(stage: Stage, stop: asyncio.Event) -> int:
             "shutdown_seconds are over; unfinished records will be replayed",
             records=stage.delivery.records,
         )
-        os._exit(0)  # threads of Faust may still wait for Kafka
+        os._exit(0)  # end the process at once, because threads of Faust may still wait for Kafka
     log.info("worker stopped", stage=stage.name)
     return 0
 

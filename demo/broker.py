@@ -20,9 +20,9 @@ PATIENCE = 300.0
 """Longest duration of a start in seconds. Usually it takes 2 s, and 10 s on a busy machine."""
 
 # Session timeouts in seconds: the controller takes all partitions from a broker that sends no
-# heartbeat for this time. With 3 s, a machine that paused for 5 s lost its partitions, and clients
-# found none. A broker that starts again must wait until its former session has ended, so the second
-# timeout, for a broker that has data already, is short.
+# heartbeat for this time. With 3 s, a broker on a machine that paused for 5 s lost its partitions,
+# and clients found no partitions. A broker that starts again must wait until its former session
+# has ended. So the second timeout, for a broker that has data already, is short.
 _SESSION, _SESSION_AGAIN = 120, 3
 
 _PROPERTIES = """
@@ -62,11 +62,11 @@ file.delete.delay.ms=1000
 
 @dataclass(frozen=True)
 class Security:
-    """The security of a broker's listeners beside PLAINTEXT.
+    """The security of a broker's listeners other than PLAINTEXT.
 
     Attributes:
         listeners: security protocols, such as SASL_SSL.
-        config: lines of the broker's configuration for them.
+        config: lines of the broker's configuration for these listeners.
         scram: passwords of SCRAM-SHA-512 users by their names.
         options: options for Java.
     """
@@ -83,7 +83,10 @@ PLAINTEXT_ONLY = Security()
 def broker_properties(
     directory: Path, ports: Mapping[str, int], controller: int, config: str = ""
 ) -> str:
-    """Return the broker's configuration, for records of 20 MiB and without automatic topics."""
+    """Return the broker's configuration.
+
+    The broker accepts records of up to 20 MiB and creates no topic automatically.
+    """
     return _PROPERTIES.format(
         directory=directory,
         session=_SESSION_AGAIN if directory.exists() else _SESSION,
@@ -101,7 +104,7 @@ class KafkaBroker:
         installation: files of Kafka.
         directory: directory for records, configuration and log; a temporary one by default.
         options: more options for Java.
-        security: listeners beside PLAINTEXT.
+        security: listeners in addition to PLAINTEXT.
 
     Attributes:
         brokers: `host:port` for PLAINTEXT, the same after each restart.

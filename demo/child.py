@@ -108,7 +108,7 @@ class ChildProcess:
         self._process.terminate()
 
     def kill(self) -> int:
-        """Kill the process and all that it started with SIGKILL; return its exit code."""
+        """Send SIGKILL to the process and all its descendants; return its exit code."""
         self._end_watch()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)

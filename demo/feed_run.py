@@ -131,15 +131,15 @@ async def run_feeds(
 
 
 async def _refuse_to_share(settings: Settings) -> None:
-    """Refuse a Kafka that follows feeds: requests for them would go to the sample's server.
+    """Refuse to run if feeds are followed already: requests for them would reach the sample.
 
     Raises:
-        SettingsError: this Kafka has feeds, perhaps those of an earlier run of the sample.
+        SettingsError: the topic feeds contains feeds, perhaps from an earlier run of the sample.
     """
     if await read_followed(settings):
         raise SettingsError(
-            "This Kafka already follows feeds, and the sample needs its own topics: set a prefix "
-            "for their names, such as URLTREE_PREFIX=another-"
+            "The topic feeds already contains feeds, but the sample needs empty topics: set a "
+            "prefix for their names, such as URLTREE_PREFIX=another-"
         )
 
 

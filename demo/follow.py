@@ -17,7 +17,7 @@ Take = Callable[[str, ConsumerRecord], None]
 
 @asynccontextmanager
 async def following(settings: Settings, topics: Iterable[str], take: Take) -> AsyncIterator[None]:
-    """Pass each new record to `take` while the context lasts."""
+    """Pass each new record to `take` until the context ends."""
     started = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         reading = group.create_task(_follow(settings, topics, take, started))

@@ -24,7 +24,7 @@ _PAGE = ""  # outcome of a page that was published; the outcome of a dead letter
 
 
 class Harvester:
-    """Counter of polls, and of the requests in the topic fetches with their outcomes, by origin.
+    """Counter of the polls, of the requests in the topic fetches, and of their outcomes.
 
     Topics are read in parallel, so the outcome of a request may be read before the request itself.
     """
@@ -66,7 +66,7 @@ class Harvester:
         )
 
     def lost(self, items: Iterable[SampleItem]) -> tuple[str, ...]:
-        """List the items that were not found, and the requests that have no outcome."""
+        """List the items that no poll has found, and the requests that have no outcome."""
         unseen = (
             f"{item.url}: not found in its feed"
             for item in items

@@ -20,13 +20,13 @@ from demo.progress import RunProgress
 from demo.view import RunView
 from demo.workers import Workers
 
-STALL = 120.0  # seconds without an outcome after which a run is ended
+STALL = 120.0  # seconds without progress after which a run is ended
 TURN = 0.5  # seconds between two updates of the view
 
 
 @dataclass(frozen=True, slots=True)
 class RunningJob:
-    """A job whose workers are ready."""
+    """A job whose workers are ready; `watch` shows its progress."""
 
     settings: Settings
     workers: Workers

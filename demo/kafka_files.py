@@ -15,9 +15,9 @@ from pathlib import Path
 VERSION = "4.1.1"
 
 JARS = Path(__file__).with_name("kafka.jars")
-"""List of the jars that Kafka needs, and slf4j-simple, without which Kafka logs nothing."""
+"""File that lists the jars of Kafka, and slf4j-simple. Without slf4j-simple Kafka logs nothing."""
 
-_CLUSTER_ID = "dXJsdHJlZS1lbWJlZGRlZA"  # any 16 bytes in base64
+_CLUSTER_ID = "dXJsdHJlZS1lbWJlZGRlZA"  # Kafka accepts any 16 bytes in base64
 
 
 class KafkaError(Exception):
@@ -41,16 +41,19 @@ class Installation:
 
     @property
     def archive(self) -> Path:
-        """AppCDS archive (loaded classes) of one version of Java; other versions ignore it."""
+        """File with Kafka's loaded Java classes (AppCDS), which speeds up a start.
+
+        Only the version of Java that wrote the file uses it; other versions ignore it.
+        """
         return self.directory / "classes.jsa"
 
     @property
     def checked(self) -> Path:
-        """File that is written last; it contains the checksums that were verified."""
+        """File that `install` writes last; it contains the checksums of the jars."""
         return self.directory / "good"
 
     def is_complete(self) -> bool:
-        """Return whether an earlier call has completed the installation of the same jars."""
+        """Return whether the jars of the present list are completely installed."""
         return self.checked.exists() and self.checked.read_bytes() == JARS.read_bytes()
 
     def java(self, *arguments: str) -> list[str]:

@@ -32,8 +32,8 @@ from demo.kafka_files import (
     listed_jars,
 )
 
-ATTEMPTS = 3  # to download all jars
-PARALLEL = 8  # downloads at the same time
+ATTEMPTS = 3  # largest number of attempts to download all jars
+PARALLEL = 8  # number of downloads at the same time
 
 
 def install(cache: Path | None = None) -> Installation:

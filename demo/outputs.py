@@ -23,7 +23,7 @@ class Outputs:
     """Outcomes of the pages of raw-html.
 
     Topics are read in parallel, so an outcome may be read before its page. Therefore each outcome
-    is entered again in the next `TURNS` updates. To enter it twice changes nothing.
+    is entered again in the next `TURNS` updates. To enter the same outcome twice changes nothing.
     """
 
     def __init__(self, settings: Settings) -> None:

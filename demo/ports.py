@@ -1,4 +1,4 @@
-"""Free ports of loopback, for servers that start a moment later.
+"""Find free ports of loopback for servers that start a moment later.
 
 The ports are below the range from which systems choose ports of outgoing connections. In that range
 another connection could take a port before its server listens on it. Also, a client that tries

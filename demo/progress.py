@@ -27,7 +27,7 @@ class Harvest:
     Attributes:
         feeds: number of feeds that were polled at least once.
         polls: number of all polls.
-        items: number of new items; each is a request for a page.
+        items: number of new items; for each of them a page is requested.
         pages: number of requests whose page was published to raw-html.
         waiting: number of requests without an outcome.
         dead_letters: number of requests that became dead letters, by reason.
@@ -83,9 +83,10 @@ class DemoSummary:
             come from files.
         domains: number of domains that have a clean text.
         seconds: time from the first published page or item to the last outcome.
-        refused: pages or feeds that were not published, with the reason.
+        refused: pages or feeds that the run could not publish, each with the reason.
         harvest: counts of the feeds; None if pages come from files.
-        lost: items of the sample's feeds that did not become a page, with the place of the loss.
+        lost: items that no poll has found and requests without an outcome; only in a run of the
+            sample.
     """
 
     accounts: Accounts

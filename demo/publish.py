@@ -27,7 +27,7 @@ OnSent = Callable[[int, int], None]
 
 
 class Publisher:
-    """Publishes pages in order, and reports their offsets.
+    """A publisher that sends pages in order, and reports their offsets.
 
     Args:
         settings: settings of the job.
@@ -85,7 +85,7 @@ class Publisher:
             self._on_sent(sent.partition, sent.offset)
 
     def _record(self, source: Source) -> tuple[bytes, bytes | None]:
-        """Return value and key of a record; a malformed one is published for the job to refuse."""
+        """Return value and key of a record. A malformed record is published too."""
         try:
             page, _ = check_source(source, "")
         except PageError:

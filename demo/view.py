@@ -14,7 +14,7 @@ from rich.text import Text
 
 from demo.progress import Harvest, News, RunProgress
 
-PLAIN_SECONDS = 3.0  # between two lines of the plain view
+PLAIN_SECONDS = 3.0  # time between two lines of the plain view
 TEXT = 600  # largest number of characters of a clean text that are shown
 
 
@@ -68,7 +68,7 @@ class Plain:
 
 
 class Terminal:
-    """A view that redraws counts, domains and the newest clean texts in place."""
+    """View that redraws counts, domains and the newest clean texts in a terminal."""
 
     def __init__(self, console: Console) -> None:
         self._live = Live(console=console, refresh_per_second=4)

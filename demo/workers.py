@@ -36,7 +36,7 @@ class WorkerProcess(ChildProcess):
     Args:
         stage: `poll`, `fetch`, `normalize` or `extract`.
         directory: directory for the log and the tables.
-        environment: settings, besides the environment of this process.
+        environment: settings, in addition to the environment of this process.
         command: arguments for Python; the stage is added to them.
     """
 

@@ -48,7 +48,7 @@ class RepeatedBlock:
 
 
 class DomainView(NamedTuple):
-    """State of a domain, as the command shows it.
+    """Data that the command shows about a domain.
 
     Attributes:
         domain: Registrable domain.

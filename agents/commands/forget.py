@@ -48,7 +48,7 @@ class Forgotten(NamedTuple):
 
 
 async def resolve(settings: Settings, target: str) -> Forget:
-    """Return the command for a URL or a domain.
+    """Return the command `forget` for a URL or a domain.
 
     Raises:
         click.UsageError: The target is neither a URL nor a domain.

@@ -25,7 +25,7 @@ from agents.settings.job import Settings, SettingsError, load_settings
 
 _TABLES = {"normalize": ("seen",), "extract": ("rows", "first")}
 _INPUTS = {"normalize": "raw-html", "extract": "documents"}
-_IN_FLIGHT = 1_000  # largest number of unconfirmed tombstones
+_IN_FLIGHT = 1_000  # largest number of tombstones that Kafka has not confirmed yet
 _CHECK_SECONDS = 1.0
 
 

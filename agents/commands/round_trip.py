@@ -65,13 +65,13 @@ class Trip(NamedTuple):
 
 
 class Probe:
-    """Page of one round trip.
+    """Test page that makes one round trip.
 
     Args:
         settings: Settings of the job.
 
     Attributes:
-        domain: Domain of this page only.
+        domain: Domain to which only this page belongs.
         sentences: Sentences of the page's main text.
         value: Value of the record for raw-html.
         id: Id of the page's document under these settings.

@@ -20,7 +20,7 @@ from agents.kafka.client import admin
 from agents.settings.job import Settings, SettingsError, load_settings
 from agents.settings.topics_file import Topic, declared_topics
 
-_PATIENCE = 30  # seconds within which the brokers must report the changes
+_PATIENCE = 30  # seconds to wait until the brokers report the changes
 _SET_ON_TOPIC = 1  # ConfigSource DYNAMIC_TOPIC_CONFIG of Kafka: the value was set on the topic
 
 

@@ -19,8 +19,8 @@ from urltree.crawl.decisions.host.host_state import HostState
 from urltree.crawl.decisions.host.robots import Robots
 
 _STATES = 16 * 1024 * 1024  # largest size of all states in memory, in bytes
-_RULES = 4 * 1024 * 1024  # the same for texts of robots.txt; parsed, they take ten times as much
-_SWEPT = 20_000  # largest number of swept domains that are kept in memory
+_RULES = 4 * 1024 * 1024  # bytes of all robots.txt; the parsed rules take ten times as much
+_SWEPT = 20_000  # largest number of domains that are remembered as swept
 _ROW = 500  # estimated size of a state without its robots.txt, in bytes
 
 

@@ -16,7 +16,7 @@ from urltree.page import Page, Reason
 
 @dataclass(slots=True, eq=False)
 class FetchJob:
-    """A page to be fetched.
+    """A page that this worker has to fetch.
 
     Attributes:
         work: the record of the page, in flight.

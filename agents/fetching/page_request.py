@@ -42,14 +42,14 @@ class PartitionLostError(Exception):
 
 
 class PageRequester:
-    """Maker of single requests for pages and robots.txt files.
+    """Requester of single pages and robots.txt files; it updates the states of their hosts.
 
     Args:
         settings: settings of the job.
         client: HTTP client.
         hosts: states of the hosts.
         stage: actions of the stage, used to check that a page still belongs to this worker.
-        metrics: metrics to count in.
+        metrics: metrics of the worker.
         clock: returns seconds since 1970.
     """
 

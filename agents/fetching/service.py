@@ -44,7 +44,7 @@ class Fetching:
         settings: settings of the job.
         hosts: states of the hosts.
         stage: actions of the stage for its pages.
-        metrics: metrics to count in.
+        metrics: metrics of the worker.
         clock: returns seconds since 1970.
     """
 
@@ -171,7 +171,7 @@ class Fetching:
             self._stage.fail(error)
 
     async def _serve_host(self, host: str, job: FetchJob) -> None:
-        """Make one request to a host, and handle its result. The caller may cancel it."""
+        """Make one request to a host, and handle its result. The caller may cancel this call."""
         try:
             await self._request(host, job)
         except PartitionLostError:

@@ -88,7 +88,7 @@ class WaitingPages:
     Args:
         hosts: states of the hosts.
         stage: actions of the stage for pages that are sent away.
-        metrics: metrics to count in.
+        metrics: metrics of the worker.
         seconds: setting `park_seconds`.
         seconds_each: returns the seconds that each page of a job's host takes.
         clock: returns seconds since 1970.

@@ -19,7 +19,7 @@ from agents.kafka.refusal import find_refusal
 from agents.kafka.tokens import Tokens
 from agents.settings.job import Settings, SettingsError
 
-FETCH_BYTES = 4 * 1024 * 1024  # per partition; Kafka still sends a larger record
+FETCH_BYTES = 4 * 1024 * 1024  # bytes per partition and fetch; Kafka still sends a larger record
 
 # Range of offsets by partition: the first offset, and the offset after the last.
 Ranges = Mapping[TopicPartition, tuple[int, int]]
@@ -123,7 +123,7 @@ async def full_ranges(client: AIOKafkaConsumer, assigned: Iterable[TopicPartitio
 async def read_records(client: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[ConsumerRecord]:
     """Yield the records of these ranges, in offset order within each partition.
 
-    Memory is bounded by one fetch.
+    At most the records of one fetch are in memory at a time.
     """
     left = {partition: end for partition, (start, end) in ranges.items() if start < end}
     client.assign(list(left))
@@ -135,7 +135,8 @@ async def read_records(client: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterato
             for record in records:
                 if record.offset < left[partition]:
                     yield record
-        # Compare the position, because compaction may have removed the last records.
+        # Compare the position and not the last record's offset, because compaction may have
+        # removed the last records of the range.
         done = [p for p, end in left.items() if await client.position(p) >= end]
         for partition in done:
             del left[partition]

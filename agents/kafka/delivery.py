@@ -75,7 +75,7 @@ class Work:
         future.add_done_callback(self._on_done)
 
     def close(self) -> None:
-        """Declare that nothing more will be sent for this record."""
+        """Declare that the stage sends nothing more for this record."""
         self._closed = True
         self._check()
 
@@ -133,7 +133,7 @@ class Delivery:
         return self.records >= self._max_records or self.bytes >= self._max_bytes
 
     def moved(self) -> None:
-        """Note progress on the records in flight before one of them is finished."""
+        """Note that the work makes progress, although no record is finished yet."""
         self.moved_at = monotonic()
 
     async def begin(self, message: Message) -> Work:

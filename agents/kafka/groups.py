@@ -21,7 +21,7 @@ from agents.kafka.client import admin, consumer
 from agents.settings.job import Settings, SettingsError
 
 _PAUSE = 0.1  # seconds between two attempts
-_PATIENCE = 30.0  # seconds within which the group must have a coordinator
+_PATIENCE = 30.0  # seconds to wait until the group has a coordinator
 _NO_COORDINATOR = (
     GroupCoordinatorNotAvailableError,
     GroupLoadInProgressError,

@@ -32,7 +32,7 @@ class Intake(driver.Consumer):
         self._position = asyncio.Lock()  # held while the positions of partitions change
         self._moves = 0  # number of seeks and stops so far
         self._is_at_committed = False  # whether a seek to committed offsets followed the last stop
-        self._fetched_after = (0, False)  # both values above at the begin of the last fetch
+        self._fetched_after = (0, False)  # the two values above when the last fetch began
 
     def stop_flow(self) -> None:
         """Stop the flow, and discard all records that were fetched but not yet delivered."""

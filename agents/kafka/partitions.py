@@ -27,6 +27,6 @@ def partition_of(key: bytes, partitions: int) -> int:
 
 
 def route_key(text: str, partitions: int) -> RoutedKey:
-    """Return the key of a text together with its partition."""
+    """Return the record key with this text, together with the partition of the key."""
     key = text.encode()
     return RoutedKey(partition_of(key, partitions), key)

@@ -3,9 +3,9 @@
 Faust's own transport loses or stalls records in three ways. (`agents.kafka.intake` handles the
 records that are fetched around a rebalance.)
 
-- `Producer.flush` waits until a buffer is empty that a busy agent keeps refilling, and commits
-  wait for the flush: under load no offset is ever committed. Here flush waits only for the
-  records that were queued when it was called.
+- `Producer.flush` waits until a buffer is empty, but a busy agent keeps refilling the buffer. A
+  commit waits for the flush, so under load no offset is ever committed. Here flush waits only
+  for the records that were queued when it was called.
 - `Consumer._new_offset` compares with the wrong offset and commits past an unacknowledged event.
   Here only `confirm` moves an offset, and `agents.kafka.delivery` calls it in record order.
 - A worker that was stopped for longer than its session continues with the records it has read,
@@ -43,7 +43,7 @@ FETCH_WAIT = 100
 
 
 class Producer(driver.Producer):
-    """Producer whose records are confirmed one by one."""
+    """Faust producer that returns a future for the confirmation of each record."""
 
     def _settings_extra(self) -> Mapping[str, Any]:
         return {"acks": "all", "enable_idempotence": True}
@@ -152,7 +152,7 @@ class Consumer(Intake):
 
     @property
     def has_session(self) -> bool:
-        """Whether the session is valid: only later may Kafka give the partitions to others."""
+        """Whether the session is valid; until it ends, no other worker gets the partitions."""
         age = monotonic() - self._thread.heartbeat_at
         return bool(age < self.app.conf.broker_session_timeout)
 
@@ -197,7 +197,7 @@ class Consumer(Intake):
         return self._confirmed.get(tp)
 
     async def _add_gap(self, tp: TP, offset_from: int, offset_to: int) -> None:
-        """Ignore offsets without a record: `confirm` steps over them."""
+        """Do nothing for offsets without a record, because `confirm` steps over them."""
 
     async def _commit_offsets(
         self,

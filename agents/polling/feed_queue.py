@@ -33,7 +33,10 @@ class PendingPoll:
 
 
 class FeedQueue:
-    """The feeds of a worker's partitions. Times are seconds since 1970 unless noted."""
+    """The feeds that a worker polls, each in one of the places that this file's top shows.
+
+    Times are seconds since 1970 unless noted.
+    """
 
     def __init__(self) -> None:
         self._schedule = Schedule()
@@ -94,7 +97,7 @@ class FeedQueue:
         return pending is not None and pending.sequence == sequence
 
     def put_back(self, key: FeedKey, due: float, host_next_at: float) -> None:
-        """End a poll, with or without result: schedule the feed again and free its host."""
+        """End a poll, whether it has an outcome or not: schedule the feed again, free its host."""
         pending = self._pending.pop(key, None)
         self._sent.pop(key, None)
         if pending is not None:

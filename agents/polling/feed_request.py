@@ -37,7 +37,7 @@ _ACCEPT = {
 
 
 class PolledFeed(NamedTuple):
-    """The outcome of a poll without items, and all items of the feed, new or not."""
+    """The outcome of a poll, whose field `items` is still empty, and the items of the feed."""
 
     outcome: PollOutcome
     items: tuple[FeedItem, ...] = ()
@@ -64,7 +64,7 @@ class FeedRequester:
     Args:
         client: HTTP client.
         parsers: parsers of feeds.
-        settings: limits of a feed.
+        settings: settings with the limits of requests and feeds.
         clock: returns seconds since 1970.
     """
 
@@ -82,14 +82,15 @@ class FeedRequester:
         self._clock = clock
 
     async def request(self, state: FeedState) -> PolledFeed:
-        """Poll a feed once, and return the outcome, also for a failed request."""
+        """Poll a feed once, and return the outcome. A failed request has an outcome, too."""
         started = self._clock()
         sent = conditional_headers(state, started)
         try:
             reached = await self._follow(state.url, {**_ACCEPT, **sent})
         except WebError as error:
-            at = self._clock()  # its pause is that after a response with the same latency
+            at = self._clock()
             outcome = failed_outcome(state, at, error.message, error.trouble)
+            # The duration counts like a latency: the host's pause depends on it.
             return PolledFeed(replace(outcome, seconds=max(0.0, at - started)))
         response = reached.response
         outcome = PollOutcome(

@@ -32,7 +32,7 @@ def feed_key(partition: int, site: str, feed: str) -> FeedKey:
 
 
 class FeedTables:
-    """Reads and writes both tables.
+    """Access to both tables of `poll`.
 
     Args:
         states: table `feed_state`.

@@ -1,8 +1,8 @@
-"""Sends the new items of a feed to `fetches`.
+"""Send the new items of a feed to the topic `fetches`.
 
 Two feeds of one site on different hosts may be polled at the same time, and both may send the same
 item. This is harmless, because both pages become the same document. A list of the items in flight
-would prevent it, but an item would be lost if its poll then failed.
+would prevent this, but an item would be lost if its poll then failed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from urltree.page import PageError
 
 
 class NewItemSender:
-    """Sends the new items of a worker's feeds to `fetches`.
+    """A sender of the new items of a worker's feeds to the topic `fetches`.
 
     Args:
         stage: stage of the worker.

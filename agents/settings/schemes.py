@@ -1,8 +1,8 @@
 """The URL key schemes that apply to a page: the current rules, and the former ones.
 
 A change of the rules takes effect at a point in document time. So a replayed page gets the same key
-as the first time. A document with a key of the former rules is found as long as the table `seen`
-contains its record.
+as the first time. A document with a key of the former rules can still be found as long as the table
+`seen` contains its record.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from agents.stage import Stage
 
 _TURN_SECONDS = 1.0  # pause between two runs of the task that shows that the event loop runs
-_DEAD_SECONDS = 60.0  # /livez then fails; a page of 10 MB blocks the event loop for about 1 s
+# /livez fails if the event loop was blocked for this time. A page of 10 MB blocks it for about 1 s.
+_DEAD_SECONDS = 60.0
 
 
 class Health:

@@ -44,7 +44,7 @@ class _ByVerdict:
 
 
 class Metrics:
-    """Metrics of one worker; each stage uses those that concern it."""
+    """Metrics of one worker; each stage counts only the metrics that concern its work."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

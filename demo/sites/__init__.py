@@ -1,4 +1,4 @@
-"""Generate five invented web sites with feeds and gold from a seed, and serve them on loopback."""
+"""Generate five invented web sites with feeds from a seed, and serve them on loopback."""
 
 from demo.sites.feed import SampleItem
 from demo.sites.sample import SiteSample, make_sample

@@ -148,7 +148,10 @@ def _site(plan: _Plan, seed: str, count: int) -> SampleSite:
 
 
 def _syndicated(site: SampleSite, pieces: list[Article], section: str) -> SampleSite:
-    """Return the site with copies of articles in a section: the same words at other addresses."""
+    """Return the site with copies of other articles added to a section.
+
+    The copies have the same words, but other addresses.
+    """
     copies = [
         replace(
             piece,

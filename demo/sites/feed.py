@@ -1,4 +1,4 @@
-"""The content of a feed, and the formats that `templates/feeds` writes."""
+"""The items of a feed, and the feed formats for which `templates/feeds` has templates."""
 
 from __future__ import annotations
 

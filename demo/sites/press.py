@@ -27,7 +27,7 @@ class Issue:
 
 
 class Press:
-    """Publishes the items of all feeds in real time.
+    """A publisher of the items of all feeds in real time.
 
     A feed lists its newest items, and older items that no reader has requested yet. So a run on a
     machine that pauses for some seconds takes longer, but misses no item.
@@ -53,7 +53,7 @@ class Press:
 
     @property
     def published(self) -> int:
-        """Number of items of all feeds that are published."""
+        """Number of items that are published so far, in all feeds together."""
         return sum(map(self._out, self._feeds))
 
     @property

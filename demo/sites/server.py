@@ -41,7 +41,7 @@ class Served:
 
 @asynccontextmanager
 async def serving(sample: SiteSample, press: Press, directory: Path) -> AsyncIterator[Served]:
-    """Serve the sites while the context lasts.
+    """Serve the sites until the context ends.
 
     Args:
         sample: sites with their feeds.

@@ -7,7 +7,7 @@ from demo.sites.writer import ArticleWriter
 
 
 def news_report(writer: ArticleWriter) -> tuple[ArticlePart, ...]:
-    """Write a newspaper's report: paragraphs, some of them below two headings, and a quotation."""
+    """Write the body of a newspaper's report: paragraphs, two headings, and a quotation."""
     voice = ArticlePart("blockquote", (writer.sentences(1, 2),))
     return (
         *writer.paragraphs(2, 3),
@@ -20,7 +20,7 @@ def news_report(writer: ArticleWriter) -> tuple[ArticlePart, ...]:
 
 
 def post(writer: ArticleWriter) -> tuple[ArticlePart, ...]:
-    """Write a blogger's post: long paragraphs, a list, a closing line."""
+    """Write the body of a blog post: long paragraphs, a list, a closing line."""
     things = ArticlePart("ul", tuple(writer.sentences(1, 1) for _ in range(writer.between(3, 5))))
     return (
         *writer.paragraphs(2, 5),

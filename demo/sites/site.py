@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from demo.sites.article import Article
 from demo.sites.feed import FeedFormat, SampleItem
 
-FORBIDDEN = "/intern/"  # forbidden by robots.txt, which a feed reader obeys
+FORBIDDEN = "/intern/"  # path that robots.txt forbids; the job obeys robots.txt
 _ROBOTS = f"User-agent: *\nDisallow: {FORBIDDEN}\n".encode()
 _PDF = b"%PDF-1.4\n1 0 obj << /Type /Catalog >> endobj\ntrailer << /Root 1 0 R >>\n%%EOF\n"
 

@@ -2,7 +2,8 @@
 
     raw-html ──▶ expected        clean-text, duplicates, dead-letters ──▶ settled
 
-With `--fetches` it audits the step before (`agents.commands.audit.fetches`).
+With `--fetches` the command audits the step before, from the topic fetches to raw-html
+(`agents.commands.audit.fetches`).
 
 Limits of the audit, because topics do not keep everything:
 - Kafka deletes outputs after the retention of their topic, so audit a range within seven days.
@@ -43,7 +44,7 @@ _PAUSE = 1.0  # seconds between two readings of the topics
 
 
 class Audit(Hop):
-    """Audit of raw-html."""
+    """Audit of the pages in raw-html: it finds the outcome of each page in three output topics."""
 
     source = "raw-html"
     outputs = ("clean-text", "duplicates", "dead-letters")

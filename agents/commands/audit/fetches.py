@@ -37,8 +37,8 @@ class FetchAccounts:
     Attributes:
         origins: All pages that feeds named.
         pages: Pages published to raw-html.
-        dead_letters: Dead letters by reason. A dead letter that was replayed successfully counts
-            in `pages` instead.
+        dead_letters: Pages that became dead letters, by reason. A page whose replay succeeded
+            counts in `pages` instead.
         waiting: Pages that still wait in fetches.
         missing: Pages without an outcome.
         first_missing: The first missing pages, as topic/partition/offset.
@@ -53,7 +53,7 @@ class FetchAccounts:
 
 
 class FetchAudit(Hop):
-    """Audit of `fetches`."""
+    """Audit of the pages that feeds name: it finds their outcomes in raw-html and dead-letters."""
 
     source = "fetches"
     outputs = ("raw-html", "dead-letters")
@@ -63,7 +63,7 @@ class FetchAudit(Hop):
     ) -> None:
         super().__init__(settings, client, within)
         self._committed: dict[int, int] = {}
-        # By origin, the offset of the last copy in each partition.
+        # For each origin, the offset of its page's last copy in each partition.
         self._copies: dict[str, dict[int, int]] = defaultdict(dict)
 
     async def update(self, *, grow: bool = True) -> FetchAccounts:

@@ -25,8 +25,8 @@ class Range:
 
     Attributes:
         partition: One partition, or None for all.
-        first: First offset.
-        end: Offset after the last, or None for the end of the topic.
+        first: Offset of the first record.
+        end: Offset after the last record, or None for the end of the topic.
     """
 
     partition: int | None = None
@@ -44,7 +44,9 @@ class Range:
 
 
 class Hop(ABC):
-    """Audit of one hop of records from a source topic to output topics; it can be updated.
+    """Audit of one source topic: it finds the outcome of each record in the output topics.
+
+    `read_on` updates the audit with new records.
 
     Args:
         settings: Settings of the job.
@@ -75,7 +77,8 @@ class Hop(ABC):
         Args:
             grow: Whether records that reached the source since the last call are audited, too.
         """
-        # Get the ends of the outputs first, so that the source is read up to all their origins.
+        # Get the ends of the output topics first. Then the source topic, which is read later,
+        # contains the origin of every output record.
         outputs = await self._unread(*self.outputs)
         await self._read_source(grow=grow)
         async for record in read_records(self._client, outputs):
@@ -110,7 +113,7 @@ class Hop(ABC):
 
     @abstractmethod
     def _expect(self, record: ConsumerRecord) -> None:
-        """Enter a record of the source topic into the ledger, as missing."""
+        """Enter a record of the source topic into the ledger as a missing page."""
 
     @abstractmethod
     def _settle(self, topic: str, record: ConsumerRecord) -> None:

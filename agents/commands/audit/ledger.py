@@ -3,8 +3,8 @@
     raw-html, partition 3    1040  1041  1042  1043  1044  …
     number of the outcome       2     5     1     0     2       1: missing, 0: not an origin
 
-An offset is not an origin if it has no record, a command, or a copy of another page (re-keyed or
-replayed). A million pages take one megabyte.
+An offset is not an origin if it has no record, or if its record is a command or a copy of another
+page (re-keyed or replayed). A million pages take one megabyte.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from models.origin import Origin
 
 
 class AuditOutcome(StrEnum):
-    """Outcome of a page. If a page has several outcomes, the first in this order counts."""
+    """Outcome of a page. If a page has several, the one that is listed first here counts."""
 
     PAGE = "page"  # a fetched page, published to raw-html
     CLEAN_TEXT = "clean-text"
@@ -38,8 +38,8 @@ class Accounts:
         duplicates: Duplicates, by the step that recognised them.
         superseded: Pages replaced by a later page with the same id.
         forgotten: Pages that `forget` deleted.
-        dead_letters: Dead letters by reason; for a page that was replayed successfully, only the
-            new outcome counts.
+        dead_letters: Pages that became dead letters, by reason. A page whose replay succeeded
+            counts only with its new outcome.
         missing: Pages without an outcome.
         first_missing: The first missing pages, as topic/partition/offset.
     """
@@ -58,7 +58,7 @@ _NOTHING = 0
 _MISSING = 1
 _RANK = {outcome: rank for rank, outcome in enumerate(AuditOutcome)}
 _MAX_LABELS = 255  # numbers of outcomes that fit in a byte; there are about 20 steps and reasons
-NAMED = 10  # largest number of missing pages that are listed
+NAMED = 10  # largest number of missing pages that an audit lists
 
 
 class Ledger:
@@ -76,7 +76,7 @@ class Ledger:
         self._offsets: dict[int, bytearray] = {}
 
     def expect(self, partition: int, offset: int) -> None:
-        """Add a page at this offset, as missing. Pages must be added in the order of offsets."""
+        """Add the page at this offset as a missing page. Add pages in the order of offsets."""
         first = self._first.setdefault(partition, offset)
         offsets = self._offsets.setdefault(partition, bytearray())
         offsets.extend(bytes(max(0, offset - first + 1 - len(offsets))))

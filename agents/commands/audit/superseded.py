@@ -18,7 +18,7 @@ from urltree.html.tokenizer import tokenize
 from urltree.page import PageError, microseconds
 from urltree.site.revisits import is_older
 
-_AT_MOST = 100_000  # pages that are checked; if more are missing, most are not processed yet
+_AT_MOST = 100_000  # largest number of checked pages; if more are missing, most are unprocessed
 
 
 class _Page(NamedTuple):

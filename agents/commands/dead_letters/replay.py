@@ -1,9 +1,9 @@
 """Replay of dead letters: send each original record to the topic from which its stage read it.
 
 The record is sent unchanged except for our own headers. Its origin header contains its first
-origin. The headers of a re-keying and of the arrival time are removed, because the days until the
-replay do not count as latency. A page of the topic fetches is fetched again from its first URL, and
-all its attempts are allowed again.
+origin. The header of the arrival time is removed, because the days until the replay do not count
+as latency; the header of a re-keying is removed, too. A page of the topic fetches is fetched again
+from its first URL, and all its attempts are allowed again.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from urltree.page import PageError
 
 @dataclass
 class Report:
-    """Result of the command.
+    """Result of `feeds add`.
 
     Attributes:
         added: Pairs of a feed that is followed now, and whether it was followed before.

@@ -21,7 +21,7 @@ from urltree.crawl.web.redirects import redirect_target
 
 
 class HttpClient(Protocol):
-    """HTTP client (`urltree.crawl.web.client.WebClient`)."""
+    """HTTP client that discovery needs (`urltree.crawl.web.client.WebClient`)."""
 
     async def get(
         self,
@@ -35,14 +35,14 @@ class HttpClient(Protocol):
 
 
 class FeedParser(Protocol):
-    """Parser of feeds (`agents.polling.parsers.Parsers`)."""
+    """Parser of feeds that discovery needs (`agents.polling.parsers.Parsers`)."""
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
         """Parse one feed. Raises WebError(NOT_A_FEED)."""
 
 
 class DiscoveredFeeds(NamedTuple):
-    """Feeds of an address.
+    """Feeds that were discovered at an address.
 
     Attributes:
         feeds: Feeds that were requested and parsed.
@@ -54,7 +54,7 @@ class DiscoveredFeeds(NamedTuple):
 
 
 class FeedDiscovery:
-    """Discovery of feeds on the web."""
+    """Finder of the feeds at an address; it requests the address and the feeds that it names."""
 
     def __init__(self, settings: Settings, web: HttpClient, parsing: FeedParser) -> None:
         self._settings = settings
@@ -63,7 +63,7 @@ class FeedDiscovery:
         self._has_asked = False
 
     async def at(self, url: str, *, everything: bool = False) -> DiscoveredFeeds:
-        """Return the main feed of an address, or all feeds that its page names.
+        """Return the main feed of an address; with `everything`, all feeds that its page names.
 
         Raises:
             WebError: The request failed, or there is no feed.
@@ -88,7 +88,10 @@ class FeedDiscovery:
     async def _first(
         self, candidates: Iterable[FeedCandidate], *, everything: bool
     ) -> DiscoveredFeeds:
-        """Return the first valid feed and the candidates after it, or all valid feeds."""
+        """Return the first valid feed and the candidates after it.
+
+        With `everything`, return all valid feeds and no candidates.
+        """
         left = list(candidates)
         feeds: dict[str, FeedCandidate] = {}
         while left and (everything or not feeds):

@@ -18,7 +18,7 @@ from models.feed import Feed, decode
 from urltree.crawl.decisions.feed.address import feed_address
 from urltree.page import PageError
 
-_SHOWN = 20  # largest number of refused entries that are printed
+_SHOWN = 20  # largest number of refused entries that the command prints
 
 
 class Imported(NamedTuple):

@@ -15,7 +15,7 @@ from agents.settings.schemes import Schemes
 from models.feed import Feed, decode
 from urltree.page import PageError
 
-_IN_FLIGHT = 1_000  # largest number of unconfirmed records
+_IN_FLIGHT = 1_000  # largest number of records that Kafka has not confirmed yet
 
 
 async def read_followed(settings: Settings, site: str | None = None) -> dict[bytes, Feed]:
@@ -80,7 +80,7 @@ async def _send(settings: Settings, records: Iterable[tuple[Feed, bytes | None]]
 
 
 class SiteResolver:
-    """Finder of a feed's site by the present settings.
+    """Finder of the site to which a feed belongs under the present settings.
 
     Raises:
         SettingsError: A file of rules or hosts cannot be read.

@@ -31,7 +31,7 @@ from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE
 
 NEW = "new"  # status of a feed that was not polled yet
 _CHANGELOG = "urltree-poll-feed_state-changelog"
-_SHOWN = 1_000  # default limit of a table, which measures every cell before it prints
+_SHOWN = 1_000  # default maximum of listed feeds: a table measures all cells before it prints
 _PIPE_WIDTH = 250  # characters per line if the output is not a terminal
 
 

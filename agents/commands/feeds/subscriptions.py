@@ -28,9 +28,9 @@ from urltree.page import PageError
 CATEGORIES = "feed.categories"
 MAX_FILE_BYTES = 32 * 1024 * 1024
 
-_MAX_CATEGORIES = 1_000  # characters of all categories, because the size of meta is limited
+_MAX_CATEGORIES = 1_000  # maximum total length in characters, because the size of meta is limited
 _MAX_LEVELS = 10  # largest number of levels of a category
-_MAX_DEPTH = 2_000  # levels of outlines; 20,000 levels with 20,000 feeds took 3 GB of memory
+_MAX_DEPTH = 2_000  # maximum depth of outlines; 20,000 levels with 20,000 feeds took 3 GB of memory
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, "Char"
 
 
@@ -116,7 +116,7 @@ def _read_opml(text: str) -> Iterator[Entry]:
 
 
 class _Depth:
-    """Parser target that measures nesting: listparser stores the whole path of each feed."""
+    """Parser target that measures nesting. Deep nesting costs memory in listparser."""
 
     def __init__(self) -> None:
         self._depth = self._deepest = 0

@@ -5,7 +5,7 @@
 In this order the dumped rows are never behind the dumped offsets. They may be ahead, as after a
 crash: a page after the committed offset whose row exists already is processed as a replay. The
 changelogs are read a second time, up to their new ends, because compaction may remove a row before
-the first reading reaches it. It does so only if a later row with the same key exists.
+the first reading reaches it. Compaction removes a row only if a later row with the same key exists.
 """
 
 from __future__ import annotations

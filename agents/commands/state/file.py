@@ -51,7 +51,10 @@ class DumpHeader:
 
 
 class DumpRecord(NamedTuple):
-    """Record of a dump. Its topic has no prefix; its timestamp is in milliseconds, or -1."""
+    """Record of a dump.
+
+    The topic has no prefix. The timestamp is in milliseconds; -1 if the record has none.
+    """
 
     topic: str
     partition: int

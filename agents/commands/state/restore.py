@@ -33,7 +33,7 @@ from models.headers import ORIGIN, header
 from models.origin import Origin
 from urltree.page import PageError
 
-_IN_FLIGHT = 1_000  # largest number of unconfirmed records
+_IN_FLIGHT = 1_000  # largest number of records that Kafka has not confirmed yet
 _IN_FLIGHT_BYTES = 16 * MIB  # largest size of the values of unconfirmed records
 _REMEMBERED = ("raw-html", "fetches")  # topics whose waiting records keep their first origin
 
@@ -180,7 +180,10 @@ async def _send(
 
 
 async def _rewind(settings: Settings, made: DumpHeader, stages: Collection[str]) -> dict[str, int]:
-    """Set the committed offsets to those of the dump, or to the oldest record after them."""
+    """Set the committed offsets to those of the dump.
+
+    If an offset no longer exists in the topic, the oldest record of the partition is used.
+    """
     gone = Counter[str]()
     for stage in stages:
         for topic in SOURCES[stage]:

@@ -83,7 +83,7 @@ class TableManager(manager.TableManager):
     _recovery: Recovery | None = None
 
     async def on_start(self) -> None:
-        """Start without Faust's pause of one second for agents, which are awaited elsewhere."""
+        """Start without Faust's pause of one second for the agents; they are awaited anyway."""
         await self._update_channels()
         await self.recovery.start()
 

@@ -19,7 +19,7 @@ from rocksdict import ReadOptions
 
 from agents.telemetry.logs import log
 
-MARK_SECONDS = 60.0  # between two touches of a marker file
+MARK_SECONDS = 60.0  # time between two touches of a marker file
 DAY = 86_400.0
 
 

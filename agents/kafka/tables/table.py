@@ -114,7 +114,7 @@ class ConfirmedTable(faust.Table):
     async def on_rebalance(
         self, assigned: set[TP], revoked: set[TP], newly_assigned: set[TP], generation_id: int = 0
     ) -> None:
-        """Ignore all later confirmations of writes from before the rebalance."""
+        """Ignore confirmations that arrive after the rebalance for writes made before it."""
         self._generation += 1
         self._complete_to.clear()
         self._deleting.clear()
@@ -142,7 +142,7 @@ class ConfirmedTable(faust.Table):
         self, partition: int, key: bytes, deletion: object, future: asyncio.Future[RecordMetadata]
     ) -> None:
         if self._deleting.get((partition, key)) is not deletion:
-            return  # the row was written or deleted again since, or the partition has moved
+            return  # since then the row was written or deleted again, or its partition has moved
         if not future.cancelled() and future.exception() is None:
             del self._deleting[partition, key]
             self.data.put(partition, key, None)

@@ -10,7 +10,7 @@ from urltree.crawl.decisions.timing import DAY
 
 RETRY_AFTER_MAX = DAY  # seconds; a longer Retry-After is reduced to this
 
-_MOST = 2.0**31  # seconds; larger values may be replaced by this one (RFC 9111, 1.2.2)
+_MOST = 2.0**31  # seconds; longer freshness is reduced to this (RFC 9111, 1.2.2)
 _DIRECTIVE = re.compile(r"""([\w-]+)\s*(?:=\s*("[^"]*"|[^\s,"]*))?""", re.ASCII)
 
 
@@ -40,7 +40,7 @@ def max_age(headers: Mapping[str, str]) -> tuple[float | None, bool]:
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds to wait by the header Retry-After (RFC 9110, 10.2.3).
+    """Return the seconds to wait that the header Retry-After gives (RFC 9110, 10.2.3).
 
     The header contains a number of seconds or a date.
 
@@ -49,7 +49,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         now: time of the response, seconds since 1970.
 
     Returns:
-        From 0 seconds to a day; None if the header is missing or cannot be parsed.
+        The seconds, at most a day; None if the header is missing or cannot be parsed.
     """
     text = headers.get("retry-after", "").strip()
     seconds = _seconds(text.partition(",")[0])

@@ -52,7 +52,7 @@ class WebError(Exception):
 
     Args:
         trouble: class of the failure.
-        message: explanation for people, with the limit that was exceeded.
+        message: explanation for people; if a limit was exceeded, it contains this limit.
     """
 
     def __init__(self, trouble: Trouble, message: str) -> None:
@@ -72,7 +72,8 @@ class Response:
         url: address that was requested.
         status: status code.
         headers: header fields by lower-case name; repeated fields are joined by ", ".
-        body: decompressed body; empty if the caller refused to read it (`wants` of `WebClient`).
+        body: decompressed body; empty if the caller refused to read it (argument `wants` of
+            `WebClient.get`).
         seconds: latency in seconds, from the request until all headers were read.
     """
 

@@ -115,7 +115,7 @@ class WebClient:
 
         Args:
             url: URL of the request. It is normalised as browsers do, and otherwise unchanged.
-            headers: header fields besides User-Agent and Accept-Encoding.
+            headers: header fields to send in addition to User-Agent and Accept-Encoding.
             max_bytes: maximum size of the decompressed body.
             wants: function of status and headers that returns whether to read the body. If it
                 returns False, the connection is closed.

@@ -42,7 +42,7 @@ class BoundedConnection(ResponseHandler):
         """Count and process received bytes; abort the connection if they are too many."""
         transport = self.transport
         if transport is None or transport.is_closing():
-            return  # the connection was aborted below
+            return  # an earlier call has aborted the connection
         self._came += len(data)
         super().data_received(data)
         body = self._payload.total_bytes if self._payload is not None else 0

@@ -18,11 +18,11 @@ _ZLIB, _RAW, _GZIP = zlib.MAX_WBITS, -zlib.MAX_WBITS, zlib.MAX_WBITS + 16
 # Bytes by which compressed data may be larger than its content. Valid data needs little (RFC 1951:
 # 5 bytes per block, and headers); data that needs more consists of empty members or garbage.
 _OVERHEAD = 64 * 1024
-_MAX_MEMBERS = 1_000  # gzip members of a body; an empty one costs 20 bytes of traffic and 15 µs
+_MAX_MEMBERS = 1_000  # gzip members per body; an empty member costs 20 bytes and 15 µs
 
 
 class BodyDecoder:
-    """Collects and decompresses a body chunk by chunk.
+    """A decoder that collects and decompresses a body chunk by chunk.
 
     Args:
         encoding: value of the header Content-Encoding; empty if the header is missing.
@@ -87,7 +87,7 @@ class _Inflate:
 
     def __init__(self, *, is_gzip: bool) -> None:
         self._is_gzip = is_gzip
-        self._head = b""  # the first byte of a member: one byte does not show the format
+        self._head = b""  # first byte of a member, kept until the second byte shows the format
         self._stream: zlib._Decompress | None = None
         self._members = 0
         self._is_over = False

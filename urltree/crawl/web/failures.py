@@ -48,7 +48,7 @@ def _trouble(error: Exception, connecting: Connecting) -> Trouble:  # noqa: PLR0
 
 
 def _is_short(error: Exception) -> bool:
-    """Return whether the connection ended before the body did; otherwise a chunk is invalid."""
+    """Return whether the body ended too early; otherwise the error means an invalid chunk."""
     return "not completed" in str(error)
 
 

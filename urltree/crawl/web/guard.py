@@ -56,7 +56,9 @@ _BAD_PORTS = frozenset(
 
 @dataclass(slots=True)
 class Connecting:
-    """The attempts of one request to connect. A request that reuses a connection makes none.
+    """Record of the attempts of one request to connect.
+
+    A request that reuses a connection makes no attempt.
 
     Attributes:
         refused: addresses that the guard refused.
@@ -71,7 +73,7 @@ _connecting: ContextVar[Connecting] = ContextVar("connecting")
 
 
 class Guard:
-    """The factory for the sockets of a client.
+    """The factory for a client's sockets; it refuses addresses that are not public.
 
     Args:
         allowed: networks to which connections are allowed although they are not public.

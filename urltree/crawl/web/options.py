@@ -14,7 +14,7 @@ class ClientOptions:
     """Values that a `WebClient` needs; the job takes them from its settings.
 
     Attributes:
-        contact: address of the operator for site owners; the User-Agent contains it.
+        contact: address at which site owners reach the operator; the User-Agent contains it.
         connect_seconds: limit for name resolution, connection and TLS together.
         header_seconds: limit from the start of the request until all headers are read.
         read_seconds: limit for the time in which no byte of the body is received.

@@ -31,7 +31,7 @@ class Resolver(AbstractResolver):
     """A resolver that applies the rules, and then calls the resolver of the operating system.
 
     Args:
-        rules: rules in the form HOST1:PORT1:HOST2:PORT2, of which the first matching rule applies.
+        rules: rules in the form HOST1:PORT1:HOST2:PORT2; the first rule that matches applies.
             An empty HOST1 or PORT1 matches any value; an empty HOST2 or PORT2 keeps the original.
     """
 
@@ -55,7 +55,7 @@ class Resolver(AbstractResolver):
         )
         try:
             infos = await asyncio.get_running_loop().run_in_executor(self._threads, look_up)
-        except UnicodeError as error:  # labels that are empty or too long
+        except UnicodeError as error:  # a label of the name is empty or too long
             raise OSError(socket.EAI_NONAME, str(error)) from None
         return [
             ResolveResult(

@@ -1,1 +1,1 @@
-"""Feeds: find the feeds of a site, parse them, and read how often they ask to be polled."""
+"""Feeds: find the feeds of a site, parse them, and read how often each feed asks to be polled."""

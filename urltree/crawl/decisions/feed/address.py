@@ -2,9 +2,9 @@
 
     " Example.org:443/a b "   https://example.org/a%20b
 
-The changes are those of browsers (WHATWG URL): the case of the host, IDN to punycode, the default
-port, dot segments, spaces. Percent escapes and the query are not changed, because servers may treat
-another spelling as another resource.
+The URL is changed as a browser changes it (WHATWG URL): the case of the host, IDN to punycode, the
+default port, dot segments, spaces. Percent escapes and the query are not changed, because servers
+may treat another spelling as another resource.
 """
 
 from __future__ import annotations
@@ -52,5 +52,5 @@ def feed_address(text: str) -> str:
 
 
 def _replace_scheme(scheme: re.Match[str]) -> str:
-    """Return the replacement of a `feed` scheme: nothing for `feed:`, http for `feed://`."""
+    """Return the text that replaces a `feed` scheme: none for `feed:`, http for `feed://`."""
     return "" if ":" in scheme[0] else "http"

@@ -21,7 +21,7 @@ from urltree.html.encoding import decode_html
 from urltree.html.parser import parse_html
 from urltree.page import PageError
 
-MAX_CANDIDATES = 100  # largest number of candidates of a page
+MAX_CANDIDATES = 100  # largest number of addresses that one page yields
 
 COMMON_PATHS = (
     *("/feed", "/rss.xml", "/atom.xml", "/index.xml", "/feed.xml", "/rss", "/feed.json"),
@@ -72,7 +72,7 @@ def find_feeds(
         html: bytes of the page.
         base_url: address of the page. Links are relative to this address, or to the <base> of the
             page if it has one.
-        content_type: value of the header Content-Type, of which the charset is used.
+        content_type: value of the header Content-Type; only its charset is used.
     """
     links = _Links()
     try:
@@ -87,7 +87,10 @@ def find_feeds(
 
 
 def common_feeds(base_url: str) -> tuple[FeedCandidate, ...]:
-    """Return common feed addresses of a site, the most usual first, if a page links to no feed."""
+    """Return common feed addresses of a site, the most usual first.
+
+    They are tried if a page links to no feed.
+    """
     return tuple(FeedCandidate(urljoin(base_url, path)) for path in COMMON_PATHS)
 
 

@@ -14,8 +14,8 @@ import can_ada
 from urltree.address.url import MAX_URL
 from urltree.crawl.decisions.feed.item import FeedItem
 
-MAX_TITLE = 4 * 1024  # bytes in UTF-8; every page and every feed state stores a title
-MAX_DESCRIPTION = 64 * 1024  # bytes in UTF-8; some descriptions contain a whole book
+MAX_TITLE = 4 * 1024  # largest size in bytes; every page and every feed state stores a title
+MAX_DESCRIPTION = 64 * 1024  # largest size in bytes; some descriptions contain a whole book
 
 _SCHEMES = {"http:", "https:"}
 _SURROGATE = re.compile("[\ud800-\udfff]")

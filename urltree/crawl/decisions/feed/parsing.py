@@ -18,8 +18,8 @@ def parse_feed(body: bytes, content_type: str | None, url: str, *, max_items: in
 
     Args:
         body: decompressed body.
-        content_type: value of the header Content-Type, of which the charset is used.
-        url: address of the response, to which links of the feed are relative.
+        content_type: value of the header Content-Type; only its charset is used.
+        url: address of the response; relative links of the feed refer to it.
         max_items: largest number of items to read; the first items of the feed are read.
 
     Raises:

@@ -20,7 +20,7 @@ _PERIODS = {
     "yearly": 365 * DAY,
 }
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MAX_LIST = 8 * 1024  # bytes of a list that are read; a list of 24 hours has about 500 bytes
+_MAX_LIST = 8 * 1024  # bytes that are read of a list; a list of 24 hours has about 500 bytes
 
 _NUMBER = re.compile(r"\s*(\d{1,9})\s*")
 _SKIP_HOURS = re.compile(rb"<skipHours\s*>", re.IGNORECASE)
@@ -30,10 +30,10 @@ _DAY_NAME = re.compile(rb"<day\s*>\s*([a-z]{6,9})\s*</", re.IGNORECASE)
 
 
 def read_ttl(feed: Mapping[str, Any]) -> float | None:
-    """Return the seconds between polls that a feed asks for: the longer time of <ttl> and sy:.
+    """Return the seconds between polls that a feed asks for: the longer time of <ttl> and `sy:`.
 
-    The result has no upper limit, so the caller must limit it. It is None if the feed asks for
-    none.
+    The result has no upper limit, so the caller must limit it. It is None if the feed
+    contains neither of the two.
     """
     minutes = _number(feed.get("ttl"))
     period = _PERIODS.get(str(feed.get("sy_updateperiod")).strip().lower())

@@ -36,7 +36,9 @@ _FAILING = re.compile(
 
 
 def find_encoding(body: bytes, content_type: str | None) -> tuple[bytes, str | None]:
-    """Return a body without byte order mark, and its encoding; None if feedparser must find it.
+    """Return a body without byte order mark, and the encoding of the body.
+
+    The encoding is None if feedparser must detect it.
 
     A byte order mark takes precedence over every declaration (RFC 7303, section 3.3). Then the
     charset of the Content-Type is used. The media type is not used, because feedparser would assume

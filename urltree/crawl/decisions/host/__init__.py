@@ -1,1 +1,1 @@
-"""Hosts: queues, robots.txt, and the meaning of the response to a page request."""
+"""Decisions about hosts: queues, robots.txt, and the meaning of a response to a request."""

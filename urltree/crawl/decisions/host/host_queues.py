@@ -101,7 +101,7 @@ class HostQueues(Generic[T]):
                 self._schedule(host, until)
 
     def next_at(self) -> float | None:
-        """Return the time from which `take` returns a token, None if no token will be ready.
+        """Return the first time at which `take` returns a token, None if no token will be ready.
 
         No token will be ready if no token waits, or if all tokens wait for busy hosts.
         """
@@ -113,7 +113,7 @@ class HostQueues(Generic[T]):
         return None
 
     def overdue(self, now: float) -> int:
-        """Return the number of hosts that have a token ready."""
+        """Return the number of hosts of which a token is ready."""
         return sum(
             at <= now and self._entries.get(host) == number for at, number, host in self._heap
         )

@@ -2,7 +2,7 @@
 
     every request    pause: the setting, or if longer the latency times a factor or the Crawl-delay,
                      up to a maximum
-    429, 503         back-off at once: by Retry-After, else 1 min, then doubled up to 6 h
+    429, 503         back-off at once: Retry-After, or else 1 min, then doubled up to 6 h
     other 5xx, or    back-off after the third failure in a row: 1 min, then doubled up to 6 h. So a
     no response      dead host with 10,000 waiting pages costs three timeouts instead of 10,000
     no robots.txt    (5xx, 429, no response) back-off: 5 min, then doubled up to a day
@@ -26,15 +26,15 @@ from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE, stable_fraction
 HOST_STATE_VERSION = 1
 
 _FIRST, _LONGEST = MINUTE, 6 * HOUR  # first and longest back-off
-_FIRST_ROBOTS, _LONGEST_ROBOTS = 5 * MINUTE, DAY  # the same after failed requests for robots.txt
-_TOLERATED = 2  # number of failures in a row that cause no back-off
+_FIRST_ROBOTS, _LONGEST_ROBOTS = 5 * MINUTE, DAY  # back-off after failures of robots.txt requests
+_TOLERATED = 2  # largest number of failures in a row that cause no back-off
 _FIRST_RETRY, _RETRY_FACTOR = MINUTE, 4.0  # retries of a page after 1, 4, 16, 64, 256 min
-_GIVE_UP = 6 * HOUR  # about the time of all attempts of a page
+_GIVE_UP = 6 * HOUR  # about the time from the first to the last attempt of a page
 _KEPT = 30 * DAY  # a state that was not used for this time is deleted
 _BRIEF = 5.0  # seconds; a shorter pause ends before another worker can take over the partition
-_JITTER = 0.25  # share of the wait; spreads the retries of several hosts on one server
+_JITTER = 0.25  # largest share added to a wait, so that hosts on one server are not retried at once
 
-_MAX_ROW = 4 * 1024 * 1024  # bytes of JSON: two robots.txt of 500 KiB with escapes
+_MAX_ROW = 4 * 1024 * 1024  # bytes; enough for two robots.txt of 500 KiB each, with JSON escapes
 
 
 class HostStateError(Exception):
@@ -109,7 +109,8 @@ class HostState:
     def differs(self, stored: HostState, now: float) -> bool:
         """Return whether the state must be stored for the next owner of the partition.
 
-        It need not be stored if only the latency has changed, or a pause that ends within seconds.
+        It need not be stored if it differs from the stored state only in the latency, or in a pause
+        that ends within seconds.
         """
         same = replace(stored, next_at=self.next_at, latency=self.latency)
         return self != same or self.next_at - now > _BRIEF
@@ -127,7 +128,7 @@ class HostState:
     def is_given_up(self, now: float) -> bool:
         """Return whether the pages of the host are refused and do not wait any more.
 
-        This is so while the host backs off, if it has failed for more than six hours.
+        The result is True while the host backs off and has failed for more than six hours.
         """
         since = self.failing_since
         return since is not None and now - since > _GIVE_UP and now < self.backoff_until
@@ -222,7 +223,7 @@ def update_after_robots(
 
 
 def retry_at(url: str, attempt: int, now: float) -> float:
-    """Return the time at which to request a page again whose requests have failed so far.
+    """Return the time of the next request for a page whose requests have all failed so far.
 
     Args:
         url: URL of the page.

@@ -116,7 +116,7 @@ def make_page(response: Response, page: Page, now: float, max_bytes: int) -> Pag
         redirects=page.redirects[:-1],
         meta=_add_metadata(page.meta, response),
     )
-    if not may_be_html(found.content_type):  # then the body was not read
+    if not may_be_html(found.content_type):  # the body of such a response was not read
         raise PageError(Reason.NOT_HTML, f"content_type: {found.content_type} is not HTML")
     admit(found, max_bytes)
     return found
@@ -128,7 +128,7 @@ def format_rfc3339(time: float) -> str:
 
 
 def _add_metadata(meta: Mapping[str, str], response: Response) -> dict[str, str]:
-    """Return the user's metadata, and entries from the response while MAX_META_BYTES allow it.
+    """Return the user's metadata, and entries from the response if they fit in MAX_META_BYTES.
 
     The user's entries are not changed.
     """

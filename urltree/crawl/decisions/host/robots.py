@@ -17,7 +17,7 @@ from urltree.crawl.decisions.host.host_state import RobotsText
 from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 PRODUCT_TOKEN = "urltree"  # noqa: S105 - the crawler's name in User-agent lines (2.2.1)
-MAX_BYTES = 500 * 1024  # bytes that are parsed; a crawler must parse at least so many (2.5)
+MAX_BYTES = 500 * 1024  # bytes that are parsed; a crawler must parse at least this many (2.5)
 MAX_REDIRECTS = 5  # redirects that are followed; a crawler must follow at least five (2.3.1.2)
 
 _NONE = 404  # status that is stored after a bad redirect: there are no rules
@@ -30,7 +30,7 @@ def robots_url(url: str) -> str:
 
 
 def interpret_robots(result: Response | WebError, until: float) -> RobotsText | str:
-    """Return the robots.txt in a response, or a message why no page is allowed for now.
+    """Return the robots.txt in a response, or a message that says why no page is allowed now.
 
     Args:
         result: result of the request.

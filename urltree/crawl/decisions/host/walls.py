@@ -34,7 +34,7 @@ class Wall:
     """The conditions by which one wall is recognised. An empty condition is always met.
 
     Attributes:
-        name: name in metrics and dead letters.
+        name: name of the wall in metrics and dead letters.
         status: possible status codes.
         headers: patterns by header name; each pattern must match the value of its header.
         marks: byte strings in lower case; one of them must occur in the page.

@@ -1,1 +1,1 @@
-"""Polls: when each feed is due, which of its items are new, and what a poll changes."""
+"""Decisions about polls: when a feed is due, which items are new, what a poll changes."""

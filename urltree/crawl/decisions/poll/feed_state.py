@@ -25,8 +25,8 @@ class FeedStatus(StrEnum):
     """Whether and how often a feed is polled."""
 
     ACTIVE = "active"
-    QUARANTINED = "quarantined"  # failed so often that it is polled only once a day
-    GONE = "gone"  # status 410: not polled until it is added again
+    QUARANTINED = "quarantined"  # the feed failed so often that it is polled only once a day
+    GONE = "gone"  # status 410: the feed is not polled until it is added again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class FeedState:
             there is none.
         redirect_since: time at which this redirect was first seen.
         title: title that the feed gives itself; before that, the title with which it was added.
-        meta: the user's own strings, which every page of this feed gets.
+        meta: strings that the user gave; every page of this feed gets them.
         etag, last_modified: values of ETag and Last-Modified to send in the next request.
         body_hash: hash of the last body that was parsed, hexadecimal.
         next_due: time of the next poll.

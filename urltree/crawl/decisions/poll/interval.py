@@ -25,7 +25,7 @@ After failures the wait grows:
 
 Here `i` is the feed's interval. The first error does not lengthen the wait, because most errors do
 not occur again at the next poll. A successful poll ends the back-off (`transition.py`). If
-Retry-After asks for a longer wait, the feed is polled after that.
+Retry-After asks for a longer wait, the feed is polled after this longer wait.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ GAPS = 20  # maximum number of gaps in a feed's state
 JITTER = 0.1  # largest change of a wait, as a share of the wait
 EARLIEST = 631_152_000.0  # 1990; an older date must be wrong, because there was no web
 
-BACKOFF_MAX = DAY / 2  # longest wait in seconds of a failing feed before its quarantine
+BACKOFF_MAX = DAY / 2  # longest wait in seconds for a failing feed that is not yet quarantined
 PROBE = DAY  # seconds between two polls of a quarantined feed
 
-_DOUBLINGS = 30  # maximum number of doublings: the wait exceeds every limit and does not overflow
+_DOUBLINGS = 30  # maximum number of doublings: enough to exceed every limit, but no overflow
 
 SILENT = 7 * DAY  # seconds without new items after which `turnover_seconds` returns infinity
 
@@ -143,9 +143,9 @@ def update_gaps(state: FeedState, times: Iterable[float]) -> tuple[float, ...]:
 def update_window(state: FeedState, outcome: PollOutcome) -> float | None:
     """Return the seconds between the oldest and the newest item in the feed.
 
-    If the poll does not show the value, return the known one. The window may shrink at once, but it
-    at most doubles in a day, because the items after a quiet night span more time than the items of
-    the next morning.
+    If this poll does not show the value, return the value in the state. The window may shrink at
+    once, but it at most doubles in a day, because the items after a quiet night span more time than
+    the items of the next morning.
     """
     span = _span(state, outcome)
     if span is None or state.window is None or state.last_success is None:
@@ -194,7 +194,8 @@ def feed_fraction(state: FeedState, sequence: int = 0) -> float:
 def add_jitter(seconds: float, state: FeedState, at_least: float = 0.0) -> float:
     """Lengthen or shorten a wait by up to `JITTER`, depending on the feed and the number of polls.
 
-    If the result is too short for `at_least`, the difference is added to `at_least` instead.
+    If the result would be shorter than `at_least`, it becomes longer than `at_least` by the same
+    difference.
     """
     moved = seconds * (1 + JITTER * (2 * feed_fraction(state, state.sequence) - 1))
     return max(moved, 2 * at_least - moved)

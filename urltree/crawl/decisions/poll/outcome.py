@@ -53,9 +53,9 @@ class PollOutcome:
             first response was no permanent redirect.
         etag, last_modified: headers ETag and Last-Modified of the response, unchanged.
         body_hash: xxh3_128 of the body, hexadecimal.
-        max_age: seconds for which the response stays fresh by its headers; None if unknown.
+        max_age: seconds for which the response stays fresh, from its headers; None if unknown.
         no_cache: whether the headers forbid caching; max_age is then ignored.
-        retry_after: seconds to wait after `at` by the header Retry-After; None without it.
+        retry_after: seconds to wait after `at`, from the header Retry-After; None without it.
         title: title of the feed.
         ttl: seconds between polls that the feed asks for with <ttl> or sy:updatePeriod.
         skip_hours: hours without polls, 0 to 23 in UTC.

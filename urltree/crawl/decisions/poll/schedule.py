@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from heapq import heapify, heappop, heappush
 
-FeedKey = tuple[int, bytes]  # partition, key of the feed's row
+FeedKey = tuple[int, bytes]  # the partition, and the key of the feed's row
 
 _FEW = 64  # with up to this number of stale entries, the heap is not rebuilt
 

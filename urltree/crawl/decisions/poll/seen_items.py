@@ -4,9 +4,10 @@
     seen before     b a
     new           c           sent to `fetches`, oldest first: verdicts depend on earlier pages
 
-The rows belong to a site: an item that occurs in several feeds of a site is sent once (the paper).
-A row expires `days` after its item was last seen. A row is rewritten when half of this time is
-over. So an item that stays in its feed costs one write per `days / 2` days, and not one per poll.
+The rows belong to a site: an item that occurs in several feeds of a site is sent once, as in the
+paper. A row expires `days` after its item was last seen. A row is rewritten when half of this time
+is over. So an item that stays in its feed costs one write per `days / 2` days, and not one per
+poll.
 """
 
 from __future__ import annotations

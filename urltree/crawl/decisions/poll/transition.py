@@ -35,11 +35,11 @@ from urltree.crawl.decisions.timing import DAY
 
 KEPT_AFTER = 7 * DAY  # a permanent redirect becomes the feed's address after this time
 
-_TRUSTED_MIN = 3_600.0  # seconds after a response 200 in which a 304 is always trusted
+_TRUSTED_MIN = 3_600.0  # seconds; a 304 within this time after a response 200 is always trusted
 
 
 def conditional_headers(state: FeedState, now: float) -> dict[str, str]:
-    """Return the headers of a conditional request; no headers if an unconditional one is due.
+    """Return the headers of a conditional request; no headers if an unconditional request is due.
 
     Some servers always respond 304. So a request is unconditional once a day, or more often (up to
     once an hour) if new items may replace all items of the feed within a day. Thus a wrong 304
@@ -67,7 +67,9 @@ def apply_outcome(state: FeedState, outcome: PollOutcome, rules: PollRules) -> F
 
 
 def due_after_takeover(state: FeedState, now: float) -> float:
-    """Return the next poll of a feed that a worker has just taken over; infinity for a gone feed.
+    """Return the time of the next poll of a feed that a worker has just taken over.
+
+    The time is infinity for a feed that is gone.
 
     After an outage all feeds are overdue. So a feed that is overdue by more than its interval is
     not polled at once, but at a fixed point of the interval, which is different for each feed. If
