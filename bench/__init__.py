@@ -1,1 +1,1 @@
-"""Benchmarks of the product's speed, memory and state, compared with others (`make bench`)."""
+"""Benchmarks of speed, memory and state, compared with other programs (`make bench`)."""

@@ -1,8 +1,8 @@
 """Benchmark of the CPU time of each part of the algorithm, a bare parse, and trafilatura.
 
-All three process a page before the next page begins, so that a slow moment of the machine affects
-them equally. Each gets the page in the form that is fastest for it: trafilatura gets text, and
-`lxml.html` and the product get UTF-8 bytes.
+Each page is given to the algorithm, the bare parse and trafilatura before the next page begins, so
+that a slow moment of the machine affects all three. Each gets the form of the page that is fastest
+for it: trafilatura gets text, and `lxml.html` and the product get UTF-8 bytes.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ published, a hundred at a time. While the workers process these pages, this proc
 pages to trafilatura, so that a slow moment of the machine affects both. The CPU time of all threads
 of both workers is counted until the last offset is committed.
 
-Afterwards the same documents go through a worker that only sends records on: first without a table
+Afterwards the same documents go through a worker that only passes records on: first without a table
 write, then with a table write for each record. The first run shows the cost of passing a record
 through a worker, and the second run also includes the cost of the write.
 """

@@ -1,4 +1,4 @@
-"""A worker that only sends records on, to measure the cost of Faust and Kafka.
+"""A worker that only passes records on, to measure the cost of Faust and Kafka.
 
 `python -m bench.pass_on extract` reads the topic documents and sends each record to clean-text.
 With URLTREE_BENCH_ROW=N, the worker also writes a row of N bytes to the table for each record.

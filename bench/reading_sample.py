@@ -1,4 +1,4 @@
-"""Draw a random sample of the project's prose for a reader who is new to the project.
+"""Draw a random sample of the project's texts for a reader who is new to the project.
 
     python -m bench.reading_sample --seed 1 > sample.md
 
@@ -22,8 +22,8 @@ import click
 
 DOCSTRINGS, MESSAGES, PARAGRAPHS = 60, 40, 10
 
-_LEAST_WORDS = 4  # of a comment; a comment with fewer words is a name or a mark for a tool
-_LEAST_CHARACTERS = 120  # of a paragraph; a shorter paragraph is a heading or a caption
+_LEAST_WORDS = 4  # a comment with fewer words is a name or a mark for a tool
+_LEAST_CHARACTERS = 120  # a paragraph with fewer characters is a heading or a caption
 _TOOL_COMMENT = re.compile(r"#\s*(noqa|type:|fmt:|mypy:|pragma)")
 _LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}
 _HELP_NAMES = {"help", "help_", "description"}

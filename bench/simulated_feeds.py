@@ -1,4 +1,4 @@
-"""Simulated feeds: publication times, lists and outages as on the real web.
+"""Simulated feeds, whose publication times, lists of items and outages resemble the real web.
 
 The rates of the feeds have a heavy-tailed distribution, from one item in ten minutes to one item a
 week. They are higher by day than by night. Some feeds publish items in bursts, and some publish

@@ -4,7 +4,8 @@
                                              ╰─ new items ──▶ pages, by host ──▶ fetched
 
 As in the job, `poll` and `fetch` have separate queues of hosts, and each of them keeps its own
-pauses between requests. Only the web and the parser are simulated; robots.txt is left out.
+pauses between requests. Only the web and the parser are simulated. The reader requests no
+robots.txt.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Benchmark of polling: delays and requests over three simulated days; a run takes minutes.
 
-Three readers follow the same web: one with our intervals, one every 15 minutes and one every 60
-minutes. Items of the first six hours are not counted, because the readers learn the feeds and fetch
-old items in this time. The readers run for six more hours after the three days. An item that is not
-fetched by then has no delay. It is missed only if it left the list of its feed before a poll.
+Three readers follow the same web: one polls at our intervals, one polls every 15 minutes, and one
+polls every 60 minutes. Items of the first six hours are not counted, because the readers learn the
+feeds and fetch old items in this time. The readers run for six more hours after the
+three days. An item that is not fetched by then has no delay. Such an item counts as missed only if
+it left the list of its feed before a poll.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class SimulationResult:
         polls: number of polls for each feed and day.
         not_modified: share of polls whose response was 304.
         missed: number of items that left the list of a healthy feed before the reader saw them.
-        missed_failing: number of such items of feeds that failed for a time or give false 304s.
+        missed_failing: number of items that the reader missed in the same way, of feeds that failed
+            for a time or give false 304s.
         breaches: number of impolite requests; polls and fetches of pages are checked separately.
         between: number of polls during a fetch from the same host, and of fetches during a poll.
     """
@@ -53,7 +55,7 @@ class SimulationResult:
     between: int
 
 
-def measure(pages: Pages, rounds: int) -> Benchmark:  # noqa: ARG001 - a simulation has no pages
+def measure(pages: Pages, rounds: int) -> Benchmark:  # noqa: ARG001 - neither is needed here
     """Follow the simulated web with each of the three rules for intervals."""
     results = {name: simulate(rules) for name, rules in RULES.items()}
     return Benchmark("simulation", _method(results[OURS]), list(_figures(results)))

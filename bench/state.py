@@ -126,7 +126,7 @@ def _compact(store: Store) -> tuple[int, int]:
 
 
 def _trees(store: Store, stored: StoredPages) -> tuple[int, int]:
-    """Return the size of all trees in memory, and the worker's estimate of it, in bytes."""
+    """Return the size of all trees in memory, and the size that a worker estimates, in bytes."""
     gc.collect()
     tracemalloc.start()
     trees = []

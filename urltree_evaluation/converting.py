@@ -120,7 +120,8 @@ def _convert_one(source: SourceCorpus, workspace: Workspace, progress: Progress)
     if (folder / "corpus.json").exists():
         progress.say(f"converting {source.name} again: its input or options have changed")
     folder.mkdir(parents=True, exist_ok=True)
-    for old in (folder / "corpus.json", *folder.glob(f"*{SUFFIX}*")):  # also temporary files
+    # The pattern also matches temporary files.
+    for old in (folder / "corpus.json", *folder.glob(f"*{SUFFIX}*")):
         old.unlink(missing_ok=True)
     with PageSorter(source.kind, folder) as spool:
         filled = _fill(spool, source, planned, progress)

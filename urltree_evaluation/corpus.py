@@ -20,8 +20,8 @@ class CorpusPage:
     Attributes:
         id: identifier, unique in its corpus.
         url: URL of the page; "" if unknown.
-        domain: registrable domain of the URL. Without a URL, the label that the corpus gives;
-            without a label, the id of a single page, or "" for a page of a stream.
+        domain: registrable domain of the URL. If there is no URL, the label that the corpus gives.
+            If there is no label either, the id of a single page, or "" for a page of a stream.
         html: the whole page, decoded.
         published: publication time in ISO 8601; None if unknown.
         title: title that the corpus gives for the page; None if it gives none.

@@ -26,7 +26,7 @@ _MOVES = 0.2  # seconds between two updates of the line on a terminal
 
 
 class Progress:
-    """A counter that prints nothing, for tests and for callers from Python.
+    """A counter of processed documents that prints nothing; subclasses display the progress.
 
     The total is unknown until `expect` is called.
 
@@ -73,7 +73,7 @@ class Progress:
         """Stop the display of progress, after success or failure."""
 
     def line(self) -> str:
-        """Return the whole progress as one line."""
+        """Return heading, counts, rate, remaining time and current work as one line."""
         rate = self.documents / max(
             time.monotonic() - self._begun, 1e-6
         )  # avoids a division by 0 if the clock has a low resolution

@@ -25,7 +25,7 @@ class PRF(NamedTuple):
 
 
 class Segments(NamedTuple):
-    """The number of required segments found and missed, and of forbidden ones found and absent."""
+    """Numbers of segments: required ones found and missed, forbidden ones found and absent."""
 
     true_positives: int
     false_negatives: int

@@ -110,7 +110,7 @@ class Workspace:
     def numbered_pages(
         self, corpus: str, part: str, only: Container[int] | None = None
     ) -> Iterator[tuple[int, CorpusPage]]:
-        """Yield the pages of a part with their indexes; `only` has the wanted indexes, None all."""
+        """Yield (index, page) for each page of a part, or only for the indexes in `only`."""
         for place, line in enumerate(_raw_lines(self.pages_file(corpus, part))):
             if only is None or place in only:
                 fields = orjson.loads(line)

@@ -34,7 +34,8 @@ class CurveFigures(NamedTuple):
 
     Attributes:
         sites: for each site, points (number of documents, mean F1 of these documents).
-        median: points (number of documents, median F1 of the sites with at least so many).
+        median: points (number of documents, median F1 of the sites with at least this
+            number of documents).
         heuristics: for each heuristic, points (share of the stream in percent, mean F1 until then).
         windows: for each heuristic, points (number of documents that a site remembers, F1).
         everything: for each heuristic, the F1 if a site remembers all documents.

@@ -30,8 +30,9 @@ def format_f1(value: float) -> str:
 def learning_table(sites: Sequence[SiteF1]) -> str:
     """Return a table of F1 at document n of a site.
 
-    It has the F1 of documents n/2 to n as they came, the F1 of the same documents when all pages of
-    the site are known, and the mean F1 of all documents up to n.
+    The table has the F1 of documents n/2 to n, each judged when it came; the F1 of the same
+    documents, judged when all pages of the site are known; and the mean F1 of all documents up to
+    n, each judged when it came.
     """
     rows = []
     for number in NUMBERS:
@@ -66,7 +67,11 @@ def sites_above_table(sites: Sequence[SiteF1]) -> str:
 
 
 def heuristics_table(sites: Sequence[SiteF1]) -> str:
-    """Return a table of the heuristics: N is chosen on the first third, F1 is that of the rest."""
+    """Return a table of the heuristics.
+
+    One N for all sites is chosen on the first third of each site. The table has the F1 of the first
+    thirds and of the rest.
+    """
     rows = []
     strict = _macro(sites, "strict", rest=True)
     for family, paper in _PAPER.items():

@@ -1,4 +1,4 @@
-"""Generators for content at other addresses: live blogs, copied pages, and sites as sections."""
+"""Generators of live blogs, of copies at other addresses, and of a site with many sections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from urltree_evaluation.corpus import CorpusPage
 
 MERGED = "many-sections.example"  # a reserved name (RFC 2606)
 _LIVE_EVERY = 4
-# Numbers of pages between the first version of a live blog and each version.
+# Each version of a live blog is added this number of pages after its first version.
 _VERSIONS = (
     0,
     2,

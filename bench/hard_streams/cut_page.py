@@ -181,7 +181,7 @@ def _parts(holder: html.HtmlElement, found: Mapping[html.HtmlElement, int]) -> _
 
 
 def _mark_title(root: html.HtmlElement, title: str, paragraph: html.HtmlElement) -> None:
-    """Mark the last heading before the first paragraph whose text is the title."""
+    """Mark the title: of the headings with its text, the last one before the first paragraph."""
     chosen = None
     for element in root.iter("h1", "h2", "h3", paragraph.tag):
         if element is paragraph:

@@ -37,7 +37,7 @@ def on_each(pages: StreamPages, change: Callable[[int, CutPage], CorpusPage]) ->
 
 
 def recent(pages: StreamPages, number: int, count: int = RECENT) -> list[CutPage]:
-    """Return the articles directly before a page, the oldest first; at most `count` articles."""
+    """Return the articles among the last `count` pages before a page, the oldest first."""
     before = pages[max(0, number - count) : max(0, number)]
     return [article for page in before if (article := cut_page(page))]
 

@@ -29,10 +29,11 @@ def hashed_classes(pages: StreamPages) -> list[CorpusPage]:
 
 
 def redesign(pages: StreamPages, *, soon: bool) -> list[CorpusPage]:
-    """Give a new design to every page in the second half; only pages with it have gold.
+    """Give a new design to every page in the second half; only pages in the new design have gold.
 
     In the new design, classes and ids are different, the whole page is wrapped in two elements,
-    each div outside of the article is a section, and the text around the article is different.
+    each <div> outside of the article becomes a <section>, and the text around the article is
+    different.
 
     Args:
         pages: pages of a site.

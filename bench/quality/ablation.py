@@ -92,8 +92,8 @@ def ablation(
     method = (
         f"F1 without one kind of evidence minus F1 with all: the first {STREAM_PAGES} pages of a"
         f" site, scored as in section 1; generators on {PAGES} pages of {len(SITES)} sites, with"
-        " title. A kind of evidence earns the loss of the streams without it, or the loss of the"
-        f" generator that loses most, if that is larger; the bar is {EARNS:g}."
+        " title. The value after “earns” is the F1 that is lost without this evidence: on the"
+        f" streams or, if that is more, on the generator that loses most; the bar is {EARNS:g}."
     )
     return QualityResult(
         "Section 9: each evidence left out", method, found, [markdown_table(header, rows)]

@@ -34,11 +34,11 @@ Measure = Literal["f1", "titled"]
 
 
 class PageF1(NamedTuple):
-    """The score of a page's text against its gold.
+    """The score of one page: its extracted text compared with its gold.
 
     Attributes:
         id: id of the page.
-        site: name of its stream.
+        site: name of the stream that contains the page.
         number: number of the page in its stream, from 1.
         f1: F1 of words.
         titled: F1 of words after the record's title is put before the text.
@@ -82,7 +82,7 @@ def site_of(file: Path) -> str:
 
 
 def score_text(page: CorpusPage, number: int, site: str, text: str) -> PageF1:
-    """Score a text against a page's gold."""
+    """Compare a text with the gold of a page, and return the score."""
     as_it_is, titled = compare_words(PageGold(page), split_words(text))
     return PageF1(page.id, site, number, as_it_is.f1, titled.f1)
 

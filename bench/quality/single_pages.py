@@ -1,6 +1,6 @@
 """Section 8: extract each page alone, with a new Extractor and without the record's title.
 
-The result is the mean over pages, because each page is the first page of a site for the Extractor.
+The result is the mean over pages, not over sites, because each Extractor gets only one page.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def single_pages(work: Sequence[Alone], processes: int) -> QualityResult:
         rows.append([corpus, len(scores[_OURS]), *map(four_digits, means.values())])
         found += _figures(corpus, scores)
     shown = markdown_table(["corpus", "pages", *means], rows)
-    method = "Each page in a new library, with its URL if it has one, without title; mean of pages."
+    method = "Each page alone, with its URL if it has one and without title; means over pages."
     return QualityResult("Section 8: single pages", method, found, [shown])
 
 

@@ -3,7 +3,8 @@
     deploy/helm/ + tests/deploy/values/NAME.yaml ──helm template──▶ manifests
 
 The manifests of the sets in `COMMITTED` are kept in tests/deploy/rendered/, so that tests can read
-them without helm. Their first line is a digest of all files that they were rendered from.
+them without helm. The first line of each file in that folder has a digest of the files from which
+it was rendered.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ SETS = tuple(sorted(path.stem for path in VALUES.glob("*.yaml")))
 COMMITTED = ("everything", "minimal")
 
 
-# Files of the chart that `helm template` does not render: a change needs no new manifests.
+# Files of the chart that `helm template` does not render. If only these files change, the committed
+# manifests are still correct.
 _NOT_RENDERED = {"tests", "README.md", "README.md.gotmpl", "values.schema.json"}
 
 
@@ -66,7 +68,7 @@ def golden_text(helm: Path, values: str) -> str:
     """Return the content of tests/deploy/rendered/VALUES.yaml, rendered now.
 
     Raises:
-        ValueError: helm fails; the message is the one of helm.
+        ValueError: helm fails; the message is helm's own message.
     """
     done = render(helm, values)
     if done.returncode != 0:

@@ -3,13 +3,13 @@
     agents/settings ─▶ the settings in the chart's values.schema.json
     topics.yaml ─────▶ the chart's copy
     models/ ─────────▶ JSON Schemas in models/schemas/
-    docs/claims/figures.json ─▶ the curves beside it
+    docs/claims/figures.json ─▶ the curves in docs/claims/
     code, topics.yaml, schemas, commands ─▶ tables between `made from the code` marks in docs/
     deploy/helm/ ────▶ tests/deploy/rendered/ and the chart's README.md (only with helm, helm-docs)
 
-`tests/test_generated.py` compares the files of `generated` with the checkout and asks for
-`make generate` where one differs. The last line needs tools that `make test-deploy` installs; it
-compares those files itself.
+`tests/test_generated.py` compares the files of the function `generated` with the checkout. If a
+file differs, the test fails and asks for `make generate`. The files in the last line of the drawing
+need tools that `make test-deploy` installs, so `make test-deploy` compares these files.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def differing(made: Mapping[str, bytes]) -> list[str]:
 
 
 def _values_schema() -> bytes:
-    """Return the chart's schema of values, with the present settings of the job."""
+    """Return the chart's schema of values, with the current settings of the job."""
     schema = json.loads((CHART / "values.schema.json").read_text())
     schema["$defs"]["settings"] = settings_schema()
     return f"{as_json(schema)}\n".encode()
@@ -101,7 +101,7 @@ def _schema(record: str, made: Mapping[str, bytes]) -> bytes:
 
 
 def _document(name: str, tables: Tables) -> bytes:
-    """Return a document with each of its tables replaced by one from the code."""
+    """Return a document in which each table is made from the code again."""
     text = (ROOT / name).read_text()
     for table, make in tables.items():
         begin, end = f"<!-- {table}: made from the code -->\n", "<!-- end -->"
@@ -141,7 +141,7 @@ def main() -> None:
     try:
         _write(_from_helm())
     except NotInstalledError as error:
-        print(f"{error}\nWithout it tests/deploy/rendered/ and deploy/helm/README.md are not made.")
+        print(f"{error}\ntests/deploy/rendered/ and deploy/helm/README.md are not updated.")
 
 
 if __name__ == "__main__":

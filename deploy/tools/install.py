@@ -40,10 +40,10 @@ class Tool:
 
     Attributes:
         name: name of its table in `tools.toml` and of its executable.
-        version: exact version; for Debian, the one that the sources of the machine offer.
+        version: exact version; "debian" means the version in the package sources of the machine.
         minutes: duration of an installation on two cores with an empty cache.
         module: Go module, whose `package` is built or whose `files` (globs) are copied.
-        staging: version of the modules that `module` replaces by folders.
+        staging: version that is used for modules that `module` replaces by folders.
         ldflags: further flags of Go's linker.
         python: package of PyPI with a command that has the tool's name.
         debian: package of Debian that contains `file`.
@@ -82,7 +82,7 @@ def pinned() -> Mapping[str, Tool]:
 
 
 def find(name: str) -> Path:
-    """Return the executable, or folder, of a tool from the cache, or Debian's from the machine.
+    """Return the path of a tool in the cache or, for a tool of Debian, on the machine.
 
     Raises:
         NotInstalledError: the tool is in neither place.

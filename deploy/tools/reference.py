@@ -26,7 +26,7 @@ from urltree.cli import main as urltree
 
 
 def topics() -> str:
-    """Return a table of the topics in topics.yaml; its first row has the values they share."""
+    """Return a table of the topics in topics.yaml; the first row has the values of all topics."""
     file = yaml.safe_load((ROOT / "topics.yaml").read_text())
     shared = file["defaults"]
     rows = [("*all*", "", "", f"{shared['partitions']} partitions, {_config(shared)}")]

@@ -169,7 +169,7 @@ def _table(floors: Floors, measured: GateFigures) -> Iterator[str]:
 
 
 def _falls(floors: Floors, measured: GateFigures) -> Iterator[str]:
-    """Yield a line for each value below its floor, then a line for each site where it fell."""
+    """Yield a line for each value below its floor, and lines for the sites where the value fell."""
     for fall in floors.falls(measured):
         change = _change(fall.floor, fall.now)
         what = f"{fall.heuristic}, {fall.figure}"

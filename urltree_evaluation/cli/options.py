@@ -110,7 +110,7 @@ def locked_workspace(work: Path) -> Iterator[Workspace]:
     """Lock the work folder against other runs, and report errors as `errors_as_messages` does."""
     workspace = Workspace(work)
     with errors_as_messages():
-        workspace.named(())  # fail before a folder or lock file is created
+        workspace.named(())  # without a corpus, fails before a folder or lock file is created
         with workspace.locked():
             yield workspace
 

@@ -103,7 +103,8 @@ def read(folder: Path) -> Iterator[CorpusPage]:
 def _files_by_name(folder: Path, suffix: str) -> dict[str, Path]:
     """Return the files with a suffix by their number or name.
 
-    Stripped files are left out, and text files directly in the folder, which are notes.
+    Two kinds of files are skipped: files in folders with "stripped" in their name, and text files
+    directly in `folder` without the suffix "-cleaned", because these are notes.
     """
     files: dict[str, Path] = {}
     for file in sorted(folder.rglob("*" + suffix)):

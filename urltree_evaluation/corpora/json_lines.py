@@ -43,7 +43,7 @@ def read(file: Path) -> Iterator[CorpusPage]:
             for number, record in enumerate(read_json_lines(stream, str(file)), start=1):
                 if isinstance(record, PageError):
                     raise CorpusError(record.message)
-                assert isinstance(record, Mapping)  # noqa: S101 - the reader yields nothing else
+                assert isinstance(record, Mapping)  # noqa: S101 - records are errors or mappings
                 yield _page(record, number, file)
     except InputError as error:
         raise CorpusError(str(error)) from error

@@ -99,7 +99,7 @@ def _read_urls(file: Path) -> dict[str, str]:
 
 
 class _Target:
-    """A handler of parser events; `close` returns the class and the text of each line of gold."""
+    """A handler of parser events that collects the class and the text of each line of gold."""
 
     def __init__(self) -> None:
         self._classes = [_NOT_CONTENT]  # class of each open element, the innermost last

@@ -35,7 +35,7 @@ class PageSorter:
 
     In a stream, a page without a date stays directly after the page before it, and pages with the
     same time keep their order. Single pages form one part in their original order. A single page
-    with an unknown domain gets its id as its domain, so that all of these pages are not one site.
+    with an unknown domain gets its id as its domain, so that each such page counts as its own site.
     """
 
     def __init__(self, kind: CorpusKind, folder: Path) -> None:

@@ -12,9 +12,9 @@
 Only `raw` is required. If `id` is missing, the id is the name of the raw file without its suffix.
 If `clean` is missing, null or empty, the page has no gold. The fields `url`, `title`, `published`
 and `domain` (a label) are read from the entry or, if the entry lacks them, from `meta`. If there is
-no `url`, the URL is the `id` in `meta`, if that is a URL, as in the thesis' copy of CleanEval.
-Other fields are ignored. If no encoding is stated, a raw file is decoded like a page from the web,
-and a clean file is decoded as UTF-8.
+no `url`, and the `id` in `meta` is a URL, this `id` is used; the thesis' copy of CleanEval has such
+ids. Other fields are ignored. If no encoding is stated, a raw file is decoded like a page from the
+web, and a clean file is decoded as UTF-8.
 
 Source: Kovačič, "Evaluating web content extraction algorithms", section 4.2.
 """
@@ -44,7 +44,7 @@ _ANNOTATED = {".html", ".htm"}
 
 
 class _Loader(yaml.SafeLoader):
-    """A YAML loader that also reads files that Python 2 wrote, with tags before their texts."""
+    """A YAML loader that also accepts tags of Python 2, such as `!!python/unicode`."""
 
 
 def _scalar(loader: _Loader, node: yaml.ScalarNode) -> str:

@@ -54,7 +54,7 @@ class ExtractorCost:
         seconds: CPU time for one pass over all measured documents, in seconds.
         documents: number of measured documents; a stream extractor is measured on streams only.
         bytes: total size of the HTML of these documents, in bytes of UTF-8.
-        quartiles: first quartile, median and third quartile of the documents' ratios.
+        quartiles: first quartile, median and third quartile of the ratios of single documents.
         worst: documents with the highest ratios, highest first.
         left_out: documents on which the extractor failed in this measurement, or failed in
             `extract` because of time, memory or a crash.

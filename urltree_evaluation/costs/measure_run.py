@@ -24,17 +24,17 @@ _LOOK = 0.1  # seconds between two checks of a process that sends no line
 
 
 class MeasureRun:
-    """A measurement in progress.
+    """A measurement of all trials in a child process, which is replaced if it fails.
 
     Args:
         documents: documents to measure.
         extractors: extractors by name.
         passes: number of passes over all documents.
         limits: limits for each document.
-        left_out: trials to skip, with the reason; trials that fail are added to it.
+        left_out: trials to skip, with the reason; this class adds the trials that fail.
 
     Attributes:
-        seconds: CPU time of each pass over a trial, in seconds.
+        seconds: CPU times of each trial in seconds, one for each pass.
         sizes: size of each document in bytes, by corpus and id.
         is_done: whether all trials are measured.
     """

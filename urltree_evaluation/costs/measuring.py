@@ -35,7 +35,7 @@ DocumentId = tuple[str, str]  # name of the corpus, and id of the page
 
 
 class Trial(NamedTuple):
-    """One document given to one extractor."""
+    """The measurement of one extractor on one document."""
 
     corpus: str
     id: str
@@ -44,7 +44,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """The evenly spaced documents to measure.
+    """The documents to measure; in each part, they are evenly spaced.
 
     Attributes:
         workspace: the work folder.
@@ -79,7 +79,7 @@ class Documents:
 
 
 def parse_only(page: CorpusPage) -> None:
-    """Parse a page and do nothing else, as the minimum work of every extractor."""
+    """Parse a page and do nothing else; every extractor does at least this work."""
     parser = lxml_html.HTMLParser(encoding="utf-8")
     lxml_html.document_fromstring(page.html.encode(errors="replace"), parser)
 
@@ -134,8 +134,8 @@ def _time_call(
 ) -> bytes:
     """Return the CPU time of a call as a line to send.
 
-    The line contains null if the call failed, or says that memory ran out. The time to create the
-    extractor is not included.
+    The line contains null if the call failed. If memory ran out, the line is `OUT_OF_MEMORY`. The
+    time to create the extractor is not included.
     """
     try:
         if extractor.name not in made:

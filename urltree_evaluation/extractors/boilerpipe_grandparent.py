@@ -16,7 +16,7 @@ Choices where the paper leaves a question open:
   about news.
 - Ancestors are all elements of the DOM ("HTML tree"), not only paragraphs. If a paragraph has fewer
   than n ancestors, <html> is used as the n-th ancestor.
-- Text beside paragraphs in a <div> counts as a paragraph of that <div>: Boilerpipe selects text,
+- Text next to paragraphs in a <div> counts as a paragraph of that <div>: Boilerpipe selects text,
   and the filter must not lose any of it.
 - Text is counted in characters, the unit of the paper's own metric. If several groups have the same
   size, the first group is kept.
@@ -24,7 +24,7 @@ Choices where the paper leaves a question open:
   because ancestors require a tree; the original Boilerpipe receives a tree that NekoHTML repairs.
   Therefore <br/> ends a block as <br> does, and unmatched end tags raise no error. This difference
   alone, without the filter, changes F1 from .859 to .848 on streams and from .725 to .766 on
-  newspaper-tests. Compare the filter with `boilerpipe-unfiltered`.
+  newspaper-tests. The extractor `boilerpipe-unfiltered` has this tree, but not the filter.
 """
 
 from __future__ import annotations
@@ -109,11 +109,11 @@ class _Page(BoilerpipeBaseParser):  # type: ignore[misc]
     """A handler of parser events that passes events to boilerpy3 and records the elements' tree.
 
     Attributes:
-        _parents: number of each element's parent; -1 for <html>.
-        _path: numbers of the open elements.
-        _paragraphs: for each open element, the innermost paragraph that contains it; the element
-            itself if it is a paragraph.
-        _paragraph: paragraph that contains the latest text.
+        _parents: index of each element's parent; -1 for <html>.
+        _path: -1, then the indexes of the open elements.
+        _paragraphs: index of the innermost paragraph that contains each open element; the index of
+            the element itself if the element is a paragraph.
+        _paragraph: index of the paragraph that contains the latest text.
     """
 
     def __init__(self) -> None:

@@ -101,7 +101,7 @@ def _file(module: ModuleType) -> Path:
 
 
 def _source(file: Path) -> bytes:
-    """Read the source of a module, or all files of a package, such as files of constants."""
+    """Read the source of a module; for a package, read all its files, including data files."""
     files = sorted(file.parent.glob("*.*")) if file.name == "__init__.py" else [file]
     return b"".join(each.read_bytes() for each in files)
 

@@ -11,7 +11,7 @@ from urltree_evaluation.extractors.registry import stream
 
 @stream("drop-seen", "blocks whose text an earlier page of the domain had, dropped", "urltree")
 class DropSeen:
-    """An extractor that remembers the text of every block, by domain."""
+    """An extractor that remembers all blocks of each domain, and drops the blocks seen before."""
 
     def __init__(self) -> None:
         self._seen: defaultdict[str, set[str]] = defaultdict(set)

@@ -16,6 +16,6 @@ _STOP_WORDS = frozenset[str]().union(*map(get_stoplist, get_stoplists()))
     package="justext",
 )
 def extract(html: str, url: str) -> str:  # noqa: ARG001 - the signature of all extractors
-    """Return the paragraphs that jusText, with default options, does not call boilerplate."""
+    """Return the paragraphs that jusText with default options does not mark as boilerplate."""
     paragraphs = justext(html, _STOP_WORDS)
     return "\n".join(each.text for each in paragraphs if not each.is_boilerplate)

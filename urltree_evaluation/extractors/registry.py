@@ -29,7 +29,7 @@ _S = TypeVar("_S", bound=Callable[[], ExtractFunction])
 
 
 class DuplicatePage(Exception):  # noqa: N818 - not an error: the text was returned before
-    """A stream extractor raises this for a duplicate; the message names the detecting step."""
+    """A stream extractor's signal that a page is a duplicate; the message names the step."""
 
 
 @dataclass(frozen=True, slots=True)

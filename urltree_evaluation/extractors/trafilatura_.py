@@ -39,9 +39,9 @@ def precision(html: str, url: str) -> str | None:
 
 @stream("trafilatura-deduplicate", f"{_SAME}, deduplicate", package="trafilatura")
 class Deduplicate:
-    """A variant that drops text it has seen more than twice; each part has its own memory.
+    """A variant that drops text it has seen more than twice in the same part of a corpus.
 
-    With `deduplicate=True`, all parts in a process would share one memory.
+    With trafilatura's own `deduplicate=True`, all parts in a process would share one memory.
     """
 
     def __init__(self) -> None:

@@ -43,7 +43,7 @@ _HEADLINE = re.compile(r'("(?:headline|alternativeHeadline)"\s*:\s*)"[^"\\]*+(?:
 
 
 class Masking:
-    """A masking of the pages of one site.
+    """The masking of one site: it replaces host names, class names and ids in all pages alike.
 
     Args:
         domain: registrable domain of the site.

@@ -122,7 +122,7 @@ def measure_heuristics(
 
 
 def score_file(file: Path) -> F1ByPage:
-    """Return the F1 of every 10th page of a stream that has gold, unchanged and masked."""
+    """Return the F1 of every 10th page of a stream, if the page has gold, unchanged and masked."""
     scores: F1ByPage = defaultdict(list)
     masking = cache(Masking)
     plain, masked = _Trees(), _Trees()

@@ -9,5 +9,5 @@ from urltree_evaluation.score import PRF
 
 
 def compare(gold: Counter[str], prediction: Counter[str]) -> PRF:
-    """Compare two bags of words; a word is common as often as it occurs in both bags."""
+    """Compare two bags; if a word occurs m and n times, min(m, n) occurrences are common."""
     return overlap((gold & prediction).total(), gold.total(), prediction.total())

@@ -2,7 +2,7 @@
 
 failed ──▶ exception | time | memory | crash
 gold     result     common words
-none     none       -               both empty       1 in the headline
+none     none       -               both empty       1 in the headline metric
 none     some       -               empty gold       0
 some     none       -               empty result     0
 some     some       none            no overlap       0
@@ -23,7 +23,8 @@ def boundary_case(
         gold: words of the gold; None if the gold consists of segments, because segments need not
             cover the whole text.
         prediction: words of the prediction.
-        failure: why there is no prediction; None for a success. A failure is the boundary case.
+        failure: reason why there is no prediction; None if there is one. A failure is returned as
+            the boundary case.
 
     Raises:
         ValueError: the failure is "duplicate"; duplicates are not scored.

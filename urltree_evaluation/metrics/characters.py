@@ -1,6 +1,7 @@
 """Compare texts by the longest common subsequence of their characters.
 
-The paper of the grandparent filter has this metric; extractors/boilerpipe_grandparent.py cites it.
+The paper of the grandparent filter uses this metric. That paper is cited in
+extractors/boilerpipe_grandparent.py.
 A run of white space counts as one space. Case and punctuation count.
 """
 

@@ -29,5 +29,5 @@ def count_shingles(text: str) -> Shingles:
 
 
 def compare(gold: Shingles, prediction: Shingles) -> PRF:
-    """Compare two texts; a shingle is common as often as it occurs in both texts."""
+    """Compare two texts; if a shingle occurs m and n times, min(m, n) occurrences are common."""
     return overlap((gold & prediction).total(), gold.total(), prediction.total())

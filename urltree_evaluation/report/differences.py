@@ -30,7 +30,7 @@ _CUT: Final = Markup('<span class="cut"> … cut after {end:,} of {total:,} char
 
 
 class Sides(NamedTuple):
-    """Both texts as HTML, each with at most `SHOWN` characters."""
+    """The gold and the result as HTML, each with at most `SHOWN` characters of text."""
 
     gold: Markup
     result: Markup
@@ -45,7 +45,7 @@ class LocatedWord(NamedTuple):
 
 
 def mark_differences(gold: str, result: str, shown: int = SHOWN) -> Sides:
-    """Mark the words of the gold that the result lacks, and those of the result not in the gold."""
+    """Mark the words of `gold` that `result` lacks, and the words of `result` that `gold` lacks."""
     ours, theirs = locate_words(gold)[:COMPARED], locate_words(result)[:COMPARED]
     found = LCSseq.opcodes([word.word for word in ours], [word.word for word in theirs])
     missing = [ours[i] for code in found if code.tag == "delete"

@@ -107,7 +107,7 @@ def best_and_ours(rows: Sequence[RankedExtractor], others: int, ours: int) -> li
 
 
 def best_of_each(rows: Sequence[RankedExtractor], wanted: Mapping[Group, int]) -> list[str]:
-    """Return the names of the best extractors of each group; `wanted` has their numbers."""
+    """Return the names of the best extractors, at most `wanted[group]` names of each group."""
     by_group = group_by_name(rows)
     return [
         name

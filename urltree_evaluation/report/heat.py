@@ -1,4 +1,7 @@
-"""A table with a row for each domain and a column for each extractor; a higher F1 is darker."""
+"""A table with a row for each domain and a column for each extractor, shaded by F1.
+
+The higher the F1, the darker the cell.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ class HeatTable:
 def heat_table(table: ScoreTable, names: Sequence[str]) -> HeatTable:
     """Return the mean F1 of the named extractors on each domain.
 
-    The best extractor of a domain is found among all extractors, also those that are not named.
+    The best extractor of a domain is selected from all extractors, including those not in `names`.
     """
     columns = [table.column(name) for name in names]
     means = table.domain_means[:, columns]

@@ -23,10 +23,10 @@ EXPLAINED: Final[dict[str, str]] = {
     "cases. “Best on domains” is the number of domains on which no extractor is better.",
     "metrics": "The ranking by other metrics; see Methods.",
     "segments": "Counts are summed over pages, so a page with more segments weighs more.",
-    "boundaries": "Documents with nothing to compare. “Both empty” counts as 1, all others as 0.",
-    "whole-stream": "All scored pages instead of a sample, so the intervals are narrower.",
-    "milestones": "This mean never forgets a bad start; the next table excludes it.",
-    "milestones-latest": "The quality of extractors after n documents, without the first half.",
+    "boundaries": "Documents with nothing to compare. “Both empty” scores 1, all other kinds 0.",
+    "whole-stream": "This table has all scored pages, not a sample, so the intervals are narrower.",
+    "milestones": "The first documents lower this mean for long; the next table excludes them.",
+    "milestones-latest": "The quality after n documents: the mean of the second half of them.",
     "duplicates": "Pages whose text occurred before under another id. They are not scored.",
     "pairs": "Both extractors have the same resamples, so a difference is more exact than two "
     "separate values.",
@@ -34,7 +34,7 @@ EXPLAINED: Final[dict[str, str]] = {
 
 
 class HtmlCell(NamedTuple):
-    """A cell as text.
+    """A cell of a table, converted to text for the HTML page.
 
     Attributes:
         text: the value.
@@ -70,7 +70,7 @@ class HtmlRow:
 
 @dataclass(frozen=True, slots=True)
 class HtmlGrid:
-    """A table as the template needs it.
+    """A table in the form that the template of the HTML page shows.
 
     Attributes:
         title: title of the table.

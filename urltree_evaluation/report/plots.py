@@ -21,7 +21,7 @@ from urltree_evaluation.workspace import Workspace
 
 _LISTED = 60  # highest number of domains that are drawn separately
 _PAGES = 3  # lowest mean number of pages of a domain at which domains are shown separately
-_PANELS = 3  # highest number of our extractors, and of other extractors, that have a panel
+_PANELS = 3  # highest number of panels for our extractors, and for other extractors
 
 
 class Plot(NamedTuple):
@@ -208,7 +208,10 @@ def _curves(measured: ChartData, wanted: Mapping[Group, int]) -> dict[str, dict[
 
 
 def _thin_out(curve: Curve, points: int = 40) -> Curve:
-    """Return evenly spaced points on a logarithmic axis, while half of the domains have pages."""
+    """Return points that are evenly spaced on a logarithmic axis.
+
+    The points end where fewer than half of the domains have documents.
+    """
     long_enough = np.flatnonzero(curve.domains * 2 >= curve.domains.max(initial=0))
     numbers = curve.numbers[long_enough]
     if not len(numbers):

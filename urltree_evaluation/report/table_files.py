@@ -1,7 +1,7 @@
 """Write the tables of the report as files: report.md for readers, CORPUS-TABLE.csv for programs.
 
 If a tool produced the gold of a corpus, the files of this corpus are in a separate folder. A
-program that combines all CSV files of a folder therefore does not mix such corpora with others.
+program that combines all CSV files of a folder therefore does not mix both kinds of corpora.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class WorstDocument:
         page: the page.
         figures: the scores of the page as text.
         case: the kind of boundary case; "" for a success.
-        message: message of the prediction's failure; "" if it did not fail.
+        message: message of the extractor's failure; "" if there was no failure.
         gold: gold as escaped HTML, with missing words marked.
         result: result as escaped HTML, with extra words marked.
         page_text: all text of the page as escaped HTML.

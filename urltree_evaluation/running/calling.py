@@ -57,7 +57,7 @@ class PartTask:
     sample: int | None
 
     def pages(self) -> Iterator[tuple[int, CorpusPage, Prediction]]:
-        """Yield each page to process, after its index in the part, with a prediction without text.
+        """Yield (index in the part, page, prediction without text) for each page to process.
 
         A single-page extractor gets only the sampled pages that have gold. A stream extractor gets
         all pages.

@@ -1,7 +1,7 @@
 """Run extractors on corpora: pages in, predictions out, one process for each part.
 
     corpora, extractors ──▶ plan ──▶ parts, largest first ──▶ PartRuns in parallel ──▶ files
-                              └──▶ existing predictions by the same code are kept
+                              └──▶ existing predictions of the same code are kept
 
 A stream extractor gets all pages of a part in order. In a stream, each other extractor gets evenly
 spaced pages of the part.

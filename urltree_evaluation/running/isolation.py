@@ -35,7 +35,7 @@ _CHUNK = 1 << 20
 
 
 class Child:
-    """A forked process.
+    """A forked process that runs a function and sends lines to its parent.
 
     Args:
         work: function that runs in the process and sends lines. An exception of this function ends
@@ -159,7 +159,7 @@ def _confine(parent: int, memory: int) -> None:
     for name in ("connect", "connect_ex"):
         setattr(socket.socket, name, _refuse)
     setattr(socket, "getaddrinfo", _refuse)  # noqa: B010 - mypy rejects a plain assignment
-    gc.freeze()  # keeps the memory that the parent has loaded shared
+    gc.freeze()  # so that the child continues to share the memory that its parent has loaded
 
 
 def _silence() -> None:
@@ -170,7 +170,7 @@ def _silence() -> None:
     sys.stdin = os.fdopen(0)
     sys.stdout = sys.stderr = os.fdopen(
         1, "w", errors="replace"
-    )  # these two may have been replaced
+    )  # because sys.stdout and sys.stderr may have been replaced
     faulthandler.disable()
     warnings.simplefilter("ignore")
     logging.disable()

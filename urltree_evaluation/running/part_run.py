@@ -39,7 +39,7 @@ class _Page:
 
 
 class PartRun:
-    """A run that writes the predictions of one part.
+    """A run of one extractor on one part of a corpus, which writes the predictions to a file.
 
     Args:
         part: the pages and the extractor.
@@ -67,7 +67,7 @@ class PartRun:
         return self._child.fileno()
 
     def step(self) -> int:
-        """Write new results, replace a failed process, and return the number of pages written."""
+        """Write new results, replace a failed process, and return the number of results written."""
         written = 0
         for line in self._child.lines():
             written += self._take(line)
@@ -91,7 +91,7 @@ class PartRun:
         self._child = Watched(work, self._limits)
 
     def _take(self, line: bytes) -> int:
-        """Handle one line of the child, and return the number of pages written."""
+        """Handle one line of the child, and return the number of results written."""
         if line.startswith(b"{"):
             self._write(line)
             self._next = self._page.place + 1 if self._page else self._next

@@ -21,7 +21,7 @@ MEGABYTES = 2048  # limit of memory for a page, above the memory at the start of
 PATIENCE = 4  # limit of sleep, as a multiple of the limit of CPU time
 
 _LOOK = 0.5  # seconds of sleep that one check counts at most, because a machine may be suspended
-_SLACK = 2  # address space limit as a multiple of the memory limit; some of it is never used
+_SLACK = 2  # limit of address space, as a multiple of the memory limit, because not all is used
 
 
 class Limits(NamedTuple):

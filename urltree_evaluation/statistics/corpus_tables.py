@@ -1,6 +1,6 @@
 """The tables of a corpus, which the report writes as Markdown and CSV.
 
-The tables of streams may use other pages than the ranking; all other tables use the same pages. A
+The tables of streams may use other pages than the ranking. All other tables use its pages. A
 table without rows is omitted.
 """
 

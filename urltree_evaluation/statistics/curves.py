@@ -1,4 +1,4 @@
-"""Learning curves: F1 by the number of documents of a domain that were processed.
+"""Learning curves: F1 by the number of processed documents of a domain.
 
     F1
     .9 |            ________      mean of all documents up to this one, as in the paper
@@ -41,12 +41,12 @@ class Curve(NamedTuple):
 
 
 class Milestone(NamedTuple):
-    """Means after a certain number of documents, over the domains with at least that many.
+    """Means over the first `number` documents of each domain that has so many documents.
 
     Attributes:
         number: number of documents.
-        domains: number of domains with at least that many documents. The number differs between
-            milestones, so milestones do not form one curve.
+        domains: number of domains with at least `number` documents. Milestones have different
+            domains, so they do not form one curve.
         average: mean of all documents up to the milestone, by extractor, as in the paper.
         latest: mean of the second half of these documents, by extractor; NaN if none of the second
             half is scored.

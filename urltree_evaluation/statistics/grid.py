@@ -21,7 +21,7 @@ from urltree_evaluation.statistics.bootstrap import Estimate
 
 GridCell = str | int | float | Estimate | None
 
-_DIGITS = 6  # significant digits in CSV; an interval of 1,000 resamples is less exact
+_DIGITS = 6  # significant digits in CSV, more than the intervals of 1,000 resamples are exact to
 _MARKUP = re.compile(r"([\\`*\[\]|])")
 _FORMULA = ("=", "+", "-", "@")  # start of a formula in spreadsheets (OWASP, CSV injection)
 

@@ -36,8 +36,8 @@ class TextFigures(NamedTuple):
         titled: macro F1 of words after the title is put before each text that does not begin with
             it.
         micro: mean F1 of words over pages.
-        successes: mean F1 of words over the extractor's own successes (thesis), which are other
-            pages for each extractor.
+        successes: mean F1 of words over the pages that are no boundary cases for the extractor
+            (thesis). These pages differ between extractors.
         others: macro F1 by each other metric.
         others_micro: mean F1 over pages by each other metric, as other benchmarks publish it.
         behind: `f1` minus the `f1` of the best extractor, with the same resamples; None for the

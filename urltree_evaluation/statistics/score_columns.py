@@ -20,7 +20,10 @@ from urltree_evaluation.score import PRF, Boundary, Metric, Score
 from urltree_evaluation.workspace import Workspace
 
 FITTED: Final = {"nce": EXPLORATION}
-"""For an extractor, the corpus on which its constants were chosen. It is not ranked there."""
+"""Corpus on which the constants of an extractor were chosen, by the name of the extractor.
+
+The extractor is not ranked on this corpus.
+"""
 
 _KEPT = 256  # highest number of cached Columns; a report thus reads each file only once
 _NO_PRF = PRF(np.nan, np.nan, np.nan)

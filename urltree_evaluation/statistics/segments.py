@@ -46,7 +46,8 @@ class SegmentFigures(NamedTuple):
         recall: true positives divided by all required segments.
         f1: harmonic mean of precision and recall.
         accuracy: share of segments that were handled correctly.
-        behind: F1 minus the F1 of the best extractor, with the same resamples; None for the best.
+        behind: F1 minus the F1 of the best extractor, with the same resamples; None for the
+            best extractor.
     """
 
     precision: Estimate

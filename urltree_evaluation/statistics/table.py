@@ -56,7 +56,7 @@ class ScoreTable(SharedPages):
     def successes(self) -> dict[str, float]:
         """Return the mean of each extractor over its own successes (thesis).
 
-        Each extractor has other successes, so these means are not paired.
+        Extractors have successes on different pages, so these means are not paired.
         """
         with np.errstate(invalid="ignore"):
             means = (self.values * self.is_success).sum(axis=0) / self.is_success.sum(axis=0)

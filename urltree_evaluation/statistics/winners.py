@@ -94,7 +94,7 @@ def sign_test(table: ScoreTable, first: str, second: str) -> SignTest:
 
 
 def two_sided(wins: int, losses: int) -> float:
-    """Return the probability of a result at least this uneven, if both are equally likely."""
+    """Return the probability of numbers at least this unequal, if both are equally good."""
     total, fewer = wins + losses, min(wins, losses)
     tail = sum(comb(total, count) for count in range(fewer + 1))
     return min(1.0, float(2 * tail / 2**total))

@@ -38,12 +38,12 @@ class Move(NamedTuple):
     value: float
 
 
-Effects = Mapping[Path, Mapping[Move, float]]  # F1 of each site after one move from `start`
+Effects = Mapping[Path, Mapping[Move, float]]  # F1 of each site if one number is moved from `start`
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The task of one process.
+    """The task of one process: fit numbers and words on some sites, and measure all sites.
 
     Attributes:
         half: number of the halving and number of the half in it; None for a fit on all sites.

@@ -25,7 +25,7 @@ from urltree_evaluation.extractors.urltree_ import as_page
 from urltree_evaluation.metrics.sequences import compare
 from urltree_evaluation.metrics.words import split_words
 
-PAGES = 60  # pages of each site; all pages would take hours, and the window evicts none of 60
+PAGES = 60  # pages of each site, so few that none is evicted; all pages would take hours
 
 
 @dataclass(slots=True)

@@ -42,7 +42,7 @@ def extract(html: str, url: str) -> str | None:  # noqa: ARG001 - the signature 
 
 
 def extract_news(tree: PageTree, constants: Constants) -> str:
-    """Run the three phases with any constants, and return title and body of a parsed page."""
+    """Run the three phases with these constants, and return title and body of a parsed page."""
     if not tree.tags:
         return ""
     forest = remove_comments(tree, find_body(tree, constants), constants)

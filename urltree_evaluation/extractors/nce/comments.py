@@ -1,4 +1,4 @@
-"""Phase 2 of NCE: cut off the comments, beginning with the head (author and date) of the first.
+"""Phase 2 of NCE: cut off all text from the head (author and date) of the first comment on.
 
     <p>the body …</p>
     <div><b>Ann</b> <i>May 3, 2012 at 5:04 pm</i></div>  ◀─┐ similar: <i>, "0, 0 at 0:0"  everything
@@ -11,8 +11,8 @@ Our copy of the paper shows only the idea of this phase: "repetitive patterns li
 permalinks", blocks "closely located" with "similar content", and a connected component of at least
 3 blocks. Here a head is a block of few characters with a date, a time or a permalink. Two heads are
 similar if they have the same tag and class, and the same content after numbers and words are
-replaced. A short text in a long paragraph, such as a date before a link, is not a head: on a page
-of the corpus used for fitting, three such texts removed a third of the article.
+replaced. A short text in a long paragraph, such as a date before a link, is not a head. On one page
+of the corpus used for fitting, three such texts would otherwise cut off a third of the article.
 
 Each component is a run of similar heads with short distances, so no graph is built. As in the
 paper, the search ends at the first component.
@@ -63,7 +63,7 @@ def remove_comments(tree: PageTree, forest: Forest, constants: Constants) -> For
 
 
 def _first_head(tree: PageTree, forest: Forest, constants: Constants) -> int | None:
-    """Return the first node of the first component, which has at least three heads."""
+    """Return the first head of the first run of `ENOUGH` close and similar heads, or None."""
     runs: dict[str, _Run] = {}
     for node, likeness in _heads(tree, forest, constants.head):
         run = runs.get(likeness)

@@ -13,7 +13,9 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """The constants that the paper calls alpha and beta, with its letters where they are readable.
+    """The constants that the paper calls alpha and beta.
+
+    A description begins with the letter in the paper if our copy of the paper shows the letter.
 
     Attributes:
         leaf: β₃, lowest number of characters of a text at which the search can begin.

@@ -1,10 +1,10 @@
 """Phase 1 of NCE: find the separator node, and its children that are not lists of links.
 
     <body>
-      <div class=page>                no notable sibling: possible, but a closer node is found first
+      <div class=page>                no notable sibling, but the search ends before it
         <div class=main>              ◀─ separator: long enough, one notable sibling
           <ul><li><a>…</a></ul>       dropped: link density above child_links
-          <p>the first long text</p>  the leaf at which the search begins; <p> is skipped
+          <p>the first long text</p>  here the search begins; <p> is no separator
           <p>…</p>                    kept
         </div>
         <div class=side>…</div>       the one notable sibling

@@ -55,7 +55,7 @@ def by_extractor(values: Mapping[str, F1Values], groups: Mapping[str, Group]) ->
 
 
 def _draw(axes: Axes, samples: Sequence[F1Values], look: MarkerStyle, first: int = 0) -> None:
-    """Draw horizontal boxes from row `first` down, with whiskers of 1.5 IQR and outliers."""
+    """Draw horizontal boxes and outliers from row `first` down; whiskers are up to 1.5 IQR long."""
     positions = [first + row for row in range(len(samples))]
     axes.boxplot(
         samples, positions=positions, orientation="horizontal", widths=0.6, patch_artist=True,

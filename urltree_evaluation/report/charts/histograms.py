@@ -73,7 +73,7 @@ def _sheet(width: float, rows: int) -> Figure:
 def _draw(axes: Axes, share: NDArray[np.float64], measure: str, color: str) -> None:
     """Draw one histogram and write the name of its measure into it.
 
-    The name is also the label of the axis, but that label may be far below.
+    The label of the axis repeats the name, but this label may be several panels below.
     """
     axes.set_visible(True)
     axes.stairs(share, np.linspace(0, 1, BINS + 1), fill=True, color=color)

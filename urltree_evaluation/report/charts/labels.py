@@ -13,7 +13,7 @@ _ROWS = 12  # number of vertical distances that are tried, each 0.6 lines more t
 
 
 class LabelPosition(NamedTuple):
-    """The offset of a label from its point in 1/72 inch, and the part of the label there."""
+    """An offset from a point in 1/72 inch, and the part of the label that is at this offset."""
 
     dx: float
     dy: float
