@@ -12,7 +12,7 @@ HOST = "example.org"
 
 
 def parameter(name: str, answer: ParameterAnswer) -> ParameterEvidence:
-    """Return evidence that leads to this answer."""
+    """Return evidence about a parameter, with counts that lead to this answer."""
     same, different = {"drop": (9, 0), "keep": (0, 9), "undecided": (1, 0)}[answer]
     made = ParameterEvidence(name, 20, same + different, same, different, same)
     assert made.answer == answer
@@ -56,7 +56,7 @@ def test_what_a_pattern_matches_besides_has_its_own_rule_before_it() -> None:
 
 
 def test_what_stands_before_is_guarded_too() -> None:
-    """A rule that only protects a path may match further paths, which then get rules before it."""
+    """A rule that protects one path may also match others, which get their own rules before it."""
     wide = evidence("/*/x", "/a/x", s="drop")
     deep = PathEvidence(HOST, "/*/*/*", frozenset({"/a/b/x"}), (parameter("id", "keep"),))
     deeper = evidence("/*/*/*/y", "/a/b/c/y", p="keep")

@@ -49,7 +49,7 @@ def suggested(*arguments: object) -> list[Any]:
 def test_what_it_prints_is_obeyed_as_rules(tmp_path: Path, site: Path) -> None:
     """`extract` accepts the printed rules, which drop sessions and the sort order of lists.
 
-    Stories, and pages of a list, keep different keys.
+    Different stories, and different pages of one list, still have different keys.
     """
     (tmp_path / "rules.yaml").write_text(suggest("--format", "yaml", site).stdout)
     kept = {e.url_key for e in extract(SITE, rules=tmp_path / "rules.yaml") if e.url_key}

@@ -82,7 +82,7 @@ def test_a_block_is_boilerplate_where_it_occurs_more_often_than_c_max(
 
 
 def test_a_first_page_has_nothing_but_content() -> None:
-    """The first page is content only; a block that occurs twice on one page counts once."""
+    """All blocks of a first page are content; a block that occurs twice on a page counts once."""
     leaf = UrlTree().insert(b"a", ("x",), array("Q", [1]))
     assert judge("strict", [1, 1], leaf).boilerplate == (False, False)
 

@@ -127,7 +127,7 @@ def test_what_looks_like_markup_is_text_wherever_it_stands(context: str) -> None
 @settings(deadline=None)
 @given(pages(), st.data())
 def test_a_parser_reads_the_kept_text_and_nothing_else(html: str, data: st.DataObject) -> None:
-    """A parser reads exactly the kept text: none becomes markup or a link, and none is lost."""
+    """A parser reads exactly the kept text: no text becomes markup or a link, and none is lost."""
     page = read(html)
     count = len(page.blocks)
     boilerplate = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
@@ -240,6 +240,6 @@ def test_a_row_is_filled_up_by_its_reader() -> None:
 
 
 def test_a_verdict_of_another_page_is_a_bug() -> None:
-    """A verdict of another page has another number of blocks, so it raises ValueError."""
+    """A verdict whose number of blocks differs from that of the page raises ValueError."""
     with pytest.raises(ValueError, match="argument"):
         markdown(read("<p>a"), [False, False])

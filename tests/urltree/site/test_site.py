@@ -205,7 +205,7 @@ def test_an_undated_page_is_as_new_as_the_newest_of_its_domain() -> None:
 
 @pytest.mark.parametrize("keep_counts", [False, True])
 def test_counts_are_stored_where_they_are_published(keep_counts: bool) -> None:
-    """Rows store the counts if they are published, so that a replay publishes the same bytes."""
+    """If counts are published, rows store them, so that a replay publishes the same bytes."""
     stored = Stored(keep_counts=keep_counts)
     lesson = stored.learn(document(1, [7, 7]))
     assert lesson.verdict.counts == ((1, 1) if keep_counts else None)

@@ -56,7 +56,7 @@ MIDNIGHT = NOW - 8 * HOUR
     ],
 )
 def test_the_interval_is(state: FeedState, expected: float) -> None:
-    """The interval depends on the median gap, the silence, the publisher's hints and the limits."""
+    """The interval depends on the gaps and age of items, the publisher's hints and the limits."""
     assert poll_interval(state, RULES) == pytest.approx(expected)
 
 
@@ -72,7 +72,7 @@ def test_half_the_list_never_passes_between_two_polls() -> None:
 
 
 def test_who_has_been_silent_for_a_week_replaces_no_list() -> None:
-    """The time span of the items is ignored after a week without news.
+    """The time span of the items is ignored after a week without new items.
 
     So a blog whose posts were imported within a minute years ago is not polled every 15 minutes.
     """
@@ -81,7 +81,7 @@ def test_who_has_been_silent_for_a_week_replaces_no_list() -> None:
 
 
 def test_old_items_that_are_pinned_do_not_make_the_list_long() -> None:
-    """A few old items do not lengthen the items' time span: it uses three quarters of the dates."""
+    """A few old items do not lengthen a feed's time span, as only newer dates determine it."""
     state = polled(item(NOW - 900 * DAY), *every(HOUR, 12))
     assert state.window == pytest.approx(12 * HOUR)
 
@@ -161,7 +161,7 @@ def test_the_last_twenty_gaps_are_kept_newest_first() -> None:
 
 
 def test_an_item_that_was_seen_before_counts_once() -> None:
-    """An item that earlier polls have already counted does not change gaps, date or count."""
+    """An item that was counted before changes neither the gaps, the newest date nor the count."""
     state = polled(*every(HOUR, 3))
     old = tuple(replace(seen, is_new=False) for seen in every(HOUR, 3))
     again = poll(state, PollResult.ITEMS, items=old)

@@ -121,7 +121,7 @@ def test_the_same_body_is_read_once_a_day() -> None:
 def test_a_body_that_was_asked_for_without_condition_is_read() -> None:
     """The response to an unconditional request is parsed even if the last parse was today.
 
-    Such a request is sent because responses 304 are not trusted for longer.
+    Such a request is sent because responses 304 are trusted only for a limited time.
     """
     state = replace(STATE, last_poll=10 * DAY, etag="1")
     assert is_reading_due(state, {}, 10.5 * DAY)

@@ -112,7 +112,7 @@ async def _flood(writer: StreamWriter, beginning: bytes, chunk: bytes) -> bool:
     while not writer.is_closing():
         writer.write(chunk)
         await writer.drain()
-        await asyncio.sleep(0)  # drain may not yield, and then the close is never seen
+        await asyncio.sleep(0)  # without this, the loop may not see that the client closed
     return False
 
 
