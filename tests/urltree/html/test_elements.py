@@ -39,7 +39,7 @@ def test_classes_come_first_and_an_id_is_marked() -> None:
 
 
 def test_tokens_are_capped() -> None:
-    """An element has at most MAX_TOKENS tokens, so that it cannot fill a record."""
+    """An element has at most MAX_TOKENS tokens, so that one element cannot fill a record."""
     tokens, _ = read_attributes({"class": " ".join(f"c{chr(n)}" for n in range(97, 123)) * 1000})
     assert len(tokens) == MAX_TOKENS
 

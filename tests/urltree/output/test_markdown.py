@@ -234,7 +234,7 @@ def test_nesting_is_bounded() -> None:
 
 
 def test_a_row_is_filled_up_by_its_reader() -> None:
-    """Short rows of a table are not filled up, so that the size of the Markdown is linear."""
+    """Short rows of a table get no extra cells, so that the size of the Markdown stays linear."""
     page = "<table><tr>" + "<td>a" * 1000 + "<tr><td>b" * 1000 + "</table>"
     assert len(of(page)) < 2 * len(page)
 

@@ -228,7 +228,7 @@ def test_a_page_that_left_the_window_is_kept_no_longer() -> None:
 def test_what_is_kept_without_its_row_is_dropped() -> None:
     """A rebuild deletes a stored document that has no row.
 
-    A crash after the tombstone of the row and before that of the document leaves it behind.
+    A crash after the row is deleted, and before the document is, leaves such a document.
     """
     site = StoredSite()
     site.learn(*pages(1, 3))
@@ -240,7 +240,7 @@ def test_what_is_kept_without_its_row_is_dropped() -> None:
 def test_a_replacement_is_kept_instead_of_what_it_replaces() -> None:
     """A replacement is stored in place of the former version of the document.
 
-    If a crash leaves the former version stored, it is deleted and not judged again.
+    If a crash leaves the former version stored, that version is deleted, not judged again.
     """
     site = StoredSite()
     site.learn(page(1))

@@ -71,8 +71,8 @@ def test_page_by_page_revisions_are_asked_for() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        pytest.param({"two_pass": True}, id="all pages are judged by all anyway"),
-        pytest.param({"heuristic": "strict"}, id="the paper's heuristics say one thing"),
+        pytest.param({"two_pass": True}, id="two passes judge all pages at the end"),
+        pytest.param({"heuristic": "strict"}, id="the paper's heuristics are not revised"),
     ],
 )
 def test_there_are_none_where_nothing_is_revised(options: dict[str, Any]) -> None:

@@ -118,7 +118,7 @@ def test_a_version_is_a_duplicate_while_revisits_are_dropped() -> None:
 
 
 def test_the_horizon_runs_from_the_first_version() -> None:
-    """A page is new if its first version is older than the horizon, even if its content is equal.
+    """A revisit is a new page if the first version is older than the horizon, even if unchanged.
 
     The time of a later version does not matter.
     """

@@ -97,7 +97,7 @@ def test_tokens_can_be_withdrawn() -> None:
 def test_a_token_that_was_put_back_is_the_next() -> None:
     """A token that was put back is the host's next token after the pause.
 
-    The pause applies because another request was sent instead of the token's.
+    The pause applies because another request was sent to the host instead of the token's.
     """
     made = queues(("a", 1), ("a", 2))
     made.take(0.0)

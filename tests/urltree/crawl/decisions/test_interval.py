@@ -29,14 +29,14 @@ MIDNIGHT = NOW - 8 * HOUR
     ("state", "expected"),
     [
         pytest.param(polled(*every(2 * HOUR)), HOUR, id="half the median gap"),
-        pytest.param(polled(*every(5 * MINUTE, 100)), 15 * MINUTE, id="never below the least"),
-        pytest.param(polled(*every(3.1 * DAY)), 6 * HOUR, id="never above the most"),
+        pytest.param(polled(*every(5 * MINUTE, 100)), 15 * MINUTE, id="never below the minimum"),
+        pytest.param(polled(*every(3.1 * DAY)), 6 * HOUR, id="never above the maximum"),
         pytest.param(
             polled(*every(HOUR, until=NOW - 30 * HOUR)), 3 * HOUR, id="a tenth of the silence"
         ),
         pytest.param(polled(item(NOW - 20 * HOUR)), 2 * HOUR, id="a single item has no gap"),
         pytest.param(polled(), 6 * HOUR, id="an empty feed gives no reason to hurry"),
-        pytest.param(feed(), 6 * HOUR, id="nor does one that was never polled"),
+        pytest.param(feed(), 6 * HOUR, id="a feed that was never polled"),
         pytest.param(polled(*every(HOUR), ttl=2 * HOUR), 2 * HOUR, id="ttl is a floor"),
         pytest.param(polled(*every(HOUR), max_age=2 * HOUR), 2 * HOUR, id="max-age is a floor"),
         pytest.param(
@@ -48,7 +48,7 @@ MIDNIGHT = NOW - 8 * HOUR
             id="no-cache beats a huge max-age",
         ),
         pytest.param(
-            polled(*every(HOUR), ttl=2 * HOUR, no_cache=True), 2 * HOUR, id="it does not beat ttl"
+            polled(*every(HOUR), ttl=2 * HOUR, no_cache=True), 2 * HOUR, id="ttl beats no-cache"
         ),
         pytest.param(
             polled(*every(10 * MINUTE, 13), ttl=6 * HOUR), HOUR, id="half the window beats ttl"
@@ -191,7 +191,7 @@ def test_jitter_never_falls_below_what_was_asked_for() -> None:
         pytest.param((9, 10), (), 0, id="hours to come"),
         pytest.param((), (4,), 16, id="today, a Friday"),
         pytest.param((0, 1), (4, 5, 6), 66, id="the weekend and a Monday's first hours"),
-        pytest.param(range(24), (), 0, id="all hours, which nobody can mean"),
+        pytest.param(range(24), (), 0, id="all hours are ignored"),
         pytest.param((), range(7), 0, id="all days"),
     ],
 )

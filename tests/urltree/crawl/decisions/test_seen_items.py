@@ -62,7 +62,7 @@ def test_a_row_is_written_again_only_in_the_second_half_of_its_life() -> None:
 def test_a_replay_puts_the_row_that_is_there() -> None:
     """Replaying an old record returns the stored row, and does not reset its times.
 
-    This happens if the disk is ahead of the changelog.
+    A replay finds such a row if the disk is ahead of the changelog.
     """
     assert update_row(SeenItemRow(5.0, 5.0), NEW, 5.0, DAYS) == SeenItemRow(5.0, 5.0)
     assert update_row(SeenItemRow(5.0, 9.0), NEW, 5.0, DAYS) == SeenItemRow(5.0, 9.0)

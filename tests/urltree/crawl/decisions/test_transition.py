@@ -77,7 +77,7 @@ def test_the_same_body_with_another_validator_replaces_it() -> None:
 
 
 def test_items_replace_the_validators_also_by_none() -> None:
-    """A response with items replaces both validators, and deletes those that it does not contain.
+    """A response with items replaces both validators; one that the response lacks is deleted.
 
     A kept old validator would be sent with every later request.
     """

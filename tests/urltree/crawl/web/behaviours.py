@@ -1,4 +1,4 @@
-"""Behaviours of the misbehaving server that need code, by first segment of the path.
+"""Behaviours of the misbehaving server that need code, keyed by the first path segment.
 
 `answers.py` contains the responses of fixed bytes. Each behaviour returns whether the server keeps
 the connection open.

@@ -76,7 +76,7 @@ def test_no_page_is_of_tomorrow(fetched_at: str | None, date: str | None) -> Non
 
 
 def test_what_is_found_knows_no_today() -> None:
-    """A date without a day gets the first of the month, not the day of today as in dateutil."""
+    """A date without a day becomes the first of its month; dateutil would use today's day."""
     assert found('<meta name="date" content="2016-3">').date == "2016-03-01"
 
 
