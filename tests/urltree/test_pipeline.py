@@ -100,7 +100,7 @@ def test_the_same_page_under_another_origin_is_a_duplicate() -> None:
 
 
 def test_a_replay_gets_the_stored_row_and_verdict() -> None:
-    """After a crash the same record arrives again; its row has the same bytes."""
+    """If a record arrives again after a crash, its stored row and its verdict stay the same."""
     pipeline, store = Pipeline(Options()), Store()
     site, document = pipeline.new_site(), prepared(pipeline, store, page(1), "t/0/1").document
     first = learned(pipeline, store, site, document)

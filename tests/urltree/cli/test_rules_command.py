@@ -78,7 +78,7 @@ def test_undecided_is_no_rule(tmp_path: Path) -> None:
 
 
 def test_pages_that_could_not_be_read_are_counted(tmp_path: Path) -> None:
-    """Pages that cannot be read are counted on stderr, as by `extract`."""
+    """The number of pages that cannot be read is printed to stderr, as `extract` does."""
     pages = [*SITE, {"url": "https://example.org/x"}]
     run = suggest("--format", "yaml", written(tmp_path, pages))
     assert run.stderr.startswith(f"{len(pages)} pages of 1 domain, ")

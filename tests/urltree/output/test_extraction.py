@@ -86,7 +86,7 @@ def test_blocks_come_with_a_setting(story: Document) -> None:
 
 
 def test_blocks_have_no_count_where_counts_were_not_stored(story: Document) -> None:
-    """Blocks have no count if none was stored, because the setting was off at that time."""
+    """Blocks have no count if the counts were not stored because the setting was off."""
     blocks = clean_text(story, replace(VERDICT, counts=None), "content").blocks or ()
     assert [block.count for block in blocks] == [None, None, None]
 

@@ -84,7 +84,7 @@ def test_a_replay_keeps_the_key_of_the_scheme_before() -> None:
 
 
 def test_a_former_scheme_that_gave_another_domain_is_not_asked() -> None:
-    """A former key with another domain is not looked up: its record is stored under that domain."""
+    """A former key of another domain is not looked up, because records are stored by domain."""
     new = replace(KEY, domain="a.example.org", id="0b" * 16)
     onward = decide_with({KEY.id: SEEN.encode()}, keys=[new, KEY])
     assert isinstance(onward, Onward)

@@ -35,7 +35,7 @@ def revised(found: list[Extraction]) -> list[Extraction]:
 
 
 def test_by_default_there_is_one_extraction_for_each_page() -> None:
-    """By default there is one Extraction per page, in the same order, so callers can zip them."""
+    """By default each page has one Extraction, in the same order, so callers can zip the two."""
     found = list(urltree.extract(pages(ENOUGH + 1)))
     assert [each.url for each in found] == [each["url"] for each in pages(ENOUGH + 1)]
     assert revised(found) == []
