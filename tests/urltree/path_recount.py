@@ -10,12 +10,12 @@ from urltree.tree.path_statistics import Contribution, PathStatistics
 
 
 class Sums(NamedTuple):
-    r"""The values of path statistics.
+    r"""Values of path statistics, to compare those of the product with those of the model.
 
     Attributes:
-        paths: by path, the number of documents, words, repeated words and linked words.
-        mains: number of documents by the path of their main element.
-        mains_by_tags: number of documents by the path of their main element, made of tags only.
+        paths: number of documents, words, repeated words and linked words, keyed by path.
+        mains: number of documents, keyed by the path of their main element.
+        mains_by_tags: the same number, keyed by the path that consists only of tags.
     """
 
     paths: dict[int, tuple[int, int, int, int]]

@@ -35,8 +35,8 @@ class Recount:
     A page is inserted before it is judged. A block is boilerplate if c > c_max at that node.
 
     Attributes:
-        known: documents in the window by id.
-        foreign: documents of another tokenizer by id; they are not counted.
+        known: documents in the window, keyed by id.
+        foreign: documents of another tokenizer, keyed by id; they are not counted.
     """
 
     def __init__(self, eviction: Eviction | None, n_min: int, c_max: int = 1) -> None:

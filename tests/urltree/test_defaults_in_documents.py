@@ -50,6 +50,6 @@ def test_the_limits_of_the_default_eviction_are_documented() -> None:
 
 @pytest.mark.parametrize("text", [LIBRARY, README], ids=["library.md", "README.md"])
 def test_one_heuristic_is_called_the_default(text: str) -> None:
-    """Of the table rows that name a heuristic, only that of the default says `the default`."""
+    """Of the table rows that name a heuristic, only the default's row contains `the default`."""
     rows = [line for line in text.splitlines() if line.startswith("|") and "the default" in line]
     assert [re.findall(r"`([a-z-]+)`", row)[0] for row in rows] == [DEFAULT]

@@ -138,7 +138,7 @@ def test_a_duplicate_names_the_first_copy_and_the_step() -> None:
 
 
 def test_the_same_origin_again_is_a_replay() -> None:
-    """A page with a known origin returns its first result, although the menu is known by now."""
+    """A page with a known origin returns its first result, although its site learned more since."""
     pages = [
         {"url": url, "html": text, "origin": f"t/0/{n}"} for n, (url, text) in enumerate(site(3))
     ]
@@ -224,7 +224,7 @@ def test_spills_and_reloads_change_nothing(pages: list[dict[str, Any]], cuts: se
 
 
 def test_a_state_goes_on_where_it_ended(tmp_path: Path) -> None:
-    """With the state of an earlier run, its pages are duplicates and the origins continue."""
+    """Pages of an earlier run are duplicates in the next run, which continues the origins."""
     first = list(urltree.extract(site(3), state=tmp_path))
     again = list(urltree.extract(site(4), state=tmp_path))
     assert [e.duplicate_of for e in again] == [*(e.origin for e in first), None]

@@ -1,4 +1,4 @@
-"""The pipeline composes the steps from a page to its clean text, and returns effects."""
+"""The pipeline turns a page into clean text, and returns the records for its caller to store."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def page(number: int, text: str = "A paragraph of its own.") -> Page:
 
 
 def prepared(pipeline: Pipeline, store: Store, given: Page, origin: str) -> Prepared:
-    """Prepare a page that continues, and store its `seen` record."""
+    """Prepare a page that is not a duplicate, and store its `seen` record."""
     found = pipeline.prepare(given, origin, [SCHEME], store)
     assert isinstance(found, Prepared)
     store.seen_records[found.document.key_bytes] = found.seen.encode()
@@ -71,7 +71,7 @@ def prepared(pipeline: Pipeline, store: Store, given: Page, origin: str) -> Prep
 
 
 def learned(pipeline: Pipeline, store: Store, site: Site, document: Document) -> Learned:
-    """Learn a document, and carry out the effects on the store."""
+    """Learn a document, and put its row and its first-page bytes into the store."""
     found = pipeline.learn(document, site, store)
     assert isinstance(found, Learned)
     store.row_records[document.key_bytes] = found.row
@@ -91,7 +91,7 @@ def test_a_page_becomes_clean_text() -> None:
 
 
 def test_the_same_page_under_another_origin_is_a_duplicate() -> None:
-    """The decision names the origin of the first copy and the step that revealed it."""
+    """A duplicate names the origin of the first copy, and the step that revealed the duplicate."""
     pipeline, store = Pipeline(Options()), Store()
     prepared(pipeline, store, page(1), "t/0/1")
     found = pipeline.prepare(page(1), "t/0/2", [SCHEME], store)
@@ -100,7 +100,7 @@ def test_the_same_page_under_another_origin_is_a_duplicate() -> None:
 
 
 def test_a_replay_gets_the_stored_row_and_verdict() -> None:
-    """After a crash the same record arrives again; its row has the same bytes."""
+    """If a record arrives again after a crash, its stored row and its verdict stay the same."""
     pipeline, store = Pipeline(Options()), Store()
     site, document = pipeline.new_site(), prepared(pipeline, store, page(1), "t/0/1").document
     first = learned(pipeline, store, site, document)
@@ -136,7 +136,7 @@ def test_a_site_is_opened_from_its_rows() -> None:
 
 
 def test_a_first_page_that_is_not_stored_cannot_be_revised() -> None:
-    """The caller gets a LookupError with the id of the page."""
+    """To revise a first page that is not stored raises LookupError with the id of the page."""
     pipeline, store = Pipeline(Options(revise=True)), Store()
     with pytest.raises(LookupError, match="first page 00ff is not stored"):
         pipeline.revise(b"\x00\xff", pipeline.new_site(), store)
@@ -151,13 +151,16 @@ def test_a_page_without_url_is_refused_by_the_job_alone() -> None:
 
 
 def test_each_option_has_a_help_text() -> None:
-    """The help text is a sentence that ends with a full stop."""
+    """The help text of each option ends with a full stop."""
     assert all(help_of(each.name).endswith(".") for each in fields(Options))
 
 
 @pytest.mark.parametrize("name", sorted(SHARED))
 def test_command_and_job_take_options_from_their_declaration(name: str) -> None:
-    """Default and help text of the command's option and of the job's setting are those of it."""
+    """The command and the job take the help text of each option from `Options`.
+
+    The job also takes the default of the option from there.
+    """
     option = next(each for each in extract_command.params if each.name == name)
     setting = Settings.model_fields[name]
     assert option.help == setting.description == help_of(name)  # type: ignore[attr-defined]

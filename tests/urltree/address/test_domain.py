@@ -12,20 +12,20 @@ from urltree.address.domain import SUFFIX_LIST, Domains, parse_shared_hosts, shi
 @pytest.mark.parametrize(
     ("host", "domain"),
     [
-        # below a suffix of the list
+        # hosts below a suffix in the Public Suffix List
         ("example.org", "example.org"),
         ("www.example.org", "example.org"),
         ("a.b.example.org", "example.org"),
         ("news.bbc.co.uk", "bbc.co.uk"),
         ("xn--mnchen-3ya.de", "xn--mnchen-3ya.de"),
         ("www.xn--85x722f.xn--55qx5d.cn", "xn--85x722f.xn--55qx5d.cn"),
-        # wildcards and exceptions of the list
+        # wildcards and exceptions in the Public Suffix List
         ("a.b.c.ck", "b.c.ck"),
         ("www.ck", "www.ck"),
-        # the private section of the list
+        # the private section of the Public Suffix List
         ("alice.github.io", "alice.github.io"),
         ("docs.alice.github.io", "alice.github.io"),
-        # hosts that are a suffix
+        # hosts that are a suffix themselves
         ("github.io", "github.io"),
         ("co.uk", "co.uk"),
         # hosts below a shared host, and the shared host itself
@@ -39,7 +39,7 @@ from urltree.address.domain import SUFFIX_LIST, Domains, parse_shared_hosts, shi
         ("localhost", "localhost"),
         ("127.0.0.1", "127.0.0.1"),
         ("[2001:db8::1]", "[2001:db8::1]"),
-        # a suffix that is on no list
+        # a suffix that is in no list
         ("a.b.internal-name", "b.internal-name"),
     ],
 )
@@ -52,7 +52,7 @@ def test_a_host_belongs_to_its_site(host: str, domain: str) -> None:
 
 
 def test_users_add_shared_hosts() -> None:
-    """The shared hosts of a user are added to the shipped ones."""
+    """A user's shared hosts are used in addition to those that urltree ships."""
     domains = Domains(parse_shared_hosts("# ours\nblogs.example.org  # since 2020\n\n"))
     assert domains.of("a.alice.blogs.example.org") == "alice.blogs.example.org"
     assert domains.of("blogs.example.org") == "blogs.example.org"
@@ -61,7 +61,7 @@ def test_users_add_shared_hosts() -> None:
 
 
 def test_the_longest_suffix_decides() -> None:
-    """A shared host above a listed suffix does not affect hosts below that suffix."""
+    """The longest matching suffix decides, whether it is a shared host or a public suffix."""
     assert Domains(["uk.com", "github.io"]).of("a.alice.github.io") == "alice.github.io"
     assert Domains(["co.uk"]).of("news.bbc.co.uk") == "bbc.co.uk"
     assert Domains(["alice.github.io"]).of("x.y.alice.github.io") == "y.alice.github.io"

@@ -10,7 +10,7 @@ SLUGS = [f"the-flood-{number}" for number in range(MANY + 1)]
 
 
 def test_many_names_below_a_folder_are_one_pattern() -> None:
-    """More than MANY names below a folder become one pattern, also in longer paths below them.
+    """If a folder has more than MANY names, a star replaces them in all paths below the folder.
 
     Paths in other folders do not change.
     """

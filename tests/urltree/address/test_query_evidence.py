@@ -36,7 +36,7 @@ def found(samples: Iterable[SampledDocument]) -> dict[str, ParameterEvidence]:
 
 
 def answers(samples: Iterable[SampledDocument]) -> dict[str, str]:
-    """Return the answer for each parameter, such as `keep` or `drop`."""
+    """Return `keep`, `drop` or `undecided` for each parameter of a site that has one path."""
     return {name: each.answer for name, each in found(samples).items()}
 
 
@@ -51,7 +51,7 @@ def test_the_order_of_a_list_is_dropped_and_its_page_is_kept() -> None:
 
 
 def test_a_parameter_that_may_be_missing_is_compared_with_none() -> None:
-    """A document with a parameter and a document without the parameter form a pair."""
+    """Two documents form a pair if their URLs differ only in that one lacks the parameter."""
     site = [sample(f"/{query}", n) for n in range(9) for query in (f"?id={n}", f"?id={n}&print")]
     assert answers(site) == {"id": "keep", "print": "drop"}
 
@@ -85,7 +85,7 @@ def test_an_answer_for_every_value_at_one_address_is_no_evidence_to_drop() -> No
 
 
 def test_what_many_documents_contain_says_nothing() -> None:
-    """A consent page at hundreds of addresses is no evidence that the documents are equal."""
+    """Documents form no pairs if many addresses show the same content, as with a consent page."""
     walls = [sample(f"/?id={n}&s={s}", 0) for n in range(50) for s in "ab"]
     others = [sample(f"/{n}", n) for n in range(1, 100)]
     (path,) = query_evidence(walls + others)
@@ -93,9 +93,9 @@ def test_what_many_documents_contain_says_nothing() -> None:
 
 
 def test_teasers_that_rotate_leave_a_doubt() -> None:
-    """Pairs that differ only in rotating teasers count neither as same nor as different.
+    """Pairs of documents that differ only in rotating teasers are neither equal nor different.
 
-    The answer for their parameter is `undecided`.
+    The answer for the parameter of such pairs is `undecided`.
     """
     site = [
         SampledDocument.of(one.url, array("Q", [*one.hashes, *range(1000 + 4 * n, 1004 + 4 * n)]))
@@ -126,7 +126,7 @@ def test_a_url_with_too_many_parameters_is_compared_with_none() -> None:
 
 
 def test_names_without_end_are_no_names() -> None:
-    """A path with a new parameter name in each document has no parameters to decide about."""
+    """If a path has more than MAX_NAMES parameter names, its evidence lists no parameters."""
     (path,) = query_evidence([sample(f"/?n{number}=1", number) for number in range(MAX_NAMES + 1)])
     assert path.parameters is None
 

@@ -95,7 +95,7 @@ def test_noise_is_known(name: str) -> None:
 def test_what_may_name_a_page_is_no_noise(name: str) -> None:
     """A parameter that may identify a page is not noise.
 
-    Two keys for one page cost a duplicate, but one key for two pages costs a page.
+    If one page has two keys, it is extracted twice. If two pages share a key, one is lost.
     """
     assert not shipped_noise().is_noise(name)
 

@@ -12,7 +12,7 @@ HOST = "example.org"
 
 
 def parameter(name: str, answer: ParameterAnswer) -> ParameterEvidence:
-    """Return evidence that leads to this answer."""
+    """Return evidence about a parameter, with counts that lead to this answer."""
     same, different = {"drop": (9, 0), "keep": (0, 9), "undecided": (1, 0)}[answer]
     made = ParameterEvidence(name, 20, same + different, same, different, same)
     assert made.answer == answer
@@ -39,7 +39,7 @@ def test_a_rule_retains_all_that_it_has_no_reason_to_drop() -> None:
 def test_without_a_parameter_to_drop_there_is_no_rule() -> None:
     """A path without a parameter to drop gets no rule.
 
-    A rule would only drop parameters that no page has had so far.
+    Such a rule would only drop parameters that no page has had so far.
     """
     assert rules([evidence("/story", id="keep"), evidence("/list", page="undecided")]) == []
 
@@ -47,7 +47,8 @@ def test_without_a_parameter_to_drop_there_is_no_rule() -> None:
 def test_what_a_pattern_matches_besides_has_its_own_rule_before_it() -> None:
     """A path that a wider pattern also matches gets its own rule before it.
 
-    A star matches slashes, so /news/*/photos would otherwise lose its parameter.
+    A star matches slashes, so the rule for /news/* would otherwise also apply to /news/*/photos
+    and drop its parameter.
     """
     wide = evidence("/news/*", "/news/a", share="drop")
     deep = evidence("/news/*/photos", "/news/a/photos", photo="keep")
@@ -56,7 +57,7 @@ def test_what_a_pattern_matches_besides_has_its_own_rule_before_it() -> None:
 
 
 def test_what_stands_before_is_guarded_too() -> None:
-    """A rule that only protects a path may match further paths, which then get rules before it."""
+    """A rule that protects one path may also match others, which get their own rules before it."""
     wide = evidence("/*/x", "/a/x", s="drop")
     deep = PathEvidence(HOST, "/*/*/*", frozenset({"/a/b/x"}), (parameter("id", "keep"),))
     deeper = evidence("/*/*/*/y", "/a/b/c/y", p="keep")
@@ -64,7 +65,10 @@ def test_what_stands_before_is_guarded_too() -> None:
 
 
 def test_a_pattern_that_matches_names_without_end_is_no_rule() -> None:
-    """A pattern that matches a path with endless names gets no rule: it could not retain them."""
+    """A pattern gets no rule if it also matches a path with endless parameter names.
+
+    The rule could not retain all these names.
+    """
     wide = evidence("/news/*", "/news/a", share="drop")
     crowded = PathEvidence(HOST, "/news/*/x", frozenset({"/news/a/x"}), None)
     assert rules([wide, crowded]) == []

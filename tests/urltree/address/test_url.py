@@ -83,7 +83,7 @@ HARD_CASES = {
 
 @pytest.mark.parametrize(("url", "expected"), HARD_CASES.items())
 def test_an_address_has_one_spelling(url: str, expected: str) -> None:
-    """Each hard case gets the spelling of the standards, which a second normalisation keeps."""
+    """Each difficult URL gets the spelling that the standards define; a second pass keeps it."""
     assert str(normalise(url)) == expected
     assert str(normalise(expected)) == expected
 
@@ -186,7 +186,7 @@ def test_any_text_is_an_address_or_a_bad_url(text: str) -> None:
 
 
 def test_normalising_is_idempotent_on_real_addresses() -> None:
-    """The normalised URLs of the streams, and their keys, do not change if normalised again."""
+    """Normalised URLs of real sites, and their keys, do not change if normalised again."""
     if not STREAMS.is_dir():
         pytest.skip(f"no {STREAMS.name} beside the checkout (../shared/data)")
     scheme = KeyScheme()

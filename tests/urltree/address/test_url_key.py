@@ -35,9 +35,9 @@ def key_of(url: str, title: str | None = None, query: Query = "known-noise") -> 
 
 
 def test_a_key_has_four_parts() -> None:
-    """A URL key has a domain, a canonical form, a key and an id; the URL is from the paper.
+    """A URL key has a domain, a canonical form, a key and an id.
 
-    The id is pinned, because tables and topics store it.
+    The example URL is from the paper. The id is pinned, because tables and topics store it.
     """
     key = KeyScheme().key(STORY, never_asked)
     assert KEY_VERSION == 1
@@ -102,7 +102,7 @@ def test_a_rule_retains_what_names_the_page(url: str, key: str) -> None:
     ],
 )
 def test_where_pages_change_the_title_is_part_of_the_key(url: str) -> None:
-    """On pages whose content changes, pages with different titles are different documents."""
+    """If the rule of a URL contains `_cid_`, pages with different titles have different keys."""
     assert key_of(url, "Monday") != key_of(url, "Tuesday")
     assert key_of(url, "Monday") == key_of(url, "Monday")
 
@@ -130,7 +130,7 @@ def test_without_a_title_the_url_alone_is_the_key(title: str | None) -> None:
 
 
 def test_a_rule_for_the_front_page_leaves_stories_alone() -> None:
-    """A rule with `_cid_` for the front page does not read the titles of other pages."""
+    """If only the rule of the front page contains `_cid_`, other pages' titles are not read."""
     key = KeyScheme().key("https://www.aljazeera.com/news/1?a=1&_cid_=x", never_asked)
     assert key.key == "https://www.aljazeera.com/news/1?a=1"
 
@@ -214,7 +214,7 @@ def test_the_branch_is_made_of_the_keys_parts(
 ) -> None:
     """The names of a branch are the host, the segments, the query and the `#!` fragment.
 
-    The host is left out if it is the domain, or the domain after `www.`.
+    The branch has no host if the host is the domain, or `www.` followed by the domain.
     """
     assert branch(domain, key) == names
 
@@ -246,7 +246,7 @@ def test_a_branch_and_an_id_tell_the_key(key: str) -> None:
 
 @pytest.mark.parametrize("key", ["https://example.org/a//b", "https://example.org/another"])
 def test_a_key_is_never_guessed(key: str) -> None:
-    """If no candidate key has the id of the row, the result is None."""
+    """If no key with these branch names has the id of the row, the result is None."""
     names = ("a", "b")
     assert key_with_id("example.org", names, document_id(key)) is None
 

@@ -85,7 +85,7 @@ def test_a_file_is_written(tmp_path: Path) -> None:
 
 
 def test_a_folder_gets_a_file_a_domain_or_a_file_a_page(tmp_path: Path) -> None:
-    """A folder gets one JSON Lines file per domain, or one text or Markdown file per page."""
+    """`-o FOLDER` writes one JSON Lines file per domain, or one text or Markdown file per page."""
     stdin = lines(page(0), page(0, "other.example"), {"url": "x"})
     urltree("-o", f"{tmp_path}/", stdin=stdin)
     urltree("-o", tmp_path, "--format", "text", stdin=stdin)

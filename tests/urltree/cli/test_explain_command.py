@@ -92,9 +92,9 @@ def test_a_page_of_the_state_is_not_counted_twice(state: Path) -> None:
 
 
 def test_a_main_element_that_the_site_has_found_is_said_to_be_so(state: Path) -> None:
-    """If earlier pages decide the main element, their number is shown.
+    """If earlier pages decide the main element, `explain` shows how many of them chose it.
 
-    The element that this page would choose alone is shown too.
+    It also shows the element that this page alone would choose.
     """
     long = "<p>Nobody who lives here has ever said that this was what they had in mind.</p>" * 9
     html = (
@@ -107,7 +107,7 @@ def test_a_main_element_that_the_site_has_found_is_said_to_be_so(state: Path) ->
 
 
 def test_below_the_table_stands_what_holds_for_the_page(state: Path) -> None:
-    """The lines below the table show the judging node, title, main element and dropped words."""
+    """The lines below the table show the judging node, title, main element and word counts."""
     printed = explain("--state", state, url=NEXT[0], html=NEXT[1]).stdout
     chosen = "chosen by this page; 8 of 8 pages of the site have their main element there"
     assert printed.endswith(
@@ -140,7 +140,7 @@ def files(folder: Path) -> list[Path]:
 def test_of_an_address_the_state_says_what_it_holds(state: Path) -> None:
     """For a URL without HTML the stored facts are shown, but no blocks.
 
-    A state stores no HTML, so a message explains how to pass it.
+    A state stores no HTML, so a message explains how to pass the page's HTML.
     """
     run = explain(SITE[3][0], "--state", state, "--format", "jsonl")
     said = orjson.loads(run.stdout)

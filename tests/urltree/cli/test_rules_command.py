@@ -49,7 +49,7 @@ def suggested(*arguments: object) -> list[Any]:
 def test_what_it_prints_is_obeyed_as_rules(tmp_path: Path, site: Path) -> None:
     """`extract` accepts the printed rules, which drop sessions and the sort order of lists.
 
-    Stories, and pages of a list, keep different keys.
+    Different stories, and different pages of one list, still have different keys.
     """
     (tmp_path / "rules.yaml").write_text(suggest("--format", "yaml", site).stdout)
     kept = {e.url_key for e in extract(SITE, rules=tmp_path / "rules.yaml") if e.url_key}
@@ -78,7 +78,7 @@ def test_undecided_is_no_rule(tmp_path: Path) -> None:
 
 
 def test_pages_that_could_not_be_read_are_counted(tmp_path: Path) -> None:
-    """Pages that cannot be read are counted on stderr, as by `extract`."""
+    """The number of pages that cannot be read is printed to stderr, as `extract` does."""
     pages = [*SITE, {"url": "https://example.org/x"}]
     run = suggest("--format", "yaml", written(tmp_path, pages))
     assert run.stderr.startswith(f"{len(pages)} pages of 1 domain, ")

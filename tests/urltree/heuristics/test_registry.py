@@ -82,7 +82,7 @@ def test_a_block_is_boilerplate_where_it_occurs_more_often_than_c_max(
 
 
 def test_a_first_page_has_nothing_but_content() -> None:
-    """The first page is content only; a block that occurs twice on one page counts once."""
+    """All blocks of a first page are content; a block that occurs twice on a page counts once."""
     leaf = UrlTree().insert(b"a", ("x",), array("Q", [1]))
     assert judge("strict", [1, 1], leaf).boilerplate == (False, False)
 
@@ -96,7 +96,7 @@ def test_the_papers_heuristics_know_neither_kinds_nor_paths(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*NAMES, "strict-support-1", "relaxed-at-domain-1000"])
 def test_a_heuristic_is_named_as_it_is_asked_for(name: str) -> None:
-    """A heuristic has the name by which it is requested; rows and clean-text store this name."""
+    """A heuristic's name is the one it was requested by; rows and clean-text store this name."""
     assert heuristic(name).name == name
 
 

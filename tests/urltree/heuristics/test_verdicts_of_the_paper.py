@@ -31,7 +31,7 @@ from urltree.tree.window import DAY, Eviction
 
 STREAMS = Path(__file__).parents[4] / "shared" / "data" / "streams"
 SITES = sorted(STREAMS.glob("*.jsonl.zst"))
-FIRST = None if os.environ.get("STREAMS") == "whole" else 110  # pages; the window keeps 100
+FIRST = None if os.environ.get("STREAMS") == "whole" else 110  # number of pages
 
 EVICTIONS = (None, Eviction(), Eviction(max_documents=60, max_age=30 * DAY, keep=20))
 PAPERS = ("strict", "strict-support-100", "strict-at-domain", "relaxed-at-domain-500")
@@ -43,7 +43,10 @@ EPOCH = datetime(2013, 10, 27, tzinfo=UTC)
 def test_generated_sites_get_the_verdicts_of_the_paper(
     eviction: Eviction | None, seed: int
 ) -> None:
-    """A generated site has over 500 documents, which is more than the N of each heuristic."""
+    """On generated sites the verdicts equal the paper's, for each heuristic.
+
+    A site has over 500 documents, which is more than any heuristic needs at a judging node.
+    """
     verdicts, differing = compare(generated_site(random.Random(seed)), eviction)
     assert verdicts > len(PAPERS) * 5_000
     assert differing == []

@@ -27,7 +27,7 @@ from urltree.html.blocks import block_hash, block_hashes, normalise_text
     ],
 )
 def test_letters_and_marks_in_lower_case_are_what_counts(text: str, letters: str) -> None:
-    """Only letters and combining marks count, in lower case and in every script."""
+    """A block's hash depends only on its letters and combining marks, in lower case."""
     assert normalise_text(text) == normalize("NFC", letters)
 
 

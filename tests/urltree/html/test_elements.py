@@ -1,4 +1,4 @@
-"""The tokens of elements: names of the template are kept, names of one page are not."""
+"""Tokens of elements: class names and ids that belong to a template are kept, others are not."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from urltree.html.elements import MAX_TOKENS, read_attributes
     "name", ["content", "col-md-6", "h2", "depth-1", "entry-content", "kommentár"]
 )
 def test_a_name_of_the_template_is_kept(name: str) -> None:
-    """A class name of the template is kept, even if it contains a small number."""
+    """A class name that all pages of a template share is kept, even if it has a small number."""
     assert read_attributes({"class": name})[0] == (name,)
 
 
@@ -39,7 +39,7 @@ def test_classes_come_first_and_an_id_is_marked() -> None:
 
 
 def test_tokens_are_capped() -> None:
-    """An element has at most MAX_TOKENS tokens, so that it cannot fill a record."""
+    """An element has at most MAX_TOKENS tokens, so that one element cannot fill a record."""
     tokens, _ = read_attributes({"class": " ".join(f"c{chr(n)}" for n in range(97, 123)) * 1000})
     assert len(tokens) == MAX_TOKENS
 

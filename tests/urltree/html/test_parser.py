@@ -10,7 +10,7 @@ from urltree.page import PageError, Reason
     "html",
     [
         pytest.param("<div>" * 50_000 + "</q></b>" * 75_000, id="end tags that close none"),
-        pytest.param(("<div>" * 1_000 + "</q>" * 1_000) * 50, id="the same in turns"),
+        pytest.param(("<div>" * 1_000 + "</q>" * 1_000) * 50, id="open tags and end tags in turns"),
         pytest.param("<i>" * 500_000, id="half a million open elements"),
         pytest.param("<br>" * 2_500_000, id="10 MB of tags"),
     ],

@@ -88,7 +88,7 @@ def test_a_pre_keeps_its_lines_and_inner_spaces() -> None:
 def test_a_block_knows_where_it_stands() -> None:
     """Each block has an element, a heading level and a hidden flag.
 
-    The page has only elements that contain a block.
+    Elements that contain no block are left out of the result.
     """
     page = tokenize(
         "<body><nav><div></div></nav><main class='wide post-77' id=top><h2><div>A</div></h2>"
@@ -127,9 +127,9 @@ def test_a_block_knows_how_much_of_it_is_linked(html: str, shares: list[float]) 
 
 
 def test_a_page_says_who_it_is() -> None:
-    """The first title, language, canonical link and author of a page count.
+    """A page's title, language, canonical link and author are read; a second title is ignored.
 
-    A title inside <svg> and a link inside <noscript> are ignored.
+    A title inside <svg> and a link inside <noscript> are ignored too.
     """
     page = tokenize(
         "<html lang=sl><svg><title>Icon</title></svg><title> The &amp;\n title </title>"
@@ -180,7 +180,7 @@ def test_deep_and_unclosed_tags_lose_no_text(tag: str) -> None:
 
 
 def test_an_element_beyond_the_depth_counts_as_the_deepest() -> None:
-    """Text below the depth limit belongs to the deepest element; later paths are right again."""
+    """Text below the depth limit belongs to the deepest element; later text has its own path."""
     page = tokenize(f"{'<div>' * 600}deep{'</div>' * 599}<h1>shallow")
     deep, shallow = page.blocks
     assert deep.element == MAX_DEPTH - 1

@@ -86,19 +86,19 @@ def test_blocks_come_with_a_setting(story: Document) -> None:
 
 
 def test_blocks_have_no_count_where_counts_were_not_stored(story: Document) -> None:
-    """Blocks have no count if none was stored, because the setting was off at that time."""
+    """Blocks have no count if the counts were not stored because the setting was off."""
     blocks = clean_text(story, replace(VERDICT, counts=None), "content").blocks or ()
     assert [block.count for block in blocks] == [None, None, None]
 
 
 def test_a_verdict_of_another_page_is_a_bug(story: Document) -> None:
-    """A verdict of another page has another number of blocks, so it raises ValueError."""
+    """A verdict whose number of blocks differs from that of the page raises ValueError."""
     with pytest.raises(ValueError, match="argument"):
         clean_text(story, replace(VERDICT, boilerplate=(True,)))
 
 
 def test_a_page_at_fault_has_an_outcome_too() -> None:
-    """A refused page gives an Extraction with the reason, the URL and the user's own strings."""
+    """A refused page gives an Extraction with the reason, and with the page's URL and `meta`."""
     page = Page(url="https://example.org/", html="", meta={"user": "id"})
     extraction = failure(page, "raw-html/0/1", PageError(Reason.EMPTY, "html: is empty"))
     assert (extraction.status, extraction.error) == ("error", Reason.EMPTY)

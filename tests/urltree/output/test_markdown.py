@@ -127,7 +127,7 @@ def test_what_looks_like_markup_is_text_wherever_it_stands(context: str) -> None
 @settings(deadline=None)
 @given(pages(), st.data())
 def test_a_parser_reads_the_kept_text_and_nothing_else(html: str, data: st.DataObject) -> None:
-    """A parser reads exactly the kept text: none becomes markup or a link, and none is lost."""
+    """A parser reads exactly the kept text: no text becomes markup or a link, and none is lost."""
     page = read(html)
     count = len(page.blocks)
     boilerplate = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
@@ -234,12 +234,12 @@ def test_nesting_is_bounded() -> None:
 
 
 def test_a_row_is_filled_up_by_its_reader() -> None:
-    """Short rows of a table are not filled up, so that the size of the Markdown is linear."""
+    """Short rows of a table get no extra cells, so that the size of the Markdown stays linear."""
     page = "<table><tr>" + "<td>a" * 1000 + "<tr><td>b" * 1000 + "</table>"
     assert len(of(page)) < 2 * len(page)
 
 
 def test_a_verdict_of_another_page_is_a_bug() -> None:
-    """A verdict of another page has another number of blocks, so it raises ValueError."""
+    """A verdict whose number of blocks differs from that of the page raises ValueError."""
     with pytest.raises(ValueError, match="argument"):
         markdown(read("<p>a"), [False, False])

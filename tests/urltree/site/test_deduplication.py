@@ -24,7 +24,7 @@ def decide_with(seen: dict[str, bytes], **changed: object) -> Onward | Duplicate
 
 
 def test_an_unseen_page_is_new() -> None:
-    """An unseen page continues under its current key, with the `seen` record to store."""
+    """A page without a stored `seen` record is new: it gets its current key and a new record."""
     assert decide_with({}) == Onward(KEY, replace(SEEN, origin="raw-html/0/2"), Arrival.NEW)
 
 
@@ -46,7 +46,7 @@ def test_the_same_origin_again_is_a_replay() -> None:
 def test_a_duplicate_counts_under_the_first_step_that_reveals_it(
     page: Page, canonical: str, step: Step
 ) -> None:
-    """The steps are compared in order: request URL, response URL, canonical form, rule."""
+    """URLs are compared in this order: request URL, response URL, canonical form, rule."""
     key = replace(KEY, canonical=canonical)
     duplicate = decide_with({KEY.id: SEEN.encode()}, page=page, keys=[key])
     assert duplicate == Duplicate(key, "raw-html/0/1", step)
@@ -84,7 +84,7 @@ def test_a_replay_keeps_the_key_of_the_scheme_before() -> None:
 
 
 def test_a_former_scheme_that_gave_another_domain_is_not_asked() -> None:
-    """A former key with another domain is not looked up: its record is stored under that domain."""
+    """A former key of another domain is not looked up, because records are stored by domain."""
     new = replace(KEY, domain="a.example.org", id="0b" * 16)
     onward = decide_with({KEY.id: SEEN.encode()}, keys=[new, KEY])
     assert isinstance(onward, Onward)

@@ -22,7 +22,7 @@ BANNER = 7
 
 
 def page(number: int, *, origin: str | None = None) -> Document:
-    """Return a page with a banner and a text of its own; its number is the hour of its date."""
+    """Return a page with a banner and its own text; the page number is the hour of its date."""
     made = document(
         number,
         [BANNER, 1000 + number],
@@ -180,7 +180,7 @@ def test_what_a_document_contributes_stays_that_of_its_first_verdict() -> None:
 def test_a_crash_half_way_through_changes_nothing(half_way: int) -> None:
     """A crash between two revisions changes neither the rows nor the published verdicts.
 
-    Page 20 is delivered again: pages with a second verdict repeat it, and the other pages are
+    Page 20 is delivered again: pages with a second verdict repeat this verdict, and others are
     judged again.
     """
     calm, site = StoredSite(), StoredSite()
@@ -222,13 +222,13 @@ def test_a_page_that_left_the_window_is_kept_no_longer() -> None:
     site = StoredSite(Eviction(max_age=DAY // 6, keep=5))
     site.learn(*pages(1, 15))
     assert site.kept.keys() == site.rows.keys()
-    assert len(site.kept) == 9  # the newest 5 pages, and 4 up to 4 hours older than the fifth
+    assert len(site.kept) == 9  # the newest 5 pages, and 4 that are at most 4 hours older
 
 
 def test_what_is_kept_without_its_row_is_dropped() -> None:
     """A rebuild deletes a stored document that has no row.
 
-    A crash after the tombstone of the row and before that of the document leaves it behind.
+    A crash after the row is deleted, and before the document is, leaves such a document.
     """
     site = StoredSite()
     site.learn(*pages(1, 3))
@@ -240,7 +240,7 @@ def test_what_is_kept_without_its_row_is_dropped() -> None:
 def test_a_replacement_is_kept_instead_of_what_it_replaces() -> None:
     """A replacement is stored in place of the former version of the document.
 
-    If a crash leaves the former version stored, it is deleted and not judged again.
+    If a crash leaves the former version stored, that version is deleted, not judged again.
     """
     site = StoredSite()
     site.learn(page(1))

@@ -96,7 +96,7 @@ def test_a_replay_of_a_listing_says_the_same(tmp_path: Path) -> None:
 
 
 def test_with_two_passes_a_listing_is_judged_by_the_whole_site() -> None:
-    """With two passes a listing is judged by all pages of the site, as if it counted itself.
+    """With two passes a listing is judged by all pages of the site, as if it were counted too.
 
     Its text leaves out what recurs on each article.
     """

@@ -35,7 +35,7 @@ def revised(found: list[Extraction]) -> list[Extraction]:
 
 
 def test_by_default_there_is_one_extraction_for_each_page() -> None:
-    """By default there is one Extraction per page, in the same order, so callers can zip them."""
+    """By default each page has one Extraction, in the same order, so callers can zip the two."""
     found = list(urltree.extract(pages(ENOUGH + 1)))
     assert [each.url for each in found] == [each["url"] for each in pages(ENOUGH + 1)]
     assert revised(found) == []
@@ -71,8 +71,8 @@ def test_page_by_page_revisions_are_asked_for() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        pytest.param({"two_pass": True}, id="all pages are judged by all anyway"),
-        pytest.param({"heuristic": "strict"}, id="the paper's heuristics say one thing"),
+        pytest.param({"two_pass": True}, id="two passes judge all pages at the end"),
+        pytest.param({"heuristic": "strict"}, id="the paper's heuristics are not revised"),
     ],
 )
 def test_there_are_none_where_nothing_is_revised(options: dict[str, Any]) -> None:

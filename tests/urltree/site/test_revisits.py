@@ -118,7 +118,7 @@ def test_a_version_is_a_duplicate_while_revisits_are_dropped() -> None:
 
 
 def test_the_horizon_runs_from_the_first_version() -> None:
-    """A page is new if its first version is older than the horizon, even if its content is equal.
+    """A revisit is a new page if the first version is older than the horizon, even if unchanged.
 
     The time of a later version does not matter.
     """
@@ -165,15 +165,16 @@ def test_offsets_order_a_partition_and_times_what_lies_in_several(
     ids=["a number", "partly a link", "a link", "a link before", "mostly links"],
 )
 def test_what_changes_a_page(blocks: list[TextBlock], *, changed: bool) -> None:
-    """A change of any block that is not only a link makes a new version, even of a number.
+    """A page has a new version if a block changes that contains text outside links.
 
-    If links make up more than half of the page's text, a change of a link does so too.
+    A changed number is enough. If links make up more than half of the page's text, a changed link
+    makes a new version too.
     """
     assert (content_digest(blocks) != content_digest([text_block(1, "10 were hurt.")])) == changed
 
 
 def test_a_row_of_a_later_version_is_not_replaced_by_an_earlier_one() -> None:
-    """A document is superseded if its row stores a later version, and is then treated as a replay.
+    """A document is superseded if its stored row is that of a later version.
 
     `superseded_by` returns the origin of the later version.
     """

@@ -70,7 +70,7 @@ def test_an_unknown_way_is_refused() -> None:
 
 
 def test_an_earlier_version_that_comes_again_brings_nothing_back() -> None:
-    """If all pages are delivered again, the earlier version is a superseded duplicate.
+    """If all pages are delivered again, the earlier version of a page is a superseded duplicate.
 
     The other pages are replays, and return their first results.
     """

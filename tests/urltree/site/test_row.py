@@ -112,7 +112,7 @@ def test_the_stored_bytes_of_a_row_are_pinned() -> None:
 
 
 def test_counts_follow_where_they_are_kept() -> None:
-    """Counts take four bytes per block at the end of a row, and a flag marks them."""
+    """Counts take four bytes per block at the end of a row, and a flag shows that they exist."""
     verdict = Verdict("strict", 1, 2, 5, (True, False, True), (5, 1, 2))
     row = Row(1, ROW.time, ROW.digest, ROW.origin, ROW.branch, ROW.hashes, verdict)
     counts = bytes.fromhex("05000000 01000000 02000000")

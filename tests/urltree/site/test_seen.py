@@ -18,15 +18,15 @@ SECOND = replace(FIRST, origin="raw-html/3/2000", version=Version(2**64 - 2, FIR
 STORED = (
     "01"  # version
     "00a45535b5e90400"  # time, little-endian
-    "45bc31553461524c"  # request
-    "2f0363802820d456"  # response
-    "533214b93844f303"  # canonical
+    "45bc31553461524c"  # hash of the request URL
+    "2f0363802820d456"  # hash of the response URL
+    "533214b93844f303"  # hash of the canonical form
     "7261772d68746d6c2f332f31303432"  # raw-html/3/1042
 )
 STORED_WITH_VERSION = (
     "02"  # version
     "00a45535b5e90400"  # time of the first copy
-    "45bc31553461524c2f0363802820d456533214b93844f303"  # request, response, canonical
+    "45bc31553461524c2f0363802820d456533214b93844f303"  # the same hashes
     "feffffffffffffff"  # digest of the content
     "01a45535b5e90400"  # time of this version
     "7261772d68746d6c2f332f32303030"  # raw-html/3/2000

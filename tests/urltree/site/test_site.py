@@ -127,7 +127,7 @@ def test_an_old_page_is_judged_anew_and_evicted_however_often_it_comes() -> None
 
 
 def test_a_rebuild_enforces_the_window_before_the_first_verdict() -> None:
-    """A rebuild does not count a row outside the window, and returns its id.
+    """A rebuild does not count a row that is outside the window, and returns the row's id.
 
     A crash before the deletion of an evicted row leaves such a row behind.
     """
@@ -146,7 +146,7 @@ def test_a_rebuild_enforces_the_window_before_the_first_verdict() -> None:
     ("tokenizer", "deleted"),
     [
         pytest.param(TOKENIZER_VERSION - 1, [document(1, []).key_bytes], id="older: deleted"),
-        pytest.param(TOKENIZER_VERSION + 1, [], id="newer: left to who wrote them"),
+        pytest.param(TOKENIZER_VERSION + 1, [], id="newer: not deleted"),
     ],
 )
 def test_rows_of_another_tokenizer_count_nowhere(tokenizer: int, deleted: list[bytes]) -> None:
@@ -165,7 +165,7 @@ def test_rows_of_another_tokenizer_count_nowhere(tokenizer: int, deleted: list[b
 def test_a_document_of_another_tokenizer_is_judged_as_a_first_page() -> None:
     """A document of another tokenizer is judged as the first page of a site and is not counted.
 
-    It was in flight during an upgrade. A replay returns the same verdict.
+    Such a document was in flight during an upgrade. A replay returns the same verdict.
     """
     stored = Stored()
     stored.learn(document(1, [7]))
@@ -205,7 +205,7 @@ def test_an_undated_page_is_as_new_as_the_newest_of_its_domain() -> None:
 
 @pytest.mark.parametrize("keep_counts", [False, True])
 def test_counts_are_stored_where_they_are_published(keep_counts: bool) -> None:
-    """Rows store the counts if they are published, so that a replay publishes the same bytes."""
+    """If counts are published, rows store them, so that a replay publishes the same bytes."""
     stored = Stored(keep_counts=keep_counts)
     lesson = stored.learn(document(1, [7, 7]))
     assert lesson.verdict.counts == ((1, 1) if keep_counts else None)

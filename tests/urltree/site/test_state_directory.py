@@ -11,7 +11,7 @@ from urltree.site.state_directory import SiteRecords, StateDirectory, StateError
 
 ID = bytes(16)
 STORED = SiteRecords({ID: b"row"}, {ID: b"seen"}, {ID: b"page"})
-MAGIC = b"urltree\0\x01"  # ends with version 1; zstd of NAME, ROW, SEEN and PAGE follows
+MAGIC = b"urltree\0\x01"  # the last byte is the version; compressed records follow
 NAME = b"\x0b\0example.org"
 ROW = b"\0" + ID + b"\x03\0\0\0row"
 SEEN = b"\x01" + ID + b"\x04\0\0\0seen"
@@ -53,7 +53,7 @@ def test_stored_bytes_are_pinned(tmp_path: Path) -> None:
 
 
 def test_what_is_not_committed_is_gone(tmp_path: Path) -> None:
-    """A killed run leaves the state before it, and the next run deletes its temporary files."""
+    """The run after a killed run finds the last committed state, and deletes temporary files."""
     killed = StateDirectory(tmp_path)
     killed.spill("example.org", STORED)
     killed._lock = None  # a killed process holds no lock

@@ -30,7 +30,8 @@ def contributions(of_numbers: st.SearchStrategy[int]) -> st.SearchStrategy[Contr
     words = st.integers(0, MOST)
     at_path = st.builds(PathCounts, of_numbers, words, words, words)
     at_paths = st.lists(at_path, max_size=6, unique_by=lambda here: here.path).map(tuple)
-    mains = st.just((0, 0)) | st.tuples(of_numbers, of_numbers)  # a main element has both paths
+    # A page has no main element, or one with a path and a path of tags only.
+    mains = st.just((0, 0)) | st.tuples(of_numbers, of_numbers)
     return st.builds(lambda main, here: Contribution(*main, here), mains, at_paths)
 
 

@@ -65,7 +65,7 @@ def test_twenty_errors_in_a_row_are_quarantine_with_a_probe_a_day() -> None:
 
 @pytest.mark.parametrize("result", [PollResult.ITEMS, PollResult.UNCHANGED])
 def test_one_success_ends_it_all(result: PollResult) -> None:
-    """A successful poll resets the error count and the message, and ends the quarantine."""
+    """A successful poll resets the error count and error message, and ends the quarantine."""
     state = poll(failed(HOURLY, 25, trouble=Trouble.DNS, message="no such name"), result)
     assert (state.status, state.errors) == (FeedStatus.ACTIVE, 0)
     assert (state.trouble, state.message) == (None, None)

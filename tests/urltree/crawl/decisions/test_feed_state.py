@@ -1,4 +1,4 @@
-"""The state of a feed: its stored bytes, its due time, and what changes if it is added again."""
+"""State of a feed: stored bytes, due time, and what changes if the feed is added again."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_a_host_that_rests_gives_nothing_and_others_do() -> None:
 
 
 def test_a_busy_host_may_be_told_to_rest() -> None:
-    """If a host is paused while its token is in progress, the later of two times applies."""
+    """If a host is paused while its token is in progress, the pause that ends later applies."""
     made = queues(("a", 1), ("a", 2))
     made.take(0.0)
     made.pause_until("a", 60.0)
@@ -97,7 +97,7 @@ def test_tokens_can_be_withdrawn() -> None:
 def test_a_token_that_was_put_back_is_the_next() -> None:
     """A token that was put back is the host's next token after the pause.
 
-    The pause applies because another request was sent instead of the token's.
+    The pause applies because another request was sent to the host instead of the token's.
     """
     made = queues(("a", 1), ("a", 2))
     made.take(0.0)

@@ -60,7 +60,7 @@ def test_a_host_that_did_not_answer_in_time_rests_as_after_a_slow_answer() -> No
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_host_that_asks_for_rest_gets_it_at_once(status: int) -> None:
-    """After a 429 or 503 the host waits a minute, doubled at each further one, up to six hours.
+    """The wait after a 429 or 503 is a minute, and doubles at each further one, up to six hours.
 
     Jitter lengthens each wait by at most a quarter.
     """
@@ -82,7 +82,7 @@ def test_retry_after_is_obeyed_up_to_a_bound() -> None:
 
 @pytest.mark.parametrize("came", [TIMEOUT, answer(500)])
 def test_trouble_is_the_hosts_when_it_is_the_third_in_a_row(came: Response | WebError) -> None:
-    """The pages of a host wait only after its third failure in a row, as two may be chance."""
+    """Pages of a host wait only after three failures in a row, because two may be chance."""
     assert failed(2, came).backoff_until == 0.0
     assert failed(3, came).backoff_until >= NOW + MINUTE
 
@@ -156,7 +156,7 @@ def test_a_row_gives_back_what_was_stored() -> None:
 
 
 def test_rows_of_this_version_are_read_for_ever() -> None:
-    """A row that this release stored can be decoded by all later releases of this row version."""
+    """All later releases with the same row version can decode a row that this release stored."""
     row = bytes.fromhex(
         "0128b52ffd207f2d0300b2c6151890a76db65263b2fcbbffad11055a6066822bd31a89eb3f964982"
         "d857ef593e20c5becc632cf74ba6a17644aa9611a84a75e905605fbccc58d853b51a26a525a03b2f"

@@ -29,14 +29,14 @@ MIDNIGHT = NOW - 8 * HOUR
     ("state", "expected"),
     [
         pytest.param(polled(*every(2 * HOUR)), HOUR, id="half the median gap"),
-        pytest.param(polled(*every(5 * MINUTE, 100)), 15 * MINUTE, id="never below the least"),
-        pytest.param(polled(*every(3.1 * DAY)), 6 * HOUR, id="never above the most"),
+        pytest.param(polled(*every(5 * MINUTE, 100)), 15 * MINUTE, id="never below the minimum"),
+        pytest.param(polled(*every(3.1 * DAY)), 6 * HOUR, id="never above the maximum"),
         pytest.param(
             polled(*every(HOUR, until=NOW - 30 * HOUR)), 3 * HOUR, id="a tenth of the silence"
         ),
         pytest.param(polled(item(NOW - 20 * HOUR)), 2 * HOUR, id="a single item has no gap"),
         pytest.param(polled(), 6 * HOUR, id="an empty feed gives no reason to hurry"),
-        pytest.param(feed(), 6 * HOUR, id="nor does one that was never polled"),
+        pytest.param(feed(), 6 * HOUR, id="a feed that was never polled"),
         pytest.param(polled(*every(HOUR), ttl=2 * HOUR), 2 * HOUR, id="ttl is a floor"),
         pytest.param(polled(*every(HOUR), max_age=2 * HOUR), 2 * HOUR, id="max-age is a floor"),
         pytest.param(
@@ -48,7 +48,7 @@ MIDNIGHT = NOW - 8 * HOUR
             id="no-cache beats a huge max-age",
         ),
         pytest.param(
-            polled(*every(HOUR), ttl=2 * HOUR, no_cache=True), 2 * HOUR, id="it does not beat ttl"
+            polled(*every(HOUR), ttl=2 * HOUR, no_cache=True), 2 * HOUR, id="ttl beats no-cache"
         ),
         pytest.param(
             polled(*every(10 * MINUTE, 13), ttl=6 * HOUR), HOUR, id="half the window beats ttl"
@@ -56,7 +56,7 @@ MIDNIGHT = NOW - 8 * HOUR
     ],
 )
 def test_the_interval_is(state: FeedState, expected: float) -> None:
-    """The interval depends on the median gap, the silence, the publisher's hints and the limits."""
+    """The interval depends on the gaps and age of items, the publisher's hints and the limits."""
     assert poll_interval(state, RULES) == pytest.approx(expected)
 
 
@@ -72,7 +72,7 @@ def test_half_the_list_never_passes_between_two_polls() -> None:
 
 
 def test_who_has_been_silent_for_a_week_replaces_no_list() -> None:
-    """The time span of the items is ignored after a week without news.
+    """The time span of the items is ignored after a week without new items.
 
     So a blog whose posts were imported within a minute years ago is not polled every 15 minutes.
     """
@@ -81,7 +81,7 @@ def test_who_has_been_silent_for_a_week_replaces_no_list() -> None:
 
 
 def test_old_items_that_are_pinned_do_not_make_the_list_long() -> None:
-    """A few old items do not lengthen the items' time span: it uses three quarters of the dates."""
+    """A few old items do not lengthen a feed's time span, as only newer dates determine it."""
     state = polled(item(NOW - 900 * DAY), *every(HOUR, 12))
     assert state.window == pytest.approx(12 * HOUR)
 
@@ -161,7 +161,7 @@ def test_the_last_twenty_gaps_are_kept_newest_first() -> None:
 
 
 def test_an_item_that_was_seen_before_counts_once() -> None:
-    """An item that earlier polls have already counted does not change gaps, date or count."""
+    """An item that was counted before changes neither the gaps, the newest date nor the count."""
     state = polled(*every(HOUR, 3))
     old = tuple(replace(seen, is_new=False) for seen in every(HOUR, 3))
     again = poll(state, PollResult.ITEMS, items=old)
@@ -191,7 +191,7 @@ def test_jitter_never_falls_below_what_was_asked_for() -> None:
         pytest.param((9, 10), (), 0, id="hours to come"),
         pytest.param((), (4,), 16, id="today, a Friday"),
         pytest.param((0, 1), (4, 5, 6), 66, id="the weekend and a Monday's first hours"),
-        pytest.param(range(24), (), 0, id="all hours, which nobody can mean"),
+        pytest.param(range(24), (), 0, id="all hours are ignored"),
         pytest.param((), range(7), 0, id="all days"),
     ],
 )

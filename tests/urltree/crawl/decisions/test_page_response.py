@@ -70,7 +70,7 @@ def test_links_and_headers_are_noted() -> None:
 
 
 def test_the_users_own_strings_come_back_untouched() -> None:
-    """Our metadata never replaces the user's, and is left out if there is too much of it."""
+    """Our metadata never replaces the user's, and none is added beyond MAX_META_BYTES."""
     mine = {"http.etag": "mine", "big": "x" * (MAX_META_BYTES - 40)}
     found = make_page(answer(etag="theirs", last_modified="y" * 100), told(meta=mine), NOW, 1_000)
     assert found.meta == mine
@@ -122,7 +122,7 @@ def test_a_wall_is_final_and_named() -> None:
     ],
 )
 def test_a_body_is_read_where_it_may_matter(status: int, content_type: str, wanted: bool) -> None:
-    """A body is read if it may be a page, or an error page that may be a wall."""
+    """A body is read if the response may be a page, or an error from an anti-bot wall."""
     assert wants_body(status, {"content-type": content_type}) is wanted
 
 

@@ -62,7 +62,7 @@ def test_a_row_is_written_again_only_in_the_second_half_of_its_life() -> None:
 def test_a_replay_puts_the_row_that_is_there() -> None:
     """Replaying an old record returns the stored row, and does not reset its times.
 
-    This happens if the disk is ahead of the changelog.
+    A replay finds such a row if the disk is ahead of the changelog.
     """
     assert update_row(SeenItemRow(5.0, 5.0), NEW, 5.0, DAYS) == SeenItemRow(5.0, 5.0)
     assert update_row(SeenItemRow(5.0, 9.0), NEW, 5.0, DAYS) == SeenItemRow(5.0, 9.0)
@@ -121,7 +121,7 @@ def test_the_same_body_is_read_once_a_day() -> None:
 def test_a_body_that_was_asked_for_without_condition_is_read() -> None:
     """The response to an unconditional request is parsed even if the last parse was today.
 
-    Such a request is sent because responses 304 are not trusted for longer.
+    Such a request is sent because responses 304 are trusted only for a limited time.
     """
     state = replace(STATE, last_poll=10 * DAY, etag="1")
     assert is_reading_due(state, {}, 10.5 * DAY)

@@ -77,7 +77,7 @@ def test_the_same_body_with_another_validator_replaces_it() -> None:
 
 
 def test_items_replace_the_validators_also_by_none() -> None:
-    """A response with items replaces both validators, and deletes those that it does not contain.
+    """A response with items replaces both validators; one that the response lacks is deleted.
 
     A kept old validator would be sent with every later request.
     """
@@ -104,9 +104,10 @@ def test_nobody_is_believed_who_says_304_for_a_whole_day() -> None:
 
 
 def test_nobody_is_believed_until_its_list_is_replaced() -> None:
-    """Before all items can be replaced, one request is unconditional, in case a 304 is wrong.
+    """One request is unconditional before all items of the feed can be replaced.
 
-    Here the items are replaced in six hours, so it is sent six hours less one interval later.
+    If responses 304 were wrong, items would otherwise be lost. Here all items are replaced in six
+    hours, so the unconditional request is sent after six hours less one interval.
     """
     state = polled(*every(30 * MINUTE, 13), etag='"1"')
     assert (state.window, state.interval) == (6 * HOUR, 15 * MINUTE)
@@ -166,7 +167,7 @@ def test_a_failed_poll_says_nothing_of_a_redirect() -> None:
 def test_an_outcome_counts_once_and_in_its_turn() -> None:
     """Only the outcome of the feed's next poll is expected.
 
-    An outcome that was sent again after a crash, or belongs to another feed, is not.
+    An outcome that was sent again after a crash, or belongs to another feed, is unexpected.
     """
 
     def outcome(sequence: int, feed: str = FEED, site: str = SITE) -> PollOutcome:
@@ -189,7 +190,7 @@ def test_a_feed_says_its_own_title() -> None:
 
 
 def test_new_items_are_counted() -> None:
-    """The state counts the new items, which are those that are sent to the topic fetches."""
+    """The state counts only new items, which are the items that are sent to the topic fetches."""
     state = polled(*every(HOUR, 5))
     assert poll(state, PollResult.ITEMS, items=(item(1.0), item(2.0, is_new=False))).items == 6
 

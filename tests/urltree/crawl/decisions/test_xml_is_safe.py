@@ -57,7 +57,8 @@ def feed(prologue: str, title: str = "t", inside: str = "") -> str:
 
 
 # Feedparser drops declarations before the first element. It mistakes the tag in this processing
-# instruction for the first element. So it keeps the declarations after it, and expat parses them.
+# instruction for the first element. So it keeps the declarations after the instruction, and expat
+# parses these declarations.
 HIDING = "<?hide <a?>"
 ENTITY = '<!DOCTYPE rss [<!ENTITY e SYSTEM "{}">]>'
 ATTACKS = {

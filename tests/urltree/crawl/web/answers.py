@@ -1,4 +1,4 @@
-"""Responses of the misbehaving server that consist of fixed bytes, by first segment of the path.
+"""Fixed bytes with which the misbehaving server responds, keyed by the first path segment.
 
 The server sends these bytes and then closes the connection.
 """

@@ -1,4 +1,4 @@
-"""Behaviours of the misbehaving server that need code, by first segment of the path.
+"""Behaviours of the misbehaving server that need code, keyed by the first path segment.
 
 `answers.py` contains the responses of fixed bytes. Each behaviour returns whether the server keeps
 the connection open.
@@ -112,7 +112,7 @@ async def _flood(writer: StreamWriter, beginning: bytes, chunk: bytes) -> bool:
     while not writer.is_closing():
         writer.write(chunk)
         await writer.drain()
-        await asyncio.sleep(0)  # drain may not yield, and then the close is never seen
+        await asyncio.sleep(0)  # without this, the loop may not see that the client closed
     return False
 
 

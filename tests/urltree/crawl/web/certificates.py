@@ -10,7 +10,7 @@ import trustme
 
 
 class Certificates:
-    """Certificates; each is made when a client first requests its name."""
+    """TLS certificates of the test server; each is made when a client first requests its name."""
 
     def __init__(self, folder: Path) -> None:
         self._authority, self._other = trustme.CA(), trustme.CA()

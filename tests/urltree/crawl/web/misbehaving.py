@@ -44,7 +44,7 @@ _MAX_REQUEST = 64 * 1024
 
 
 class Misbehaving:
-    """The misbehaving server.
+    """Web server on loopback that violates the rules of HTTP, so that clients can be tested.
 
     Attributes:
         requests: all requests that were read, in order.
@@ -217,5 +217,5 @@ def running() -> Iterator[Misbehaving]:
 
 if __name__ == "__main__":
     with running() as misbehaving:
-        print(json.dumps(misbehaving.settings), flush=True)  # noqa: T201 - its output
+        print(json.dumps(misbehaving.settings), flush=True)  # noqa: T201 - the caller reads it
         sys.stdin.read()

@@ -90,7 +90,7 @@ def test_memory_stays_below_100_mb_above_idle(apart: Settings, path: str, record
 
 
 def test_ten_bombs_at_once_stay_below_100_mb(apart: Settings) -> None:
-    """The client discards each decompressed body as soon as it exceeds the limit of 2 MiB."""
+    """The client discards a decompressed body as soon as the body exceeds the limit of 2 MiB."""
 
     async def run() -> list[object]:
         async with WebClient(apart.client) as client:

@@ -19,7 +19,10 @@ async def waits(share: BodyShare, size: int) -> bool:
 
 
 def test_a_body_waits_while_all_together_are_too_large_and_goes_on_when_one_ends() -> None:
-    """Only a younger large body waits; the oldest body and small bodies never wait."""
+    """If all bodies together exceed the budget, younger large ones wait until the oldest ends.
+
+    The oldest body and small bodies never wait.
+    """
 
     async def run() -> None:
         budget = BodyBudget(5 * MB)

@@ -129,7 +129,7 @@ def test_what_browsers_forgive_is_an_answer(ask: Ask, scheme: str, path: str, bo
     [("moved", 301), ("redirect-loop", 302), ("gone", 410), ("error", 500), ("false-304", 304)],
 )
 def test_a_status_is_an_answer_and_nobody_follows_it(ask: Ask, path: str, status: int) -> None:
-    """The client returns redirects and errors as responses, because its caller handles them."""
+    """The client returns redirects and error statuses as responses; its caller handles them."""
     (answer,) = ask(f"http://any.example/{path}")
     assert (answer.status, answer.is_redirect) == (status, status in (301, 302))
 

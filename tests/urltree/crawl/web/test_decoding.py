@@ -113,7 +113,7 @@ def test_the_limit_is_exact(encoding: str) -> None:
 
 
 def test_garbage_without_end_is_too_large() -> None:
-    """Bytes after the gzip data count for the limit too, so they cannot be endless."""
+    """Bytes after the gzip data count towards the size limit too, so they cannot be endless."""
     assert trouble(gzip.compress(TEXT) + bytes(100_000), size=1_000) is Trouble.TOO_LARGE
 
 

@@ -37,7 +37,7 @@ def resolved(host: str, port: int, *rules: str) -> tuple[str, int]:
     ],
 )
 def test_the_first_rule_that_fits_counts(rule: str, found: tuple[str, int]) -> None:
-    """The first matching rule applies; its empty parts match anything and replace nothing."""
+    """The first matching rule applies. An empty part matches anything or replaces nothing."""
     assert resolved("a.example", 80, rule, "::127.0.0.9:9") == found
 
 

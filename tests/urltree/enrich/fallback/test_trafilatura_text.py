@@ -1,6 +1,6 @@
 """The single-page extractor: for which pages it runs, and which blocks it vouches for.
 
-It vouches for the blocks that its text contains.
+The extractor vouches for a block if the text that it extracts contains the block.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def a_document(html: str) -> tuple[Document, Page]:
 
 
 def test_a_block_is_vouched_for_where_its_letters_stand_in_the_text() -> None:
-    """A block is vouched for if the extractor's text contains its letters in one run.
+    """A block is vouched for if the extracted text contains the letters of the block in one run.
 
     White space and punctuation are ignored. A short block must be a whole line or table cell.
     """
@@ -46,7 +46,7 @@ def test_a_block_is_vouched_for_where_its_letters_stand_in_the_text() -> None:
 def test_only_the_first_pages_and_some_later_ones_are_asked_about() -> None:
     """The extractor runs for the first pages of a site, and for some later ones.
 
-    The id selects the later pages, so that a replay selects the same pages.
+    The document id selects the later pages, so that a replay selects the same pages.
     """
     document, page = a_document(f"<body><p>{NEWS}</p><p>{REMARK}</p></body>")
     due = replace(document, id=f"{3 * CHECKED:032x}")

@@ -76,7 +76,7 @@ def test_no_page_is_of_tomorrow(fetched_at: str | None, date: str | None) -> Non
 
 
 def test_what_is_found_knows_no_today() -> None:
-    """A date without a day gets the first of the month, not the day of today as in dateutil."""
+    """A date without a day becomes the first of its month; dateutil would use today's day."""
     assert found('<meta name="date" content="2016-3">').date == "2016-03-01"
 
 
@@ -101,7 +101,7 @@ def test_the_machine_s_time_zone_does_not_count() -> None:
 
 
 def test_a_page_that_is_an_address_is_not_fetched() -> None:
-    """A page whose text is a URL is not fetched, although htmldate downloads a URL that it gets."""
+    """If the text of a page is a URL, the URL is not fetched, although htmldate would fetch it."""
     address = "http://127.0.0.1:9/"
     with pytest.raises(ValueError, match="URL couldn't be processed"):
         htmldate.find_date(address)

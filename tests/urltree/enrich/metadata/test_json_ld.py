@@ -23,7 +23,7 @@ ARTICLE = '{"@type": "BlogPosting", "author": "Ash Elm", "description": "Trees."
     ],
 )
 def test_an_article_is_found(bodies: list[str]) -> None:
-    """The article may be in any JSON-LD body, and at any depth in it."""
+    """An article is found in any JSON-LD body of a page, and at any depth."""
     assert read_article(bodies) == ArticleMetadata("Ash Elm", "Trees.")
 
 

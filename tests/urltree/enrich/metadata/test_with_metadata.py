@@ -1,4 +1,4 @@
-"""The option `metadata`: off by default, apart from given fields, equal in library and job."""
+"""The option `metadata`: what it adds to an Extraction, in the library and in the job."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def extracted(page: dict[str, Any], *, metadata: bool) -> Extraction:
 
 
 def test_what_is_found_stands_apart() -> None:
-    """Metadata is a field of its own; fields given with the page or in its head do not change."""
+    """Metadata is a separate field, and does not change fields from the page's record or head."""
     extraction = extracted(PAGE, metadata=True)
     assert extraction.metadata == FOUND
     assert replace(extraction, metadata=None) == extracted(PAGE, metadata=False)

@@ -10,7 +10,7 @@ from urltree.heuristics.boilerplate import Kind
 
 
 class Alone(NamedTuple):
-    r"""A page with a block whose kind only one signal decides.
+    r"""A test page with a block whose kind depends on a single signal.
 
     Attributes:
         what: description of the page.
@@ -72,21 +72,21 @@ PAGES = {
         [article(n, f"<p>{REMARK}</p>") for n in range(12)],
     ),
     "repeated-paths": Alone(
-        "a teaser stands in the text where others have returned so far",
+        "a teaser is in the text, at a path where teasers recurred on earlier pages",
         said(("teaser", "new"), 8),
         Kind.REPEATED_PATH,
         article("p", teaser("new")),
         [article(n, teaser(n % 3)) for n in range(60)],
     ),
     "links": Alone(
-        "a list of links stands in the text where there always was one",
+        "a list of links is in the text, at a path where every earlier page had one",
         said(("p", "link", 1), 6),
         Kind.LINK_LIST,
         article("p", links("p")),
         [article(n, links(n)) for n in range(5)],
     ),
     "next-article": Alone(
-        "another article follows in an element of its own, built alike",
+        "another article follows in its own element, which has the same structure",
         f"{REMARK}, too",
         Kind.NEXT_ARTICLE,
         article(
@@ -106,7 +106,7 @@ PAGES = {
         article("p", beside=f"<div class=b1><p>{said('few', 4)}</p></div>"),
     ),
     "votes": Alone(
-        "readers say more than the article, which stands where articles always do",
+        "comments are longer than the article, which is at its usual path",
         said("short", 9),
         Kind.CONTENT,
         f"<div class=a1><p>{said('short', 9)}</p></div><div class=c1>{REMARKS}</div>",

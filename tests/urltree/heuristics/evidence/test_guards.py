@@ -66,7 +66,7 @@ def test_ids_of_headings_are_anchors() -> None:
 def test_a_line_is_kept_beside_three_comments_once_the_site_is_known() -> None:
     """An article of one line is kept, although its comments are longer.
 
-    The main elements of past pages decide; alone, the page would choose the comments.
+    Earlier pages decide the main element; without them, the comments would be chosen.
     """
     comments = "".join(f"<div class=comment><p>{said(n, 60)}</p></div>" for n in range(3))
     html = (
@@ -101,17 +101,18 @@ def test_a_page_without_title_and_with_hardly_any_text_is_not_emptied() -> None:
 def test_two_pages_teach_no_repetition() -> None:
     """A block on both of the first two pages of a site is kept.
 
-    Repetition counts from the third page on; when it counted earlier, second pages of new sites
-    fell to F1 .04.
+    The signal `repetition` is used from the third page on. When it was used earlier, the second
+    pages of new sites fell to F1 .04.
     """
     again = f"<p>{said('again')}</p>"
     assert said("again") in kept(article("p", again), [article(1, again)])
 
 
 def test_what_a_few_pages_share_is_kept_in_the_text() -> None:
-    """A block inside the text that a third of the pages share is kept.
+    """A block inside the main text is kept if a third of the pages of the site contain it.
 
-    90% of such words are content, such as a phrase of release notes or the name of a series.
+    Of the words in such blocks 90% are content, such as a phrase that all release notes contain,
+    or the name of a series.
     """
     again = f"<p>{said('again')}</p>"
     past = [article(n, again if n % 3 == 0 else "") for n in range(18)]

@@ -29,7 +29,7 @@ def test_a_section_front_is_a_listing(before: int, linked: bool) -> None:
 def test_a_list_of_links_is_a_listing_on_a_site_that_is_known() -> None:
     """A list of links is a listing, except on the first page of a site.
 
-    There the links may be the menu of an article, because repetition is not known yet.
+    On the first page the links may be the menu of an article: no other page shows repetition.
     """
     assert kind(links(NAMES[:10])) == "listing"
     assert kind(links(NAMES[:10]), before=0) == "unknown"

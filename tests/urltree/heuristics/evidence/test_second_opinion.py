@@ -1,6 +1,7 @@
-"""The second opinion of a single-page extractor, which counts on a site's first pages.
+"""The second opinion of a single-page extractor, which is used on a site's first pages.
 
-The blocks that the extractor vouches for are those in its text.
+The extractor vouches for the blocks in its text. F1 compares this text with the blocks that the
+heuristic would keep without the extractor (`ours`).
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ def a_domain() -> Site:
 
 
 def test_it_is_believed_where_it_shares_less_than_half() -> None:
-    """If F1 of the extractor's text and ours is below .5, the extractor's text is kept.
+    """If F1 is below .5, the extractor's text is kept instead of the heuristic's own choice.
 
-    Here the extractor's text is the news; without it the comments would be kept.
+    F1 compares the words of the two. Here the extractor's text is the news; without the extractor
+    the comments would be kept.
     """
     page = a_page(0)
     assert news(0) not in kept(a_domain(), page)
@@ -59,7 +61,7 @@ def test_it_is_believed_where_it_shares_less_than_half() -> None:
 def test_its_main_element_is_the_sites_from_then_on() -> None:
     """The main element that the extractor chose is learned for the site.
 
-    After three such pages the fourth is right without the extractor.
+    After three such pages, the text of the fourth page is found without the extractor.
     """
     domain = a_domain()
     for number in range(3):
@@ -68,7 +70,7 @@ def test_its_main_element_is_the_sites_from_then_on() -> None:
 
 
 def test_a_site_that_has_spoken_overrules_it() -> None:
-    """After ten pages whose main elements have one path, the extractor's text is ignored."""
+    """After ten pages whose main elements have the same path, the extractor's text is ignored."""
     domain = a_domain()
     for number in range(10):
         kept(domain, a_page(number))
@@ -76,9 +78,9 @@ def test_a_site_that_has_spoken_overrules_it() -> None:
 
 
 def test_where_it_shares_more_than_half_ours_stands() -> None:
-    """If F1 is between .5 and .8, our choice does not change.
+    """If F1 is between .5 and .8, the heuristic's own choice is kept.
 
-    Here the extractor's text lacks four of nine paragraphs.
+    F1 compares this choice with the extractor's text. Here that text lacks four of nine paragraphs.
     """
     page = a_page(0)
     ours = kept(a_domain(), page)
@@ -86,9 +88,10 @@ def test_where_it_shares_more_than_half_ours_stands() -> None:
 
 
 def test_where_it_shares_four_fifths_what_it_lacks_is_dropped() -> None:
-    """If F1 is above .8, blocks that the extractor's text lacks are dropped.
+    """If F1 is above .8, blocks of the heuristic's choice are dropped if the extractor lacks them.
 
-    Here it is one of nine paragraphs, perhaps a caption.
+    F1 compares this choice with the extractor's text. Here that text lacks one of nine paragraphs,
+    which may be a caption.
     """
     page = a_page(0)
     ours = kept(a_domain(), page)
