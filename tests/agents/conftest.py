@@ -27,7 +27,7 @@ def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def settings(kafka: str, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Return settings of a job with its own prefix; the environment contains them for commands."""
+    """Return settings of a job with its own prefix; set environment variables for its commands."""
     monkeypatch.setenv("URLTREE_BROKERS", kafka)
     monkeypatch.setenv("URLTREE_PREFIX", prefix)
     return Settings.model_validate({"brokers": kafka, "prefix": prefix, **OF_WORKERS})

@@ -27,7 +27,7 @@ class Clock:
 
 @dataclass
 class FeedServer:
-    """Server for all hosts; it sends prepared responses and records the requests.
+    """Fake web server for all hosts; it sends prepared responses and records the requests.
 
     Attributes:
         answers: prepared status, headers and body of each address (host and path).

@@ -21,7 +21,7 @@ NEWS = "http://news.example"
 
 
 def quick(settings: Settings, data_dir: Path) -> Settings:
-    """Return settings of workers that may connect to 127.0.0.1 and pause only briefly."""
+    """Return settings that allow workers to connect to 127.0.0.1 and make their pauses short."""
     changes = {
         "data_dir": data_dir,
         "commit_seconds": 0.3,

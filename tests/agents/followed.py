@@ -66,7 +66,7 @@ async def polled(stage: Any, times: int, url: str = FEED) -> FeedState:
 async def polling(
     job: Settings, server: FeedServer, clock: Callable[[], float]
 ) -> AsyncIterator[Any]:
-    """Run a worker of `poll` with this clock, whose requests reach the test's server."""
+    """Run a worker of `poll` with this clock; the worker's requests reach the test's server."""
     async with started(reaching(job, server), partial(Poll, clock=clock)) as [stage]:
         yield stage
 

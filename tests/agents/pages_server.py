@@ -17,7 +17,7 @@ Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Web:
-    """Server with prepared pages; its response for any other address is a 404.
+    """Fake web server with prepared pages; all other addresses get status 404.
 
     Attributes:
         asked: host and path of each request, in order.
@@ -38,7 +38,7 @@ class Web:
         self._answers[address] = list(answers)
 
     def page(self, address: str, text: str | None = None, **headers: str) -> None:
-        """Prepare a page with one paragraph, which contains the text or else the address."""
+        """Prepare a page with one paragraph: the text, or the address if no text is given."""
         self.put(address, html(f"<html><body><p>{text or address}</p></body></html>", **headers))
 
     def times(self, address: str) -> int:

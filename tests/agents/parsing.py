@@ -60,7 +60,7 @@ def run(test: Callable[[Parsers], Coroutine[Any, Any, None]], **parameters: Any)
 
 
 async def trouble(parsers: Parsers, body: bytes) -> Trouble:
-    """Parse a body that is refused, and return the kind of the error."""
+    """Parse a body that the parsers must refuse, and return the kind of the error."""
     with pytest.raises(WebError) as caught:
         await parsers.parse(body, "text/xml", FEED)
     return caught.value.trouble

@@ -11,7 +11,7 @@ PARTITIONS = 6
 
 
 class Sent(NamedTuple):
-    """Record that a test publishes; by default its partition is that of its key."""
+    """Record that a test publishes; if `partition` is None, the key determines the partition."""
 
     topic: str
     key: bytes | None

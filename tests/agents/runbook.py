@@ -54,7 +54,7 @@ class Runbook:
     Args:
         run: function that runs `python -m agents`.
         directory: directory of the files that the commands read and write.
-        names: values of this test that replace values in the document.
+        names: for values in the document, the values with which this test replaces them.
     """
 
     def __init__(self, run: Run, directory: Path, names: dict[str, str] | None = None) -> None:

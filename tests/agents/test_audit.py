@@ -91,7 +91,7 @@ def test_a_ledger_counts_each_origin_once_under_its_best_outcome() -> None:
 
 @pytest.mark.parametrize("origin", ["t/0/4", "t/0/7", "t/0/99", "t/1/5", "u/0/5", "nonsense", ""])
 def test_a_ledger_ignores_what_it_does_not_expect(origin: str) -> None:
-    """The audit ignores outputs whose origin is outside the audited range or is not a record."""
+    """The audit ignores outputs whose origin is outside the audited range or names no record."""
     ledger = Ledger("t")
     ledger.expect(0, 5)
     ledger.expect(0, 8)
@@ -112,7 +112,7 @@ def test_a_ledger_takes_any_number_of_reasons() -> None:
 
 @pytest.mark.kafka
 def test_every_origin_is_counted_by_what_became_of_it(publish: Publish, run: Run) -> None:
-    """The audit counts clean text, duplicates by step and dead letters by reason.
+    """The audit counts clean texts, duplicates by deduplication step, and dead letters by reason.
 
     It names the first missing pages.
     """
@@ -139,7 +139,7 @@ def test_every_origin_is_counted_by_what_became_of_it(publish: Publish, run: Run
 
 @pytest.mark.kafka
 def test_copies_and_commands_are_no_origins(job: Settings, publish: Publish) -> None:
-    """A re-keyed copy of a page and a command are not counted as origins of their own."""
+    """The audit counts a page and its re-keyed copy once, and counts no records of commands."""
     (first,) = publish(page(key=None, partition=5))
     publish(
         page(headers=[(ORIGIN, first.encode())]),
@@ -184,7 +184,7 @@ def test_a_live_audit_keeps_up(job: Settings, publish: Publish) -> None:
 def test_waiting_ends_as_soon_as_nothing_is_missing(
     job: Settings, publish: Publish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`audit --wait` ends when no page is missing of those that existed at its first reading."""
+    """`audit --wait` waits until none of the pages that existed at its start is missing."""
     (origin,) = publish(page())
     looked, update = asyncio.Event(), Audit.update
 
@@ -207,7 +207,7 @@ def test_waiting_ends_as_soon_as_nothing_is_missing(
 def test_clean_text_that_a_later_page_replaced_is_not_missing(
     job: Settings, publish: Publish
 ) -> None:
-    """A page whose clean text was replaced by a later page of the same id counts as superseded."""
+    """A page counts as superseded if a later page with the same id has replaced its clean text."""
     first, second, third = publish(page(), page(), page())
     publish(clean(second, document_id()))
     assert asyncio.run(account(job)) == Accounts(
@@ -218,7 +218,7 @@ def test_clean_text_that_a_later_page_replaced_is_not_missing(
 
 @pytest.mark.kafka
 def test_between_partitions_times_say_what_was_superseded(job: Settings, publish: Publish) -> None:
-    """A page of another partition is superseded if the clean text's page was fetched later.
+    """A page is superseded by a page of another partition only if that page was fetched later.
 
     A page without a fetch time counts as missing, because its order is unknown.
     """

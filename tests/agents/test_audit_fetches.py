@@ -35,7 +35,7 @@ Commit = Callable[[int], None]
 
 @pytest.fixture
 def commit(job: Settings) -> Commit:
-    """Return a function that commits one offset for all partitions, as workers of `fetch` do."""
+    """Return a function that commits the same offset in all partitions for the group of `fetch`."""
 
     async def send(offset: int) -> None:
         topic = job.topic("fetches")
@@ -105,7 +105,7 @@ def test_what_is_not_committed_waits(job: Settings, publish: Publish, commit: Co
 def test_a_page_waits_wherever_its_newest_copy_lies(
     job: Settings, publish: Publish, commit: Commit
 ) -> None:
-    """A page waits while the newest copy of its record is not committed, in whatever partition."""
+    """A page is waiting until the newest copy of its record, in any partition, is committed."""
     a, b, c = publish(wanted(), wanted(), wanted())
     publish(again(a), again(b, THERE), again(c), again(c, THERE))
     commit(1)
@@ -130,7 +130,7 @@ def test_a_dead_letter_that_was_replayed_counts_as_its_page(
 def test_a_range_is_audited_alone_with_copies_from_anywhere(
     publish: Publish, run: Run, commit: Commit
 ) -> None:
-    """In the audit of a range, a copy outside the range still shows that its page waits."""
+    """If only a range is audited, a copy outside the range can still show that a page waits."""
     origins = publish(wanted(), wanted(), wanted(partition=THERE))
     publish(again(origins[1], THERE))
     commit(1)
@@ -142,9 +142,9 @@ def test_a_range_is_audited_alone_with_copies_from_anywhere(
 def test_waiting_ends_as_soon_as_all_are_settled(
     job: Settings, publish: Publish, commit: Commit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`account_fetches` waits until no page of its first reading is waiting or missing.
+    """`account_fetches` waits until all pages that it read first are published or refused.
 
-    A page may be missing meanwhile; pages that arrive later are not counted.
+    Until then, some of these pages may be missing. Pages that arrive later are not counted.
     """
     kept, lost = publish(wanted(), wanted())
     looks: list[FetchAccounts] = []

@@ -38,7 +38,7 @@ def original(url: str = URL, key: bytes | None = b"example.org") -> Record:
 
 
 def test_letters_are_listed_by_filter_and_counted(prefix: str, publish: Publish, run: Run) -> None:
-    """The list can be limited by reason, stage, domain and number; the counts ignore the number."""
+    """`dead-letters list` can filter letters by reason, stage and domain, and limit the number."""
     publish(
         dead(prefix, 1, "bad-url", original()),
         dead(prefix, 2, "empty", original("http://other.net/", None)),
@@ -91,7 +91,7 @@ def test_a_replay_restores_the_record_and_names_its_origin(
 ) -> None:
     """A replay sends a record with unchanged key, value and headers to its original topic.
 
-    Only a record without key and value gets an empty key, because aiokafka cannot send it.
+    A record with neither key nor value gets an empty key, or else aiokafka could not send it.
     """
     headers = (("url", b"u"), (REKEYED, b"1"), ("null", None), (ORIGIN, b"old"))
     publish(
@@ -145,10 +145,10 @@ def refused(prefix: str, topic: str, origin: Record) -> Sent:
 def test_a_page_that_was_not_fetched_is_asked_for_anew(
     prefix: str, publish: Publish, run: Run, read_all: ReadAll
 ) -> None:
-    """The replay of a page to fetch starts at its first URL with all attempts.
+    """A replayed page is fetched from its first URL again, with the full number of attempts.
 
-    The record goes to the partition of that URL's domain, and keeps the feed's fields and its
-    origin.
+    The record goes to the partition of that URL's domain. It keeps its origin and the fields from
+    its feed.
     """
     wanted = FetchRequest(url=URL, title="T", meta={"k": "v"})
     sent_on = replace(wanted, redirects=("http://other.net/",))
@@ -178,7 +178,7 @@ def test_a_feed_is_replayed_where_its_site_is_read(
 ) -> None:
     """A feed is replayed to the partition of its site, although its key also contains its URL.
 
-    The filter --domain compares the site of a dead letter of `poll`.
+    The option --domain selects the dead letters of `poll` by the site of their feed.
     """
     feed = Feed(site="example.org", url=URL)
     publish(refused(prefix, "feeds", Record(feed.key, feed.encode(), ())))

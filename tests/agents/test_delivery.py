@@ -1,4 +1,4 @@
-"""A record is confirmed in offset order, after Kafka has confirmed all that was sent for it."""
+"""Records are confirmed in offset order, each after Kafka has confirmed all its outputs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Commits:
 
 
 class Bench:
-    """A delivery with a fake consumer and a list of the reported failures."""
+    """A `Delivery` under test, with a fake consumer and a list of the failures that it reports."""
 
     def __init__(self, max_records: int = 100, max_bytes: int = 1_000) -> None:
         self.commits = Commits()
@@ -51,7 +51,7 @@ class Bench:
 
 
 def sent(work: Work) -> asyncio.Future[None]:
-    """Make the `Work` of a record wait for a send, close it, and return the send's future."""
+    """Let the `Work` of a record wait for a send; close the `Work`; return the send's future."""
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     work.wait_for(future)
     work.close()
@@ -65,7 +65,7 @@ async def settle() -> None:
 
 
 def test_a_record_is_done_when_all_that_was_sent_for_it_is_confirmed() -> None:
-    """A record is confirmed when its work is closed and all its sends are confirmed."""
+    """A record is confirmed when its `Work` is closed and Kafka has confirmed all its sends."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -108,7 +108,7 @@ def test_only_what_is_done_without_a_gap_is_confirmed() -> None:
 
 
 def test_a_failed_delivery_fails_the_worker_and_confirms_nothing() -> None:
-    """After a failed send the worker fails, and neither its record nor a later one is confirmed."""
+    """After a failed send, the worker fails and confirms neither this record nor a later one."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -123,7 +123,7 @@ def test_a_failed_delivery_fails_the_worker_and_confirms_nothing() -> None:
 
 
 def test_what_kafka_finds_too_large_is_refused_and_work_goes_on() -> None:
-    """If Kafka finds a record too large, it is confirmed after its dead letter was sent."""
+    """If an output is too large for Kafka, its record is confirmed after a dead letter was sent."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -149,7 +149,7 @@ def test_what_kafka_finds_too_large_is_refused_and_work_goes_on() -> None:
 def test_work_in_flight_is_bounded_in_records_and_in_bytes(
     max_records: int, max_bytes: int
 ) -> None:
-    """A record waits until the records in work are below the limits of number and bytes."""
+    """A new record must wait while the records in work are at the limit of number or of bytes."""
 
     async def scenario() -> None:
         bench = Bench(max_records, max_bytes)
@@ -164,7 +164,7 @@ def test_work_in_flight_is_bounded_in_records_and_in_bytes(
 
 
 def test_revoked_partitions_are_forgotten_and_late_confirmations_say_nothing() -> None:
-    """A send that is confirmed after its partition was revoked does not confirm its record.
+    """After a partition was revoked, the confirmation of a send no longer confirms its record.
 
     The next owner of the partition begins at the last commit.
     """
@@ -187,7 +187,7 @@ def test_revoked_partitions_are_forgotten_and_late_confirmations_say_nothing() -
 
 
 def test_a_stall_is_told_only_while_records_are_in_work() -> None:
-    """A delivery is stalled only while records are in work, so an idle worker never is."""
+    """A delivery can stall only while records are in work, so an idle worker never stalls."""
 
     async def scenario() -> None:
         bench = Bench()
@@ -202,7 +202,7 @@ def test_a_stall_is_told_only_while_records_are_in_work() -> None:
 
 
 def test_what_happens_for_a_record_in_work_is_no_stall() -> None:
-    """Progress on any record ends a stall, so a page that waits for its host does not cause one."""
+    """Progress on any record prevents a stall, even while another page waits for its host."""
 
     async def scenario() -> None:
         bench = Bench()

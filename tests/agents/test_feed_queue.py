@@ -51,7 +51,7 @@ def test_a_feed_in_work_is_not_scheduled_besides() -> None:
 
 
 def test_a_feed_whose_outcome_is_lost_comes_back() -> None:
-    """A feed whose outcome does not arrive for LOST_AFTER seconds is found and can be polled again.
+    """If no outcome of a poll arrives within LOST_AFTER seconds, the feed can be polled again.
 
     The outcome may be lost in a rebalance, or because its record was refused.
     """

@@ -1,4 +1,4 @@
-"""A poll handles redirects, statuses and bodies, with responses that the test prepares."""
+"""The request for a feed handles redirects, statuses and bodies; a fake client responds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Web:
 
 
 class Parser:
-    """Fake parser that returns one item for any body except `a page`, and counts its calls."""
+    """Fake parser that counts its calls; it finds one item in any body but `a page`."""
 
     times = 0
 

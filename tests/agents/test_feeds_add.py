@@ -67,7 +67,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Site]]:
 
 
 def test_a_page_leads_to_its_feed(site: type[Site], run: Run, read_all: ReadAll) -> None:
-    """`feeds add` adds the main feed of a page with its own title, and names the other feeds.
+    """`feeds add` adds the main feed of a page with the feed's title, and names the other feeds.
 
     All requests contain the contact address in their User-Agent.
     """

@@ -71,7 +71,7 @@ def test_a_feed_is_asked_once_and_is_it() -> None:
 
 
 def test_the_first_feed_of_a_page_that_answers_is_taken_and_the_rest_named() -> None:
-    """The first link of a page that is really a feed is returned, and later links are named.
+    """The first link that leads to a real feed is returned, and the later links are named.
 
     Dead links and links to pages are skipped. With `everything`, all feeds are returned.
     """
@@ -101,7 +101,7 @@ def test_common_places_are_tried_where_a_page_names_nothing() -> None:
 def test_permanent_redirects_alone_change_the_name_of_a_feed(
     first: int, second: int, name: str
 ) -> None:
-    """The URL of a feed follows permanent redirects, but no temporary one, which may end."""
+    """Only permanent redirects change the URL of a feed, because temporary ones may end."""
     pages = Pages({f"{SITE}/old": (first, "/mid"), f"{SITE}/mid": (second, "/new")})
     pages.pages = {**pages.pages, f"{SITE}/new": RSS}
     assert look(pages, f"{SITE}/old").feeds[0].url == name

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Return settings of workers that may connect to 127.0.0.1 and pause only briefly."""
+    """Return settings that allow workers to connect to 127.0.0.1 and make their pauses short."""
     return quick(settings, tmp_path)
 
 
@@ -77,7 +77,7 @@ def test_what_robots_txt_forbids_is_not_asked(
 ) -> None:
     """A page that robots.txt forbids is not requested, and becomes a dead letter.
 
-    robots.txt is requested once per host, through redirects, and stored for other workers.
+    robots.txt is requested once per host, even if it redirects, and stored for other workers.
     """
     pages = Web()
     pages.put("news.example/robots.txt", redirect("http://www.news.example/rules"))

@@ -33,14 +33,14 @@ def _drained(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Return settings of workers that may connect to 127.0.0.1 and pause only briefly."""
+    """Return settings that allow workers to connect to 127.0.0.1 and make their pauses short."""
     return quick(settings, tmp_path)
 
 
 def test_a_page_that_was_put_off_comes_again(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Pages that must wait longer than a worker keeps them are sent again, and fetched later.
+    """A page that waits too long in a worker is sent to Kafka again, and is fetched later.
 
     A page that was not requested keeps its number of attempts.
     """
@@ -127,7 +127,7 @@ def test_a_dead_host_costs_one_request_however_many_pages_wait(
 def test_a_host_rests_between_two_requests(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """Two requests to a host are at least `host_pause` apart, also after robots.txt.
+    """Two requests to a host are at least `host_pause` apart, also after a request for robots.txt.
 
     The pages of a host are fetched in the order of their records.
     """
@@ -145,9 +145,9 @@ def test_a_host_rests_between_two_requests(
 def test_a_worker_that_stops_in_order_leaves_nothing_undone_and_asks_nothing_twice(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """A worker that stops in order loses no page, and the next worker requests no page twice.
+    """After an orderly stop of a worker, no page is lost, and no page is requested again.
 
-    Waiting pages are sent again, and the offsets of finished pages are committed.
+    The worker sends waiting pages to Kafka again, and the offsets of finished pages are committed.
     """
     pages = Web()
     urls = [f"{NEWS}/{number}" for number in range(12)]
@@ -227,7 +227,7 @@ def test_what_is_of_another_owner_by_now_is_dropped(
 def test_a_host_is_asked_by_one_worker_when_another_joins(
     job: Settings, publish: Publish, read_all: ReadAll, tmp_path: Path
 ) -> None:
-    """When a second worker joins, each page is requested once, one at a time per host."""
+    """A second worker joins: no page is requested twice, and no host gets two requests at once."""
     pages = Web()
     hosts = [f"site{number}.example" for number in range(12)]
     addresses = [f"{host}/{number}" for number in range(8) for host in hosts]

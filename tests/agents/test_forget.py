@@ -121,7 +121,7 @@ def test_without_workers_the_command_waits_for_them(
 def test_a_page_that_changes_under_one_url_is_found_by_its_clean_text(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """`forget` finds all ids of a page whose id depends on its title by searching clean-text.
+    """If a page's id depends on its title, `forget` finds all ids of the page in clean-text.
 
     Only the clean text shows which ids the page has had.
     """

@@ -33,7 +33,7 @@ def batch(values: list[bytes]) -> bytes:
 
 
 def spoiled(data: bytes) -> bytes:
-    """Replace the valid name by an invalid one, and correct the checksum."""
+    """Replace the valid header name in a batch by an invalid one, and correct the checksum."""
     data = data.replace(GOOD, BAD)
     return data[:17] + struct.pack(">I", calc_crc32c(data[21:])) + data[21:]
 

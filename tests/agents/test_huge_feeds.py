@@ -30,7 +30,7 @@ BOUNDED = {
 def test_a_huge_feed_is_bounded(name: str, record: Record) -> None:
     """Parsing a huge feed takes less than GUARD seconds and less than 1 GiB of memory.
 
-    A feed that takes longer is `too-slow`, which fails the test.
+    A feed that takes longer causes the error `too-slow`, which fails the test.
     """
 
     async def test(parsers: Parsers) -> None:

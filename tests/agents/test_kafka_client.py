@@ -75,7 +75,7 @@ def test_no_broker_is_an_error_to_operators_and_a_reason_to_wait_for_workers() -
 
 @pytest.mark.kafka
 def test_a_topic_is_read_to_its_end_and_no_further(publish: Publish, read_all: ReadAll) -> None:
-    """Reading a topic ends after its last record, also in an empty topic; records may be large."""
+    """Reading stops at the end of a topic, even of an empty one or of one with large records."""
     assert read_all("documents") == []
     large = b"x" * (10 * 1024 * 1024)
     publish(*[Sent("documents", b"k", value) for value in (b"1", large, None)])

@@ -1,4 +1,4 @@
-"""The memory of domains has a maximum size; the least recently used domains are dropped."""
+"""A worker's memory for domains is limited; the least recently used domains are dropped."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def test_a_domain_that_grows_drives_others_out_but_stays_itself() -> None:
 
 
 def test_partitions_are_kept_apart_and_what_is_dropped_is_gone() -> None:
-    """A domain with records in two partitions is two entries; dropping one keeps the other."""
+    """A domain with records in two partitions has two entries; dropping one keeps the other."""
     memory = sizes(10)
     memory.add(0, "a", [1])
     memory.add(1, "a", [2])
     memory.drop(0, "a")
-    memory.measure(0, "a")  # as work that began before the drop does
+    memory.measure(0, "a")  # work that began before the drop may still call this
     assert memory.get(0, "a") is None
     assert memory.get(1, "a") == [2]
     assert memory.size == 2

@@ -83,7 +83,7 @@ def test_a_page_is_timed_from_its_first_record_and_counts_once(job: Settings) ->
 def test_a_dead_letter_is_replayed_without_the_time_at_which_it_came(
     prefix: str, publish: Publish, read_all: ReadAll, run: Run
 ) -> None:
-    """A replayed dead letter has no header with its first arrival.
+    """A replayed dead letter has no header with the time of its first arrival.
 
     So the days until the replay do not count as latency of the job.
     """
@@ -101,7 +101,7 @@ def test_a_dead_letter_is_replayed_without_the_time_at_which_it_came(
 def test_characters_are_counted_by_verdict(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """`text_characters_total` counts the characters of all blocks, by content and boilerplate."""
+    """`text_characters_total` counts the characters of main content and of boilerplate."""
     publish(*(raw(page(f"page-{letter}")) for letter in "abcdefgh"))
     _, extract = work(job, *BOTH)
     blocks = [block for r in read_all("documents") for block in documents.decode(r.value).blocks]

@@ -34,7 +34,7 @@ Change = Callable[[AIOKafkaAdminClient], Awaitable[object]]
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Return settings of workers with their own data directory, which commands use too."""
+    """Return settings with a new data directory, which both workers and commands use."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")  # wide enough for every name
     monkeypatch.setenv("URLTREE_DATA_DIR", str(tmp_path / "disk"))
@@ -54,7 +54,7 @@ def beside(job: Settings, **changes: object) -> Settings:
 
 
 def behind_the_back(job: Settings, change: Change) -> None:
-    """Change topics without the job's commands, and wait until the brokers report it."""
+    """Change topics without the job's commands, and wait until the brokers report the change."""
 
     async def changed() -> None:
         async with admin(job) as client:
@@ -90,7 +90,7 @@ def test_a_lost_table_is_restored_from_a_dump(
 ) -> None:
     """A lost table is restored from a dump; pages that arrived after the dump are read again.
 
-    The data directories of both stages are deleted too. `normalize` needs no further step.
+    The data directories of both stages are deleted too. The rows of `normalize` need no extra step.
     """
     kinds = (False, True)  # commands without and with kubectl
 
@@ -181,7 +181,7 @@ def test_a_job_moves_to_more_partitions(
     """A job moves to topics with 12 partitions, even after an operator has added a partition.
 
     No worker starts with such topics. Workers that already run continue: they send records of the
-    new partition to the partition of their domain. (`work` starts stages without the check.)
+    new partition to the partition of their domain. The test starts workers without this check.
     """
     name, known = job.topic("raw-html"), pages(1, 2)
     behind_the_back(job, lambda client: client.create_partitions({name: NewPartitions(7)}))

@@ -33,7 +33,7 @@ def entries(text: str) -> list[Entry]:
 
 
 def as_feeds(content: bytes) -> list[Feed]:
-    """Read a list of feeds, and return its entries as feeds, by default of the site example.org."""
+    """Return the entries of a list as feeds; the default of their site is example.org."""
     return [
         Feed(site=e.site or "example.org", url=e.address, title=e.title, meta=e.meta)
         for e in read_feed_list(content)
@@ -60,7 +60,7 @@ def test_outlines_are_feeds_however_deep_they_lie() -> None:
 
 
 def test_a_feed_in_two_groups_is_one_feed() -> None:
-    """A feed in two groups is returned once with both groups: feed readers write it twice."""
+    """A feed that a list contains twice, in two groups, is returned once with both groups."""
     outline = f'<outline text="{{}}"><outline text="x" xmlUrl="{URL}"/></outline>'
     text = opml(outline.format("A") + outline.format("B"))
     assert entries(text) == [Entry(URL, "x", meta={CATEGORIES: "A,B"})]
@@ -105,7 +105,7 @@ def test_entities_of_entities_stay_small() -> None:
 
 
 def test_a_list_of_a_thousand_levels_has_a_bounded_category() -> None:
-    """The category of a feed is limited, because a feed's metadata has a maximum size."""
+    """A feed's category has a maximum length, because a feed's metadata has a maximum size."""
     deep = '<outline text="level">' * 1_000 + f'<outline xmlUrl="{URL}"/>' + "</outline>" * 1_000
     assert entries(opml(deep)) == [Entry(URL, meta={CATEGORIES: "/".join(["level"] * 10)})]
     wide = f'<outline xmlUrl="{URL}" category="{",".join(f"category {n}" for n in range(1_000))}"/>'

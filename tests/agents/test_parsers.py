@@ -53,7 +53,7 @@ def test_a_feed_is_parsed_and_what_is_none_is_refused() -> None:
 
 
 def test_a_slow_feed_is_an_error_and_others_go_on() -> None:
-    """A feed that takes too long is an error, and the other process parses feeds meanwhile.
+    """A feed that takes too long causes an error; meanwhile the other process parses feeds.
 
     The short time limit applies only to the slow feed, so a pause of the machine is harmless.
     """
@@ -74,7 +74,7 @@ def test_a_slow_feed_is_an_error_and_others_go_on() -> None:
 
 
 def test_a_process_that_is_killed_costs_its_feed_alone() -> None:
-    """If a parser process is killed, as by a kernel without memory, only its feed fails."""
+    """If a parser process is killed, for example for lack of memory, only its feed fails."""
 
     async def test(parsers: Parsers) -> None:
         assert await is_well(parsers)
@@ -101,7 +101,7 @@ def test_a_process_that_is_killed_while_it_is_idle_costs_nothing() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory can be limited only on Linux")
 def test_memory_is_limited() -> None:
-    """A feed that needs more memory than allowed is an error, while it is received or parsed."""
+    """A feed that needs too much memory causes an error, during its transfer or its parsing."""
 
     async def test(parsers: Parsers) -> None:
         assert await is_well(parsers)

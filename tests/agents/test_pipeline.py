@@ -142,7 +142,7 @@ def test_a_record_under_another_key_or_partition_is_put_under_its_domain(
 def test_a_re_keyed_record_that_is_misplaced_still_is_a_dead_letter(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """A re-keyed record in a wrong partition is a dead letter, and is not re-keyed again."""
+    """A re-keyed record in a wrong partition becomes a dead letter, and is not re-keyed again."""
     headers = [(ORIGIN, b"raw-html/0/7"), (REKEYED, b"1")]
     publish(raw(page(), b"other.org", headers=headers))
     work(job)

@@ -95,7 +95,7 @@ def test_two_feeds_of_a_site_with_the_same_item_send_it_once(
 def test_what_stays_in_a_feed_is_remembered_and_what_has_left_it_is_forgotten(
     job: Settings, read_all: ReadAll
 ) -> None:
-    """An item that stays in its feed is not sent again, even after months of responses 304.
+    """An item that stays in its feed is not sent again, even after months of status 304.
 
     An item that has left the feed for months is deleted, and is new when it returns.
     """
@@ -120,7 +120,7 @@ def test_what_stays_in_a_feed_is_remembered_and_what_has_left_it_is_forgotten(
 
 
 def test_a_removed_feed_is_polled_no_more_until_it_is_added_again(job: Settings) -> None:
-    """A removed feed is not polled until it is added again; then its old items are not new."""
+    """A removed feed is not polled until it is added again; even then its old items are not new."""
 
     async def scenario() -> None:
         clock = Clock()

@@ -52,7 +52,7 @@ def job(job: Settings, tmp_path: Path) -> Settings:
 def test_what_is_no_feed_is_an_error_of_its_class_and_is_tried_later(
     job: Settings, status: int, body: bytes, trouble: str
 ) -> None:
-    """A poll whose response is not a feed is an error in the feed's state and is repeated later."""
+    """If a response is not a feed, the feed's state gets an error, and the feed is polled later."""
 
     async def scenario() -> None:
         async with serving() as server, polling(job, server, Clock()) as stage:

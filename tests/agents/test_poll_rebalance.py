@@ -32,7 +32,7 @@ def job(job: Settings, tmp_path: Path) -> Settings:
 
 
 def answered(stage: Poll) -> int:
-    """Return the number of polls of a worker whose outcome is in Kafka."""
+    """Return the number of a worker's polls whose outcomes are in Kafka."""
     return int(sum(stage.metrics.polls.labels(str(result))._value.get() for result in PollResult))
 
 

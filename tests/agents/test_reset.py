@@ -22,7 +22,7 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Return settings of workers with their own data directory, which commands use too."""
+    """Return settings with a new data directory, which both workers and commands use."""
     monkeypatch.setenv("URLTREE_DATA_DIR", str(tmp_path))
     return settings.model_copy(update={"data_dir": tmp_path, "commit_seconds": 0.3})
 
@@ -41,9 +41,9 @@ def last(records: list[Any]) -> dict[bytes, bytes]:
 def test_a_stage_is_reset_and_comes_to_the_same_end(
     job: Settings, publish: Publish, read_all: ReadAll, run: Run
 ) -> None:
-    """A reset deletes a stage's rows, and then the stage processes its input with the same result.
+    """A reset deletes a stage's rows; then the stage reads its input again with the same result.
 
-    The data directory and the changelogs of other stages are not changed.
+    The rows of other stages stay on the disk, and a second reset writes nothing.
     """
     publish(page("a"), page("b"))
     work(job)
@@ -79,7 +79,7 @@ def test_a_reset_says_what_it_would_do(
 
 
 def test_a_running_worker_is_never_reset(job: Settings) -> None:
-    """A reset is refused while a worker runs, even one that was started after the plan."""
+    """A reset is refused while a worker runs, even if it started after the reset was planned."""
 
     async def scenario() -> None:
         early = await plan(job, "normalize")

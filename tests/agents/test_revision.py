@@ -46,7 +46,7 @@ def test_a_page_that_cannot_be_revised_stops_no_other(
 ) -> None:
     """A page that cannot be revised keeps its first text, and the other pages are revised.
 
-    Its stored copy is deleted, because otherwise each later page would fail on it.
+    Its stored copy is deleted; otherwise each later page of the site would cause the same error.
     """
 
     def fragile(stored: bytes) -> Document:

@@ -41,7 +41,7 @@ def version(text: str, **fields: Any) -> bytes:
 
 
 def raw(text: str, origin: str | None = None, **fields: Any) -> Sent:
-    """Return a record of raw-html; with an origin, it is a copy as in a replay."""
+    """Return a record of raw-html; if an origin is given, the record is a copy, as in a replay."""
     headers = [] if origin is None else [(ORIGIN, origin.encode())]
     return Sent("raw-html", KEY, version(text, **fields), headers)
 
@@ -80,7 +80,7 @@ def test_a_changed_page_takes_its_place_and_an_older_version_does_not(
 def test_between_partitions_the_time_of_a_version_counts(
     job: Settings, publish: Publish, read_all: ReadAll
 ) -> None:
-    """An older version that arrives later, from another partition, is superseded by its time."""
+    """A version that arrives later from another partition is superseded if it was fetched first."""
     away = (HERE + 1) % PARTITIONS
     (newer,) = publish(raw("birch", fetched_at="2026-01-02T00:00:00Z"))
     work(job)

@@ -36,7 +36,7 @@ def settings(settings: Settings, tmp_path: Path) -> Settings:
 
 
 class DroppingPipeline(Pipeline):
-    """A pipeline whose extractions have no text."""
+    """A faulty pipeline that marks all blocks of a page as boilerplate."""
 
     def extraction(self, document: Document, verdict: Verdict) -> Extraction:
         """Return the extraction of a document with all blocks marked as boilerplate."""

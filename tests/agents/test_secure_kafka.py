@@ -39,15 +39,15 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def tokens(secure_kafka: SecureKafka) -> Iterator[TokenServer]:
-    """Return the identity provider; reset its lifetime of tokens and its status after the test."""
+    """Yield the identity provider; after the test, restore its token lifetime and its status."""
     server = secure_kafka.tokens
     lifetime = server.lifetime
     yield server
     server.lifetime, server.status = lifetime, None
 
 
-# Workers also log in by SCRAM in tests/deploy, and by tokens below. So only `make test-all` runs
-# the tests of all three logins.
+# Workers also log in by SCRAM in tests/deploy, and by tokens in another test of this file.
+# Therefore the tests with these two logins run only in `make test-all`.
 thorough = pytest.mark.thorough
 
 
@@ -173,7 +173,7 @@ def test_a_token_that_the_broker_does_not_take_is_a_sentence(
 def test_a_client_without_certificate_is_told_where_to_look(secure_kafka: SecureKafka) -> None:
     """If the client has no certificate, the error names the settings, and a worker retries.
 
-    The broker only closes the connection, as a broker that is starting does.
+    The broker only closes the connection, which a broker that is starting also does.
     """
     fields = secure_kafka.certificate()
     del fields["ssl_cert_file"], fields["ssl_key_file"]

@@ -45,7 +45,7 @@ def test_a_file_is_read_and_the_environment_wins(
 def test_a_misspelt_name_in_the_file_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """An unknown name in the settings file is an error, or a misspelling would have no effect."""
+    """An unknown name in the settings file is an error, so that no misspelt setting is ignored."""
     (tmp_path / "s.yaml").write_text("heuristik: strict\n")
     monkeypatch.setenv("URLTREE_SETTINGS", str(tmp_path / "s.yaml"))
     with pytest.raises(SettingsError, match="heuristik"):
@@ -147,7 +147,7 @@ def test_every_setting_is_described() -> None:
 def test_new_rules_take_effect_at_a_point_in_document_time() -> None:
     """From `rules_since` on, pages get their key by the new rules; older pages keep the old rules.
 
-    Both keys of a page are looked up, first the one of its own time.
+    A page is looked up by both keys, first by the key under the rules of its own time.
     """
     settings = Settings(query="drop", rules_since="2026-03-01T00:00:00Z")
     schemes = Schemes(settings)

@@ -29,7 +29,7 @@ def job(job: Settings, tmp_path: Path) -> Settings:
 
 
 class Failing(Extract):
-    """Stage `extract` that fails on page b after storing it, `times` times."""
+    """Stage `extract` that stores page b and then fails, at its first `times` attempts."""
 
     times = 1
     error: type[Exception] = ValueError
@@ -89,7 +89,7 @@ def test_a_record_that_fails_twice_is_a_dead_letter_and_stops_no_other(
 def test_what_is_ours_to_mend_ends_the_worker_and_commits_nothing(
     job: Settings, publish: Publish
 ) -> None:
-    """An error of our state, such as a damaged row, ends the worker without a commit.
+    """An error in the job's own state, such as a damaged row, ends the worker without a commit.
 
     So the page is processed again when the error is corrected.
     """

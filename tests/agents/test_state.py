@@ -113,9 +113,9 @@ def test_a_dump_knows_what_each_stage_reads() -> None:
 
 @pytest.mark.kafka
 def test_a_page_between_two_stages_is_not_lost(job: Settings, publish: Publish) -> None:
-    """A page between two stages is restored from its document.
+    """A page that only `normalize` has processed is restored from its document.
 
-    Without it, the page would never become clean text, because `seen` contains the page.
+    Without the document, the page would never become clean text, because `seen` contains the page.
     """
     publish(*pages(1))
     work(job, Normalize)

@@ -1,4 +1,4 @@
-"""Tables store rows on disk, record up to which offset the disk is complete, and are restored."""
+"""Tables store rows, and the offset up to which the disk contains a partition's changelog."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_what_is_put_again_is_not_deleted_by_an_earlier_tombstone(job: Settings)
 def test_a_scan_gives_the_rows_of_one_domain_and_no_others(job: Settings) -> None:
     """A scan returns only the rows of one domain in one partition.
 
-    It omits domains with the same beginning and Faust's own key.
+    It omits Faust's own key, and other domains whose names begin with the same letters.
     """
 
     async def scenario() -> None:

@@ -99,7 +99,7 @@ def test_a_wrong_file_is_refused_in_one_sentence(
 def test_replicas_of_the_settings_are_those_of_every_topic(
     replicas: int | None, in_sync: str | None
 ) -> None:
-    """Each topic has `topics_replicas` replicas; with three or more, all but one must confirm.
+    """Topics have `topics_replicas` replicas; of three or more, all but one must confirm a record.
 
     So one broker may restart while records are written.
     """

@@ -154,7 +154,7 @@ def test_commits_go_on_under_saturation(job: Settings, publish: Publish) -> None
 def test_a_worker_without_a_session_waits_for_kafka_to_answer(
     job: Settings, publish: Publish
 ) -> None:
-    """A worker that was paused for longer than its session waits for a heartbeat first."""
+    """After a pause longer than its session, a worker processes no record before a heartbeat."""
 
     async def scenario() -> None:
         async with started(job, Normalize) as [stage]:

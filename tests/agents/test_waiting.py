@@ -1,4 +1,4 @@
-"""A page waits in a worker only if its host can serve it soon; otherwise it is sent again."""
+"""A page waits in a worker only if its host can serve it soon; others are sent to Kafka again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EACH = 2.0
 
 @dataclass
 class Message:
-    """Record of partition 3."""
+    """Fake of a Kafka message in partition 3."""
 
     partition: int = 3
 
@@ -97,7 +97,7 @@ class Waiting:
         await self.hosts.put(3, "news.example", state, self.now, cast("Any", FakeWork()))
 
     async def left(self) -> list[FetchJob]:
-        """Take out the parked pages that are due, and add them again."""
+        """Take out the parked pages that are due, place each of them anew, and return them."""
         jobs = self.places.take_due()
         for job in jobs:
             await self.places.place(job)
@@ -110,7 +110,7 @@ def run(scenario: Coroutine[Any, Any, None]) -> None:
 
 
 def test_pages_wait_in_their_hosts_queue_as_far_as_they_are_served_soon() -> None:
-    """A host's queue takes the pages that it can serve within a minute; the others are parked.
+    """A host's queue takes the pages that the host can serve within a minute; others are parked.
 
     A parked page waits outside the queue; after a minute it moves to the queue.
     """
@@ -129,9 +129,10 @@ def test_pages_wait_in_their_hosts_queue_as_far_as_they_are_served_soon() -> Non
 
 
 def test_a_page_whose_turn_is_far_off_is_sent_again_with_its_time() -> None:
-    """A page that must wait for long is kept for a minute, and then sent again with its time.
+    """A page that must wait for long is kept for a minute, and then sent to Kafka again.
 
-    Its number of attempts stays the same, and its record is done.
+    The new record contains the time until which the page must wait, and the same number of
+    attempts. The old record is done.
     """
 
     async def scenario() -> None:
@@ -168,7 +169,7 @@ def test_a_full_window_makes_room_earlier() -> None:
 
 
 def test_a_page_is_not_tried_before_its_time() -> None:
-    """A page with `not_before` waits until that time without a delay of other pages."""
+    """A page with `not_before` waits until that time, and does not delay other pages."""
 
     async def scenario() -> None:
         waiting = Waiting()
@@ -200,7 +201,7 @@ def test_a_host_that_backs_off_gives_its_queue_back() -> None:
 
 
 def test_pages_of_a_host_that_is_given_up_are_refused() -> None:
-    """A page of a host that is given up is refused with the host's last error."""
+    """If a host is given up, its pages are refused with the host's last error."""
 
     async def scenario() -> None:
         waiting = Waiting()
@@ -253,6 +254,6 @@ class DamagedTable(FakeTable):
 
 
 def test_a_damaged_row_of_a_host_ends_the_worker() -> None:
-    """A damaged row of a host raises an error of ours, which ends the worker without a commit."""
+    """A damaged row of a host raises an error that ends the worker without a commit."""
     with pytest.raises(OURS, match="table host_state"):
         Hosts(cast("Any", DamagedTable())).get(3, "news.example", "news.example")

@@ -76,7 +76,7 @@ def test_every_request_ends_as_a_page_or_a_dead_letter(order: tuple[int, ...]) -
 def test_a_page_that_is_sent_again_is_the_same_page() -> None:
     """A second record of a page in `fetches` is not a second item.
 
-    Its header names the origin of the first record.
+    A header of the second record contains the origin of the first record.
     """
     again = replace(_asked(9), headers=((ORIGIN, b"fetches/0/0"),))
     harvester = _harvester(_asked(0), again)
@@ -92,7 +92,7 @@ def test_dead_letters_of_other_stages_are_not_counted() -> None:
 
 
 def test_an_item_is_found_with_its_own_date_only() -> None:
-    """An item with the same address and another date is another item, which is lost here."""
+    """The harvest finds an item by address and date, so an item with another date is lost here."""
     item = replace(ITEM, published=datetime(2026, 2, 2, tzinfo=UTC))
     lost = _harvester(_asked(0), _page(0, "fetches/0/0")).lost([ITEM, item])
     assert lost == (f"{ITEM.url}: not found in its feed",)

@@ -82,7 +82,7 @@ def test_the_broker_dies_with_its_parent(tmp_path: Path) -> None:
 
 @pytest.mark.kafka
 def test_records_of_18_megabytes_pass(kafka: str, prefix: str) -> None:
-    """The broker accepts the record size of topics.yaml for a topic that sets it."""
+    """The broker accepts records of the size in topics.yaml, if their topic allows this size."""
 
     async def run() -> None:
         admin = AIOKafkaAdminClient(bootstrap_servers=kafka)

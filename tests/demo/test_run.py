@@ -75,7 +75,7 @@ def test_each_page_of_an_input_is_accounted_for(tmp_path: Path, kafka: str, pref
 
 
 def test_a_missing_input_is_named(tmp_path: Path, kafka: str, prefix: str) -> None:
-    """For an input that does not exist, the exit code is 1 and the message is one sentence."""
+    """If the input file does not exist, the exit code is 1 and the message is one sentence."""
     run = _demo("no-such.jsonl", tmp=tmp_path / "tmp", KAFKA_BROKERS=kafka, URLTREE_PREFIX=prefix)
     _, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 1
@@ -161,7 +161,7 @@ def test_feeds_are_followed_for_a_while(tmp_path: Path, kafka: str, prefix: str)
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_running(tmp_path: Path, signum: signal.Signals) -> None:
-    """Broker and workers end after Ctrl-C, and after kill -9, of the demo."""
+    """If the demo ends by Ctrl-C or by kill -9, its broker and its workers end, too."""
     run = _demo(tmp=tmp_path / "tmp")
     assert run.stdout
     brokers = run.stdout.readline().split()[-1]

@@ -69,7 +69,7 @@ def test_a_front_page_leads_to_the_feed(site: SampleSite) -> None:
 
 
 def test_items_come_out_in_time_and_old_ones_leave() -> None:
-    """A feed is empty before the start, then lists the newest items, and all of them in the end."""
+    """A feed is empty before the start; later it lists the newest published items."""
     clock = _Clock()
     press = Press(make_sample(), pace=1.0, clock=clock)
     host, items = SITES[0].host, make_sample().feeds[SITES[0].host]

@@ -90,7 +90,7 @@ def test_gold_is_not_the_whole_page(pages: list[Page]) -> None:
 
 
 def test_every_kind_of_duplicate_occurs(pages: list[Page]) -> None:
-    """For each step of normalisation, the sample has duplicates that this step reveals."""
+    """For each step of normalisation, the sample has duplicates that this step detects."""
     scheme, first, steps = KeyScheme(), dict[str, Seen](), Counter[Step | None]()
     for at, page in enumerate(page for page in pages if _gold(page)):
         key = scheme.key(page.final_url or "", lambda: None)
@@ -102,7 +102,7 @@ def test_every_kind_of_duplicate_occurs(pages: list[Page]) -> None:
 
 
 def test_syndicated_pieces_have_one_text_and_two_addresses() -> None:
-    """At least eight texts have two articles with different addresses."""
+    """At least eight texts appear in two articles each, at different addresses."""
     bodies = Counter(article.gold for site in make_sample().sites for article in site.articles)
     assert sum(count == 2 for count in bodies.values()) >= 8
 

@@ -44,7 +44,7 @@ def _printed(progress: RunProgress) -> str:
 
 
 def test_the_panel_shows_counts_domains_and_the_newest_text() -> None:
-    """The panel shows counts by step and by reason, the rate, the domains and the newest text."""
+    """The panel shows duplicates by step, dead letters by reason, rate, domains and newest text."""
     news = deque([News("a.example", "A title", "Its text.", "https://a.example/1")])
     shown = _printed(RunProgress(ACCOUNTS, 3.6, {"a.example": 8}, news))
     for said in ("12  published", "8  clean text", "2    same rule", "1    empty", "1  in work"):
@@ -79,7 +79,7 @@ def test_the_panel_shows_what_feeds_bring() -> None:
 
 
 def test_a_line_counts_the_dead_letters_of_all_stages() -> None:
-    """The line adds the dead letters of fetch to those of the later stages."""
+    """The progress line shows the sum of the dead letters of fetch and of the later stages."""
     said = progress_line(RunProgress(ACCOUNTS, harvest=HARVEST))
     assert said.startswith(
         "polls 41 · feeds failing 1 · items 19 · published 12 · clean text 8 · duplicates 2"

@@ -49,8 +49,9 @@ class Asked:
     """A request, with times by `time.monotonic`.
 
     Attributes:
-        by: the contact in its User-Agent, which is the name of a worker.
-        start, end: when the site had its headers, and when the response was ready to be sent.
+        by: name of the worker that sent the request, from the contact in the User-Agent.
+        start, end: times at which the site had read the request's headers, and at which the
+            response was ready to be sent.
     """
 
     by: str

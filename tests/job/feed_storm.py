@@ -108,7 +108,7 @@ class FeedStorm(Weather):
         self._calm = time.monotonic(), members
 
     def _end_calm(self) -> None:
-        """End the calm, and drop it if a worker's session has ended in it, as on a busy machine."""
+        """End the calm, and record it unless the members of a group have changed meanwhile."""
         since, members = self._calm
         if members and all(members) and members == self._members():
             self.calms.append(Span(since, time.monotonic()))
@@ -128,7 +128,7 @@ class FeedStorm(Weather):
         worker.start(wait=False)
 
     def _freeze(self) -> None:
-        """Freeze a busy fetch worker until its session has ended and the other has committed.
+        """Freeze a busy fetch worker until its session has ended and the other worker commits.
 
         Then thaw the frozen worker, and record the time until it is back in its group.
         """

@@ -76,7 +76,7 @@ class Worker:
         name: name of the worker, of its disk, and of the contact in its User-Agent.
         fault: arguments of `runner.py`, which say where the process stops or dies.
         session: session timeout in seconds; by default SHORT_SESSION for a worker that `runner.py`
-            stops, and the job's for all others.
+            stops, and the job's session timeout for all others.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Worker:
         return self
 
     def work_here(self) -> None:
-        """Process all records of the stage's topics, on its disk, in the process of the test."""
+        """Process all records of the stage's topics in the test's process, on the worker's disk."""
         assert not self.fault, "a fault ends the process"
         work(self.job.settings, self.make)
 

@@ -41,7 +41,7 @@ class Sent(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A record that was read; `time` is the time of its producer, in seconds since 1970."""
+    """A record that was read; `time` is the timestamp from the producer, in seconds since 1970."""
 
     partition: int
     offset: int

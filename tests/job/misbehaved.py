@@ -99,7 +99,7 @@ def misbehaving() -> Iterator[dict[str, str]]:
 
 
 def publish_pages(job: Job, urls: Mapping[str, int]) -> float:
-    """Publish pages to fetches with the number of their failed attempts, and return the time."""
+    """Publish pages to fetches, each with its number of failed attempts; return the time."""
     now = time.time()
     job.publish(
         (

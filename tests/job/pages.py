@@ -1,8 +1,8 @@
 """Generate small pages of invented sites from a seed; real pages are about ten times as large.
 
 Each site has a template with sections, a sidebar that changes every 40 pages, and a footer. Some
-pages are duplicates, which each step of deduplication detects, some have no date or an old one, and
-some are invalid.
+pages are duplicates, which different steps of deduplication detect. Some pages have no date or an
+old one, and some are invalid.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def pages(number: int, *, sites: int = 7, seed: int = 1) -> list[Page]:
 
 
 def with_revisits(made: list[Page], *, seed: int = 1) -> list[Page]:
-    """Return the pages, each perhaps followed by a new version of an earlier page.
+    """Return the pages, and after some of them a new version of an earlier page.
 
     The meta string `n` of a page is its index among all returned pages.
     """

@@ -54,7 +54,7 @@ def on_disk(worker: Worker, table: str) -> Rows:
 
 
 def in_changelog(job: Job, table: str) -> Rows:
-    """Return the rows that all records of a table's changelog restore."""
+    """Return the rows that a table has after a restore from all records of its changelog."""
     rows: Rows = {partition: {} for partition in range(PARTITIONS)}
     for record in job.read(f"urltree-{STAGE_OF[table]}-{table}-changelog"):
         assert record.key is not None
@@ -96,7 +96,7 @@ def differing(some: Rows, others: Rows) -> list[bytes]:
 
 
 class Trees(NamedTuple):
-    """Trees that equal their recount.
+    """Result of a comparison in which all trees of a job equalled their recount.
 
     Attributes:
         number: number of trees.

@@ -27,7 +27,7 @@ class Weather:
     Args:
         kafka: the Kafka that may be killed; no other test uses it.
         job: a job on that Kafka.
-        seed: seed of the choice which workers are killed, and when.
+        seed: seed of the random choice of the workers to kill, and of the times.
         stages: number of workers of each stage.
         mortals: session timeout, in seconds, of the stages whose workers are killed.
     """
@@ -85,7 +85,7 @@ class Weather:
         return found[0]
 
     def live(self, seconds: float, but: Worker | None = None) -> None:
-        """Wait, and restart workers that end by themselves, as an operator would, except `but`."""
+        """Wait for `seconds`; meanwhile restart each worker that ends by itself, except `but`."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.revive(but)

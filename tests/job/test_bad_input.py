@@ -1,4 +1,4 @@
-"""Bad input ends as clean text, or as a dead letter with its reason.
+"""Each bad record becomes clean text, or a dead letter with a reason.
 
 A page takes at most 2 s of the workers' CPU time, and both workers together grow by less than
 300 MiB above their idle size. The best of three tries counts. CPU time is limited and not wall

@@ -31,7 +31,7 @@ STORIES = 60
 ONCE = {"interval_min": 3_600, "interval_max": 3_600, "host_pause": 0.01, "latency_factor": 0}
 TABLES = ("feed_state", "seen_items")
 SCHEME = KeyScheme()
-STATE, SIXTEENTH = "feed_state-changelog", str(3 * SITES + 4)  # the first 12 add the feeds
+STATE, SIXTEENTH = "feed_state-changelog", str(3 * SITES + 4)  # the first 12 deliveries add feeds
 SAME, EMPTY = "the same disk", "an empty disk"
 
 
@@ -97,7 +97,8 @@ def test_killed_while_a_poll_is_kept(
 ) -> None:
     """If a poll worker is killed before its polls are stored, no item is lost.
 
-    Each item is sent at most once more for each feed that lists it, and disks equal changelogs.
+    An item is sent at most once more for each feed that lists the item. The rows on the disks
+    equal those in the changelogs.
     """
     with make_job(**ONCE, **sites.settings()) as job:
         follow(job, sites.feeds)

@@ -90,7 +90,7 @@ def aftermath(
 def test_every_story_reaches_raw_html(aftermath: Aftermath, record: Record) -> None:
     """Each story's page is in raw-html, with the story's title and the page's final URL.
 
-    A story whose page is missing is a dead letter.
+    A story for which its site has no page (status 404) becomes a dead letter.
     """
     sites, pages = aftermath.sites, aftermath.pages
     there = {story for story, kind in sites.stories.items() if kind is not Kind.MISSING}

@@ -31,7 +31,7 @@ LIMITS = {
 
 
 def ask_held(job: Job, held: HeldWeb) -> float:
-    """Make the job send all requests that will be held back, and return the time."""
+    """Make the job send all requests that are held back; return the time of publication."""
     follow(job, map(feed_of, FEEDS))
     since = publish_pages(job, dict.fromkeys((*PAGES, *TLS), 0))
     everything = len((*PAGES, *TLS, *FEEDS))

@@ -86,7 +86,7 @@ def undisturbed(made: Sequence[Page], eviction: Eviction | None = None) -> dict[
 def test_killed_between_put_and_changelog_acknowledgement(
     make_job: MakeJob, action: str, disk: str
 ) -> None:
-    """A worker dies before the changelog has its row.
+    """A worker dies before the row that it wrote is in the changelog.
 
     After the replay, the changelog has the row, and the tree counts the document once.
     """
@@ -210,8 +210,8 @@ def test_a_partition_away_and_back(make_job: MakeJob) -> None:
 def test_a_worker_wakes_after_another_wrote(make_job: MakeJob) -> None:
     """A worker wakes after another worker has taken over its partition.
 
-    The late write of the woken worker follows the other worker's writes in the changelog. The disk
-    of the woken worker equals the changelog all the same.
+    The late write of the woken worker follows the other worker's writes in the changelog. Even so,
+    the disk of the woken worker equals the changelog.
     """
     made = articles(40)
     with make_job(**SMALL_WINDOW) as job:

@@ -53,7 +53,8 @@ class Aftermath:
 
     Attributes:
         good: outcomes of the stories of good sites, by URL.
-        bad: outcomes of misbehaving pages, by URL; `last` in a host means the last attempt.
+        bad: outcomes of misbehaving pages, by URL. A page had only its last attempt left if its
+            host has `last` in its name.
         feeds: state of each feed, by URL.
         memory: largest increase of memory above idle in MiB, by worker.
     """
@@ -133,9 +134,9 @@ def test_every_page_ends_within_its_limits(aftermath: Aftermath, record: Record)
 def test_a_host_that_asks_to_wait_is_asked_again_when_it_says(
     aftermath: Aftermath, path: str
 ) -> None:
-    """Pages and feeds wait as long as Retry-After demands, in both of its forms.
+    """Pages and feeds wait as long as Retry-After demands, given in seconds or as a date.
 
-    A date has whole seconds.
+    A date contains only whole seconds, so the wait may differ by up to a second.
     """
     not_before = aftermath.bad[f"http://{path}.example/{path}"].not_before
     assert WAIT - BUSY < not_before < WAIT + 1

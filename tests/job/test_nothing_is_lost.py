@@ -57,7 +57,7 @@ class Aftermath:
     restored: set[str] = field(default_factory=set)
 
     def workers(self, table: str) -> list[Worker]:
-        """Return the workers of the table's stage; each disk then has all partitions."""
+        """Return the workers of the table's stage, after each has restored all partitions."""
         stage = TABLES[table]
         workers = [worker for worker in self.storm.workers if worker.stage == stage]
         if stage not in self.restored:
